@@ -15,8 +15,7 @@ import corefeval
 from corefeval import UsageError, corpus_from_arrays, corpus_from_entities
 from corefeval.lab import PERTURBATIONS, compose
 from corefeval.lab import perturbations as lab
-from corefeval.lab.additions import wrong_pairs
-from corefeval.lab.declarations import count_totals, find_missing
+from corefeval.lab.editing import count_totals, find_missing, wrong_pairs
 from corefeval.lab.measurement import moosavi_strube_key
 from corefeval.preparation import prepare
 from strategies import corpora

@@ -6,9 +6,9 @@ Nothing here needs numpy, so that lists of experiments cost nothing.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from corefeval.checks import check_seed, did_you_mean
 from corefeval.diagnostics import Notice, UsageError
@@ -76,7 +76,7 @@ class Chart:
 class ExperimentResult(Tabular):
     """An experiment's data (a row for each output and metric), what they say, and how to draw them.
 
-    `settings` is what it takes to get the same again. `notices` say what was left out.
+    `settings` is what it takes to repeat it. `notices` say what was left out.
     """
 
     name: str
@@ -96,7 +96,7 @@ class ExperimentResult(Tabular):
         return list(select_rows(self.data, fields))
 
     def value(self, column: str, /, **fields: Cell) -> float:
-        """One number, of the only row that has these values."""
+        """A number of the only row that has these values."""
         try:
             return find_number(self.data, column, **fields)
         except LookupError as error:
@@ -125,47 +125,17 @@ class ExperimentResult(Tabular):
 def select_rows(rows: Iterable[Row], fields: Mapping[str, Cell]) -> Iterator[Row]:
     """The rows that have these values; numbers may differ by what floats lose."""
     for row in rows:
-        if all(_same(row.get(name), value) for name, value in fields.items()):
+        if all(_is_equal(row.get(name), value) for name, value in fields.items()):
             yield row
 
 
 def find_number(rows: Iterable[Row], column: str, /, **fields: Cell) -> float:
-    """One number, of the only row that has these values; a LookupError where there is none."""
+    """A number of the only row that has these values; a LookupError where there is none."""
     values = [row.get(column) for row in select_rows(rows, fields)]
     if len(values) != 1 or not isinstance(values[0], int | float):
-        wanted = ", ".join(f"{name}={value}" for name, value in fields.items())
-        raise LookupError(f"{len(values) or 'no'} rows have {wanted} and a number {column}")
+        conditions = ", ".join(f"{name}={value}" for name, value in fields.items())
+        raise LookupError(f"{len(values) or 'no'} rows have {conditions} and a number {column}")
     return values[0]
-
-
-def check_claims(
-    claims: Sequence[Callable[[], Statement]], source: str = ""
-) -> tuple[Statement, ...]:
-    """The statements that claims make; without those of metrics or cases that are not there.
-
-    Those that do not say whose claim they are, or show no numbers in words, get the source, and
-    the numbers in percent.
-
-    >>> check_claims([lambda: Statement("half", True, {"f1": 0.5}), lambda: Statement({}["?"], 1)])
-    (Statement(text='half', holds=True, numbers={'f1': 0.5}, detail='f1 50.00', source=''),)
-    """
-    statements = []
-    for claim in claims:
-        try:
-            made = claim()
-        except LookupError:  # the user asked for other metrics, or the key has other entities
-            continue
-        detail = made.detail or percents(made.numbers)
-        statements.append(replace(made, detail=detail, source=made.source or source))
-    return tuple(statements)
-
-
-def find_title(rows: Iterable[Row], metric: str) -> str:
-    """What tables call a metric; a LookupError where it was not measured."""
-    for row in rows:
-        if row["metric"] == metric:
-            return str(row["title"])
-    raise LookupError(metric)
 
 
 def percent(value: float) -> str:
@@ -182,16 +152,17 @@ def percents(values: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {percent(value)}" for name, value in values.items())
 
 
-def _same(one: Cell, other: Cell) -> bool:
-    if isinstance(one, float) and isinstance(other, int | float):
-        return abs(one - other) < TINY
-    return one == other
+def _is_equal(cell: Cell, value: Cell) -> bool:
+    if isinstance(cell, float) and isinstance(value, int | float):
+        return abs(cell - value) < TINY
+    return cell == value
 
 
 Need = Literal["none", "optional"]
 Metrics = str | Metric | Iterable[str | Metric]
-# Called with what is being done, how much of it is done, and of how much.
+# Called with the name of a case, how many cases are done, and of how many.
 Progress = Callable[[str, int, int], None]
+Case = TypeVar("Case")
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,15 +185,18 @@ class Setup:
         """The user's response, or else the experiment's own."""
         return make() if self.response is None else self.response
 
-    def report(self, what: str, done: int, total: int) -> None:
-        """Tell whoever wants to know how far it is."""
-        if self.progress is not None:
-            self.progress(what, done, total)
+    def watch(self, cases: Mapping[str, Case]) -> Iterator[tuple[str, Case]]:
+        """The cases with their names, one after the other; `progress` is told of each."""
+        report = self.progress or (lambda name, done, total: None)
+        for done, (name, case) in enumerate(cases.items()):
+            report(name, done, len(cases))
+            yield name, case
+        report("done", len(cases), len(cases))
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """A named, reproducible run: the same data, metrics and seed give the same result."""
+    """A named run, which data, metrics and seed determine."""
 
     name: str
     summary: str
@@ -334,7 +308,7 @@ _ALL = (
         key="none",
     ),
 )
-EXPERIMENTS: dict[str, Experiment] = {one.name: one for one in _ALL}
+EXPERIMENTS: dict[str, Experiment] = {declared.name: declared for declared in _ALL}
 
 
 def experiment(name: str) -> Experiment:

@@ -1,8 +1,9 @@
-"""Scores as tidy rows, and the key and response that are measured where the user has none."""
+"""Scores as tidy rows, what they say, and the key and response of those who have none."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 import numpy as np
@@ -10,10 +11,25 @@ import numpy as np
 from corefeval.diagnostics import Notice, UndefinedMetricError
 from corefeval.evaluation import score
 from corefeval.features import Features
-from corefeval.lab.additions import add_extra_mentions, link_missing_pairwise, resolve_links
-from corefeval.lab.declarations import compose
-from corefeval.lab.experiments import Cell, Chart, ExperimentResult, Metrics, Row, Setup, Statement
-from corefeval.lab.perturbations import merge_entities, split_entities
+from corefeval.lab.experiments import (
+    Cell,
+    Chart,
+    ExperimentResult,
+    Metrics,
+    Row,
+    Setup,
+    Statement,
+    find_number,
+    percents,
+)
+from corefeval.lab.perturbations import (
+    add_extra_mentions,
+    compose,
+    link_missing_pairwise,
+    merge_entities,
+    resolve_links,
+    split_entities,
+)
 from corefeval.metrics import Metric, parse_metrics
 from corefeval.model import Corpus, corpus_from_arrays
 from corefeval.results import Result
@@ -26,12 +42,16 @@ SHARES = tuple(step / 10 for step in range(11))  # of links or mentions, where c
 # The six of Moosavi and Strube's analysis, of which their sentences speak.
 THE_SIX = ("muc", "b3", "ceafm", "ceafe", "blanc", "lea")
 
+# Around a claim: it is left out where the user chose other metrics, or the key has other entities.
+IF_MEASURED = suppress(LookupError)
+
 
 class Measurement:
-    """Scores outputs one after the other and keeps a row for each metric.
+    """Scores outputs, keeps a row for each metric, and states what the rows say.
 
-    `metrics` are the experiment's own, for those who name none. Of these, with `lenient`, the ones
-    are left out that the data does not define, as a preset does.
+    `metrics` are those of the experiment, for users who name none. Of these, with `lenient`, the
+    ones are left out that the data does not define, as a preset does. `source` says whose claims
+    the statements are.
     """
 
     def __init__(
@@ -41,6 +61,7 @@ class Measurement:
         metrics: Metrics | None = None,
         features: Mapping[str, object] | None = None,
         lenient: bool = False,
+        source: str = "",
     ) -> None:
         self.metrics = setup.metrics if setup.metrics is not None else metrics or EVERYTHING
         if not isinstance(self.metrics, str | Metric):
@@ -48,8 +69,10 @@ class Measurement:
         self.lenient = lenient and setup.metrics is None
         self.setup = setup
         self.features = {**(features or {}), **(setup.features or {})}
+        self.source = source
         self.rows: list[Row] = []
-        self.notices: dict[Notice, None] = {}  # each one once, in order
+        self.statements: list[Statement] = []
+        self.notices: dict[Notice, None] = {}  # in order, without repetitions
 
     def result(self, key: Corpus, response: Corpus) -> Result:
         """The scores of one output."""
@@ -69,22 +92,22 @@ class Measurement:
 
     def _find_defined(self, key: Corpus, response: Corpus) -> list[Metric]:
         """The metrics of which the data has what they need."""
-        wanted = [request.metric for request in parse_metrics(self.metrics)]
-        known = Features(
+        metrics = [request.metric for request in parse_metrics(self.metrics)]
+        features = Features(
             response,
             texts=(key, response),
             given=self.features or None,
             tagset=self.setup.tagset,
         )
         missing: dict[str, str] = {}
-        for need in dict.fromkeys(need for metric in wanted for need in metric.declaration.needs):
+        for need in dict.fromkeys(need for metric in metrics for need in metric.declaration.needs):
             try:
-                known(need)
+                features(need)
             except UndefinedMetricError as error:
                 missing[need] = str(error)
         defined = []
         skipped: dict[str, list[str]] = {}
-        for metric in wanted:
+        for metric in metrics:
             reasons = [missing[need] for need in metric.declaration.needs if need in missing]
             if reasons:
                 skipped.setdefault(reasons[-1], []).append(str(metric))
@@ -99,8 +122,8 @@ class Measurement:
     def add(self, key: Corpus, response: Corpus, /, **fields: Cell) -> None:
         """Score one output and keep its rows, with fields that say what it is."""
         result = self.result(key, response)
-        for metric, one in result.scores.items():
-            rates = {rate: one.rates.get(rate) for rate in RATES}
+        for metric, measured in result.scores.items():
+            rates = {rate: measured.rates.get(rate) for rate in RATES}
             title = result.titles.get(metric, metric)
             self.rows.append({**fields, "metric": metric, "title": title, **rates})
 
@@ -108,12 +131,45 @@ class Measurement:
         """Put fields that follow from the metric alone in front of every row."""
         self.rows = [{**fields(str(row["metric"])), **row} for row in self.rows]
 
+    def value(self, rate: str, /, **fields: Cell) -> float:
+        """A rate of the only row that has these values; a LookupError where there is none."""
+        return find_number(self.rows, rate, **fields)
+
+    def f1(self, metric: str, **fields: Cell) -> float:
+        """F1 by a metric in the only row that has these values, or a LookupError."""
+        return self.value("f1", metric=metric, **fields)
+
+    def f1_by(self, column: str, metric: str) -> dict[str, float]:
+        """F1 by a metric for each value of a column; a LookupError where nothing was measured."""
+        cases = dict.fromkeys(str(row[column]) for row in self.rows)
+        if not cases:
+            raise LookupError(column)
+        return {case: self.f1(metric, **{column: case}) for case in cases}
+
+    def title(self, metric: str) -> str:
+        """What tables call a metric; a LookupError where it was not measured."""
+        for row in self.rows:
+            if row["metric"] == metric:
+                return str(row["title"])
+        raise LookupError(metric)
+
+    def state(
+        self,
+        text: str,
+        holds: bool,
+        numbers: Mapping[str, float],
+        detail: str = "",
+        source: str = "",
+    ) -> None:
+        """Keep a statement; without a `detail` it shows its numbers in percent."""
+        detail = detail or percents(numbers)
+        self.statements.append(Statement(text, holds, numbers, detail, source or self.source))
+
     def finish(
         self,
         name: str,
         title: str,
         *,
-        statements: Sequence[Statement] = (),
         charts: Sequence[Chart] = (),
         **settings: Cell,
     ) -> ExperimentResult:
@@ -125,7 +181,7 @@ class Measurement:
             title=title,
             columns=(*fields, *SCORE_COLUMNS),
             data=tuple(self.rows),
-            statements=tuple(statements),
+            statements=tuple(self.statements),
             charts=tuple(charts),
             settings={**settings, "seed": self.setup.seed},
             notices=tuple(self.notices),

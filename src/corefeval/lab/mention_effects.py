@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
 
 import numpy as np
 
-from corefeval.lab.additions import link_missing_pairwise, link_missing_together, resolve_links
-from corefeval.lab.declarations import compose, count_totals, find_twins
-from corefeval.lab.editing import fresh_mentions, join
+from corefeval.lab.editing import count_totals, find_twins, fresh_mentions, join
 from corefeval.lab.experiments import (
     TINY,
     Chart,
@@ -18,31 +15,39 @@ from corefeval.lab.experiments import (
     ExperimentResult,
     Row,
     Setup,
-    Statement,
-    check_claims,
-    find_number,
     percent,
     percents,
 )
 from corefeval.lab.measurement import (
-    RATES,
+    IF_MEASURED,
     SHARES,
     THE_SIX,
     Measurement,
     moosavi_strube_key,
     noisy_response,
 )
-from corefeval.lab.perturbations import drop_mentions, drop_twinless, remove_incorrectly_resolved
+from corefeval.lab.perturbations import (
+    compose,
+    drop_mentions,
+    drop_twinless,
+    link_missing_pairwise,
+    link_missing_together,
+    remove_incorrectly_resolved,
+    resolve_links,
+)
 from corefeval.metrics import REGISTRY, Metric
 from corefeval.model import Corpus
 from corefeval.preparation import prepare
 
 BASE, MORE, PAIRS, LARGE = "base", "more precise", "less precise (pairs)", "less precise (large)"
-OUTPUTS = (BASE, MORE, PAIRS, LARGE)
+_CHANGES = {
+    MORE: remove_incorrectly_resolved,
+    PAIRS: link_missing_pairwise,
+    LARGE: link_missing_together,
+}
 CHANGES, NOTHING = "changes", "nothing correct"
 # What detection measures are mentions, so that no one expects it to stay.
 _NO_COREFERENCE = ("mentions",)
-_MOOSAVI_STRUBE = "Moosavi and Strube 2016"
 
 
 def mention_identification(setup: Setup) -> ExperimentResult:
@@ -55,43 +60,23 @@ def mention_identification(setup: Setup) -> ExperimentResult:
     """
     key = setup.key_or(moosavi_strube_key)
     response = setup.response_or(partial(noisy_response, key, setup.seed))
-    measurement = Measurement(setup)
-    total = len(OUTPUTS) + len(SHARES)
-    for done, (name, output) in enumerate(_changes(key, response, setup.seed)):
-        setup.report(name, done, total)
-        totals = count_totals(key, output)
-        measurement.add(key, output, panel=CHANGES, output=name, share=None, **totals)
     nothing = drop_mentions(key, response, share=1.0)
-    for done, share in enumerate(SHARES):
-        setup.report(f"{share:.0%} of the mentions", len(OUTPUTS) + done, total)
-        output = link_missing_pairwise(key, nothing, share=share, seed=setup.seed)
-        totals = count_totals(key, output)
-        measurement.add(key, output, panel=NOTHING, output="wrong pairs", share=share, **totals)
-    setup.report("done", total, total)
-    return measurement.finish(
-        "mention-identification",
-        "The mention identification effect",
-        statements=_statements(measurement.rows),
-        charts=_charts(),
-        key=key.name,
-        response=response.name,
-    )
-
-
-def _changes(key: Corpus, response: Corpus, seed: int) -> Iterator[tuple[str, Corpus]]:
-    yield BASE, response
-    yield MORE, remove_incorrectly_resolved(key, response, seed=seed)
-    yield PAIRS, link_missing_pairwise(key, response, seed=seed)
-    yield LARGE, link_missing_together(key, response, seed=seed)
-
-
-def _charts() -> tuple[Chart, ...]:
-    return (
-        Chart(
-            "Mentions found, not one correct link",
-            Encoding("share", "share of the key's mentions that are found"),
-            where={"panel": NOTHING},
-        ),
+    measurement = Measurement(setup)
+    cases: dict[str, float | None] = dict.fromkeys((BASE, *_CHANGES))
+    cases |= {f"{share:.0%} of the mentions": share for share in SHARES}
+    for name, share in setup.watch(cases):
+        if share is not None:
+            output = link_missing_pairwise(key, nothing, share=share, seed=setup.seed)
+            place = {"panel": NOTHING, "output": "wrong pairs"}
+        else:
+            change = _CHANGES.get(name)
+            output = change(key, response, seed=setup.seed) if change else response
+            place = {"panel": CHANGES, "output": name}
+        measurement.add(key, output, **place, share=share, **count_totals(key, output))
+    _state_identification(measurement)
+    found = Encoding("share", "share of the key's mentions that are found")
+    charts = (
+        Chart("Mentions found, not one correct link", found, where={"panel": NOTHING}),
         Chart(
             "The same correct links in better and worse outputs",
             Encoding("output", "output", "nominal"),
@@ -100,87 +85,66 @@ def _charts() -> tuple[Chart, ...]:
             where={"panel": CHANGES},
         ),
     )
-
-
-def _statements(rows: list[Row]) -> tuple[Statement, ...]:
-    titles = {str(row["metric"]): str(row["title"]) for row in rows}
-    metrics = [metric for metric in titles if metric not in _NO_COREFERENCE]
-    claims = [
-        partial(claim, rows, metric, titles[metric])
-        for claim in (_recall_stays, _better_is_not_worse, _worse_is_not_better)
-        for metric in metrics
-    ]
-    claims += [partial(_nothing_is_zero, rows, metric, titles[metric]) for metric in metrics]
-    claims.append(partial(_only_muc_and_lea, rows))
-    return check_claims(claims)
-
-
-def _rates(rows: list[Row], metric: str, rate: str) -> dict[str, float]:
-    if rate not in RATES:
-        raise LookupError(rate)
-    return {
-        name: find_number(rows, rate, panel=CHANGES, output=name, metric=metric) for name in OUTPUTS
-    }
-
-
-def _moves(rates: dict[str, float], *outputs: str) -> str:
-    return percents({name: rates[name] for name in (BASE, *outputs)})
-
-
-def _recall_stays(rows: list[Row], metric: str, title: str) -> Statement:
-    rates = _rates(rows, metric, "recall")
-    return Statement(
-        f"{title}: recall stays the same while no correct link changes",
-        all(abs(rate - rates[BASE]) < TINY for rate in rates.values()),
-        rates,
-        _moves(rates, MORE, PAIRS, LARGE),
+    return measurement.finish(
+        "mention-identification",
+        "The mention identification effect",
+        charts=charts,
+        key=key.name,
+        response=response.name,
     )
 
 
-def _better_is_not_worse(rows: list[Row], metric: str, title: str) -> Statement:
-    rates = _rates(rows, metric, "f1")
-    return Statement(
-        f"{title}: F1 does not fall when incorrectly resolved mentions are removed",
-        rates[MORE] >= rates[BASE] - TINY,
-        rates,
-        _moves(rates, MORE),
-    )
+def _state_identification(measurement: Measurement) -> None:
+    titles = {str(row["metric"]): str(row["title"]) for row in measurement.rows}
+    titles = {metric: title for metric, title in titles.items() if metric not in _NO_COREFERENCE}
+    for metric, title in titles.items():
+        with IF_MEASURED:
+            recall = _find_rates(measurement, metric, "recall")
+            measurement.state(
+                f"{title}: recall stays the same while no correct link changes",
+                all(abs(value - recall[BASE]) < TINY for value in recall.values()),
+                recall,
+            )
+    for metric, title in titles.items():
+        with IF_MEASURED:
+            f1 = _find_rates(measurement, metric, "f1")
+            measurement.state(
+                f"{title}: F1 does not fall when incorrectly resolved mentions are removed",
+                f1[MORE] >= f1[BASE] - TINY,
+                f1,
+                percents({name: f1[name] for name in (BASE, MORE)}),
+            )
+    for metric, title in titles.items():
+        with IF_MEASURED:
+            f1 = _find_rates(measurement, metric, "f1")
+            measurement.state(
+                f"{title}: F1 does not rise when wrong entities are added",
+                max(f1[PAIRS], f1[LARGE]) <= f1[BASE] + TINY,
+                f1,
+                percents({name: f1[name] for name in (BASE, PAIRS, LARGE)}),
+            )
+    for metric, title in titles.items():
+        with IF_MEASURED:
+            value = measurement.f1(metric, panel=NOTHING, share=1.0)
+            text = f"{title}: F1 is 0 for all mentions without one correct link"
+            measurement.state(text, value < TINY, {"f1": value}, f"F1 {percent(value)}")
+    with IF_MEASURED:
+        f1 = {metric: measurement.f1(metric, panel=NOTHING, share=1.0) for metric in THE_SIX}
+        measurement.state(
+            "without a correct link MUC and LEA are 0, and B³, CEAF and BLANC are not",
+            {metric for metric, value in f1.items() if value < TINY} == {"muc", "lea"},
+            f1,
+            source="Moosavi and Strube 2016, Section 7.5",
+        )
 
 
-def _worse_is_not_better(rows: list[Row], metric: str, title: str) -> Statement:
-    rates = _rates(rows, metric, "f1")
-    return Statement(
-        f"{title}: F1 does not rise when wrong entities are added",
-        max(rates[PAIRS], rates[LARGE]) <= rates[BASE] + TINY,
-        rates,
-        _moves(rates, PAIRS, LARGE),
-    )
-
-
-def _nothing_is_zero(rows: list[Row], metric: str, title: str) -> Statement:
-    f1 = find_number(rows, "f1", panel=NOTHING, share=1.0, metric=metric)
-    return Statement(
-        f"{title}: F1 is 0 for all mentions without one correct link",
-        f1 < TINY,
-        {"f1": f1},
-        f"F1 {percent(f1)}",
-    )
-
-
-def _only_muc_and_lea(rows: list[Row]) -> Statement:
-    f1 = {m: find_number(rows, "f1", panel=NOTHING, share=1.0, metric=m) for m in THE_SIX}
-    zero = {metric for metric, value in f1.items() if value < TINY}
-    return Statement(
-        "without a correct link MUC and LEA are 0, and B³, CEAF and BLANC are not",
-        zero == {"muc", "lea"},
-        f1,
-        source=f"{_MOOSAVI_STRUBE}, Section 7.5",
-    )
+def _find_rates(measurement: Measurement, metric: str, rate: str) -> dict[str, float]:
+    find = partial(measurement.value, rate, panel=CHANGES, metric=metric)
+    return {name: find(output=name) for name in (BASE, *_CHANGES)}
 
 
 SINGLETONS = 40  # of the papers' own key: ACE, on which the paper's figures are, has them
 _LINKS = "links alone"
-_CAI_STRUBE = "Cai and Strube 2010, Section 3.2"
 
 
 def mention_tagger(setup: Setup) -> ExperimentResult:
@@ -191,20 +155,23 @@ def mention_tagger(setup: Setup) -> ExperimentResult:
     """
     key = setup.key_or(partial(moosavi_strube_key, SINGLETONS))
     response = setup.response_or(partial(_tagger_response, key, setup.seed))
-    measurement = Measurement(setup, metrics=["muc", *_with_policies()], lenient=True)
-    for done, share in enumerate(SHARES):
-        setup.report(f"{share:.0%} removed", done, len(SHARES))
+    measurement = Measurement(
+        setup,
+        metrics=["muc", *_with_policies()],
+        lenient=True,
+        source="Cai and Strube 2010, Section 3.2",
+    )
+    for _, share in setup.watch({f"{share:.0%} removed": share for share in SHARES}):
         output = drop_twinless(key, response, share=share, seed=setup.seed)
         twinless = int((find_twins(prepare(key, output)) < 0).sum())
         measurement.add(key, output, removed=share, twinless=twinless)
-    setup.report("done", len(SHARES), len(SHARES))
     measurement.describe(_family_and_policy)
-    removed = Encoding("removed", "share of the twinless mentions that are removed")
+    _state_twinless(measurement)
+    axis = Encoding("removed", "share of the twinless mentions that are removed")
     return measurement.finish(
         "mention-tagger",
         "Twinless mentions",
-        statements=check_claims(_claims_about_twinless(measurement.rows), _CAI_STRUBE),
-        charts=[Chart("Twinless mentions removed", removed, series="policy", facet="family")],
+        charts=[Chart("Twinless mentions removed", axis, series="policy", facet="family")],
         key=key.name,
         response=response.name,
     )
@@ -253,80 +220,61 @@ def _family_and_policy(metric: str) -> Row:
     return {"family": parsed.declaration.title, "policy": policy}
 
 
-def _claims_about_twinless(rows: list[Row]) -> list[Callable[[], Statement]]:
-    return [
-        *(partial(_rises, rows, metric) for metric in ("muc", "b3-sys", "ceafm-sys")),
-        partial(_constant, rows),
-        partial(_flatter, rows, "b3-sys"),
-        partial(_flatter, rows, "muc"),
-        partial(_sensitive, rows),
-        partial(_parallel, rows),
-    ]
+def _state_twinless(measurement: Measurement) -> None:
+    def find_curve(metric: str) -> list[float]:
+        name = str(Metric.parse(metric))
+        return [measurement.f1(name, removed=share) for share in SHARES]
 
+    def find_gains(*metrics: str) -> dict[str, float]:
+        """What each metric gains when all twinless mentions go."""
+        curves = {metric: find_curve(metric) for metric in metrics}
+        return {metric: curve[-1] - curve[0] for metric, curve in curves.items()}
 
-def _curve(rows: list[Row], metric: str) -> list[float]:
-    name = str(Metric.parse(metric))
-    return [find_number(rows, "f1", metric=name, removed=share) for share in SHARES]
+    for metric in ("muc", "b3-sys", "ceafm-sys"):
+        with IF_MEASURED:
+            curve = find_curve(metric)
+            never_falls = all(after >= before - TINY for before, after in pairwise(curve))
+            measurement.state(
+                f"{_title(metric)} rises as twinless mentions go",
+                never_falls and curve[-1] > curve[0] + TINY,
+                {"first": curve[0], "last": curve[-1]},
+                f"from {percent(curve[0])} to {percent(curve[-1])}",
+            )
+    with IF_MEASURED:
+        curve = find_curve("b3-0")
+        measurement.state(
+            "B³-0 is constant: it does not see twinless mentions",
+            max(curve) - min(curve) < TINY,
+            {"lowest": min(curve), "highest": max(curve)},
+            f"from {percent(min(curve))} to {percent(max(curve))}",
+        )
+    for metric in ("b3-sys", "muc"):
+        with IF_MEASURED:
+            gains = find_gains("b3-all", metric)
+            measurement.state(
+                f"B³-all gains less than {_title(metric)}: many singletons trick it",
+                gains["b3-all"] < gains[metric],
+                gains,
+                f"{percent(gains['b3-all'])} points against {percent(gains[metric])}",
+            )
+    with IF_MEASURED:
+        gains = find_gains("ceafm", "ceafm-sys", "b3-sys", "muc")
+        measurement.state(
+            "CEAF without a policy is the most sensitive to twinless mentions",
+            max(gains, key=gains.__getitem__) == "ceafm",
+            gains,
+            percents({_title(metric): gain for metric, gain in gains.items()}),
+        )
+    with IF_MEASURED:
+        curves = find_curve("b3-sys"), find_curve("ceafm-sys")
+        distances = [b3 - ceafm for b3, ceafm in zip(*curves, strict=True)]
+        measurement.state(
+            "CEAFm-sys runs parallel to B³-sys, to within 3 points",
+            max(distances) - min(distances) < 0.03,
+            {"least": min(distances), "largest": max(distances)},
+            f"distance from {percent(min(distances))} to {percent(max(distances))}",
+        )
 
 
 def _title(metric: str) -> str:
     return Metric.parse(metric).title
-
-
-def _gain(rows: list[Row], metric: str) -> float:
-    """What is gained when all twinless mentions go."""
-    curve = _curve(rows, metric)
-    return curve[-1] - curve[0]
-
-
-def _rises(rows: list[Row], metric: str) -> Statement:
-    curve = _curve(rows, metric)
-    never_falls = all(b >= a - TINY for a, b in pairwise(curve))
-    return Statement(
-        f"{_title(metric)} rises as twinless mentions go",
-        never_falls and curve[-1] > curve[0] + TINY,
-        {"first": curve[0], "last": curve[-1]},
-        f"from {percent(curve[0])} to {percent(curve[-1])}",
-    )
-
-
-def _constant(rows: list[Row]) -> Statement:
-    curve = _curve(rows, "b3-0")
-    return Statement(
-        "B³-0 is constant: it does not see twinless mentions",
-        max(curve) - min(curve) < TINY,
-        {"lowest": min(curve), "highest": max(curve)},
-        f"from {percent(min(curve))} to {percent(max(curve))}",
-    )
-
-
-def _flatter(rows: list[Row], other: str) -> Statement:
-    gains = {name: _gain(rows, name) for name in ("b3-all", other)}
-    return Statement(
-        f"B³-all gains less than {_title(other)}: many singletons trick it",
-        gains["b3-all"] < gains[other],
-        gains,
-        f"{percent(gains['b3-all'])} points against {percent(gains[other])}",
-    )
-
-
-def _sensitive(rows: list[Row]) -> Statement:
-    gains = {name: _gain(rows, name) for name in ("ceafm", "ceafm-sys", "b3-sys", "muc")}
-    return Statement(
-        "CEAF without a policy is the most sensitive to twinless mentions",
-        max(gains, key=gains.__getitem__) == "ceafm",
-        gains,
-        percents({_title(name): gain for name, gain in gains.items()}),
-    )
-
-
-def _parallel(rows: list[Row]) -> Statement:
-    one, other = _curve(rows, "b3-sys"), _curve(rows, "ceafm-sys")
-    distances = [a - b for a, b in zip(one, other, strict=True)]
-    spread = max(distances) - min(distances)
-    return Statement(
-        "CEAFm-sys runs parallel to B³-sys, to within 3 points",
-        spread < 0.03,
-        {"least": min(distances), "largest": max(distances)},
-        f"distance from {percent(min(distances))} to {percent(max(distances))}",
-    )

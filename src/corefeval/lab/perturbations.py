@@ -1,60 +1,234 @@
-"""All perturbations; here those that regroup mentions or remove them."""
+"""Perturbations: named ways to change a response, and what they do to its links and mentions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Literal, get_args
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 
 from corefeval.checks import check_choice
 from corefeval.diagnostics import UsageError
 from corefeval.features import Features
-from corefeval.lab.additions import (
-    add_extra_mentions,
-    link_missing_pairwise,
-    link_missing_together,
-    resolve_links,
-)
-from corefeval.lab.declarations import (
-    PERTURBATIONS,
-    Effect,
-    Perturbation,
-    compose,
-    find_key_entities,
+from corefeval.lab.editing import (
+    check_share,
+    choose,
+    choose_targets,
+    find_missing,
     find_twins,
+    fresh_mentions,
+    is_disjoint,
     is_incorrectly_resolved,
-    perturbation,
+    is_pure,
+    join,
+    link_wrongly,
+    nearest_wrong,
+    regroup,
+    resolve_share,
+    shuffled_ranks,
+    wrong_pairs,
 )
-from corefeval.lab.editing import choose, regroup, shuffled_ranks
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.preparation import Prepared, prepare
 
-__all__ = [
-    "PERTURBATIONS",
-    "Effect",
-    "Perturbation",
-    "add_extra_mentions",
-    "all_singletons",
-    "compose",
-    "drop_entities",
-    "drop_mentions",
-    "drop_twinless",
-    "keep_entities",
-    "link_missing_pairwise",
-    "link_missing_together",
-    "merge_entities",
-    "one_entity",
-    "reattach_pronouns",
-    "remove_incorrectly_resolved",
-    "resolve_links",
-    "split_entities",
-    "split_entity",
-]
-
+Effect = Literal["adds", "removes", "keeps", "either"]
 Split = Literal["any", "pure"]
 Merged = Literal["any", "disjoint"]
+Where = Literal["one", "document", "all"]
+Growth = Literal["together", "largest", "smallest"]
+Step = Callable[[Corpus, Corpus], Corpus]
+Function = TypeVar("Function", bound=Callable[..., Corpus])
+
+
+@dataclass(frozen=True, slots=True)
+class Perturbation:
+    """A way to change a response: call it with a key, a response and its options.
+
+    Of correct links, wrong links and mentions it says whether they are only added, only removed,
+    kept as they are, or either, by the function's defaults.
+    """
+
+    name: str
+    summary: str
+    correct_links: Effect
+    wrong_links: Effect
+    mentions: Effect
+    function: Callable[..., Corpus]
+    reference: str = ""
+
+    def __call__(self, key: Corpus, response: Corpus, **options: Any) -> Corpus:
+        """The changed response, on the documents of the key."""
+        return self.function(key, response, **options)
+
+
+PERTURBATIONS: dict[str, Perturbation] = {}
+
+
+def perturbation(
+    *, correct_links: Effect, wrong_links: Effect, mentions: Effect, reference: str = ""
+) -> Callable[[Function], Function]:
+    """Declare a function as a perturbation, by its name and the first line of its docstring."""
+
+    def declare(function: Function) -> Function:
+        name = function.__name__.replace("_", "-")
+        if name in PERTURBATIONS:
+            raise UsageError(f"a perturbation {name!r} already exists")
+        summary = (function.__doc__ or "").strip().partition("\n")[0]
+        PERTURBATIONS[name] = Perturbation(
+            name, summary, correct_links, wrong_links, mentions, function, reference
+        )
+        return function
+
+    return declare
+
+
+def compose(*steps: Step) -> Step:
+    """One perturbation after the other; options are fixed with `functools.partial`.
+
+    >>> from functools import partial
+    >>> from corefeval import corpus_from_entities
+    >>> from corefeval.lab.perturbations import drop_mentions, one_entity
+    >>> key = corpus_from_entities([["a", "b", "c", "d"]])
+    >>> worse = compose(partial(drop_mentions, share=0.5, seed=1), one_entity)
+    >>> worse(key, key).entity_sizes.tolist()
+    [2]
+    """
+
+    def run(key: Corpus, response: Corpus) -> Corpus:
+        for step in steps:
+            response = step(key, response)
+        return response
+
+    return run
+
+
+@perturbation(
+    correct_links="keeps",
+    wrong_links="adds",
+    mentions="adds",
+    reference="Moosavi and Strube 2016, Section 2 (less precise a)",
+)
+def link_missing_pairwise(
+    key: Corpus, response: Corpus, *, share: float = 1.0, seed: int = 0
+) -> Corpus:
+    """Add key mentions that the response lacks, as wrong entities of two.
+
+    As many pairs as there can be in each document. What is left over (all of one key entity)
+    stays out. `share` takes only some of the missing mentions.
+    """
+    prepared = prepare(key, response)
+    generator = np.random.default_rng(seed)
+    missing = find_missing(prepared)
+    rows = missing[choose(missing.size, share, generator)]
+    document, entity = prepared.key.mention_document, prepared.key.mention_entity
+    pairs = wrong_pairs(document[rows], entity[rows], generator)
+    return _with_missing(prepared, rows, pairs)
+
+
+@perturbation(
+    correct_links="keeps",
+    wrong_links="adds",
+    mentions="adds",
+    reference="Moosavi and Strube 2016, Section 2 (less precise b)",
+)
+def link_missing_together(
+    key: Corpus, response: Corpus, *, share: float = 1.0, seed: int = 0
+) -> Corpus:
+    """Add key mentions that the response lacks, as few large entities, all wrong.
+
+    The first entity of a document has one missing mention of each key entity, the second another
+    one of each that has more, and so on; a mention that would be alone stays out. So the entities
+    are as large as they can be without a correct link.
+    """
+    prepared = prepare(key, response)
+    generator = np.random.default_rng(seed)
+    missing = find_missing(prepared)
+    rows = missing[choose(missing.size, share, generator)]
+    round_of = shuffled_ranks(prepared.key.mention_entity[rows], generator)
+    codes = prepared.key.mention_document[rows] * (rows.size + 1) + round_of
+    _, number, size = np.unique(codes, return_inverse=True, return_counts=True)
+    number = number.reshape(-1)
+    return _with_missing(prepared, rows, np.where(size[number] > 1, number, -1))
+
+
+def _with_missing(prepared: Prepared, rows: IntArray, number: IntArray) -> Corpus:
+    """The response with mentions of the key in new entities, by number; −1 stays out."""
+    used = number >= 0
+    entity = prepared.response.n_entities + number[used]
+    response = prepared.response
+    return join(response, response.mention_entity, prepared.key, rows[used], entity)
+
+
+@perturbation(
+    correct_links="keeps",
+    wrong_links="adds",
+    mentions="adds",
+    reference="Moosavi and Strube 2016, Section 7.4",
+)
+def add_extra_mentions(
+    key: Corpus,
+    response: Corpus,
+    *,
+    number: int = 1,
+    size: int | None = None,
+    where: Where = "one",
+    seed: int = 0,
+) -> Corpus:
+    """Add mentions that are in no key entity to an entity of some size, or to each other.
+
+    `number` mentions go into an entity of `size` mentions (None: of any size); size 0 links them
+    to each other. `where`: "one" entity of the whole corpus, one of each "document", or "all" such
+    entities (for size 0 a new entity in each document).
+    """
+    if number < 1:
+        raise UsageError(f"number is 1 or more, not {number!r}")
+    check_choice("where", where, get_args(Where))
+    prepared = prepare(key, response)
+    changed = prepared.response
+    generator = np.random.default_rng(seed)
+    document, target = choose_targets(changed, size, where, generator)
+    order = np.argsort(document, kind="stable")
+    documents = np.repeat(document[order], number)
+    extra = fresh_mentions(prepared.key, changed, documents, seed)
+    rows = np.arange(extra.n_mentions)
+    return join(changed, changed.mention_entity, extra, rows, np.repeat(target[order], number))
+
+
+@perturbation(
+    correct_links="either",
+    wrong_links="either",
+    mentions="either",
+    reference="Moosavi and Strube 2016, Section 7.1",
+)
+def resolve_links(
+    key: Corpus,
+    response: Corpus,
+    *,
+    share: float = 1.0,
+    wrong: bool = False,
+    growth: Growth = "together",
+    seed: int = 0,
+) -> Corpus:
+    """Resolve a share of the key's links, with no wrong ones, or with every other mention wrong.
+
+    The response itself does not count, only the key. With `growth="together"` each entity of n
+    mentions has about `share` of its n(n − 1)/2 links; with "largest" or "smallest" one entity is
+    resolved after the other, by size. For one seed, a larger share has all links of a smaller.
+    Without `wrong` only mentions with a correct link are in the response; with it all key mentions
+    are, each of the others linked to mentions of other entities alone (alone with itself where its
+    document has no other entity to join). Singletons of the key have no links, so they are always
+    among the others.
+    """
+    check_choice("growth", growth, get_args(Growth))
+    check_share(share)
+    key = prepare(key, response).key
+    generator = np.random.default_rng(seed)
+    entity = np.where(resolve_share(key, share, growth, generator), key.mention_entity, -1)
+    if wrong:
+        entity = link_wrongly(key, entity, generator)
+    return regroup(key, entity, entity >= 0).with_details(name=response.name)
 
 
 @perturbation(correct_links="removes", wrong_links="removes", mentions="keeps")
@@ -99,7 +273,7 @@ def split_entities(
     generator = np.random.default_rng(seed)
     fits = prepared.response.entity_sizes >= 2 * parts
     if which == "pure":
-        fits &= _is_pure(prepared)
+        fits &= is_pure(prepared)
     rows = np.flatnonzero(fits)
     split = np.zeros(prepared.response.n_entities, dtype=np.bool_)
     split[rows[choose(rows.size, share, generator)]] = True
@@ -153,15 +327,15 @@ def merge_entities(
     prepared = prepare(key, response)
     entity, document = prepared.response.mention_entity, prepared.response.entity_document
     generator = np.random.default_rng(seed)
-    there = np.flatnonzero(prepared.response.entity_sizes > 0)
+    filled = np.flatnonzero(prepared.response.entity_sizes > 0)
     couple = np.full(document.size, -1, dtype=np.int64)
-    rank = shuffled_ranks(document[there], generator)
-    couple[there] = document[there] * (there.size + 1) + rank // 2
+    rank = shuffled_ranks(document[filled], generator)
+    couple[filled] = document[filled] * (filled.size + 1) + rank // 2
     _, couple = np.unique(couple, return_inverse=True)
     couple = couple.reshape(-1)
     merge = choose(int(couple.max(initial=0)) + 1, share, generator)
     if which == "disjoint":
-        merge &= _is_disjoint(prepared, couple)
+        merge &= is_disjoint(prepared, couple)
     numbers = np.where(merge[couple], couple, couple.size + np.arange(couple.size))
     return regroup(prepared.response, numbers[entity])
 
@@ -185,51 +359,16 @@ def reattach_pronouns(
     """
     prepared = prepare(key, response)
     corpus = prepared.response
-    known = Features(corpus, texts=(prepared.key, corpus), given=features, tagset=tagset)
-    pronouns = np.flatnonzero(known("kind").where("pronoun".__eq__) & (find_twins(prepared) >= 0))
+    kinds = Features(corpus, texts=(prepared.key, corpus), given=features, tagset=tagset)("kind")
+    pronouns = np.flatnonzero(kinds.where("pronoun".__eq__) & (find_twins(prepared) >= 0))
     pronouns = pronouns[choose(pronouns.size, share, np.random.default_rng(seed))]
     target = np.arange(corpus.n_mentions)
-    target[pronouns] = _nearest_wrong(prepared, pronouns)
+    target[pronouns] = nearest_wrong(prepared, pronouns)
     target[target < 0] = np.flatnonzero(target < 0)
     # An antecedent may be a pronoun that moves too. Targets only go back, so following them ends.
     while (target[target] != target).any():
         target = target[target]
     return regroup(corpus, corpus.mention_entity[target])
-
-
-def _nearest_wrong(prepared: Prepared, rows: IntArray) -> IntArray:
-    """The nearest mention before each one that is not of its key entity; −1 where none is."""
-    document, entity = prepared.response.mention_document, find_key_entities(prepared)
-    before = rows - 1  # mentions stand in textual order
-    while True:
-        inside = (before >= 0) & (document[before] == document[rows])
-        same = inside & (entity[before] == entity[rows])
-        if not same.any():
-            return np.where(inside, before, -1)
-        before = np.where(same, before - 1, before)
-
-
-def _is_pure(prepared: Prepared) -> BoolArray:
-    """Which response entities have mentions of one key entity alone."""
-    entity, key_entity = prepared.response.mention_entity, find_key_entities(prepared)
-    highest = np.full(prepared.response.n_entities, -2, dtype=np.int64)
-    lowest = np.full(prepared.response.n_entities, prepared.key.n_entities, dtype=np.int64)
-    np.maximum.at(highest, entity, key_entity)
-    np.minimum.at(lowest, entity, key_entity)
-    pure: BoolArray = (highest == lowest) & (lowest >= 0)
-    return pure
-
-
-def _is_disjoint(prepared: Prepared, couple: IntArray) -> BoolArray:
-    """Which couples of response entities have no key entity in common."""
-    key = find_key_entities(prepared)
-    rows = np.flatnonzero(key >= 0)
-    response, key = prepared.response.mention_entity[rows], key[rows]
-    cells = np.unique(np.stack((couple[response], key, response), axis=1), axis=0)
-    same = (cells[1:, :2] == cells[:-1, :2]).all(axis=1)
-    disjoint = np.ones(int(couple.max(initial=0)) + 1, dtype=np.bool_)
-    disjoint[cells[1:, 0][same]] = False
-    return disjoint
 
 
 @perturbation(

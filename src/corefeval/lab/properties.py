@@ -9,16 +9,20 @@ from typing import Any, Literal
 
 import numpy as np
 
-from corefeval.lab.additions import (
-    add_extra_mentions,
-    link_missing_pairwise,
-    link_missing_together,
+from corefeval.lab.editing import (
+    count_links,
+    count_partners,
+    fresh_mentions,
+    join,
+    ranks_in_runs,
+    regroup,
 )
-from corefeval.lab.declarations import count_links, count_partners
-from corefeval.lab.editing import fresh_mentions, join, ranks_in_runs, regroup
 from corefeval.lab.experiments import TINY
 from corefeval.lab.perturbations import (
+    add_extra_mentions,
     drop_twinless,
+    link_missing_pairwise,
+    link_missing_together,
     merge_entities,
     remove_incorrectly_resolved,
     split_entities,
@@ -33,7 +37,7 @@ RateName = Literal["recall", "precision", "f1"]
 
 @dataclass(frozen=True, eq=False)
 class Situation:
-    """Outputs to be scored against keys, and the documents in which the situation is there.
+    """Outputs to be scored against keys, and the documents to which the situation applies.
 
     `order` says where each document is in an output whose documents stand in another order.
     """
@@ -45,7 +49,7 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """Something that one would like to be true of a metric.
+    """A rule that a good metric should keep.
 
     `make` makes the situation from keys, responses and a seed. The rule is about a rate of the
     first output, or of the first against the second: "above" means that the first is better.
@@ -101,10 +105,10 @@ def _extra(key: Corpus, response: Corpus, seed: int) -> Situation:
     right = np.flatnonzero(count_partners(prepared) > 0)
     document, first = np.unique(corpus.mention_document[right], return_index=True)
     extra = fresh_mentions(prepared.key, corpus, document, seed)
-    more = join(corpus, entity, extra, np.arange(document.size), entity[right[first]])
+    changed = join(corpus, entity, extra, np.arange(document.size), entity[right[first]])
     applies = np.zeros(len(corpus.documents), dtype=np.bool_)
     applies[document] = True
-    return Situation(((key, corpus), (key, more)), applies)
+    return Situation(((key, corpus), (key, changed)), applies)
 
 
 def _spurious_singleton(key: Corpus, response: Corpus, seed: int) -> Situation:
@@ -113,8 +117,8 @@ def _spurious_singleton(key: Corpus, response: Corpus, seed: int) -> Situation:
     document = np.arange(len(corpus.documents))
     extra = fresh_mentions(prepared.key, corpus, document, seed)
     numbers = corpus.n_entities + document
-    more = join(corpus, corpus.mention_entity, extra, document, numbers)
-    return Situation(((key, corpus), (key, more)), _has_mentions(key))
+    changed = join(corpus, corpus.mention_entity, extra, document, numbers)
+    return Situation(((key, corpus), (key, changed)), _has_mentions(key))
 
 
 def _large_and_small(key: Corpus, response: Corpus, seed: int) -> Situation:
@@ -128,7 +132,7 @@ def _large_and_small(key: Corpus, response: Corpus, seed: int) -> Situation:
     least = np.full(len(key.documents), np.iinfo(np.int64).max)
     np.maximum.at(most, document, sizes)
     np.minimum.at(least, document, sizes)
-    return Situation(tuple((key, one) for one in without), most > least)
+    return Situation(tuple((key, output) for output in without), most > least)
 
 
 def _extremes(key: Corpus) -> tuple[IntArray, IntArray]:
@@ -184,13 +188,13 @@ def _has_mentions(corpus: Corpus) -> BoolArray:
 
 
 def _differ(before: Prepared, after: Prepared) -> BoolArray:
-    """In which documents links or mentions are others in number."""
+    """In which documents the numbers of links or mentions differ."""
     counts = []
     for prepared in (before, after):
         corpus = prepared.response
         mentions = np.bincount(corpus.mention_document, minlength=len(corpus.documents))
         counts.append((mentions, *count_links(prepared)))
-    differ: BoolArray = np.any([a != b for a, b in zip(*counts, strict=True)], axis=0)
+    differ: BoolArray = np.any([old != new for old, new in zip(*counts, strict=True)], axis=0)
     return differ
 
 

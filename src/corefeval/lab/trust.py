@@ -71,15 +71,15 @@ def _make_documents(number: int, seed: int, *, singletons: bool) -> Documents:
     generator = np.random.default_rng(seed)
     shape = (number, PLACES)
     # Short documents and long ones, with mentions anywhere, so that any kind may come first.
-    there = generator.random(shape) < generator.uniform(0.2, 1.0, size=(number, 1))
+    filled = generator.random(shape) < generator.uniform(0.2, 1.0, size=(number, 1))
     entities = generator.integers(1, 6, size=(number, 1))
     key = generator.integers(0, entities, size=shape)
     noise = generator.choice([0.0, 0.2, 0.5, 1.0], size=(number, 1))
     wrong = generator.random(shape) < noise
     response = np.where(wrong, generator.integers(0, 5, size=shape), key)
     missing = generator.choice([0.0, 0.15, 0.4, 0.8], size=(number, 1))
-    key = np.where(there & (generator.random(shape) >= 0.1), key, -1)
-    response = np.where(there & (generator.random(shape) >= missing), response, -1)
+    key = np.where(filled & (generator.random(shape) >= 0.1), key, -1)
+    response = np.where(filled & (generator.random(shape) >= missing), response, -1)
     if not singletons:
         key[_is_singleton(key)] = -1
     return Documents(key, response)
@@ -87,8 +87,8 @@ def _make_documents(number: int, seed: int, *, singletons: bool) -> Documents:
 
 def _is_singleton(entity: IntArray) -> BoolArray:
     """Which places have an entity that has no other place."""
-    same = (entity[:, :, None] == entity[:, None, :]).sum(axis=2)
-    singleton: BoolArray = (same == 1) & (entity >= 0)
+    members = (entity[:, :, None] == entity[:, None, :]).sum(axis=2)
+    singleton: BoolArray = (members == 1) & (entity >= 0)
     return singleton
 
 
@@ -104,30 +104,22 @@ def _corpus(entity: IntArray, name: str) -> Corpus:
 
 
 def _find_smaller(documents: Documents, row: int, *, singletons: bool, response: bool) -> Documents:
-    """The documents that one has one mention more than: on both sides, or on one.
+    """The documents that lack one mention of a document: on both sides, or on one.
 
     Without `response` only the key counts, and the response is empty.
     """
-    key, other = documents.key[row], documents.response[row]
-    keys, others = [], []
-    for place in np.flatnonzero((key >= 0) | (other >= 0)).tolist():
-        for from_key, from_other in ((True, True), (True, False), (False, True)):
-            if (from_key and key[place] < 0) or (from_other and other[place] < 0 and response):
-                continue
-            if not response and (from_key, from_other) != (True, True):
-                continue
-            new_key, new_other = key.copy(), other.copy()
-            new_key[place] = -1 if from_key else key[place]
-            new_other[place] = -1 if from_other else other[place]
-            if not singletons:
-                new_key[_is_singleton(new_key[None])[0]] = -1
-            keys.append(new_key)
-            others.append(new_other)
-    width = documents.key.shape[1]
-    return Documents(
-        np.array(keys, dtype=np.int64).reshape(-1, width),
-        np.array(others, dtype=np.int64).reshape(-1, width),
-    )
+    document = np.stack((documents.key[row], documents.response[row]))
+    smaller = []
+    for place in np.flatnonzero((document >= 0).any(axis=0)).tolist():
+        for sides in ([0, 1], [0], [1]) if response else ([0],):
+            if (document[sides, place] >= 0).all():
+                attempt = document.copy()
+                attempt[sides, place] = -1
+                if not singletons:
+                    attempt[0, _is_singleton(attempt[:1])[0]] = -1
+                smaller.append(attempt)
+    table = np.array(smaller, dtype=np.int64).reshape(-1, *document.shape)
+    return Documents(table[:, 0], table[:, 1])
 
 
 def _write_entities(corpus: Corpus, document: int) -> str:
@@ -148,13 +140,11 @@ def trust(setup: Setup) -> ExperimentResult:
     smaller, mention by mention, as long as it still breaks the property: what is left is shown,
     with the kinds of its mentions. No key has singletons (but in `perfect`).
     """
-    wanted = EVERYTHING if setup.metrics is None else setup.metrics
-    metrics = [request.metric for request in parse_metrics(wanted)]
+    requests = parse_metrics(EVERYTHING if setup.metrics is None else setup.metrics)
+    metrics = [request.metric for request in requests]
     rows: list[Row] = []
-    for done, one in enumerate(PROPERTIES):
-        setup.report(one.text, done, len(PROPERTIES))
-        rows += _measure(one, metrics, setup.seed)
-    setup.report("done", len(PROPERTIES), len(PROPERTIES))
+    for _, rule in setup.watch({rule.text: rule for rule in PROPERTIES}):
+        rows += _measure(rule, metrics, setup.seed)
     return ExperimentResult(
         name="trust",
         title="Which metric do you trust?",
@@ -210,53 +200,53 @@ class _Trial:
     rates: list[Rates]
 
     @staticmethod
-    def of(one: Property, documents: Documents, metrics: list[Metric], seed: int) -> _Trial:
+    def of(rule: Property, documents: Documents, metrics: list[Metric], seed: int) -> _Trial:
         key, response = documents.corpora()
-        situation = one.make(key, response, seed)
+        situation = rule.make(key, response, seed)
         kinds = {"kind": KIND_OF_PLACE}
         results = [score(*pair, metrics=metrics, features=kinds) for pair in situation.pairs]
         rates = [result.document_rates for result in results]
         if situation.order is not None:
             back = np.argsort(situation.order)
             rates[-1] = {
-                metric: {name: values[back] for name, values in known.items()}
-                for metric, known in rates[-1].items()
+                metric: {name: values[back] for name, values in by_name.items()}
+                for metric, by_name in rates[-1].items()
             }
         return _Trial(documents, situation, rates)
 
-    def values(self, one: Property, metric: str) -> list[FloatArray] | None:
+    def values(self, rule: Property, metric: str) -> list[FloatArray] | None:
         """The rates that the rule is about; None where the metric does not have them."""
-        wanted = list(zip(self.rates, one.rates, strict=False))
-        if any(rate not in rates[metric] for rates, rate in wanted):
+        pairs = [(rates[metric], rate) for rates, rate in zip(self.rates, rule.rates, strict=False)]
+        if any(rate not in rates for rates, rate in pairs):
             return None
-        return [rates[metric][rate] for rates, rate in wanted]
+        return [rates[rate] for rates, rate in pairs]
 
-    def failing(self, one: Property, metric: str) -> BoolArray:
+    def failing(self, rule: Property, metric: str) -> BoolArray:
         """In which documents the metric breaks the rule."""
-        values = self.values(one, metric)
+        values = self.values(rule, metric)
         if values is None:
             return np.zeros(self.situation.applies.size, dtype=np.bool_)
-        return self.situation.applies & one.is_broken(values)
+        return self.situation.applies & rule.is_broken(values)
 
 
-def _measure(one: Property, metrics: list[Metric], seed: int) -> list[Row]:
-    documents = _make_documents(DOCUMENTS, seed, singletons=one.singletons)
-    if not one.response:
+def _measure(rule: Property, metrics: list[Metric], seed: int) -> list[Row]:
+    documents = _make_documents(DOCUMENTS, seed, singletons=rule.singletons)
+    if not rule.response:
         documents = Documents(documents.key, np.full_like(documents.response, -1))
-    trial = _Trial.of(one, documents, metrics, seed)
+    trial = _Trial.of(rule, documents, metrics, seed)
     cases = int(trial.situation.applies.sum())
     rows: list[Row] = []
     for metric in metrics:
-        failing = trial.failing(one, str(metric))
+        failing = trial.failing(rule, str(metric))
         failures = int(failing.sum())
-        defined = trial.values(one, str(metric)) is not None
+        defined = trial.values(rule, str(metric)) is not None
         example = dict.fromkeys(_EXAMPLE)
         if failures:
-            example = _shrink(one, trial, metric, seed)
+            example = _shrink(rule, trial, metric, seed)
         rows.append(
             {
-                "property": one.name,
-                "statement": one.text,
+                "property": rule.name,
+                "statement": rule.text,
                 "metric": str(metric),
                 "title": metric.title,
                 "holds": failures == 0 if defined else None,
@@ -268,23 +258,23 @@ def _measure(one: Property, metrics: list[Metric], seed: int) -> list[Row]:
     return rows
 
 
-def _shrink(one: Property, trial: _Trial, metric: Metric, seed: int) -> dict[str, Any]:
-    """The smallest document that one finds by taking mentions away while the rule stays broken."""
+def _shrink(rule: Property, trial: _Trial, metric: Metric, seed: int) -> dict[str, Any]:
+    """A document from which no mention can be taken while the rule stays broken."""
     parts = [Metric.parse(part) for part in metric.declaration.parts]
-    row = _smallest(trial, trial.failing(one, str(metric)))
+    row = _smallest(trial, trial.failing(rule, str(metric)))
     while True:
         fewer = _find_smaller(
-            trial.documents, row, singletons=one.singletons, response=one.response
+            trial.documents, row, singletons=rule.singletons, response=rule.response
         )
         if not len(fewer.key):
             break
         copies = fewer.take(np.repeat(np.arange(len(fewer.key)), _COPIES))
-        attempt = _Trial.of(one, copies, [*parts, metric], seed)
-        failing = attempt.failing(one, str(metric))
+        attempt = _Trial.of(rule, copies, [*parts, metric], seed)
+        failing = attempt.failing(rule, str(metric))
         if not failing.any():
             break
         trial, row = attempt, _smallest(attempt, failing)
-    return _example(one, trial, metric, row)
+    return _example(rule, trial, metric, row)
 
 
 def _smallest(trial: _Trial, failing: BoolArray) -> int:
@@ -292,8 +282,8 @@ def _smallest(trial: _Trial, failing: BoolArray) -> int:
     return int(rows[np.argmin(trial.documents.sizes[rows])])
 
 
-def _example(one: Property, trial: _Trial, metric: Metric, row: int) -> dict[str, Any]:
-    values = trial.values(one, str(metric)) or []
+def _example(rule: Property, trial: _Trial, metric: Metric, row: int) -> dict[str, Any]:
+    values = trial.values(rule, str(metric)) or []
     pairs = trial.situation.pairs
     last = row if trial.situation.order is None else int(np.argsort(trial.situation.order)[row])
     shown = [_write_entities(pairs[0][0], row), _write_entities(pairs[0][1], row)]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 
 from corefeval.lab.experiments import (
     TINY,
@@ -13,13 +11,10 @@ from corefeval.lab.experiments import (
     ExperimentResult,
     Row,
     Setup,
-    Statement,
-    check_claims,
-    find_number,
     percent,
     percents,
 )
-from corefeval.lab.measurement import Measurement
+from corefeval.lab.measurement import IF_MEASURED, Measurement
 from corefeval.metrics import REGISTRY, Metric
 from corefeval.model import Corpus, corpus_from_entities
 
@@ -50,7 +45,6 @@ CHEN_NG_WEIGHTS = {
 NAMES = ("name", "nominal", "pronoun", "singleton")
 PLAIN = "none"
 FAMILIES = {"lmuc": "muc", "lb3": "b3", "lceafm": "ceafm", "lceafe": "ceafe"}
-_SINGLETONS = "Chen and Ng 2013, Section 4.2"
 _KINDS = "Chen and Ng 2013, Section 4.3"
 _SECTION_OF = {"W4": _KINDS, "W5": _KINDS}
 
@@ -58,7 +52,7 @@ _SECTION_OF = {"W4": _KINDS, "W5": _KINDS}
 def weights(setup: Setup) -> ExperimentResult:
     """Figure 3 of Chen and Ng: five responses under five weightings, beside the plain metrics.
 
-    With a key and a response of yours, the same weightings of it. Any other weights are metrics
+    With a key and a response of yours, these weightings of it. Any other weights are metrics
     like any other: `metrics="lmuc(name=1, nominal=0.2), lb3"`.
     """
     if setup.key is None:
@@ -67,21 +61,22 @@ def weights(setup: Setup) -> ExperimentResult:
         key = setup.key
         response = setup.response_or(lambda: key)
         responses = {response.name or "response": response}
-    kinds = None if setup.key is not None else {"kind": CHEN_NG_KINDS}
-    measurement = Measurement(setup, metrics=_weight_metrics(), features=kinds)
-    for done, (name, response) in enumerate(responses.items()):
-        setup.report(f"response {name}", done, len(responses))
+    measurement = Measurement(
+        setup,
+        metrics=_weight_metrics(),
+        features=None if setup.key is not None else {"kind": CHEN_NG_KINDS},
+        source="Chen and Ng 2013, Section 4.2",
+    )
+    for name, response in setup.watch(responses):
         measurement.add(key, response, response=name)
     measurement.describe(_family_and_weights)
-    claims = _claims(measurement.rows) if setup.key is None else []
-    names = Encoding("response", "response", "ordinal")
-    return measurement.finish(
-        "weights",
-        "Weights of names, nominals and pronouns",
-        statements=check_claims(claims, _SINGLETONS),
-        charts=[Chart("Responses under weights", names, series="weights", facet="family")],
-        key=key.name,
-    )
+    if setup.key is None:
+        _state_singletons(measurement)
+        _state_kinds(measurement)
+    axis = Encoding("response", "response", "ordinal")
+    chart = Chart("Responses under weights", axis, series="weights", facet="family")
+    title = "Weights of names, nominals and pronouns"
+    return measurement.finish("weights", title, charts=[chart], key=key.name)
 
 
 def _chen_ng_corpora() -> tuple[Corpus, dict[str, Corpus]]:
@@ -114,141 +109,140 @@ def _family_and_weights(metric: str) -> Row:
     if not parameters.keys() >= set(NAMES):
         return {"family": title, "weights": PLAIN}
     values = tuple({**parameters, **dict(parsed.parameters)}[name] for name in NAMES)
-    for name, known in CHEN_NG_WEIGHTS.items():
-        if known == values:
+    for name, weighting in CHEN_NG_WEIGHTS.items():
+        if weighting == values:
             return {"family": title, "weights": name}
     return {"family": title, "weights": ", ".join(f"{value:g}" for value in values)}
 
 
-def _claims(rows: list[Row]) -> list[Callable[[], Statement]]:
-    return [
-        partial(_same, rows, "lmuc", ("W1", PLAIN), 1e-6),
-        partial(_singletons_cost, rows),
-        partial(_singletons_pay, rows),
-        partial(_same, rows, "lb3", ("W1", "W2", "W3")),
-        partial(_same, rows, "lceafe", ("W1", "W2", "W3")),
-        partial(_b3_blind, rows),
-        partial(_ranks, rows, "lceafm", "W1", "ae"),
-        partial(_ranks, rows, "lceafm", "W3", "ea"),
-        partial(_lower, rows, "lb3", "W3", 0.0),
-        partial(_lower, rows, "lceafe", "W3", 0.0),
-        *(partial(_lower, rows, metric, w) for metric in FAMILIES for w in ("W4", "W5")),
-        *(partial(_lower_still, rows, metric) for metric in FAMILIES),
-        *(partial(_plain_blind, rows, metric) for metric in FAMILIES),
-        *(partial(_ranks, rows, metric, w, "dcb") for metric in FAMILIES for w in ("W4", "W5")),
-        *(partial(_wider, rows, metric) for metric in FAMILIES),
-    ]
+def _f1(measurement: Measurement, metric: str, weighting: str, response: str) -> float:
+    fields = {"family": _plain_title(metric), "weights": weighting, "response": response}
+    return measurement.value("f1", **fields)
 
 
-def _f1(rows: list[Row], metric: str, weighting: str, response: str) -> float:
-    family = REGISTRY[FAMILIES[metric]].title
-    return find_number(rows, "f1", family=family, weights=weighting, response=response)
+def _plain_title(metric: str) -> str:
+    return REGISTRY[FAMILIES[metric]].title
 
 
-def _same(
-    rows: list[Row], metric: str, weightings: tuple[str, ...], tolerance: float = TINY
-) -> Statement:
-    distances = {}
-    for response in "abcde":
-        values = [_f1(rows, metric, weighting, response) for weighting in weightings]
-        distances[response] = max(values) - min(values)
-    names = [REGISTRY[FAMILIES[metric]].title if w == PLAIN else w for w in weightings]
-    return Statement(
-        f"{REGISTRY[metric].title} is the same under {', '.join(names)}",
-        max(distances.values()) < tolerance,
-        distances,
-        f"largest distance {percent(max(distances.values()))}",
-    )
+def _state_singletons(measurement: Measurement) -> None:
+    """Section 4.2: what the weight of singletons does."""
+    _state_equal(measurement, "lmuc", ("W1", PLAIN), 1e-6)
+    with IF_MEASURED:
+        cases = product("abcd", ("W1", "W2", "W3"))
+        f1 = {f"{r} {w}": _f1(measurement, "lmuc", w, r) for r, w in cases}
+        falls = {r: f"{percent(f1[f'{r} W1'])} to {percent(f1[f'{r} W3'])}" for r in "abcd"}
+        measurement.state(
+            "LMUC of (a) to (d) falls as singletons weigh more",
+            all(f1[f"{r} W1"] > f1[f"{r} W2"] > f1[f"{r} W3"] for r in "abcd"),
+            f1,
+            ", ".join(f"({response}) {fall}" for response, fall in falls.items()),
+        )
+    with IF_MEASURED:
+        f1 = {w: _f1(measurement, "lmuc", w, "e") for w in (PLAIN, "W2", "W3")}
+        measurement.state(
+            "LMUC of (e) is above MUC, for all its singletons are right",
+            f1[PLAIN] < f1["W2"] < f1["W3"],
+            f1,
+            percents({"MUC" if w == PLAIN else w: value for w, value in f1.items()}),
+        )
+    _state_equal(measurement, "lb3", ("W1", "W2", "W3"))
+    _state_equal(measurement, "lceafe", ("W1", "W2", "W3"))
+    with IF_MEASURED:
+        plain, weighted = (
+            _f1(measurement, "lb3", w, "e") - _f1(measurement, "lb3", w, "a") for w in (PLAIN, "W3")
+        )
+        measurement.state(
+            "B³ gives (e) only 0.7 points more than (a), LB³ much more",
+            round(100 * plain, 1) == 0.7 and weighted > 10 * plain,
+            {"B³": plain, "LB³": weighted},
+            f"B³ {percent(plain)} points, LB³ {percent(weighted)}",
+        )
+    _state_ranking(measurement, "lceafm", "W1", "ae")
+    _state_ranking(measurement, "lceafm", "W3", "ea")
+    _state_lower(measurement, "lb3", "W3", 0.0)
+    _state_lower(measurement, "lceafe", "W3", 0.0)
 
 
-def _singletons_cost(rows: list[Row]) -> Statement:
-    values = {f"{r} {w}": _f1(rows, "lmuc", w, r) for r in "abcd" for w in ("W1", "W2", "W3")}
-    return Statement(
-        "LMUC of (a) to (d) falls as singletons weigh more",
-        all(values[f"{r} W1"] > values[f"{r} W2"] > values[f"{r} W3"] for r in "abcd"),
-        values,
-        ", ".join(
-            f"({r}) {percent(values[f'{r} W1'])} to {percent(values[f'{r} W3'])}" for r in "abcd"
-        ),
-    )
+def _state_kinds(measurement: Measurement) -> None:
+    """Section 4.3: what the weights of names, nominals and pronouns do."""
+    for metric, weighting in product(FAMILIES, ("W4", "W5")):
+        _state_lower(measurement, metric, weighting)
+    for metric in FAMILIES:
+        with IF_MEASURED:
+            f1 = {w: _f1(measurement, metric, w, "a") for w in ("W4", "W5")}
+            measurement.state(
+                f"{REGISTRY[metric].title} gives (a) less under W5 than under W4",
+                f1["W5"] < f1["W4"],
+                f1,
+                f"{percent(f1['W5'])} against {percent(f1['W4'])}",
+                _KINDS,
+            )
+    for metric in FAMILIES:
+        with IF_MEASURED:
+            f1 = {response: _f1(measurement, metric, PLAIN, response) for response in "bcd"}
+            measurement.state(
+                f"{_plain_title(metric)} does not tell (b), (c) and (d) apart",
+                max(f1.values()) - min(f1.values()) < TINY,
+                f1,
+                percent(f1["b"]),
+                _KINDS,
+            )
+    for metric, weighting in product(FAMILIES, ("W4", "W5")):
+        _state_ranking(measurement, metric, weighting, "dcb")
+    for metric in FAMILIES:
+        with IF_MEASURED:
+            gaps = {
+                f"{low}{high} {w}": _f1(measurement, metric, w, high)
+                - _f1(measurement, metric, w, low)
+                for (low, high), w in product(("bc", "cd"), ("W4", "W5"))
+            }
+            measurement.state(
+                f"{REGISTRY[metric].title}: the gaps from (b) to (c) to (d) are wider under W5 "
+                "than W4",
+                gaps["bc W5"] > gaps["bc W4"] and gaps["cd W5"] > gaps["cd W4"],
+                gaps,
+                source=_KINDS,
+            )
 
 
-def _singletons_pay(rows: list[Row]) -> Statement:
-    values = {w: _f1(rows, "lmuc", w, "e") for w in (PLAIN, "W2", "W3")}
-    return Statement(
-        "LMUC of (e) is above MUC, for all its singletons are right",
-        values[PLAIN] < values["W2"] < values["W3"],
-        values,
-        percents({"MUC" if w == PLAIN else w: value for w, value in values.items()}),
-    )
+def _state_equal(
+    measurement: Measurement, metric: str, weightings: tuple[str, ...], tolerance: float = TINY
+) -> None:
+    with IF_MEASURED:
+        distances = {}
+        for response in "abcde":
+            values = [_f1(measurement, metric, weighting, response) for weighting in weightings]
+            distances[response] = max(values) - min(values)
+        names = [_plain_title(metric) if w == PLAIN else w for w in weightings]
+        measurement.state(
+            f"{REGISTRY[metric].title} is the same under {', '.join(names)}",
+            max(distances.values()) < tolerance,
+            distances,
+            f"largest distance {percent(max(distances.values()))}",
+        )
 
 
-def _b3_blind(rows: list[Row]) -> Statement:
-    gap = _f1(rows, "lb3", PLAIN, "e") - _f1(rows, "lb3", PLAIN, "a")
-    weighted = _f1(rows, "lb3", "W3", "e") - _f1(rows, "lb3", "W3", "a")
-    return Statement(
-        "B³ gives (e) only 0.7 points more than (a), LB³ much more",
-        round(100 * gap, 1) == 0.7 and weighted > 10 * gap,
-        {"B³": gap, "LB³": weighted},
-        f"B³ {percent(gap)} points, LB³ {percent(weighted)}",
-    )
+def _state_ranking(measurement: Measurement, metric: str, weighting: str, order: str) -> None:
+    with IF_MEASURED:
+        f1 = {f"({name})": _f1(measurement, metric, weighting, name) for name in order}
+        measurement.state(
+            f"{REGISTRY[metric].title} ranks {' > '.join(f1)} under {weighting}",
+            all(better > worse for better, worse in pairwise(f1.values())),
+            dict(zip(order, f1.values(), strict=True)),
+            percents(f1),
+            _SECTION_OF.get(weighting, ""),
+        )
 
 
-def _ranks(rows: list[Row], metric: str, weighting: str, order: str) -> Statement:
-    values = {response: _f1(rows, metric, weighting, response) for response in order}
-    return Statement(
-        f"{REGISTRY[metric].title} ranks {' > '.join(f'({r})' for r in order)} under {weighting}",
-        all(values[one] > values[other] for one, other in pairwise(order)),
-        values,
-        percents({f"({response})": value for response, value in values.items()}),
-        _SECTION_OF.get(weighting, _SINGLETONS),
-    )
-
-
-def _lower(rows: list[Row], metric: str, weighting: str, least: float = 0.1) -> Statement:
-    plain, weighted = (_f1(rows, metric, w, "a") for w in (PLAIN, weighting))
-    much = "much " if least else ""
-    return Statement(
-        f"{REGISTRY[metric].title} gives (a) {much}less than {REGISTRY[FAMILIES[metric]].title} "
-        f"under {weighting}",
-        weighted < plain - least,
-        {"plain": plain, weighting: weighted},
-        f"{percent(weighted)} against {percent(plain)}",
-        _SECTION_OF.get(weighting, _SINGLETONS),
-    )
-
-
-def _lower_still(rows: list[Row], metric: str) -> Statement:
-    values = {w: _f1(rows, metric, w, "a") for w in ("W4", "W5")}
-    return Statement(
-        f"{REGISTRY[metric].title} gives (a) less under W5 than under W4",
-        values["W5"] < values["W4"],
-        values,
-        f"{percent(values['W5'])} against {percent(values['W4'])}",
-        _KINDS,
-    )
-
-
-def _plain_blind(rows: list[Row], metric: str) -> Statement:
-    values = {response: _f1(rows, metric, PLAIN, response) for response in "bcd"}
-    return Statement(
-        f"{REGISTRY[FAMILIES[metric]].title} does not tell (b), (c) and (d) apart",
-        max(values.values()) - min(values.values()) < TINY,
-        values,
-        percent(values["b"]),
-        _KINDS,
-    )
-
-
-def _wider(rows: list[Row], metric: str) -> Statement:
-    gaps = {
-        f"{one}{other} {w}": _f1(rows, metric, w, other) - _f1(rows, metric, w, one)
-        for one, other in ("bc", "cd")
-        for w in ("W4", "W5")
-    }
-    return Statement(
-        f"{REGISTRY[metric].title}: the gaps from (b) to (c) to (d) are wider under W5 than W4",
-        gaps["bc W5"] > gaps["bc W4"] and gaps["cd W5"] > gaps["cd W4"],
-        gaps,
-        source=_KINDS,
-    )
+def _state_lower(measurement: Measurement, metric: str, weighting: str, least: float = 0.1) -> None:
+    with IF_MEASURED:
+        plain, weighted = (_f1(measurement, metric, w, "a") for w in (PLAIN, weighting))
+        much = "much " if least else ""
+        measurement.state(
+            f"{REGISTRY[metric].title} gives (a) {much}less than {_plain_title(metric)} "
+            f"under {weighting}",
+            weighted < plain - least,
+            {"plain": plain, weighting: weighted},
+            f"{percent(weighted)} against {percent(plain)}",
+            _SECTION_OF.get(weighting, ""),
+        )
