@@ -4,7 +4,7 @@ A figure is a Vega-Lite specification with its data in it. Making one needs noth
 SVG, PNG or HTML needs the extra `charts`.
 
 >>> from corefeval.lab import EXPERIMENTS
->>> [one.name for one in figures(EXPERIMENTS["splits"].run(metrics="muc, lea"))]
+>>> [figure.name for figure in figures(EXPERIMENTS["splits"].run(metrics="muc, lea"))]
 ['splits']
 """
 
@@ -118,9 +118,9 @@ def figures(result: ExperimentResult, *, everything: bool = True) -> list[Figure
 
     A chart of many metrics becomes two figures: one of those metrics that most papers report, and
     one, called `…-all`, with a panel for each metric. Without `everything` the second is left out.
-    Curves that are the same are drawn and named as one.
+    Equal curves are drawn and named as one.
     """
-    made = []
+    drawn = []
     for number, chart in enumerate(result.charts, start=1):
         name = result.name if len(result.charts) == 1 else f"{result.name}-{number}"
         rows = select_rows(result, chart)
@@ -129,10 +129,10 @@ def figures(result: ExperimentResult, *, everything: bool = True) -> list[Figure
         few = rows if len(values_of(rows, chart.series)) <= MOST else keep_well_known(rows, chart)
         if chart.mark == "cell":
             few = keep_well_known(rows, chart)
-        made.append(_figure(name, chart, few))
+        drawn.append(_figure(name, chart, few))
         if everything and len(few) < len(rows):
-            made.append(_figure(f"{name}-all", chart, rows))
-    return made
+            drawn.append(_figure(f"{name}-all", chart, rows))
+    return drawn
 
 
 def _figure(name: str, chart: Chart, rows: Sequence[Row]) -> Figure:

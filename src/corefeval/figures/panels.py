@@ -296,7 +296,7 @@ def _tooltip(chart: Chart) -> list[dict[str, str]]:
 
 
 def _values(data: list[dict[str, object]]) -> list[float]:
-    return [float(value) for one in data if isinstance(value := one["y"], int | float)]
+    return [float(value) for point in data if isinstance(value := point["y"], int | float)]
 
 
 def _spread(data: list[dict[str, object]]) -> float:

@@ -11,6 +11,7 @@ from corefeval.lab.experiments import TINY, Encoding, Row
 from corefeval.lab.measurement import RATES, THE_SIX
 
 Spec = dict[str, Any]
+Curve = dict[tuple[str, str], float]  # from facet and x to y
 WELL_KNOWN = (*THE_SIX, "conll")
 
 # Okabe and Ito's colours, but for yellow, which is too light for lines on paper.
@@ -46,14 +47,14 @@ MOST = len(STYLES)  # curves in one panel
 
 
 def styles_of(series: Sequence[str]) -> list[Style]:
-    """A style for each series: those of well-known metrics are theirs, the others get the rest.
+    """A style for each series: well-known metrics have a fixed one, others get what is free.
 
     >>> [style.shape for style in styles_of(["lea", "W1", "muc"])]
     ['cross', 'circle', 'square']
     """
-    theirs = {_OF_METRIC[one] for one in series if one in _OF_METRIC}
-    free = iter([style for style in STYLES if style not in theirs] + list(STYLES))
-    return [_OF_METRIC[one] if one in _OF_METRIC else next(free) for one in series]
+    taken = {_OF_METRIC[name] for name in series if name in _OF_METRIC}
+    free = iter([style for style in STYLES if style not in taken] + list(STYLES))
+    return [_OF_METRIC[name] if name in _OF_METRIC else next(free) for name in series]
 
 
 _TITLE = {
@@ -100,7 +101,7 @@ _LEGEND = {
 
 
 def config() -> dict[str, Any]:
-    """Fonts, axes and legends of every figure, each time anew for who wants to change them."""
+    """Fonts, axes and legends of every figure, as new dictionaries that may be changed."""
     return {
         "font": FONT,
         "background": "white",
@@ -124,7 +125,7 @@ def axis_title(encoding: Encoding) -> str:
 
 
 def shown_value(row: Row, encoding: Encoding) -> object:
-    """A cell as it is drawn: shares in percent, with as many digits as one sees."""
+    """A cell as it is drawn: shares in percent, with as many digits as can be seen."""
     value = row.get(encoding.field)
     if is_share(encoding) and isinstance(value, int | float):
         return round(100 * value, 4)
@@ -167,7 +168,7 @@ def merge_curves(rows: Sequence[Row], chart: Chart) -> dict[str, str]:
     B³, CEAFm and LEA are the same for whole entities. Three curves of which only the last can be
     seen would hide that.
     """
-    curves: dict[str, dict[tuple[str, str], float]] = {}
+    curves: dict[str, Curve] = {}
     for row in rows:
         point = (str(row.get(chart.facet, "")), str(row[chart.x.field]))
         value = row[chart.y.field]
@@ -176,7 +177,7 @@ def merge_curves(rows: Sequence[Row], chart: Chart) -> dict[str, str]:
     groups: list[list[str]] = []
     for name, curve in curves.items():
         for group in groups:
-            if _alike(curve, curves[group[0]]):
+            if _lie_together(curve, curves[group[0]]):
                 group.append(name)
                 break
         else:
@@ -184,8 +185,8 @@ def merge_curves(rows: Sequence[Row], chart: Chart) -> dict[str, str]:
     return {name: " = ".join(group) for group in groups for name in group}
 
 
-def _alike(one: Mapping[tuple[str, str], float], other: Mapping[tuple[str, str], float]) -> bool:
-    return one.keys() == other.keys() and all(abs(one[x] - other[x]) < TINY for x in one)
+def _lie_together(curve: Curve, drawn: Curve) -> bool:
+    return curve.keys() == drawn.keys() and all(abs(curve[x] - drawn[x]) < TINY for x in curve)
 
 
 def sign(row: Row) -> str:

@@ -35,10 +35,10 @@ class ExperimentDrawing(SoloDrawing):
         statements = _statements(thing, self.everything)
         groups = []
         for heading, holds in (("Holds", True), ("Does not hold", False)):
-            those = [_sentence(one) for one in statements if one.holds == holds]
-            groups += ["\n".join((heading, *those))] if those else []
+            sentences = [_sentence(claim) for claim in statements if claim.holds == holds]
+            groups += ["\n".join((heading, *sentences))] if sentences else []
         words = ("\n\n".join(groups),) if groups else ()
-        # What it takes to get the same again, without names that say nothing.
+        # What it takes to repeat the experiment, without names that say nothing.
         settings = {name: value for name, value in thing.settings.items() if name != value}
         about = [", ".join(f"{name} {value}" for name, value in settings.items())]
         if left := len(thing.statements) - len(statements):
@@ -56,18 +56,18 @@ def tables(result: ExperimentResult, *, everything: bool = False) -> list[Table]
     Without `everything` only the metrics are there that most papers report, unless none of them
     was measured.
     """
-    made = []
+    drawn = []
     for chart in result.charts:
         rows = select_rows(result, chart)
         rows = rows if everything else keep_well_known(rows, chart)
         if chart.mark == "cell":
-            made.append(_scorecard(chart, rows))
+            drawn.append(_scorecard(chart, rows))
             continue
         for panel in values_of(rows, chart.facet) if chart.facet else [""]:
             inside = [row for row in rows if not chart.facet or str(row[chart.facet]) == panel]
             title = ", ".join(part for part in (chart.title, panel) if part)
-            made.append(_table(f"{title}: {chart.y.title}", chart, inside))
-    return made
+            drawn.append(_table(f"{title}: {chart.y.title}", chart, inside))
+    return drawn
 
 
 def _table(title: str, chart: Chart, rows: Sequence[Row]) -> Table:
@@ -75,9 +75,9 @@ def _table(title: str, chart: Chart, rows: Sequence[Row]) -> Table:
     cells = {(str(row[chart.x.field]), str(row[chart.series])): row for row in rows}
     lines = []
     for case in values_of(rows, chart.x.field):
-        known = [cells.get((case, name)) for name in series]
-        first = next(row for row in known if row is not None)
-        lines.append((_case(first, chart), *(_number(row, chart) for row in known)))
+        line = [cells.get((case, name)) for name in series]
+        first = next(row for row in line if row is not None)
+        lines.append((_case(first, chart), *(_number(row, chart) for row in line)))
     return table_of((chart.x.field.replace("_", " "), *series), lines, title)
 
 
@@ -106,7 +106,7 @@ def _statements(result: ExperimentResult, everything: bool) -> list[Statement]:
     if everything:
         return list(result.statements)
     titles = {str(row["title"]) for row in result.data} - shown_titles(result)
-    return [one for one in result.statements if one.text.partition(":")[0] not in titles]
+    return [claim for claim in result.statements if claim.text.partition(":")[0] not in titles]
 
 
 def _sentence(statement: Statement) -> str:

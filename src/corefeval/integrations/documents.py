@@ -52,8 +52,8 @@ def _freeze(mention: object) -> object:
 def _read_lines(documents: Sequence[Sequence[object]], name: str) -> Corpus:
     """The corpus of lines: each list is a document, or has as many as it begins, by their names."""
     parts = []
-    for place, given in enumerate(documents):
-        lines = [str(line).rstrip("\r\n") for line in given]
+    for place, document in enumerate(documents):
+        lines = [str(line).rstrip("\r\n") for line in document]
         if sum(line.startswith(_BEGIN) for line in lines) > 1:
             parts += [
                 line.replace("(", f"({place}/", 1) if line.startswith(_BEGIN) else line

@@ -34,11 +34,11 @@ def check_gate(
     from corefeval.cli.gates import check_rates, find_low, parse_limits
 
     named = {name: options.pop(name) for name in [*options] if _is_metric(name)}
-    asked = {**named, **(at_least or {})}
-    for name, limit in asked.items():
+    by_name = {**named, **(at_least or {})}
+    for name, limit in by_name.items():
         if not isinstance(limit, int | float) or 0 < limit < 1:
             raise UsageError(f"limits are in percent, such as {name}=70, not {limit!r:.60}")
-    limits = parse_limits([f"{name}={limit}" for name, limit in asked.items()])
+    limits = parse_limits([f"{name}={limit}" for name, limit in by_name.items()])
     if not limits:
         for name, value in options.items():
             if isinstance(value, int | float):

@@ -31,19 +31,20 @@ def make_coref_scorer(
     """
 
     def score_coref(examples: Iterable[Any], **_: Any) -> dict[str, float | None]:
-        several = list(examples)
-        sides = [[getattr(one, side) for one in several] for side in ("reference", "predicted")]
-        same = all([t.text for t in a] == [t.text for t in b] for a, b in zip(*sides, strict=True))
-        make = _make_corpus if same else _make_entities
+        pairs = list(examples)
+        sides = [
+            [getattr(example, side) for example in pairs] for side in ("reference", "predicted")
+        ]
+        words = [[[token.text for token in doc] for doc in side] for side in sides]
+        make = _make_corpus if words[0] == words[1] else _make_entities
         key, response = (make(side, span_cluster_prefix) for side in sides)
-        asked = f"{metrics}, {main}"
-        result = score(key, response, metrics=asked, protocol=protocol or None)
+        result = score(key, response, metrics=f"{metrics}, {main}", protocol=protocol or None)
         groups = (group for doc in sides[0] for group in doc.spans)
-        known = any(group.startswith(span_cluster_prefix) for group in groups)
-        rates = {metric: one.rates for metric, one in result.scores.items()}
+        is_annotated = any(group.startswith(span_cluster_prefix) for group in groups)
+        rates = {metric: scored.rates for metric, scored in result.scores.items()}
         rates[""] = result[main].rates
         return {
-            "_".join(filter(None, (name, metric, _LETTERS[rate]))): value if known else None
+            "_".join(filter(None, (name, metric, _LETTERS[rate]))): value if is_annotated else None
             for metric, values in rates.items()
             for rate, value in values.items()
             if rate in _LETTERS

@@ -74,9 +74,9 @@ def mention_identification(setup: Setup) -> ExperimentResult:
             place = {"panel": CHANGES, "output": name}
         measurement.add(key, output, **place, share=share, **count_totals(key, output))
     _state_identification(measurement)
-    found = Encoding("share", "share of the key's mentions that are found")
+    axis = Encoding("share", "share of the key's mentions that are found")
     charts = (
-        Chart("Mentions found, not one correct link", found, where={"panel": NOTHING}),
+        Chart("Mentions found, not one correct link", axis, where={"panel": NOTHING}),
         Chart(
             "The same correct links in better and worse outputs",
             Encoding("output", "output", "nominal"),
@@ -221,18 +221,9 @@ def _family_and_policy(metric: str) -> Row:
 
 
 def _state_twinless(measurement: Measurement) -> None:
-    def find_curve(metric: str) -> list[float]:
-        name = str(Metric.parse(metric))
-        return [measurement.f1(name, removed=share) for share in SHARES]
-
-    def find_gains(*metrics: str) -> dict[str, float]:
-        """What each metric gains when all twinless mentions go."""
-        curves = {metric: find_curve(metric) for metric in metrics}
-        return {metric: curve[-1] - curve[0] for metric, curve in curves.items()}
-
     for metric in ("muc", "b3-sys", "ceafm-sys"):
         with IF_MEASURED:
-            curve = find_curve(metric)
+            curve = _find_curve(measurement, metric)
             never_falls = all(after >= before - TINY for before, after in pairwise(curve))
             measurement.state(
                 f"{_title(metric)} rises as twinless mentions go",
@@ -241,7 +232,7 @@ def _state_twinless(measurement: Measurement) -> None:
                 f"from {percent(curve[0])} to {percent(curve[-1])}",
             )
     with IF_MEASURED:
-        curve = find_curve("b3-0")
+        curve = _find_curve(measurement, "b3-0")
         measurement.state(
             "B³-0 is constant: it does not see twinless mentions",
             max(curve) - min(curve) < TINY,
@@ -250,7 +241,7 @@ def _state_twinless(measurement: Measurement) -> None:
         )
     for metric in ("b3-sys", "muc"):
         with IF_MEASURED:
-            gains = find_gains("b3-all", metric)
+            gains = _find_gains(measurement, "b3-all", metric)
             measurement.state(
                 f"B³-all gains less than {_title(metric)}: many singletons trick it",
                 gains["b3-all"] < gains[metric],
@@ -258,7 +249,7 @@ def _state_twinless(measurement: Measurement) -> None:
                 f"{percent(gains['b3-all'])} points against {percent(gains[metric])}",
             )
     with IF_MEASURED:
-        gains = find_gains("ceafm", "ceafm-sys", "b3-sys", "muc")
+        gains = _find_gains(measurement, "ceafm", "ceafm-sys", "b3-sys", "muc")
         measurement.state(
             "CEAF without a policy is the most sensitive to twinless mentions",
             max(gains, key=gains.__getitem__) == "ceafm",
@@ -266,7 +257,7 @@ def _state_twinless(measurement: Measurement) -> None:
             percents({_title(metric): gain for metric, gain in gains.items()}),
         )
     with IF_MEASURED:
-        curves = find_curve("b3-sys"), find_curve("ceafm-sys")
+        curves = [_find_curve(measurement, metric) for metric in ("b3-sys", "ceafm-sys")]
         distances = [b3 - ceafm for b3, ceafm in zip(*curves, strict=True)]
         measurement.state(
             "CEAFm-sys runs parallel to B³-sys, to within 3 points",
@@ -274,6 +265,18 @@ def _state_twinless(measurement: Measurement) -> None:
             {"least": min(distances), "largest": max(distances)},
             f"distance from {percent(min(distances))} to {percent(max(distances))}",
         )
+
+
+def _find_curve(measurement: Measurement, metric: str) -> list[float]:
+    """F1 for each share of the twinless mentions that is removed."""
+    name = str(Metric.parse(metric))
+    return [measurement.f1(name, removed=share) for share in SHARES]
+
+
+def _find_gains(measurement: Measurement, *metrics: str) -> dict[str, float]:
+    """What each metric gains when all twinless mentions go."""
+    curves = {metric: _find_curve(measurement, metric) for metric in metrics}
+    return {metric: curve[-1] - curve[0] for metric, curve in curves.items()}
 
 
 def _title(metric: str) -> str:

@@ -62,20 +62,16 @@ def correct_links(setup: Setup) -> ExperimentResult:
 
 
 def _state_links(measurement: Measurement, growth: str) -> None:
-    def measure(panel: str, share: float) -> dict[str, float]:
-        """F1 at a point of the curves, by each of the six metrics."""
-        find = partial(measurement.f1, panel=panel, growth=growth, share=share)
-        return {metric: find(metric) for metric in THE_SIX}
-
+    find_point = partial(_find_point, measurement, growth)
     with IF_MEASURED:
-        f1 = measure(WITH, 0.0)
+        f1 = find_point(WITH, 0.0)
         measurement.state(
             f"MUC and LEA alone are 0 for a response without a correct link ({growth})",
             {metric for metric, value in f1.items() if value < TINY} == {"muc", "lea"},
             f1,
         )
     with IF_MEASURED:
-        f1 = {f"{share:.0%}": measure(WITH, share)["ceafe"] for share in (0.0, 0.2)}
+        f1 = {f"{share:.0%}": find_point(WITH, share)["ceafe"] for share in (0.0, 0.2)}
         measurement.state(
             f"with wrong links CEAFe drops from no correct links to 20% of them ({growth})",
             f1["20%"] < f1["0%"],
@@ -85,7 +81,7 @@ def _state_links(measurement: Measurement, growth: str) -> None:
     with IF_MEASURED:
         gaps = {}
         for share in (*_PRINTED, 1.0):
-            f1 = measure(WITHOUT, share)
+            f1 = find_point(WITHOUT, share)
             gaps[f"{share:.0%}"] = min(f1["b3"], f1["lea"]) - f1["blanc"]
         closest = min(gaps, key=gaps.__getitem__)
         measurement.state(
@@ -97,7 +93,7 @@ def _state_links(measurement: Measurement, growth: str) -> None:
     with IF_MEASURED:
         ratios = {}
         for share in _PRINTED:
-            f1 = measure(WITH, share)
+            f1 = find_point(WITH, share)
             blanc = f1.pop("blanc")
             ratios[f"{share:.0%}"] = blanc / max(*f1.values(), TINY)
         measurement.state(
@@ -107,6 +103,14 @@ def _state_links(measurement: Measurement, growth: str) -> None:
             ratios,
             ", ".join(f"{ratio - 1:.0%} higher at {share}" for share, ratio in ratios.items()),
         )
+
+
+def _find_point(
+    measurement: Measurement, growth: str, panel: str, share: float
+) -> dict[str, float]:
+    """F1 at a point of the curves, by each of the six metrics."""
+    find = partial(measurement.f1, panel=panel, growth=growth, share=share)
+    return {metric: find(metric) for metric in THE_SIX}
 
 
 def correct_entities(setup: Setup) -> ExperimentResult:

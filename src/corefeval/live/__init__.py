@@ -44,7 +44,7 @@ class ObjectKind:
 
     def identify(self, value: object) -> Named:
         """An object with its id: the first that names anything, or an empty one."""
-        texts = (str(one) for one in self.ids(value) if one is not None)
+        texts = (str(named) for named in self.ids(value) if named is not None)
         return next(filter(None, texts), ""), value
 
 
@@ -54,7 +54,7 @@ _OBJECT_KINDS = (
     ObjectKind("fastcoref result", is_fastcoref, fastcoref_ids, read_fastcoref),
     ObjectKind("Maverick dictionary", is_maverick, maverick_ids, read_maverick),
 )
-_PLAIN = (str, bytes, int, list, tuple, set, frozenset)  # never such an object: asked millions
+_PLAIN = (str, bytes, int, list, tuple, set, frozenset)  # never such an object, and often looked at
 
 
 def corpus_from_object(source: object, name: str) -> Corpus | None:
@@ -96,9 +96,9 @@ def _common_kind(values: Sequence[object], name: str) -> ObjectKind | None:
     """The kind of all values; None where none of them is of any."""
     kinds = [_kind_of(value) for value in values]
     kind = next((kind for kind in kinds if kind is not None), None)
-    if kind is None or all(other is kind for other in kinds):
+    if kind is None or all(each is kind for each in kinds):
         return kind
-    stranger = next(value for value, other in zip(values, kinds, strict=True) if other is not kind)
+    stranger = next(value for value, each in zip(values, kinds, strict=True) if each is not kind)
     raise InputError(
         f"one of the documents is not a {kind.name}, but others are",
         file=name or None,

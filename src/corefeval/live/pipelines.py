@@ -39,7 +39,7 @@ def spacy_ids(doc: Any) -> list[object]:
 def read_spacy(documents: Sequence[tuple[str, Any]], name: str, prefix: str = CLUSTERS) -> Corpus:
     """The corpus of spaCy documents, in which entities are span groups whose names begin so."""
     builder = CorpusBuilder(name=name, source=name or None)
-    others: dict[str, None] = {}
+    ignored: dict[str, None] = {}
     has_groups = False
     for named, doc in documents:
         starts = [s.start for s in doc.sents] if doc.has_annotation("SENT_START") else None
@@ -50,21 +50,21 @@ def read_spacy(documents: Sequence[tuple[str, Any]], name: str, prefix: str = CL
         parsed = doc.has_annotation("DEP")
         for group, spans in doc.spans.items():
             if not group.startswith(prefix):
-                others[group] = None
+                ignored[group] = None
                 continue
             has_groups = True
             for span in spans:
                 head = span.root.i if parsed and len(span) else None
                 document.mention(group.removeprefix(prefix), span.start, span.end, head=head)
-    if others and not has_groups:
-        builder.notices.append(_make_notice(tuple(others), name))
+    if ignored and not has_groups:
+        builder.notices.append(_make_notice(tuple(ignored), name))
     return builder.build()
 
 
-def _make_notice(others: tuple[str, ...], name: str) -> Notice:
-    names = ", ".join(map(excerpt, others[:3])) + (", …" if len(others) > 3 else "")
+def _make_notice(ignored: tuple[str, ...], name: str) -> Notice:
+    names = ", ".join(map(excerpt, ignored[:3])) + (", …" if len(ignored) > 3 else "")
     message = f"{name}: no span group is called {CLUSTERS}…, only {names}: there are no entities"
-    return Notice("no-span-groups", message, len(others), others)
+    return Notice("no-span-groups", message, len(ignored), ignored)
 
 
 def is_stanza(value: object) -> bool:

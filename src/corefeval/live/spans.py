@@ -28,20 +28,20 @@ def spans_reading(labelled: Corpus, spans: Spans) -> Spans | None:
     return "inclusive" if any(start == end for start, end in _pairs(labelled)) else "exclusive"
 
 
-def with_positions(labelled: Corpus, other: Corpus, reading: Spans, *, guessed: bool) -> Corpus:
-    """A labelled corpus with token positions instead, checked against the tokens of the other.
+def with_positions(labelled: Corpus, partner: Corpus, reading: Spans, *, guessed: bool) -> Corpus:
+    """A labelled corpus with token positions instead, checked against the tokens of its partner.
 
-    Both number their documents alike.
+    Corpus and partner (the key of a response, or the reverse) number their documents alike.
     """
     start, last = _numbers(labelled)
     end = last + 1 if reading == "inclusive" else last
     document = labelled.mention_document
     wrong = (start < 0) | (end <= start)
-    if other.tokens is not None:
-        limit = other.tokens.counts[document]
+    if partner.tokens is not None:
+        limit = partner.tokens.counts[document]
         wrong |= (limit > 0) & (end > limit)  # a document that the other side lacks has no tokens
     if wrong.any():
-        raise _outside(labelled, other, int(np.argmax(wrong)), reading)
+        raise _outside(labelled, partner, int(np.argmax(wrong)), reading)
     corpus = assemble(
         documents=labelled.documents,
         mention_document=document,
@@ -90,10 +90,10 @@ def _guess(labelled: Corpus, reading: Spans) -> Notice:
     return Notice("spans", message, labelled.n_mentions)
 
 
-def _outside(labelled: Corpus, other: Corpus, row: int, reading: Spans) -> InputError:
+def _outside(labelled: Corpus, partner: Corpus, row: int, reading: Spans) -> InputError:
     index = int(labelled.mention_document[row])
     start, end = _pairs(labelled)[row]
-    count = int(other.tokens.counts[index]) if other.tokens is not None else 0
+    count = int(partner.tokens.counts[index]) if partner.tokens is not None else 0
     top = f", end up to {count - 1 if reading == 'inclusive' else count}" if count else ""
     relation = "<=" if reading == "inclusive" else "<"
     fix = f"ends were read as {reading}: "
