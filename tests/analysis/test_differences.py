@@ -12,15 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corefeval import UsageError
-from corefeval.stats import (
-    concordance,
-    differences,
-    documents_needed,
-    randomization,
-)
+from corefeval.stats import concordance, differences, documents_needed
 from corefeval.stats.power import standard_scores
 from corefeval.stats.resampling import stack
-from count_tables import drawn, systems_of, twin_of
+from count_tables import compare_two, drawn, systems_of, twin_of
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +149,7 @@ def test_the_quick_test_is_close_to_randomization(metric, aggregate, better):
     [standard] = standard_scores(stack((first, second), [metric]), np.ones((1, 200)), "f1")
     assert np.sign(standard) == np.sign(first[metric].f1 - second[metric].f1)
     p = math.erfc(abs(standard) / 2**0.5)
-    expected = randomization(first, second, metrics=[metric], trials=4000)[metric].p
+    expected = compare_two(first, second, metrics=[metric], trials=4000)[metric].p
     assert p == pytest.approx(expected, abs=0.03)
 
 
@@ -167,7 +162,7 @@ def test_power_is_the_share_of_significant_corpora():
     significant = 0
     for corpus in range(300):
         sample = generator.integers(0, 60, 60)
-        test = randomization(
+        test = compare_two(
             drawn(first, sample), drawn(second, sample), metrics=["muc"], trials=300, seed=corpus
         )["muc"]
         significant += test.p <= 0.05 and test.difference * direction > 0

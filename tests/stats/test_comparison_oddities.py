@@ -78,7 +78,7 @@ def test_slices_that_only_one_system_has(tmp_path):
 
 def test_unknown_metrics_of_a_comparison():
     compared = compare({"a": made([(1, 2)] * 3), "b": made([(2, 2)] * 3)})
-    with pytest.raises(corefeval.UsageError, match="was not compared"):
+    with pytest.raises(corefeval.UsageError, match="not compared by 'nope'"):
         compared.ranks("nope")
 
 

@@ -14,20 +14,15 @@ from hypothesis import strategies as st
 
 import corefeval
 from corefeval import UsageError
-from corefeval.stats import (
-    compare_corpora,
-    exact,
-    partial_conjunction,
-    randomization,
-    replicate,
-)
+from corefeval.stats import compare_corpora, partial_conjunction, replicate
 from corefeval.stats.resampling import stack
-from corefeval.stats.significance import adjust, one_pair, one_sided_p
+from corefeval.stats.significance import adjust, one_sided_p
 from corefeval.stats.standings import CorporaComparison
-from count_tables import drawn, rates_of, simulated
+from count_tables import compare_two, drawn, rates_of, simulated
 
 scipy_stats = pytest.importorskip("scipy.stats")
 
+ONE_PAIR = (np.array([0]), np.array([1]))
 P_VALUES = st.lists(st.floats(0.0, 1.0), min_size=1, max_size=8)
 
 
@@ -92,7 +87,7 @@ def test_one_sided_p_as_enumeration_has_it(seed, size):
     gaps = np.array(
         [gap_of(*swap_documents(first, second, f)) for f in itertools.product((0, 1), repeat=size)]
     )
-    better, worse = one_sided_p(stack([first, second], ["conll"]), one_pair(), "f1", 100, 0)
+    better, worse = one_sided_p(stack([first, second], ["conll"]), ONE_PAIR, "f1", 100, 0)
     assert better[0, 0] == pytest.approx((gaps >= seen - 1e-10).mean())
     assert worse[0, 0] == pytest.approx((gaps <= seen + 1e-10).mean())
 
@@ -101,8 +96,8 @@ def test_one_sided_p_is_half_of_two_sided():
     generator = np.random.default_rng(1)
     sizes = generator.integers(1, 40, 40)
     first, second = (simulated(generator, sizes, quality=q) for q in (0.65, 0.6))
-    better, worse = one_sided_p(stack([first, second], ["muc"]), one_pair(), "f1", 500, 3)
-    two_sided = randomization(first, second, metrics=["muc"], trials=500, seed=3)["muc"]
+    better, worse = one_sided_p(stack([first, second], ["muc"]), ONE_PAIR, "f1", 500, 3)
+    two_sided = compare_two(first, second, metrics=["muc"], trials=500, seed=3)["muc"]
     assert two_sided.difference > 0
     assert better[0, 0] == two_sided.p / 2
     assert better[0, 0] + worse[0, 0] >= 1
@@ -420,7 +415,7 @@ def test_seeds_are_tested_by_the_mean_of_their_counts():
         pooled.append(
             replace(runs[0], tables={"muc": replace(runs[0].tables["muc"], values=values)})
         )
-    expected = exact(*pooled)["muc"]
+    expected = compare_two(*pooled, test="exact")["muc"]
     found = compare_corpora(cells, metrics=["muc"], trials=100).tests["muc"]["c0"]["s0", "s1"]
     assert found.difference == pytest.approx(expected.difference)
     assert min(found.p_better, found.p_worse) == pytest.approx(expected.p / 2)

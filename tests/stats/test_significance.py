@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import tracemalloc
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,8 +15,12 @@ from hypothesis import strategies as st
 from corefeval import UsageError
 from corefeval.results import CountTable
 from corefeval.results.aggregation import Aggregation
-from corefeval.stats import bootstrap_test, exact, randomization, resampling
-from count_tables import RATIO, drawn, rates_of, result_of, simulated
+from corefeval.stats import resampling
+from count_tables import RATIO, compare_two, drawn, rates_of, result_of, simulated
+
+randomization, bootstrap_test, exact = (
+    partial(compare_two, test=test) for test in ("randomization", "bootstrap", "exact")
+)
 
 
 def pair_of(seed, size, *, better=0.0, **options):

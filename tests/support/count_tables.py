@@ -8,6 +8,7 @@ import numpy as np
 
 from corefeval.protocol import Protocol
 from corefeval.results import CountTable, Result
+from corefeval.stats import PairDifference, compare
 
 RATIO = ("recall_numerator", "recall_denominator", "precision_numerator", "precision_denominator")
 BLANC = tuple(
@@ -55,6 +56,14 @@ def drawn(result: Result, documents) -> Result:
 
 def rates_of(result: Result) -> dict[tuple[str, str], float]:
     return {(m, r): v for m, score in result.scores.items() for r, v in score.rates.items()}
+
+
+def compare_two(first: Result, second: Result, test="randomization", **options):
+    """The differences of two results by each metric, each as the test has it."""
+    if test != "bootstrap":
+        options.setdefault("samples", 2)  # of intervals, which are tested elsewhere
+    pairs: tuple[PairDifference, ...] = compare([first, second], test=test, **options).pairs
+    return {pair.metric: pair for pair in pairs}
 
 
 QUALITIES = {"good": 0.75, "twin": 0.75, "fair": 0.6, "poor": 0.3}

@@ -49,8 +49,8 @@ def correct_links(setup: Setup) -> ExperimentResult:
         resolve = partial(resolve_links, wrong=panel == WITH, growth=growth, seed=setup.seed)
         for share in SHARES:
             output = resolve(key, key, share=share)
-            fields = {"panel": panel, "growth": title, "share": share}
-            measurement.add(key, output, **fields, **count_totals(key, output))
+            totals = count_totals(key, output)
+            measurement.add(key, output, panel=panel, growth=title, share=share, **totals)
     for title in GROWTHS.values():
         _state_links(measurement, title)
     axis = Encoding("share", "share of the key's links that are resolved")
@@ -200,5 +200,6 @@ def _find_curve(measurement: Measurement, order: str, metric: str) -> list[float
 
 def _compare_orders(measurement: Measurement, metric: str) -> float:
     """The largest distance between the two orders, for equal numbers of entities."""
-    curves = [_find_curve(measurement, order, metric) for order in (DECREASING, INCREASING)]
-    return max(abs(first - second) for first, second in zip(*curves, strict=True))
+    down = _find_curve(measurement, DECREASING, metric)
+    up = _find_curve(measurement, INCREASING, metric)
+    return max(abs(a - b) for a, b in zip(down, up, strict=True))

@@ -194,7 +194,7 @@ def _state_kinds(measurement: Measurement) -> None:
             gaps = {
                 f"{low}{high} {w}": _f1(measurement, metric, w, high)
                 - _f1(measurement, metric, w, low)
-                for (low, high), w in product(("bc", "cd"), ("W4", "W5"))
+                for (low, high), w in product((("b", "c"), ("c", "d")), ("W4", "W5"))
             }
             measurement.state(
                 f"{REGISTRY[metric].title}: the gaps from (b) to (c) to (d) are wider under W5 "

@@ -26,7 +26,7 @@ class CorporaDrawing(SoloDrawing):
     metric: str | None = None
     group: str = ""
 
-    def _standing(self, thing: CorporaComparison) -> Standing:
+    def _standing(self, thing: CorporaComparison) -> Standing[CorporaDifference]:
         return thing.standing(self.metric or thing.metrics[0], self.group)
 
     def sheet_of(self, thing: CorporaComparison, format: str) -> Sheet:
@@ -42,7 +42,7 @@ class CorporaDrawing(SoloDrawing):
         return [row for row in rows if (row["metric"], row["group"]) in places]
 
 
-def standing_table(standing: Standing, level: float) -> Table:
+def standing_table(standing: Standing[CorporaDifference], level: float) -> Table:
     """Systems, best first: rank, average and interval."""
     order = sorted(standing.scores, key=lambda name: -standing.scores[name])
     headings = ("Rank", "Average", f"{100 * level:g} % CI")
@@ -60,7 +60,7 @@ def standing_table(standing: Standing, level: float) -> Table:
     return Table(columns, (tuple(rows),), caption=f"{standing.metric}{where}")
 
 
-def pair_table(standing: Standing, thing: CorporaComparison) -> Table:
+def pair_table(standing: Standing[CorporaDifference], thing: CorporaComparison) -> Table:
     """Every pair, the better one first: the difference, and on how many corpora it holds."""
     pairs = [one if one.difference >= 0 else one.reversed for one in standing.pairs]
     order = sorted(standing.scores, key=lambda name: -standing.scores[name])
@@ -92,7 +92,7 @@ def _pair_row(pair: CorporaDifference) -> tuple[Cell, ...]:
     )
 
 
-def legend(standing: Standing, thing: CorporaComparison) -> str:
+def legend(standing: Standing[CorporaDifference], thing: CorporaComparison) -> str:
     """What ranks, intervals and numbers of corpora mean."""
     options = thing.options
     drawn = ", ".join(options.resample)

@@ -177,7 +177,8 @@ def _describe_standing(
         "deviations": list(map(_short, deviations.tolist())),
     }
     known = {n: score for n, score in zip(names, means.tolist(), strict=True) if score == score}
-    standing = Standing(metric, group, (), known, {}, ())
+    corpora = tuple(outcome.corpora[place].name for place in places)
+    standing: Standing[CorporaDifference] = Standing(metric, group, corpora, known, {}, ())
     for one in compared.standings if compared else ():
         standing = one if (one.metric, one.group) == (metric, group) else standing
     return {

@@ -1,39 +1,36 @@
 """Statistics: intervals, tests and comparisons, from per-document counts alone."""
 
-from corefeval.stats.comparison import Comparison, DocumentComparison, PairDifference
+from corefeval.stats.comparison import Comparison, DocumentComparison
 from corefeval.stats.corpora import compare_corpora
 from corefeval.stats.differences import (
+    Concordance,
     Differences,
     DocumentDifference,
     Effect,
+    MetricAgreement,
     SliceDifference,
+    concordance,
     differences,
 )
 from corefeval.stats.intervals import Interval, Intervals, intervals, with_intervals
 from corefeval.stats.power import Power, documents_needed
 from corefeval.stats.procedure import compare
-from corefeval.stats.ranking import Concordance, MetricAgreement, concordance
-from corefeval.stats.replicability import (
-    Combination,
-    Replication,
-    partial_conjunction,
-    replicate,
-)
 from corefeval.stats.significance import (
+    Combination,
+    CorporaOptions,
     Correction,
     Options,
-    PairedTest,
+    Replication,
     Test,
     adjust,
-    bootstrap_test,
-    exact,
-    randomization,
+    partial_conjunction,
+    replicate,
 )
 from corefeval.stats.standings import (
     CorporaComparison,
     CorporaDifference,
-    CorporaOptions,
     CorpusDifference,
+    PairDifference,
     Standing,
 )
 
@@ -55,23 +52,19 @@ __all__ = [
     "MetricAgreement",
     "Options",
     "PairDifference",
-    "PairedTest",
     "Power",
     "Replication",
     "SliceDifference",
     "Standing",
     "Test",
     "adjust",
-    "bootstrap_test",
     "compare",
     "compare_corpora",
     "concordance",
     "differences",
     "documents_needed",
-    "exact",
     "intervals",
     "partial_conjunction",
-    "randomization",
     "replicate",
     "with_intervals",
 ]

@@ -6,52 +6,24 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, TypeVar, get_args
+from typing import Literal, get_args
 
 from corefeval.checks import check_choice
 from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.results import Result
-from corefeval.stats.differences import Differences, Effect, differences
+from corefeval.stats.differences import Concordance, Differences, concordance, differences
 from corefeval.stats.intervals import Interval
 from corefeval.stats.power import Power, documents_needed
-from corefeval.stats.ranking import Concordance, concordance, ranks
 from corefeval.stats.resampling import choose_metrics, unit_of
 from corefeval.stats.significance import TOLERANCE, Options
-from corefeval.tabular import Row, Tabular, have_same_fields
+from corefeval.stats.standings import PairDifference, Standing, Standings
+from corefeval.tabular import Row, have_same_fields
 
 Table = Literal["scores", "differences"]
-T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class PairDifference:
-    """One metric's difference between two systems (first − second), and what speaks for it."""
-
-    first: str
-    second: str
-    metric: str
-    difference: float
-    interval: Interval
-    p: float
-    adjusted_p: float
-    significant: bool
-    effect: Effect
-
-    @property
-    def reversed(self) -> PairDifference:
-        """The same, seen from the second."""
-        return replace(
-            self,
-            first=self.second,
-            second=self.first,
-            difference=-self.difference,
-            interval=-self.interval,
-            effect=-self.effect,
-        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Tabular):
+class Comparison(Standings[PairDifference]):
     """Systems by metrics: scores, their intervals, the test of every pair, and what follows.
 
     `scores` and `intervals` are by metric, then system; `pairs` are all pairs of systems for each
@@ -63,15 +35,27 @@ class Comparison(Tabular):
     Worked out when it is asked for: `slices`, `differences()`, `agreement` and `power()`.
     """
 
-    metrics: tuple[str, ...]
-    scores: Mapping[str, Mapping[str, float]]
-    intervals: Mapping[str, Mapping[str, Interval]]
-    pairs: tuple[PairDifference, ...]
+    standings: tuple[Standing[PairDifference], ...]
     results: Mapping[str, Result]
     options: Options
     by: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
     segment_scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    @cached_property
+    def scores(self) -> dict[str, Mapping[str, float]]:
+        """The rate that was compared, by metric and system."""
+        return {standing.metric: standing.scores for standing in self.standings}
+
+    @cached_property
+    def intervals(self) -> dict[str, Mapping[str, Interval]]:
+        """The intervals of the scores, by metric and system."""
+        return {standing.metric: standing.intervals for standing in self.standings}
+
+    @cached_property
+    def pairs(self) -> tuple[PairDifference, ...]:
+        """The differences of all pairs of systems, by each metric in turn."""
+        return tuple(pair for standing in self.standings for pair in standing.pairs)
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -113,11 +97,6 @@ class Comparison(Tabular):
         return unit_of(self._first)
 
     @property
-    def signature(self) -> str:
-        """How the differences were tested, to be quoted with them."""
-        return "|".join(f"{name}:{value}" for name, value in self.settings.items())
-
-    @property
     def signatures(self) -> dict[str, str]:
         """How each system was scored."""
         results = self.results.items()
@@ -137,37 +116,23 @@ class Comparison(Tabular):
         """What tables call a metric."""
         return self._first.titles.get(metric, metric)
 
-    @cached_property
-    def _by_names(self) -> dict[tuple[str, str, str], PairDifference]:
-        forward = {(pair.metric, pair.first, pair.second): pair for pair in self.pairs}
-        backward = {(pair.metric, pair.second, pair.first): pair.reversed for pair in self.pairs}
-        return forward | backward
-
     def difference(self, metric: str, first: str, second: str) -> PairDifference:
         """How `first` differs from `second`, in whatever order they were given."""
-        pair = self._by_names.get((metric, first, second))
+        pair = self.standing(metric).by_names.get((first, second))
         if pair is None:
             raise UsageError(
                 f"{first!r} and {second!r} were not compared by {metric!r}: there are "
-                f"{', '.join(self.systems)} and {', '.join(self.metrics)}"
+                f"{', '.join(self.systems)}"
             )
         return pair
 
     def is_better(self, metric: str, first: str, second: str) -> bool:
         """Whether `first` is significantly better than `second`; not if they were not compared."""
-        pair = self._by_names.get((metric, first, second))
-        return pair is not None and pair.significant and pair.difference > 0
+        return self.standing(metric).is_better(first, second)
 
     def better_than(self, metric: str, system: str) -> tuple[str, ...]:
         """The systems that one is significantly better than."""
-        others = (other for other in self.systems if other != system)
-        return tuple(other for other in others if self.is_better(metric, system, other))
-
-    def ranks(self, metric: str) -> dict[str, int]:
-        """Ranks, best first, with ties where there is no significant difference; see `ranking`."""
-        if metric not in self.scores:
-            raise UsageError(f"{metric!r} was not compared: there are {', '.join(self.metrics)}")
-        return ranks(self.scores[metric], lambda one, other: self.is_better(metric, one, other))
+        return self.standing(metric).better_than(system)
 
     def rates_of(self, metric: str, system: str) -> Mapping[str, float]:
         """All rates of a system by a metric, of whole documents, as `scores` are."""
@@ -181,7 +146,7 @@ class Comparison(Tabular):
 
     @cached_property
     def slices(self) -> dict[str, dict[str, Comparison]]:
-        """A comparison within each value of each feature of `by`, tested in the same way.
+        """A comparison within each value of each feature of `by`, tested alike.
 
         Values of fewer than two documents are left out, and so are those that a system lacks.
         """
@@ -190,50 +155,43 @@ class Comparison(Tabular):
         comparisons: dict[str, dict[str, Comparison]] = {}
         for feature, value, parts in self._slice_parts():
             if len(next(iter(parts.values())).document_ids) >= 2:
-                one = compare_slice(parts, self)
-                comparisons.setdefault(feature, {})[value] = one
+                comparisons.setdefault(feature, {})[value] = compare_slice(parts, self)
         return comparisons
 
     def _slice_parts(self) -> Iterator[tuple[str, str, dict[str, Result]]]:
         """Feature, value, and the results of a slice that all systems have."""
         for feature in self.by:
             for value in self._first.slices[feature]:
-                parts = {name: one.slices[feature].get(value) for name, one in self.results.items()}
-                known = {name: part for name, part in parts.items() if part is not None}
-                if len(known) == len(parts) and self.metrics_of(known):
-                    yield feature, value, known
+                parts = {
+                    name: result.slices[feature][value]
+                    for name, result in self.results.items()
+                    if value in result.slices[feature]
+                }
+                if len(parts) == len(self.results) and self.metrics_of(parts):
+                    yield feature, value, parts
 
-    def metrics_of(self, results: Mapping[str, Result]) -> list[str]:
-        """The metrics of the comparison that all of some results have."""
-        return [m for m in self.metrics if all(m in one.tables for one in results.values())]
+    def metrics_of(self, parts: Mapping[str, Result]) -> list[str]:
+        """The metrics of the comparison that all parts of results have."""
+        tables = [part.tables for part in parts.values()]
+        return [metric for metric in self.metrics if all(metric in table for table in tables)]
 
     def order_by(self, metric: object = None) -> Comparison:
-        """The same with the best system first, by one metric (see `main_metric`), in all of it.
+        """The comparison with the best system first, by one metric (see `main_metric`).
 
         Pairs are then differences of a better system and a worse one, or of one and the baseline.
         Those with equal scores stay as they were; what has no number comes last.
         """
         scores = self.scores[self.main_metric(metric)]
         order = sorted(self.systems, key=lambda name: (math.isnan(scores[name]), -scores[name]))
-        place = {name: number for number, name in enumerate(order)}
-        pairs = [
-            pair.reversed
-            if self.baseline is None and place[pair.first] > place[pair.second]
-            else pair
-            for pair in self.pairs
-        ]
-        pairs.sort(key=lambda p: (self.metrics.index(p.metric), place[p.first], place[p.second]))
-
-        def sort(rows: Mapping[str, Mapping[str, T]]) -> dict[str, dict[str, T]]:
-            return {metric: {name: row[name] for name in order} for metric, row in rows.items()}
-
+        turn = self.baseline is None
         return replace(
             self,
+            standings=tuple(standing.sort(order, turn=turn) for standing in self.standings),
             results={name: self.results[name] for name in order},
-            pairs=tuple(pairs),
-            scores=sort(self.scores),
-            intervals=sort(self.intervals),
-            segment_scores=sort(self.segment_scores),
+            segment_scores={
+                metric: {name: by_name[name] for name in order}
+                for metric, by_name in self.segment_scores.items()
+            },
         )
 
     def main_metric(self, metric: object = None) -> str:
@@ -267,9 +225,9 @@ class Comparison(Tabular):
         """How many documents would make the other differences significant, by one metric."""
         name = self.main_metric(metric)
         if name not in self._powers:
-            mine = [pair for pair in self.pairs if pair.metric == name]
-            unclear = [pair for pair in mine if not pair.significant]
-            ordered = [one if one.difference >= 0 else one.reversed for one in unclear]
+            pairs = self.standing(name).pairs
+            unclear = [pair for pair in pairs if not pair.significant]
+            ordered = [pair if pair.difference >= 0 else pair.reversed for pair in unclear]
             self._powers[name] = tuple(
                 documents_needed(
                     *self._two(names := (pair.first, pair.second)),
@@ -278,7 +236,7 @@ class Comparison(Tabular):
                     alpha=self.alpha,
                     seed=self.options.seed,
                     names=names,
-                    tests=1 if self.options.correction == "none" else len(mine),
+                    tests=self.options.count_tests(len(pairs)),
                 )
                 for pair in ordered
             )
@@ -298,11 +256,11 @@ class Comparison(Tabular):
     def _main_pairs(self, metric: str) -> list[tuple[str, str]]:
         """All with the baseline, or the best with all others."""
         if self.baseline is not None:
-            return [(one, self.baseline) for one in self.systems if one != self.baseline]
+            return [(name, self.baseline) for name in self.systems if name != self.baseline]
         if len(self.systems) == 2:
             return [(self.systems[0], self.systems[1])]
         best = self.best(metric)[0]
-        return [(best, other) for other in self.systems if other != best]
+        return [(best, name) for name in self.systems if name != best]
 
     def rows(self, table: Table = "scores") -> list[Row]:
         """One row for each system and metric; or for each pair of systems and metric."""
@@ -312,7 +270,7 @@ class Comparison(Tabular):
         return [row for metric in self.metrics for row in self._score_rows(metric)]
 
     def _score_rows(self, metric: str) -> Iterator[Row]:
-        standing, best = self.ranks(metric), self.best(metric)
+        ranks, best = self.ranks(metric), self.best(metric)
         segments = self.segment_scores.get(metric)
         for system in self.systems:
             low, high = self.intervals[metric][system]
@@ -325,7 +283,7 @@ class Comparison(Tabular):
                 **({} if segments is None else {"segments_score": segments[system]}),
                 "low": low,
                 "high": high,
-                "rank": standing[system],
+                "rank": ranks[system],
                 "best": system in best,
                 "better_than": list(self.better_than(metric, system)),
                 "signature": f"{metric}|{self.signatures[system]}",
@@ -338,12 +296,7 @@ class Comparison(Tabular):
             "second": pair.second,
             "metric": pair.metric,
             "rate": self.rate,
-            "difference": pair.difference,
-            "low": pair.interval.low,
-            "high": pair.interval.high,
-            "p": pair.p,
-            "adjusted_p": pair.adjusted_p,
-            "significant": pair.significant,
+            **pair.as_row(),
             "mean_difference": pair.effect.mean,
             "d": pair.effect.d if math.isfinite(pair.effect.d) else None,
             "win_rate": pair.effect.win_rate,
@@ -354,8 +307,8 @@ class Comparison(Tabular):
         """Scores and differences, in slices too, for JSON."""
         slices = {
             feature: {
-                value: {"scores": one.rows(), "differences": one.rows("differences")}
-                for value, one in values.items()
+                value: {"scores": part.rows(), "differences": part.rows("differences")}
+                for value, part in values.items()
             }
             for feature, values in self.slices.items()
         }

@@ -12,29 +12,32 @@ import numpy as np
 
 from corefeval.diagnostics import Notice, UsageError, list_names, plural
 from corefeval.results import Result
-from corefeval.results.rates import Numbers
-from corefeval.stats.hierarchy import Averages, CorpusCounts, Level, Resampling
-from corefeval.stats.intervals import FEW_DOCUMENTS, Interval, middle
-from corefeval.stats.replicability import Combination, Replication, replicate
+from corefeval.stats.hierarchy import Averages, CorpusCounts, Resampling
+from corefeval.stats.intervals import FEW_DOCUMENTS, middle
 from corefeval.stats.resampling import Stack, check_alike, stack, watch_parts
 from corefeval.stats.significance import (
+    LEVELS,
+    Absent,
+    Combination,
+    CorporaOptions,
     Correction,
+    Level,
+    Replication,
     adjust,
     bootstrap_p,
     least_swap_p,
     observe_differences,
     one_sided_p,
+    replicate,
 )
 from corefeval.stats.standings import (
     EVERYTHING,
-    LEVELS,
-    Absent,
     CorporaComparison,
     CorporaDifference,
-    CorporaOptions,
     CorpusDifference,
     Standing,
     Tests,
+    conclude,
 )
 
 Cells = Mapping[str, Mapping[str, Sequence[Result | None]]]
@@ -74,41 +77,36 @@ def compare_corpora(
     >>> import corefeval
     >>> key = {name: [["a", "b", "c"]] for name in "12345678"}
     >>> cells = {corpus: {
-    ...     system: [corefeval.score(key, dict.fromkeys(key, [list(found)]), metrics="muc")]
-    ...     for system, found in {"full": "abc", "half": "ab"}.items()
+    ...     system: [corefeval.score(key, dict.fromkeys(key, [list(mentions)]), metrics="muc")]
+    ...     for system, mentions in {"full": "abc", "half": "ab"}.items()
     ... } for corpus in ("news", "novels")}
-    >>> found = compare_corpora(cells, trials=999)
-    >>> found.ranks("muc"), found.standing("muc").pairs[0].better.corpora
+    >>> compared = compare_corpora(cells, trials=999)
+    >>> compared.ranks("muc"), compared.standing("muc").pairs[0].better.corpora
     ({'full': 1, 'half': 2}, ('news', 'novels'))
     """
     options = CorporaOptions(
         rate, trials, seed, correction, alpha, level, combination, tuple(resample), absent
     )
-    systems = tuple(dict.fromkeys(system for row in cells.values() for system in row))
-    if not cells or len(systems) < 2:
-        what = plural(len(systems), "system")
-        raise UsageError(f"a comparison over corpora needs a corpus and two systems, not {what}")
-    for corpus, row in cells.items():
-        known = {f"{s} on {corpus}": r for s, runs in row.items() for r in runs if r is not None}
-        if known:
-            check_alike(known)
+    systems = _check_cells(cells)
     suite = _Suite(cells, systems, weights or {}, options)
-    wanted = _choose(cells, metrics, rate)
-    scopes = {EVERYTHING: tuple(cells)}
-    scopes |= {name: tuple(those) for name, those in (groups or {}).items()}
-    counts = {metric: suite.count(metric) for metric in wanted}
-    tests: dict[str, dict[str, Tests]] = {metric: {} for metric in wanted}
+    chosen = _choose_metrics(cells, metrics, rate)
+    scopes = {EVERYTHING: tuple(cells), **{name: tuple(m) for name, m in (groups or {}).items()}}
+    counts = {metric: suite.count(metric) for metric in chosen}
+    tests: dict[str, dict[str, Tests]] = {metric: {} for metric in chosen}
     places = [
-        (metric, name) for metric in wanted for name, one in counts[metric].items() if one.stack
+        (metric, corpus)
+        for metric in chosen
+        for corpus, counted in counts[metric].items()
+        if counted.stack
     ]
-    for metric, name in watch_parts(places, trials):
-        tests[metric][name] = suite.test(counts[metric][name])
+    for metric, corpus in watch_parts(places, trials):
+        tests[metric][corpus] = suite.test(counts[metric][corpus])
     standings = [
-        one
-        for metric in watch_parts(wanted, trials)
-        for one in suite.stand(metric, counts[metric], tests[metric], scopes)
+        standing
+        for metric in watch_parts(chosen, trials)
+        for standing in suite.stand(metric, counts[metric], tests[metric], scopes)
     ]
-    pairs = max(len(one.pairs) for one in standings)
+    pairs = max(len(standing.pairs) for standing in standings)
     notices = (
         *_warn_of_few(len(cells), options),
         *_warn_of_small(suite.sizes, tests, options),
@@ -117,27 +115,40 @@ def compare_corpora(
     return CorporaComparison(systems, tuple(cells), tuple(standings), tests, options, notices)
 
 
-def _choose(cells: Cells, metrics: Iterable[str] | None, rate: str) -> list[str]:
-    results = [r for row in cells.values() for runs in row.values() for r in runs if r is not None]
-    if not results:
-        raise UsageError("there is no result to compare")
-    known = dict.fromkeys(
-        name for one in results for name, score in one.scores.items() if rate in score.rates
+def _check_cells(cells: Cells) -> tuple[str, ...]:
+    """The names of all systems; a UsageError where they cannot be compared on a corpus."""
+    systems = tuple(dict.fromkeys(system for row in cells.values() for system in row))
+    if not cells or len(systems) < 2:
+        number = plural(len(systems), "system")
+        raise UsageError(f"a comparison over corpora needs a corpus and two systems, not {number}")
+    for corpus, row in cells.items():
+        runs = ((system, run) for system, several in row.items() for run in several)
+        results = {f"{system} on {corpus}": run for system, run in runs if run is not None}
+        if results:
+            check_alike(results)
+    return systems
+
+
+def _choose_metrics(cells: Cells, metrics: Iterable[str] | None, rate: str) -> list[str]:
+    runs = (run for row in cells.values() for several in row.values() for run in several)
+    scores = [run.scores for run in runs if run is not None]
+    scored = dict.fromkeys(
+        metric for by_metric in scores for metric, score in by_metric.items() if rate in score.rates
     )
-    wanted = list(known if metrics is None else metrics)
-    for metric in wanted:
-        if metric not in known:
-            raise UsageError(f"{metric!r} was not scored with {rate}: there are {', '.join(known)}")
-    if not wanted:
+    chosen = list(scored if metrics is None else metrics)
+    if not scores or not chosen:
         raise UsageError("there is no result to compare")
-    return wanted
+    for metric in chosen:
+        if metric not in scored:
+            names = ", ".join(scored)
+            raise UsageError(f"{metric!r} was not scored with {rate}: there are {names}")
+    return chosen
 
 
 def _warn_of_few(number: int, options: CorporaOptions) -> tuple[Notice, ...]:
     if number >= FEW_DOCUMENTS or "corpora" not in options.resample:
         return ()
-    message = f"intervals from {plural(number, 'corpus')} say little about other "
-    message += "corpora"
+    message = f"intervals from {plural(number, 'corpus')} say little about other corpora"
     return (Notice("few-corpora", message, number),)
 
 
@@ -148,7 +159,7 @@ def _warn_of_small(
     small = []
     for corpus, size in sizes.items():
         pairs = max(len(by_corpus.get(corpus, ())) for by_corpus in tests.values())
-        factor = min(pairs, 1) if options.correction == "none" else pairs
+        factor = min(pairs, options.count_tests(pairs))
         if factor * least_swap_p(size) > options.alpha:
             small.append(corpus)
     if not small:
@@ -161,7 +172,7 @@ def _warn_of_small(
 def _warn_of_hopeless(suite: _Suite, pairs: int) -> tuple[Notice, ...]:
     """A notice where no average could be significantly higher, so that all share a rank."""
     options = suite.options
-    tests = 1 if options.correction == "none" else pairs
+    tests = options.count_tests(pairs)
     needed = math.ceil(2 * tests / options.alpha)
     units = suite.plan.units(suite.sizes.values())
     numbers = combinations(range(len(suite.systems)), 2)
@@ -171,8 +182,8 @@ def _warn_of_hopeless(suite: _Suite, pairs: int) -> tuple[Notice, ...]:
     if least * tests > options.alpha:
         noun = "document" if "documents" in options.resample else "corpus"
         seeds_alone = options.resample == ("seeds",)
-        what = "so few seeds" if seeds_alone else plural(units, noun)
-        message += f"with {what}, no p-value is below {least:.2g}"
+        shortage = "so few seeds" if seeds_alone else plural(units, noun)
+        message += f"with {shortage}, no p-value is below {least:.2g}"
     elif options.trials + 1 < needed and pairs:
         message += f"that takes at least {needed:,} trials"
     else:
@@ -182,6 +193,8 @@ def _warn_of_hopeless(suite: _Suite, pairs: int) -> tuple[Notice, ...]:
 
 @dataclass(frozen=True, eq=False)
 class _Suite:
+    """Results by corpus and system, to be counted, tested and averaged by one metric at a time."""
+
     cells: Cells
     systems: tuple[str, ...]
     weights: Mapping[str, float]
@@ -200,10 +213,11 @@ class _Suite:
     def sizes(self) -> dict[str, int]:
         """How many documents each corpus has, where there is any result."""
         return {
-            corpus: len(one.document_ids)
+            corpus: len(run.document_ids)
             for corpus, row in self.cells.items()
-            for one in [next((r for runs in row.values() for r in runs if r is not None), None)]
-            if one is not None
+            for several in row.values()
+            for run in several
+            if run is not None
         }
 
     def count(self, metric: str) -> dict[str, CorpusCounts]:
@@ -211,7 +225,7 @@ class _Suite:
 
         A corpus without any result is there if that counts 0.
         """
-        found: dict[str, CorpusCounts] = {}
+        by_corpus: dict[str, CorpusCounts] = {}
         for corpus, row in self.cells.items():
             runs = [
                 (system, number, run)
@@ -219,43 +233,42 @@ class _Suite:
                 for number, run in enumerate(row.get(name, ()))
                 if run is not None
             ]
-            those = [one for one in runs if metric in one[2].tables]
-            if (runs and not those) or (not runs and self.options.absent != "zero"):
+            defined = [numbered for numbered in runs if metric in numbered[2].tables]
+            if (runs and not defined) or (not runs and self.options.absent != "zero"):
                 continue
-            counts = stack([run for _, _, run in those], [metric]) if those else None
-            owners, numbers = (np.array([one[i] for one in those], dtype=np.intp) for i in (0, 1))
-            found[corpus] = CorpusCounts(counts, owners, numbers, self.weights.get(corpus, 1.0))
-        return found
+            counts = stack([run for _, _, run in defined], [metric]) if defined else None
+            owners = np.array([system for system, _, _ in defined], dtype=np.intp)
+            numbers = np.array([number for _, number, _ in defined], dtype=np.intp)
+            weight = self.weights.get(corpus, 1.0)
+            by_corpus[corpus] = CorpusCounts(counts, owners, numbers, weight)
+        return by_corpus
 
-    def test(self, one: CorpusCounts) -> Tests:
+    def test(self, corpus: CorpusCounts) -> Tests:
         """Every pair of systems that both have a result on a corpus.
 
         Where a run without one counts 0, a system that lacks a run is not tested: its score has
         that 0 in it, which no documents are known of.
         """
-        options = self.options
-        present, times = np.unique(one.systems, return_counts=True)
+        options, counts = self.options, corpus.counts
+        present, times = np.unique(corpus.systems, return_counts=True)
         if options.absent == "zero":
             present = present[times == np.array(self.plan.n_runs)[present]]
         if present.size < 2:
             return {}
         # The mean counts of a system's runs; all documents change sides with all their runs.
-        means = [one.known.values[:, one.systems == system].mean(axis=1) for system in present]
-        pooled = Stack.of(one.known.columns, one.known.metrics, np.stack(means, axis=1))
-        pairs = np.array(list(combinations(range(present.size), 2))).T
-        first, second = pairs[0], pairs[1]
-        better, worse = one_sided_p(
-            pooled, (first, second), options.rate, options.trials, options.seed
-        )
+        means = [counts.values[:, corpus.systems == system].mean(axis=1) for system in present]
+        pooled = Stack.of(counts.columns, counts.metrics, np.stack(means, axis=1))
+        first, second = np.array(list(combinations(range(present.size), 2))).T
+        pairs = first, second
+        better, worse = one_sided_p(pooled, pairs, options.rate, options.trials, options.seed)
         two_sided = np.minimum(1.0, 2 * np.minimum(better[0], worse[0]))
         adjusted = adjust(two_sided, options.correction)
-        gaps = observe_differences(pooled, (first, second), options.rate)[0]
+        gaps = observe_differences(pooled, pairs, options.rate)[0]
         names = [self.systems[system] for system in present]
+        columns = zip(*pairs, gaps, better[0], worse[0], adjusted, strict=True)
         return {
             (names[a], names[b]): CorpusDifference(*map(float, numbers))
-            for a, b, *numbers in zip(
-                first, second, gaps, better[0], worse[0], adjusted, strict=True
-            )
+            for a, b, *numbers in columns
         }
 
     def stand(
@@ -264,16 +277,15 @@ class _Suite:
         counts: Mapping[str, CorpusCounts],
         tests: Mapping[str, Tests],
         groups: Mapping[str, Sequence[str]],
-    ) -> list[Standing]:
+    ) -> list[Standing[CorporaDifference]]:
         """The standing in each group of corpora, as far as it has any that define the metric."""
         standings = []
         for group, members in groups.items():
-            names = [name for name in counts if name in set(members)]
-            if names:
-                corpora = [counts[name] for name in names]
-                of_pair = self._average(corpora)
-                own = {name: tests[name] for name in names if name in tests}
-                standings.append(self._stand(metric, group, names, of_pair, own))
+            corpora = [name for name in counts if name in set(members)]
+            if corpora:
+                averages = self._average([counts[name] for name in corpora])
+                in_group = {name: tests[name] for name in corpora if name in tests}
+                standings.append(self._stand(metric, group, corpora, averages, in_group))
         return standings
 
     def _average(self, corpora: Sequence[CorpusCounts]) -> dict[tuple[int, int], Averages | None]:
@@ -283,17 +295,16 @@ class _Suite:
         all corpora, for pairs that both have a result on any of them.
         """
         size, is_zero = len(self.systems), self.options.absent == "zero"
-        has = np.array([np.isin(np.arange(size), one.systems) for one in corpora])
+        has = np.array([np.isin(np.arange(size), corpus.systems) for corpus in corpora])
         has |= has.any(axis=0) & is_zero
-        both = {
+        shared = {
             (a, b): has[:, a] & has[:, b] | (is_zero and a == b)
             for a in range(size)
             for b in range(a, size)
         }
-        scopes = {scope.tobytes(): scope for scope in both.values() if scope.any()}
-        found = self.plan.average(corpora, list(scopes.values()))
-        averages = dict(zip(scopes, found, strict=True))
-        return {pair: averages.get(scope.tobytes()) for pair, scope in both.items()}
+        scopes = {scope.tobytes(): scope for scope in shared.values() if scope.any()}
+        averages = dict(zip(scopes, self.plan.average(corpora, [*scopes.values()]), strict=True))
+        return {pair: averages.get(scope.tobytes()) for pair, scope in shared.items()}
 
     def _stand(
         self,
@@ -302,71 +313,51 @@ class _Suite:
         corpora: Sequence[str],
         of_pair: Mapping[tuple[int, int], Averages | None],
         tests: Mapping[str, Tests],
-    ) -> Standing:
+    ) -> Standing[CorporaDifference]:
         options, systems = self.options, self.systems
-        known = {  # a protocol may say that a metric is no number
-            pair: found
-            for pair, found in of_pair.items()
-            if found is not None and not np.isnan(found.observed[list(pair)]).any()
+        averages = {  # a protocol may say that a metric is no number
+            pair: average
+            for pair, average in of_pair.items()
+            if average is not None and not np.isnan(average.observed[list(pair)]).any()
         }
-        own = {first: found for (first, second), found in known.items() if first == second}
-        pairs = [(pair, found) for pair, found in known.items() if pair[0] != pair[1]]
-        compared = [self._compare(pair, found) for pair, found in pairs]
-        adjusted = adjust([p for _, _, p in compared], options.correction)
+        alone = {a: average for (a, b), average in averages.items() if a == b}
+        pairs = {pair: average for pair, average in averages.items() if pair[0] != pair[1]}
+        names = [(systems[a], systems[b]) for a, b in pairs]
+        gaps = [average.difference(*pair) for pair, average in pairs.items()]
+        p_values = [
+            float(bootstrap_p(drawn, np.asarray(gap), self.plan.least_p(average.units, *pair)))
+            for (pair, average), (gap, drawn) in zip(pairs.items(), gaps, strict=True)
+        ]
         return Standing(
             metric,
             group,
             tuple(corpora),
-            {systems[s]: float(found.observed[s]) for s, found in own.items()},
-            {
-                systems[s]: _middle(found.samples[s], options.level, found.observed[s])
-                for s, found in own.items()
-            },
-            tuple(
-                CorporaDifference(
-                    *(names := (systems[pair[0]], systems[pair[1]])),
-                    difference,
-                    interval,
-                    p,
-                    float(corrected),
-                    bool(corrected <= options.alpha),
-                    *_replicate(names, tests, options),
-                )
-                for (pair, _), (difference, interval, p), corrected in zip(
-                    pairs, compared, adjusted, strict=True
-                )
+            {systems[s]: float(average.observed[s]) for s, average in alone.items()},
+            {systems[s]: middle(average.drawn(s), options.level) for s, average in alone.items()},
+            conclude(
+                CorporaDifference,
+                names,
+                [gap for gap, _ in gaps],
+                [drawn for _, drawn in gaps],
+                p_values,
+                [_replicate(pair, tests, options) for pair in names],
+                options,
             ),
         )
 
-    def _compare(self, pair: tuple[int, int], found: Averages) -> tuple[float, Interval, float]:
-        """The difference, its interval and the p-value of the bootstrap."""
-        first, second = pair
-        gaps = found.samples[first] - found.samples[second]
-        gaps = gaps[~np.isnan(gaps)]
-        observed = found.observed[first] - found.observed[second]
-        least = self.plan.least_p(found.units, *pair)
-        p = float(bootstrap_p(gaps, np.asarray(observed), least)) if gaps.size else 1.0
-        return float(observed), _middle(gaps, self.options.level, observed), p
-
-
-def _middle(samples: Numbers, level: float, observed: float) -> Interval:
-    """The interval of the trials that drew anything to average; a point where none did."""
-    there = samples[~np.isnan(samples)]
-    return middle(there if there.size else np.array([observed]), level)
-
 
 def _replicate(
-    names: tuple[str, str],
+    pair: tuple[str, str],
     tests: Mapping[str, Tests],
     options: CorporaOptions,
 ) -> tuple[Replication, Replication]:
     """On how many corpora the first is better, and on how many the second."""
-    mine = {corpus: found[names] for corpus, found in tests.items() if names in found}
-    sides = (
-        {corpus: one.p_better for corpus, one in mine.items()},
-        {corpus: one.p_worse for corpus, one in mine.items()},
+    tested = {corpus: by_pair[pair] for corpus, by_pair in tests.items() if pair in by_pair}
+    better, worse = (
+        replicate(p_values, alpha=options.alpha, combination=options.combination)
+        for p_values in (
+            {corpus: test.p_better for corpus, test in tested.items()},
+            {corpus: test.p_worse for corpus, test in tested.items()},
+        )
     )
-    first, second = (
-        replicate(side, alpha=options.alpha, combination=options.combination) for side in sides
-    )
-    return first, second
+    return better, worse

@@ -1,18 +1,32 @@
-"""Differences: how large they are next to how much documents vary, and where they are."""
+"""Differences: how large they are next to how much documents vary, and where they are.
+
+Two systems by one metric, document by document; and all systems by pairs of metrics, which may
+put them in different orders.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from corefeval.diagnostics import UsageError, plural
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
-from corefeval.stats.resampling import Stack, name_pair, stack_comparable
+from corefeval.stats.resampling import (
+    Stack,
+    check_comparable,
+    choose_metrics,
+    name_pair,
+    name_results,
+    stack_comparable,
+)
 from corefeval.stats.significance import TOLERANCE
 from corefeval.tabular import Row, Tabular
 
@@ -28,9 +42,9 @@ _STEPS = 1000
 class Effect(NamedTuple):
     """Effect sizes of a difference over documents.
 
-    `mean` is the mean of the documents' differences, each of which weighs the same: long documents
+    `mean` is the mean of the documents' differences, which all weigh alike: long documents
     may turn the difference of all documents together the other way. `d` is Cohen's d for pairs
-    (d_z): that mean over the standard deviation, infinite where all documents differ by the same.
+    (d_z): that mean over the standard deviation, infinite where all documents differ alike.
     `win_rate` is the probability that the first system is better on a document, ties counting half.
     """
 
@@ -118,9 +132,9 @@ class Differences(Tabular):
         return counts
 
     def __repr__(self) -> str:
-        one, other = self.systems
-        wins = ", ".join(f"{name} {number:,}" for name, number in self.outcomes.items())
-        return f"<Differences of {one} and {other} by {self.metric}: {wins}>"
+        names = " and ".join(self.systems)
+        outcomes = ", ".join(f"{name} {number:,}" for name, number in self.outcomes.items())
+        return f"<Differences of {names} by {self.metric}: {outcomes}>"
 
     @property
     def document_ids(self) -> tuple[str, ...]:
@@ -211,13 +225,13 @@ def differences(
     ids = first.document_ids
     columns = (values.tolist() for values in (*rates, gaps, influence))
     documents = tuple(
-        DocumentDifference(id, one, other, gap, _outcome(gap), moved)
-        for id, one, other, gap, moved in zip(ids, *columns, strict=True)
+        DocumentDifference(document, rate_first, rate_second, gap, _outcome(gap), moved)
+        for document, rate_first, rate_second, gap, moved in zip(ids, *columns, strict=True)
     )
     turning = _turning_set(stacked, rate)
-    one, other = results
+    first_name, second_name = results
     return Differences(
-        systems=(one, other),
+        systems=(first_name, second_name),
         metric=name,
         rate=rate,
         scores=(float(scores[0]), float(scores[1])),
@@ -264,19 +278,114 @@ def _turning_set(stacked: Stack, rate: str) -> NDArray[np.intp] | None:
 
 
 def _slices(
-    first: Result, second: Result, metric: str, rate: str, whole: float
+    first: Result, second: Result, metric: str, rate: str, difference: float
 ) -> tuple[SliceDifference, ...]:
-    """The slices that both results have, where they have any."""
-    parts: list[SliceDifference] = []
+    """The slices that both results have; `difference` is that of the corpus scores."""
+    slices: list[SliceDifference] = []
     for feature in first.slices:
         if feature not in second.slices:
             continue
         for value, part in first.slices[feature].items():
-            other = second.slices[feature].get(value)
-            if other is None or metric not in part.tables or metric not in other.tables:
+            partner = second.slices[feature].get(value)
+            if partner is None or metric not in part.tables or metric not in partner.tables:
                 continue
-            one, two = part.scores[metric].rates[rate], other.scores[metric].rates[rate]
-            gap = one - two
-            turned = abs(gap) > TOLERANCE and abs(whole) > TOLERANCE and gap * whole < 0
-            parts.append(SliceDifference(feature, value, one, two, gap, turned))
-    return tuple(parts)
+            rates = [side.scores[metric].rates[rate] for side in (part, partner)]
+            gap = rates[0] - rates[1]
+            turned = min(abs(gap), abs(difference)) > TOLERANCE and gap * difference < 0
+            slices.append(SliceDifference(feature, value, rates[0], rates[1], gap, turned))
+    return tuple(slices)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricAgreement:
+    """Kendall's τ-b between the orders in which two metrics put the systems.
+
+    1 for equal orders, −1 for reverse ones, NaN where a metric holds all systems equal.
+    `disagreements` are the pairs of systems (the one that the first metric holds better, the one
+    that the second does).
+    """
+
+    first: str
+    second: str
+    tau: float
+    disagreements: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Concordance(Tabular):
+    """How far metrics agree on the order of systems."""
+
+    systems: tuple[str, ...]
+    metrics: tuple[str, ...]
+    pairs: tuple[MetricAgreement, ...]
+
+    def tau(self, first: str, second: str) -> float:
+        """τ-b of two metrics, in any order."""
+        if first == second and first in self.metrics:
+            return 1.0
+        for pair in self.pairs:
+            if {pair.first, pair.second} == {first, second}:
+                return pair.tau
+        raise UsageError(
+            f"{first!r} and {second!r} were not compared: there are {', '.join(self.metrics)}"
+        )
+
+    def __repr__(self) -> str:
+        taus = ", ".join(f"{pair.first}–{pair.second} {pair.tau:.2f}" for pair in self.pairs)
+        return f"<Concordance of {plural(len(self.systems), 'system')}: τ {taus}>"
+
+    def rows(self) -> list[Row]:
+        """One row for each pair of metrics; None where τ is not defined."""
+        return [
+            {
+                "first": pair.first,
+                "second": pair.second,
+                "tau": None if math.isnan(pair.tau) else pair.tau,
+                "disagreements": [list(systems) for systems in pair.disagreements],
+            }
+            for pair in self.pairs
+        ]
+
+
+def concordance(
+    results: Sequence[Result] | Mapping[str, Result],
+    *,
+    metrics: Iterable[object] | None = None,
+    rate: str = "f1",
+) -> Concordance:
+    """Kendall's τ-b between the rankings that metrics give to systems (Kendall 1945).
+
+    >>> import corefeval
+    >>> key = {name: [list("abcd"), list("efgh")] for name in ("one", "two")}
+    >>> systems = {"merged": [list("abcdefgh")], "split": [list("ab"), list("cd"), list("efgh")]}
+    >>> order = concordance({
+    ...     name: corefeval.score(key, dict.fromkeys(key, entities), metrics="muc, ceafe")
+    ...     for name, entities in systems.items()
+    ... })
+    >>> order.tau("muc", "ceafe"), order.pairs[0].disagreements
+    (-1.0, (('merged', 'split'),))
+    """
+    systems = name_results(results)
+    check_comparable(systems)
+    chosen = choose_metrics(systems, metrics, rate=rate)
+    names = tuple(systems)
+    scores = np.array(
+        [[result[metric].rates[rate] for result in systems.values()] for metric in chosen]
+    )
+    first, second = np.array(list(combinations(range(len(names)), 2))).T
+    gaps = scores[:, first] - scores[:, second]
+    # A score that is no number is before or after none.
+    signs = np.where(np.abs(gaps) > TOLERANCE, np.sign(gaps), 0).astype(np.int64)
+    products = signs @ signs.T
+    agreements = []
+    for a, b in combinations(range(len(chosen)), 2):
+        scale = math.sqrt(products[a, a] * products[b, b])
+        tau = float(products[a, b] / scale) if scale else math.nan
+        turned = np.flatnonzero(signs[a] * signs[b] < 0)
+        ordered = (
+            (first[pair], second[pair]) if signs[a, pair] > 0 else (second[pair], first[pair])
+            for pair in turned
+        )
+        disagreements = tuple((names[better], names[worse]) for better, worse in ordered)
+        agreements.append(MetricAgreement(chosen[a], chosen[b], tau, disagreements))
+    return Concordance(names, tuple(chosen), tuple(agreements))

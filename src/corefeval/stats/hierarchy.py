@@ -2,8 +2,7 @@
 
 Everything is linear until the rates, as in `resampling`. A corpus that a trial draws twice has its
 documents drawn twice; all systems see the same corpora and documents, so that their differences are
-paired. A run (one seed of a system) is drawn once for a trial: its luck goes with it through all
-corpora.
+paired. A run (one seed of a system) is drawn once for a trial, and counts on all corpora of it.
 """
 
 from __future__ import annotations
@@ -11,16 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.results.rates import Numbers
 from corefeval.stats.resampling import Bools, Stack, resamples
-from corefeval.stats.significance import least_swap_p
+from corefeval.stats.significance import LEVELS, Absent, Level, least_swap_p
 
-Level = Literal["corpora", "documents", "seeds"]
 Integers = NDArray[np.intp]
 
 
@@ -43,8 +40,8 @@ class CorpusCounts:
         return 0 if self.stack is None else self.stack.n_documents
 
     @property
-    def known(self) -> Stack:
-        """The counts, of a corpus that has any."""
+    def counts(self) -> Stack:
+        """The `stack` of a corpus that has one."""
         if self.stack is None:
             raise ValueError("no system has a result on this corpus")
         return self.stack
@@ -62,6 +59,20 @@ class Averages:
     samples: Numbers = field(repr=False)
     units: int = 0
 
+    def drawn(self, system: int) -> Numbers:
+        """The averages of a system in the trials that have any; the observed one if none has."""
+        return _drop_nan(self.samples[system], self.observed[system])
+
+    def difference(self, first: int, second: int) -> tuple[float, Numbers]:
+        """The observed difference of two systems, and that of each trial that has any."""
+        observed = float(self.observed[first] - self.observed[second])
+        return observed, _drop_nan(self.samples[first] - self.samples[second], observed)
+
+
+def _drop_nan(samples: Numbers, observed: float) -> Numbers:
+    defined = samples[~np.isnan(samples)]
+    return defined if defined.size else np.array([observed])
+
 
 @dataclass(frozen=True, eq=False)
 class Resampling:
@@ -74,34 +85,34 @@ class Resampling:
     rate: str
     trials: int
     seed: int
-    levels: Sequence[Level] = ("corpora", "documents", "seeds")
-    absent: Literal["zero", "leave-out"] = "zero"
+    levels: Sequence[Level] = LEVELS
+    absent: Absent = "zero"
 
     def average(self, corpora: Sequence[CorpusCounts], scopes: Sequence[Bools]) -> list[Averages]:
         """For each scope (which corpora) the weighted means of all systems' rates."""
         size = len(self.n_runs)
-        luck = [self._draw_runs(system) for system in range(size)]
-        even = [np.ones((1, n)) for n in self.n_runs]
+        drawn_runs = [self._draw_runs(system) for system in range(size)]
+        every_run = [np.ones((1, n)) for n in self.n_runs]
         times = self._draw_corpora(len(corpora))
         sums = np.zeros((len(scopes), size, self.trials))
-        observed, below = np.zeros((len(scopes), size)), np.zeros((len(scopes), self.trials))
-        within = np.asarray(scopes).T
-        for place, (one, mine) in enumerate(zip(corpora, within, strict=True)):
-            below[mine] += one.weight * times[place]
-            if one.stack is None:
+        observed, divisors = np.zeros((len(scopes), size)), np.zeros((len(scopes), self.trials))
+        in_scope = np.asarray(scopes)
+        for place, corpus in enumerate(corpora):
+            including = in_scope[:, place]
+            divisors[including] += corpus.weight * times[place]
+            if corpus.stack is None:
                 continue
-            observed[mine] += (
-                one.weight * self._rates(one, one.stack.totals[:, :, None], even)[:, 0]
-            )
-            for rows, values in self._draw_documents(one, place, times[place], luck):
-                starts = np.flatnonzero(np.diff(rows, prepend=-1))
-                added = one.weight * np.add.reduceat(values, starts, axis=-1)
-                for scope in np.flatnonzero(mine):
-                    sums[scope][:, rows[starts]] += added
-        weights = within.T @ np.array([one.weight for one in corpora])
+            rates = self._rates(corpus, corpus.stack.totals[:, :, None], every_run)[:, 0]
+            observed[including] += corpus.weight * rates
+            for trials, values in self._draw_documents(corpus, place, times[place], drawn_runs):
+                starts = np.flatnonzero(np.diff(trials, prepend=-1))
+                added = corpus.weight * np.add.reduceat(values, starts, axis=-1)
+                for scope in np.flatnonzero(including):
+                    sums[scope][:, trials[starts]] += added
+        weights = in_scope @ np.array([corpus.weight for corpus in corpora])
         with np.errstate(invalid="ignore"):
-            sums /= below[:, None]
-        units = within.T @ np.array([self.units([one.size]) for one in corpora])
+            sums /= divisors[:, None]
+        units = in_scope @ np.array([self.units([corpus.size]) for corpus in corpora])
         return [
             Averages(observed[n] / weights[n], sums[n], int(units[n])) for n in range(len(scopes))
         ]
@@ -118,8 +129,8 @@ class Resampling:
         """
         if "documents" in self.levels or "corpora" in self.levels:
             return least_swap_p(units)
-        mine, theirs = self.n_runs[first], self.n_runs[second]
-        return min(1.0, 2 / math.comb(mine + theirs, mine))
+        n_first, n_second = self.n_runs[first], self.n_runs[second]
+        return min(1.0, 2 / math.comb(n_first + n_second, n_first))
 
     def _draw_corpora(self, n: int) -> Integers:
         """How often each corpus is drawn: corpora × trials."""
@@ -135,48 +146,48 @@ class Resampling:
         return np.concatenate([*resamples(n, self.trials, (self.seed, 2, system))])
 
     def _draw_documents(
-        self, one: CorpusCounts, place: int, times: Integers, luck: Sequence[Numbers]
+        self, corpus: CorpusCounts, place: int, times: Integers, drawn_runs: Sequence[Numbers]
     ) -> Iterator[tuple[Integers, Numbers]]:
         """Blocks of the trials that draw a corpus, and the rates there: systems × trials."""
         trials = np.repeat(np.arange(times.size), times)
-        if one.stack is None or not trials.size:
+        if corpus.stack is None or not trials.size:
             return
-        counts, results, documents = one.stack.values.shape
+        counts, results, documents = corpus.stack.values.shape
         if "documents" not in self.levels:
-            totals = one.stack.totals[:, :, None]
-            yield trials, self._rates(one, totals, luck, trials)
+            totals = corpus.stack.totals[:, :, None]
+            yield trials, self._rates(corpus, totals, drawn_runs, trials)
             return
         done = 0
         room = 16 * counts * results
         for weights in resamples(documents, trials.size, (self.seed, 1, place), bytes_each=room):
-            rows = trials[done : done + len(weights)]
+            block = trials[done : done + len(weights)]
             done += len(weights)
-            yield rows, self._rates(one, one.stack.sums(weights), luck, rows)
+            yield block, self._rates(corpus, corpus.stack.sums(weights), drawn_runs, block)
 
     def _rates(
         self,
-        one: CorpusCounts,
+        corpus: CorpusCounts,
         sums: Numbers,
-        luck: Sequence[Numbers],
-        rows: Integers | None = None,
+        drawn_runs: Sequence[Numbers],
+        trials: Integers | None = None,
     ) -> Numbers:
         """The mean rate of each system's runs, as often as they were drawn: systems × trials.
 
         Where a trial has drawn none of the runs that there are, all of these count alike.
         """
-        [rates] = one.known.rate(sums.__getitem__, self.rate)
-        values = np.zeros((len(luck), rates.shape[-1] if rows is None else rows.size))
-        for system, drawn in enumerate(luck):
-            mine = np.flatnonzero(one.systems == system)
-            if len(drawn[0]) == 1 or not mine.size:
-                values[system] = rates[mine[0]] if mine.size else 0.0
+        [rates] = corpus.counts.rate(sums.__getitem__, self.rate)
+        values = np.zeros((len(drawn_runs), rates.shape[-1] if trials is None else trials.size))
+        for system, drawn in enumerate(drawn_runs):
+            results = np.flatnonzero(corpus.systems == system)
+            if len(drawn[0]) == 1 or not results.size:
+                values[system] = rates[results[0]] if results.size else 0.0
                 continue
-            times = drawn if rows is None or len(drawn) == 1 else drawn[rows]
-            there = times[:, one.runs[mine]].T
+            times = drawn if trials is None or len(drawn) == 1 else drawn[trials]
+            weights = times[:, corpus.runs[results]].T
             if self.absent == "zero":
-                bottom = times.sum(axis=1)
+                divisor = times.sum(axis=1)
             else:
-                there = np.where(there.any(axis=0), there, 1.0)
-                bottom = there.sum(axis=0)
-            values[system] = (rates[mine] * there).sum(axis=0) / bottom
+                weights = np.where(weights.any(axis=0), weights, 1.0)
+                divisor = weights.sum(axis=0)
+            values[system] = (rates[results] * weights).sum(axis=0) / divisor
         return values

@@ -1,6 +1,6 @@
 """Intervals: how far a score would move with other documents of the same kind.
 
-Of one result as a value of their own, or beside every score of it and of its slices.
+They come as a value (`intervals`), or beside every score of a result and of its slices.
 """
 
 from __future__ import annotations
@@ -123,12 +123,15 @@ ByRate = Mapping[str, Mapping[str, Interval]]
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
+    """How intervals are made, and of what: `unit` is document or segment."""
+
     level: float
     samples: int
     seed: int
     unit: str
 
     def setting(self, number: int) -> str:
+        """The choice `ci` of a protocol, for so many units."""
         return (
             f"bootstrap({plural(number, self.unit)},level={self.level:g},"
             f"samples={self.samples},seed={self.seed})"
@@ -165,13 +168,13 @@ def with_intervals(
     missing: list[str] = []
     notices = list(warn_of_few(units)) if len(units.document_ids) >= _LEAST else []
     slices = {
-        feature: _slice_intervals(one, units.slices[feature], plan, missing)
-        for feature, one in result.slices.items()
+        feature: _slice_intervals(parts, units.slices[feature], plan, missing)
+        for feature, parts in result.slices.items()
         if feature in units.slices
     }
-    [own] = _intervals([units], plan)
-    result = _attach(result, own, units, plan)
-    if absent := [metric for metric in result.metrics if metric not in own]:
+    [by_metric] = _intervals([units], plan)
+    result = _attach(result, by_metric, units, plan)
+    if absent := [metric for metric in result.metrics if metric not in by_metric]:
         missing.insert(0, ", ".join(absent))
     if missing:
         message = f"no interval where fewer than two {plan.unit}s have anything to count: "
@@ -181,28 +184,30 @@ def with_intervals(
 
 def _slice_intervals(slices: Slices, units: Slices, plan: _Plan, missing: list[str]) -> Slices:
     """Slices with intervals; the names of those that have none are put on the list."""
-    pairs = {value: units[value] for value in slices if value in units}
+    parts = {value: units[value] for value in slices if value in units}
     by_value: dict[str, ByRate] = {}
     if slices.level == "document":
-        for value, one in pairs.items():  # each has documents of its own
-            by_value[value] = _intervals([one], plan)[0]
+        for value, part in parts.items():  # no two share documents
+            by_value[value] = _intervals([part], plan)[0]
     else:
-        names = list(pairs)
-        for at in range(0, len(names), _TOGETHER):
-            some = names[at : at + _TOGETHER]
-            by_value.update(zip(some, _intervals([pairs[v] for v in some], plan), strict=True))
+        values = list(parts)
+        for start in range(0, len(values), _TOGETHER):
+            block = values[start : start + _TOGETHER]
+            by_value.update(zip(block, _intervals([parts[v] for v in block], plan), strict=True))
     missing += [
         f"{slices.feature}={value}"
         for value in slices
         if slices[value].tables and not by_value.get(value)
     ]
     results = {
-        value: _attach(one, by_value.get(value, {}), pairs[value], plan) if value in pairs else one
-        for value, one in slices.items()
+        value: _attach(result, by_value.get(value, {}), parts[value], plan)
+        if value in parts
+        else result
+        for value, result in slices.items()
     }
-    [whole] = _intervals([units.whole], plan)
-    of_all = _attach(slices.whole, whole, units.whole, plan)
-    return replace(slices, whole=of_all, results=results)
+    [by_metric] = _intervals([units.whole], plan)
+    all_slices = _attach(slices.whole, by_metric, units.whole, plan)
+    return replace(slices, whole=all_slices, results=results)
 
 
 def _intervals(results: Sequence[Result], plan: _Plan) -> list[ByRate]:
@@ -240,9 +245,14 @@ def _attach(result: Result, intervals: ByRate, units: Result, plan: _Plan) -> Re
     }
     if not intervals:
         return result
-    own = {metric: units[metric].rates for metric in intervals} if plan.unit == "segment" else {}
-    protocol = result.protocol.but(ci=plan.setting(len(units.document_ids)))
-    return replace(result, ci=plan.level, intervals=intervals, segment_rates=own, protocol=protocol)
+    are_segments = plan.unit == "segment"
+    return replace(
+        result,
+        ci=plan.level,
+        intervals=intervals,
+        segment_rates={m: units[m].rates for m in intervals} if are_segments else {},
+        protocol=result.protocol.but(ci=plan.setting(len(units.document_ids))),
+    )
 
 
 def _list(names: Sequence[str], shown: int = 5) -> str:

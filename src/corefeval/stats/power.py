@@ -14,7 +14,7 @@ from corefeval.diagnostics import plural
 from corefeval.results import Result
 from corefeval.results.rates import Numbers, divide
 from corefeval.stats.resampling import Stack, name_pair, stack_comparable
-from corefeval.stats.significance import TOLERANCE, observe_differences, one_pair
+from corefeval.stats.significance import TOLERANCE
 
 _BLOCK_BYTES = 2**25
 _STEP = 1e-5  # of finite differences, relative to a count
@@ -128,13 +128,14 @@ def documents_needed(
     results = name_pair(first, second, names)
     stacked = stack_comparable(results, [metric], rate=rate)
     [chosen] = stacked.metrics
-    difference = float(observe_differences(stacked, one_pair(), rate)[0, 0])
+    scores = stacked.rate(stacked.totals.__getitem__, rate)[0]
+    difference = float(scores[0] - scores[1])
     simulation = _Simulation(stacked, rate, difference, alpha / tests, simulations, seed)
     top = limit * stacked.n_documents
     needed, curve = _search(simulation, stacked.n_documents, top, power)
-    one, other = results
+    first_name, second_name = results
     return Power(
-        systems=(one, other),
+        systems=(first_name, second_name),
         metric=chosen,
         rate=rate,
         difference=difference,

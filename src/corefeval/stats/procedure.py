@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -12,7 +12,7 @@ from corefeval.checks import check_choice
 from corefeval.diagnostics import Notice, plural
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
-from corefeval.stats.comparison import Comparison, PairDifference
+from corefeval.stats.comparison import Comparison
 from corefeval.stats.differences import TIE, document_rates, measure_effect
 from corefeval.stats.intervals import middle, warn_of_few
 from corefeval.stats.resampling import Stack, bootstrap, name_results, stack_comparable, unit_of
@@ -21,13 +21,13 @@ from corefeval.stats.significance import (
     Options,
     Pairs,
     Test,
-    adjust,
     bootstrap_p,
     exact_p,
     least_swap_p,
     observe_differences,
     randomization_p,
 )
+from corefeval.stats.standings import EVERYTHING, PairDifference, Standing, conclude
 from corefeval.syntax import split_list
 
 _SHOWN = 5  # of what a notice lists
@@ -88,88 +88,103 @@ def compare(
     stacked = stack_comparable(systems, metrics, rate=rate)
     if baseline is not None:
         check_choice("the baseline", baseline, systems)
-    wanted = list(split_list(by) if isinstance(by, str) else by)
+    spellings = list(split_list(by) if isinstance(by, str) else by)
     for result in systems.values():  # all must have them, in whatever spelling
-        features = tuple(dict.fromkeys(result.by(name).feature for name in wanted))
+        features = tuple(dict.fromkeys(result.by(name).feature for name in spellings))
     compared = replace(_compare(systems, stacked, options), by=features)
-    every = [notice for result in systems.values() for notice in result.notices]
-    own = [*compared.notices, *_warn_of_slices(compared)]
+    # Notices about the key are equal for all results: they are not added up.
+    notices = [notice for result in systems.values() for notice in result.notices]
+    notices += [*compared.notices, *_warn_of_slices(compared)]
     if metrics is None:
-        own += _left_out_metrics(compared)
-    # What was said of the key is the same for all: it is not added up.
-    return replace(compared, notices=tuple(dict.fromkeys((*every, *own))))
+        notices += _left_out_metrics(compared)
+    return replace(compared, notices=tuple(dict.fromkeys(notices)))
 
 
-def compare_slice(parts: Mapping[str, Result], whole: Comparison) -> Comparison:
-    """A slice of each system's results, compared as the whole was."""
-    metrics = whole.metrics_of(parts)
-    return _compare(parts, stack_comparable(parts, metrics, rate=whole.rate), whole.options)
+def compare_slice(parts: Mapping[str, Result], compared: Comparison) -> Comparison:
+    """A slice of each system's results, compared as their results were."""
+    metrics = compared.metrics_of(parts)
+    stacked = stack_comparable(parts, metrics, rate=compared.rate)
+    return _compare(parts, stacked, compared.options)
 
 
 def _compare(systems: Mapping[str, Result], stacked: Stack, options: Options) -> Comparison:
     samples = options.trials if options.test == "bootstrap" else options.samples
     by_rate = bootstrap(stacked, samples, options.seed, rate=options.rate)
     resampled = np.stack([by_rate[metric][options.rate] for metric in stacked.metrics])
-    names = tuple(systems)
-    first, second = _pairs(names, options.baseline)
-    p = _p_values(stacked, (first, second), options, resampled)
-    scores, of_segments = _scores(systems, stacked, options.rate)
-    pairs = _pair_differences(stacked, names, (first, second), options, p, resampled)
-    agreeing, reversals = _hold_to_whole(pairs, scores)
-    unit = unit_of(systems[names[0]])
+    first = next(iter(systems.values()))
+    unit = unit_of(first)
+    standings = _make_standings(tuple(systems), stacked, options, resampled)
+    segment_scores = {}
+    reversals: list[Notice] = []
+    if any(result.whole_rates for result in systems.values()):
+        segment_scores = {standing.metric: standing.scores for standing in standings}
+        standings, reversals = _hold_to_document(standings, systems, options.rate)
+    pairs = [pair for standing in standings for pair in standing.pairs]
+    n_pairs = len(standings[0].pairs)
     return Comparison(
-        metrics=stacked.metrics,
-        scores=scores,
-        intervals={
-            metric: {name: middle(resampled[m, s], options.level) for s, name in enumerate(names)}
-            for m, metric in enumerate(stacked.metrics)
-        },
-        pairs=agreeing,
+        standings=tuple(standings),
         results=systems,
         options=options,
         notices=(
-            *warn_of_few(systems[names[0]]),
-            *_warn_of_hopeless(stacked.n_documents, first.size, options, unit),
+            *warn_of_few(first),
+            *_warn_of_hopeless(stacked.n_documents, n_pairs, options, unit),
             *reversals,
-            *_warn_of_opposite_means(agreeing, unit),
+            *_warn_of_opposite_means(pairs, unit),
         ),
-        segment_scores=of_segments,
+        segment_scores=segment_scores,
     )
 
 
-def _scores(
-    systems: Mapping[str, Result], stacked: Stack, rate: str
-) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:
-    """By metric and system: of whole documents; of segments, where the results are of these."""
-    rows = stacked.rate(stacked.totals.__getitem__, rate)
-    compared = {
-        metric: dict(zip(systems, row.tolist(), strict=True))
-        for metric, row in zip(stacked.metrics, rows, strict=True)
-    }
-    if not any(result.whole_rates for result in systems.values()):
-        return compared, {}
-    whole = {
-        metric: {
-            name: result.whole_rates.get(metric, {}).get(rate, compared[metric][name])
-            for name, result in systems.items()
-        }
-        for metric in compared
-    }
-    return whole, compared
+def _make_standings(
+    names: tuple[str, ...], stacked: Stack, options: Options, resampled: Numbers
+) -> list[Standing[PairDifference]]:
+    """The standing by each metric; `resampled` is metrics × systems × samples."""
+    pairs = _choose_pairs(names, options.baseline)
+    p_values = _p_values(stacked, pairs, options, resampled)
+    scores = stacked.rate(stacked.totals.__getitem__, options.rate)
+    places = list(zip(*pairs, strict=True))
+    standings = []
+    for row, metric in enumerate(stacked.metrics):
+        rates = document_rates(stacked, metric, options.rate)
+        effects = [
+            measure_effect((rates[a] - rates[b])[stacked.counted(metric, (a, b))])
+            for a, b in places
+        ]
+        differences = conclude(
+            PairDifference,
+            [(names[a], names[b]) for a, b in places],
+            scores[row, pairs[0]] - scores[row, pairs[1]],
+            [resampled[row, a] - resampled[row, b] for a, b in places],
+            p_values[row],
+            [(metric, effect) for effect in effects],
+            options,
+        )
+        intervals = [middle(samples, options.level) for samples in resampled[row]]
+        standings.append(
+            Standing(
+                metric,
+                EVERYTHING,
+                (),
+                dict(zip(names, scores[row].tolist(), strict=True)),
+                dict(zip(names, intervals, strict=True)),
+                differences,
+            )
+        )
+    return standings
 
 
-def _pairs(names: tuple[str, ...], baseline: str | None) -> Pairs:
+def _choose_pairs(names: tuple[str, ...], baseline: str | None) -> Pairs:
     """The systems that are compared: all with all, or each with the baseline."""
     pairs = list(combinations(range(len(names)), 2))
     if baseline is not None:
         place = names.index(baseline)
-        pairs = [(other, place) for other in range(len(names)) if other != place]
+        pairs = [(system, place) for system in range(len(names)) if system != place]
     first, second = np.array(pairs).T
     return first, second
 
 
 def _p_values(stacked: Stack, pairs: Pairs, options: Options, resampled: Numbers) -> Numbers:
-    """Metrics × pairs; `resampled` is the rate of samples, metrics × systems × samples."""
+    """Metrics × pairs; `resampled` is metrics × systems × samples."""
     rate = options.rate
     if options.test == "randomization":
         return randomization_p(stacked, pairs, rate, options.trials, options.seed)
@@ -178,53 +193,35 @@ def _p_values(stacked: Stack, pairs: Pairs, options: Options, resampled: Numbers
     differences = observe_differences(stacked, pairs, rate)
     least = least_swap_p(stacked.n_documents)
     columns = [
-        bootstrap_p(resampled[:, one] - resampled[:, other], differences[:, index], least)
-        for index, (one, other) in enumerate(zip(*pairs, strict=True))
+        bootstrap_p(resampled[:, a] - resampled[:, b], differences[:, column], least)
+        for column, (a, b) in enumerate(zip(*pairs, strict=True))
     ]
     return np.stack(columns, axis=1)
 
 
-def _pair_differences(
-    stacked: Stack,
-    names: tuple[str, ...],
-    pairs: Pairs,
-    options: Options,
-    p: Numbers,
-    resampled: Numbers,
-) -> Iterator[PairDifference]:
-    differences = observe_differences(stacked, pairs, options.rate)
-    for index, metric in enumerate(stacked.metrics):
-        documents = document_rates(stacked, metric, options.rate)
-        corrected = adjust(p[index], options.correction)
-        for pair, (one, other) in enumerate(zip(*pairs, strict=True)):
-            counted = stacked.counted(metric, (one, other))
-            yield PairDifference(
-                first=names[one],
-                second=names[other],
-                metric=metric,
-                difference=float(differences[index, pair]),
-                interval=middle(resampled[index, one] - resampled[index, other], options.level),
-                p=float(p[index, pair]),
-                adjusted_p=float(corrected[pair]),
-                significant=bool(corrected[pair] <= options.alpha),
-                effect=measure_effect((documents[one] - documents[other])[counted]),
-            )
+def _hold_to_document(
+    standings: Iterable[Standing[PairDifference]], systems: Mapping[str, Result], rate: str
+) -> tuple[list[Standing[PairDifference]], list[Notice]]:
+    """Standings of segments with the scores of the document that they were cut from.
 
-
-def _hold_to_whole(
-    pairs: Iterable[PairDifference], scores: Mapping[str, Mapping[str, float]]
-) -> tuple[tuple[PairDifference, ...], list[Notice]]:
-    """A difference of segments that the whole document turns round is not significant."""
-    checked, reversals = [], []
-    for pair in pairs:
-        whole = scores[pair.metric][pair.first] - scores[pair.metric][pair.second]
-        if whole * pair.difference < 0:
-            pair = replace(pair, significant=False)
-            reversals.append(f"{pair.first} and {pair.second} by {pair.metric}")
-        checked.append(pair)
+    A difference of segments that the document turns round is not significant.
+    """
+    held, reversals = [], []
+    for standing in standings:
+        scores = {
+            name: result.whole_rates.get(standing.metric, {}).get(rate, standing.scores[name])
+            for name, result in systems.items()
+        }
+        pairs = []
+        for pair in standing.pairs:
+            if (scores[pair.first] - scores[pair.second]) * pair.difference < 0:
+                pair = replace(pair, significant=False)
+                reversals.append(f"{pair.first} and {pair.second} by {pair.metric}")
+            pairs.append(pair)
+        held.append(replace(standing, scores=scores, pairs=tuple(pairs)))
     message = "the whole document and its segments rank systems differently, which is not "
     message += f"counted as significant: {_list(reversals, '; ')}"
-    return tuple(checked), _notice("turned-by-segments", message, reversals)
+    return held, _notice("turned-by-segments", message, reversals)
 
 
 def _warn_of_opposite_means(pairs: Sequence[PairDifference], unit: str) -> list[Notice]:
@@ -242,7 +239,7 @@ def _warn_of_opposite_means(pairs: Sequence[PairDifference], unit: str) -> list[
 
 def _warn_of_hopeless(n_documents: int, n_pairs: int, options: Options, unit: str) -> list[Notice]:
     """A notice where not even the clearest difference could be significant."""
-    tests = 1 if options.correction == "none" else n_pairs
+    tests = options.count_tests(n_pairs)
     by_trials = {"randomization": 1, "bootstrap": 2, "exact": 0}[options.test]
     by_trials_p = by_trials / (options.trials + 1)
     by_documents_p = least_swap_p(n_documents)
@@ -250,9 +247,9 @@ def _warn_of_hopeless(n_documents: int, n_pairs: int, options: Options, unit: st
     if least * tests <= options.alpha:
         return []
     few_trials = by_trials_p > by_documents_p
-    what = plural(options.trials, "trial") if few_trials else plural(n_documents, unit)
+    shortage = plural(options.trials, "trial") if few_trials else plural(n_documents, unit)
     message = (
-        f"with {what} no p-value is much below {least:.2g}: with {plural(tests, 'test')} "
+        f"with {shortage} no p-value is much below {least:.2g}: with {plural(tests, 'test')} "
         f"nothing can be significant at {options.alpha:g}"
     )
     return [Notice("hopeless-test", message)]
@@ -261,7 +258,7 @@ def _warn_of_hopeless(n_documents: int, n_pairs: int, options: Options, unit: st
 def _warn_of_slices(compared: Comparison) -> list[Notice]:
     """Notices on slices that cannot be compared, or in which nothing can be significant."""
     few, hopeless = [], []
-    n_pairs = len(compared.pairs) // len(compared.metrics)
+    n_pairs = len(compared.standings[0].pairs)
     for feature, value, parts in compared._slice_parts():
         number = len(next(iter(parts.values())).document_ids)
         if number < 2:

@@ -60,7 +60,7 @@ def unit_of(result: Result) -> str:
 
 
 def check_documents(result: Result) -> None:
-    """At least two documents: one alone cannot vary."""
+    """A UsageError unless there are two documents: one alone cannot vary."""
     if len(result.document_ids) < 2:
         for notice in result.notices:
             if notice.kind == "no-segments":
@@ -74,7 +74,7 @@ def check_documents(result: Result) -> None:
 
 
 def check_comparable(results: Mapping[str, Result]) -> None:
-    """The same documents in the same order, more than one of them, scored alike."""
+    """A UsageError unless there are two results that `check_alike` accepts, of two documents."""
     if len(results) < 2:
         raise UsageError(f"a comparison needs at least two results, not {len(results)}")
     check_alike(results)
@@ -82,9 +82,9 @@ def check_comparable(results: Mapping[str, Result]) -> None:
 
 
 def check_alike(results: Mapping[str, Result]) -> None:
-    """The same documents in the same order, scored alike against one key."""
-    (first, reference), *others = results.items()
-    for name, result in others:
+    """A UsageError unless results are of one key's documents, in one order, and scored alike."""
+    (first, reference), *further = results.items()
+    for name, result in further:
         _check_same_documents(first, reference, name, result)
         _check_same_settings(first, reference, name, result)
         if "" not in (keys := {reference.key_digest, result.key_digest}) and len(keys) > 1:
@@ -118,14 +118,14 @@ def _check_same_documents(first: str, reference: Result, name: str, result: Resu
 
 
 def _check_same_settings(first: str, reference: Result, name: str, result: Result) -> None:
-    for choice, (mine, theirs) in reference.protocol.differences(result.protocol).items():
+    for choice, values in reference.protocol.differences(result.protocol).items():
         # Tags, heads and the like are looked at only where something needs them.
         nothing = fields()[choice].default if choice in OF_MENTIONS else None
-        if choice in _OWN_FIELDS or nothing in (mine, theirs):
+        if choice in _OWN_FIELDS or nothing in values:
             continue
         raise UsageError(
-            f"only results that were scored alike can be compared: {choice} is {mine} for {first} "
-            f"and {theirs} for {name}"
+            f"only results that were scored alike can be compared: {choice} is {values[0]} for "
+            f"{first} and {values[1]} for {name}"
         )
 
 
@@ -134,16 +134,17 @@ def choose_metrics(
 ) -> list[str]:
     """The metrics to look at: those that were asked for, or those that all results have.
 
-    They have the rate, where one is given: the CoNLL average, say, has no recall. One that was
-    asked for and does not have it is an error; others are left out.
+    With a `rate`, metrics without it are left out (the CoNLL average, say, has no recall), or are
+    an error where they were asked for.
     """
-    first, *others = results.values()
+    first = next(iter(results.values()))
     if metrics is None:
-        names = [m for m in first.metrics if all(m in other.tables for other in others)]
+        tables = [result.tables for result in results.values()]
+        names = [metric for metric in first.metrics if all(metric in table for table in tables)]
         names = [m for m in names if rate is None or rate in first.scores[m].rates]
         if not names:
-            what = "metric" if rate is None else f"metric with the rate {rate!r}"
-            raise UsageError(f"the results have no {what} in common")
+            missing = "metric" if rate is None else f"metric with the rate {rate!r}"
+            raise UsageError(f"the results have no {missing} in common")
         return names
     if isinstance(metrics, str):
         metrics = split_list(metrics)
@@ -219,19 +220,19 @@ class Stack:
     def sums(self, weights: Numbers) -> Numbers:
         """Counts × results × trials: sums over documents, by weights (trials × documents)."""
         flat = self.values.reshape(-1, self.n_documents)
-        found = np.empty((len(flat), len(weights)))
+        sums = np.empty((len(flat), len(weights)))
         step = max(1, _ONE_THREAD // max(1, weights.size))
         if weights.size * len(flat) > _LARGE or step >= len(flat):
             step = max(1, len(flat))
         for at in range(0, len(flat), step):
-            np.matmul(flat[at : at + step], weights.T, out=found[at : at + step])
-        return found.reshape(*self.values.shape[:2], -1)
+            np.matmul(flat[at : at + step], weights.T, out=sums[at : at + step])
+        return sums.reshape(*self.values.shape[:2], -1)
 
     def rates(self, pick: Pick, metrics: Iterable[str] | None = None) -> dict[str, Rates]:
         """All rates of metrics; `pick` gives the sums of some rows, of any further shape."""
-        wanted = self.metrics if metrics is None else tuple(metrics)
+        chosen = self.metrics if metrics is None else tuple(metrics)
         rates: dict[str, Rates] = {}
-        for metric in wanted:
+        for metric in chosen:
             columns = self.columns[metric]
             for name in columns.parts or (metric,):
                 if name not in rates:
@@ -239,7 +240,7 @@ class Stack:
             if columns.parts:
                 parts = [rates[part] for part in columns.parts]
                 rates[metric] = average_rates(parts, columns.protocol)
-        return {metric: rates[metric] for metric in wanted}
+        return {metric: rates[metric] for metric in chosen}
 
     def rate(self, pick: Pick, name: str) -> Numbers:
         """One rate of every metric, stacked: metrics × the shape of the sums."""
@@ -336,11 +337,11 @@ def bootstrap(
     for weights in resamples(documents, samples, seed, bytes_each=16 * counts * results):
         pick = stacked.sums(weights).__getitem__
         if rate is None:
-            found = stacked.rates(pick)
+            by_metric = stacked.rates(pick)
         else:
             rows = stacked.rate(pick, rate)
-            found = {metric: {rate: row} for metric, row in zip(stacked.metrics, rows, strict=True)}
-        for metric, rates in found.items():
+            by_metric = {m: {rate: row} for m, row in zip(stacked.metrics, rows, strict=True)}
+        for metric, rates in by_metric.items():
             for name, values in rates.items():
                 blocks.setdefault(metric, {}).setdefault(name, []).append(values)
     return {
@@ -365,7 +366,7 @@ T = TypeVar("T")
 
 
 def watch_parts(parts: Sequence[T], trials: int) -> Iterator[T]:
-    """The parts of some work, one by one: whoever watches is told of all their trials together."""
+    """The parts of some work, one by one; a watcher is told of all their trials together."""
     watcher = _WATCHER.get()
     with watch_trials(None):
         for done, part in enumerate(parts):
@@ -376,7 +377,7 @@ def watch_parts(parts: Sequence[T], trials: int) -> Iterator[T]:
 
 @contextmanager
 def watch_trials(show: Callable[[int, int], None] | None) -> Iterator[None]:
-    """Within, every block of trials or samples is told of: how many are done, and of how many."""
+    """While this is entered, `show` is told of trials: how many are done, and of how many."""
     before = _WATCHER.set(show)
     try:
         yield
@@ -388,7 +389,7 @@ def _columns(metric: str, tables: Sequence[CountTable], start: int, protocol: Pr
     table = tables[0]
     if table.parts:
         return Columns(slice(0, 0), parts=table.parts, protocol=protocol)
-    if any((other.shape, other.names) != (table.shape, table.names) for other in tables):
+    if len({(table.shape, table.names) for table in tables}) > 1:
         raise UsageError(f"the results count {metric} in different ways: score them again")
     aggregation = Aggregation.of(metric, table.shape, table.names, protocol)
     return Columns(slice(start, start + aggregation.width), aggregation)

@@ -1,11 +1,15 @@
-"""Significance: whether two systems would differ so much if they were the same.
+"""Significance: whether systems would differ so much by chance, on documents and over corpora.
 
-Tests of one pair of results, p-values of many, and their correction for how many there are.
+P-values of many pairs at once, their correction for how many there are, and on how many corpora
+one system is better. Counting the corpora with a small p-value promises too much: among twenty, one
+is significant by chance. Partial conjunction tests ask instead whether at least u of n corpora hold
+an effect (Dror, Baumer, Bogomolov & Reichart 2017).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -14,20 +18,15 @@ from numpy.typing import NDArray
 
 from corefeval.checks import check_choice, check_count, check_probability, check_seed
 from corefeval.diagnostics import UsageError
-from corefeval.results import Result
 from corefeval.results.rates import Numbers
-from corefeval.stats.intervals import Interval, middle
-from corefeval.stats.resampling import (
-    Stack,
-    bootstrap,
-    every_swap,
-    name_pair,
-    stack_comparable,
-    swaps,
-)
+from corefeval.stats.resampling import Stack, every_swap, swaps
 
 Test = Literal["randomization", "bootstrap", "exact"]
 Correction = Literal["holm", "bonferroni", "none"]
+Combination = Literal["bonferroni", "fisher"]
+Level = Literal["corpora", "documents", "seeds"]
+Absent = Literal["zero", "leave-out"]
+LEVELS: tuple[Level, ...] = get_args(Level)
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 EXACT_LIMIT = 20  # half a million ways to swap
@@ -37,41 +36,62 @@ TOLERANCE = 1e-12
 _TRIALS, _SAMPLES = 10_000, 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How systems are compared; an exact test has no `trials`, and a bootstrap no `samples`."""
+@dataclass(frozen=True)
+class TestingOptions:
+    """How differences of systems are tested: what comparisons of every sort have in common."""
 
     rate: str = "f1"
-    test: Test = "randomization"
     trials: int = _TRIALS
     seed: int = 0
     correction: Correction = "holm"
     alpha: float = 0.05
     level: float = 0.95
+
+    def __post_init__(self) -> None:
+        check_choice("correction", self.correction, get_args(Correction))
+        check_count("the number of trials", self.trials)
+        check_seed(self.seed)
+        check_probability("alpha", self.alpha)
+        check_probability("the level of an interval", self.level)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What the numbers depend on, in the order of the signature."""
+        raise NotImplementedError
+
+    @property
+    def signature(self) -> str:
+        """What the numbers depend on, to be quoted with them."""
+        return "|".join(f"{name}:{value}" for name, value in self.settings.items())
+
+    def count_tests(self, pairs: int) -> int:
+        """How many tests p-values are corrected for, of so many pairs of systems."""
+        return 1 if self.correction == "none" else pairs
+
+
+@dataclass(frozen=True)
+class Options(TestingOptions):
+    """How systems are compared; an exact test has no `trials`, and a bootstrap no `samples`."""
+
+    test: Test = "randomization"
     samples: int = _SAMPLES
     baseline: str | None = None
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_count("the number of samples", self.samples)
+
     @classmethod
-    def of(cls, *, test: Test, trials: int | None, samples: int | None, **others: Any) -> Options:
-        """The options that were asked for; a UsageError for one that is out of range, or unused."""
+    def of(cls, *, test: Test, trials: int | None, samples: int | None, **options: Any) -> Options:
+        """The options of a user; a UsageError for one that is out of range, or unused."""
         check_choice("test", test, get_args(Test))
         if test == "exact" and trials is not None:
             raise UsageError("an exact test tries all swaps: leave out trials")
         if test == "bootstrap" and samples is not None:
             raise UsageError("a bootstrap test uses its trials for intervals: leave out samples")
-        options = cls(
-            test=test,
-            trials=_TRIALS if trials is None else trials,
-            samples=_SAMPLES if samples is None else samples,
-            **others,
-        )
-        check_choice("correction", options.correction, get_args(Correction))
-        check_count("the number of trials", options.trials)
-        check_count("the number of samples", options.samples)
-        check_seed(options.seed)
-        check_probability("alpha", options.alpha)
-        check_probability("the level of an interval", options.level)
-        return options
+        trials = _TRIALS if trials is None else trials
+        samples = _SAMPLES if samples is None else samples
+        return cls(test=test, trials=trials, samples=samples, **options)
 
     @property
     def settings(self) -> dict[str, str]:
@@ -89,95 +109,32 @@ class Options:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class PairedTest:
-    """The difference of a rate (first − second) and its p-value.
+@dataclass(frozen=True)
+class CorporaOptions(TestingOptions):
+    """How systems are compared over corpora; see `compare_corpora`."""
 
-    `interval` is that of the difference, where the test gives one.
-    """
+    combination: Combination = "bonferroni"
+    resample: tuple[Level, ...] = LEVELS
+    absent: Absent = "zero"
 
-    metric: str
-    rate: str
-    test: Test
-    difference: float
-    p: float
-    trials: int
-    interval: Interval | None = None
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice("the combination", self.combination, get_args(Combination))
+        check_choice("absent", self.absent, get_args(Absent))
+        if not self.resample:
+            raise UsageError(f"resample needs at least one of {', '.join(LEVELS)}")
+        for level in self.resample:
+            check_choice("resample", level, LEVELS)
 
-
-def randomization(
-    first: Result,
-    second: Result,
-    *,
-    metrics: Iterable[object] | None = None,
-    rate: str = "f1",
-    trials: int = 10_000,
-    seed: int = 0,
-) -> dict[str, PairedTest]:
-    """Paired approximate randomization, two-sided, for all metrics from one set of swaps.
-
-    In each trial the counts of each document change sides with probability ½. With c of n trials
-    in which the scores are at least as far apart as observed, p = (c + 1) / (n + 1).
-    (Noreen 1989; Moosavi & Strube 2016, section 6.)
-
-    >>> import corefeval
-    >>> key = {name: [["a", "b", "c"]] for name in "12345678"}
-    >>> better, worse = ({name: [list(side)] for name in key} for side in ("abc", "ab"))
-    >>> a, b = (corefeval.score(key, side, metrics="muc") for side in (better, worse))
-    >>> test = randomization(a, b)["muc"]
-    >>> round(test.difference, 3), 0.005 < test.p < 0.011, exact(a, b)["muc"].p
-    (0.333, True, 0.0078125)
-    """
-    check_count("the number of trials", trials)
-    check_seed(seed)
-    stacked = stack_comparable(name_pair(first, second), metrics, rate=rate)
-    p = randomization_p(stacked, one_pair(), rate, trials, seed)[:, 0]
-    return _tests(stacked, rate, "randomization", p, trials)
-
-
-def exact(
-    first: Result,
-    second: Result,
-    *,
-    metrics: Iterable[object] | None = None,
-    rate: str = "f1",
-) -> dict[str, PairedTest]:
-    """The share of all 2ⁿ ways to swap n documents in which scores are as far apart as observed.
-
-    What `randomization` approximates; for 20 documents at most.
-    """
-    stacked = stack_comparable(name_pair(first, second), metrics, rate=rate)
-    p = exact_p(stacked, one_pair(), rate)[:, 0]
-    return _tests(stacked, rate, "exact", p, 2**stacked.n_documents)
-
-
-def bootstrap_test(
-    first: Result,
-    second: Result,
-    *,
-    metrics: Iterable[object] | None = None,
-    rate: str = "f1",
-    trials: int = 10_000,
-    seed: int = 0,
-    level: float = 0.95,
-) -> dict[str, PairedTest]:
-    """Paired bootstrap, two-sided: how often the better one is not better on drawn documents.
-
-    With c of n such samples, p = 2 (c + 1) / (n + 1), at most 1; and 1 where there is no difference
-    to begin with. Of d documents p is never below 2¹⁻ᵈ, the least that swapping them could give: if
-    all say the same, so do all samples, however few they are. `interval` is that of the difference.
-    """
-    check_count("the number of trials", trials)
-    check_seed(seed)
-    check_probability("the level of an interval", level)
-    stacked = stack_comparable(name_pair(first, second), metrics, rate=rate)
-    rates = bootstrap(stacked, trials, seed, rate=rate)
-    samples = np.stack([rates[metric][rate] for metric in stacked.metrics])
-    gaps = samples[:, 0] - samples[:, 1]
-    observed = observe_differences(stacked, one_pair(), rate)[:, 0]
-    p = bootstrap_p(gaps, observed, least_swap_p(stacked.n_documents))
-    between = [middle(values, level) for values in gaps]
-    return _tests(stacked, rate, "bootstrap", p, trials, between)
+    @property
+    def settings(self) -> dict[str, str]:
+        """What the numbers depend on, in the order of the signature."""
+        names = ("trials", "seed", "correction", "alpha", "level", "combination", "absent")
+        return {
+            "rate": self.rate,
+            "resample": "+".join(self.resample),
+            **{name: str(getattr(self, name)) for name in names},
+        }
 
 
 def observe_differences(stacked: Stack, pairs: Pairs, rate: str) -> Numbers:
@@ -187,14 +144,22 @@ def observe_differences(stacked: Stack, pairs: Pairs, rate: str) -> Numbers:
 
 
 def randomization_p(stacked: Stack, pairs: Pairs, rate: str, trials: int, seed: int) -> Numbers:
-    """P-values of `randomization`: metrics × pairs."""
+    """P-values of paired approximate randomization, two-sided: metrics × pairs.
+
+    In each trial the counts of each document change sides with probability ½. With c of n trials
+    in which the scores are at least as far apart as observed, p = (c + 1) / (n + 1).
+    (Noreen 1989; Moosavi & Strube 2016, section 6.)
+    """
     blocks = swaps(stacked.n_documents, trials, seed, bytes_each=_swap_bytes(stacked))
     distant, _ = _distant_swaps(stacked, pairs, rate, blocks)
     return np.asarray((distant + 1) / (trials + 1))
 
 
 def exact_p(stacked: Stack, pairs: Pairs, rate: str) -> Numbers:
-    """P-values of `exact`: metrics × pairs."""
+    """The share of all 2ⁿ swaps of n documents that part scores as far as observed.
+
+    It is what randomization approximates, for 20 documents at most: metrics × pairs.
+    """
     documents = stacked.n_documents
     if documents > EXACT_LIMIT:
         raise UsageError(
@@ -220,13 +185,13 @@ def one_sided_p(
     documents = stacked.n_documents
     room = _swap_bytes(stacked)
     if documents <= EXACT_LIMIT and 2 ** (documents - 1) <= trials:
-        more, ways = 0, 2 ** (documents - 1)
+        observed, ways = 0, 2 ** (documents - 1)
         blocks = every_swap(documents, bytes_each=room)
     else:
-        more, ways = 1, trials + 1
+        observed, ways = 1, trials + 1  # what was observed is a way too
         blocks = swaps(documents, trials, seed, bytes_each=room)
-    distant, beyond = _distant_swaps(stacked, pairs, rate, blocks)
-    ahead, behind = (distant + more) / ways / 2, 0.5 + (ways - beyond) / ways / 2
+    distant, further = _distant_swaps(stacked, pairs, rate, blocks)
+    ahead, behind = (distant + observed) / ways / 2, 0.5 + (ways - further) / ways / 2
     gaps = observe_differences(stacked, pairs, rate)
     first = np.where(gaps > TOLERANCE, ahead, behind)
     second = np.where(gaps < -TOLERANCE, ahead, behind)
@@ -241,28 +206,28 @@ def _distant_swaps(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """In how many trials each pair is at least as far apart as observed, and further: two arrays.
 
-    Both are metrics × pairs. The counts of one side are those of the second system, with what the
-    swapped documents add and take away; the other side has the rest. So one product for each system
-    serves all its pairs.
+    Each is metrics × pairs. The counts of one side are those of the second system, with what the
+    swapped documents add and take away; all other counts are on the other side. So one product for
+    each system serves all its pairs.
     """
     totals = stacked.totals[:, :, None]
     observed = np.abs(observe_differences(stacked, pairs, rate))[:, :, None]
-    distant, beyond = np.zeros((2, *observed.shape[:2]), dtype=np.int64)
+    distant, further = np.zeros((2, *observed.shape[:2]), dtype=np.int64)
     for block in blocks:
         moved = stacked.sums(block)
-        for at in range(0, pairs[0].size, _TOGETHER):
-            some = slice(at, at + _TOGETHER)
-            left, right = pairs[0][some], pairs[1][some]
-            one = moved[:, left]
-            one -= moved[:, right]
-            one += totals[:, right]
-            other = totals[:, left] + totals[:, right] - one
-            gaps = stacked.rate(one.__getitem__, rate)
-            gaps -= stacked.rate(other.__getitem__, rate)
+        for start in range(0, pairs[0].size, _TOGETHER):
+            part = slice(start, start + _TOGETHER)
+            first, second = pairs[0][part], pairs[1][part]
+            counts = moved[:, first]
+            counts -= moved[:, second]
+            counts += totals[:, second]
+            opposite = totals[:, first] + totals[:, second] - counts
+            gaps = stacked.rate(counts.__getitem__, rate)
+            gaps -= stacked.rate(opposite.__getitem__, rate)
             np.abs(gaps, out=gaps)
-            distant[:, some] += (gaps >= observed[:, some] - TOLERANCE).sum(axis=-1)
-            beyond[:, some] += (gaps > observed[:, some] + TOLERANCE).sum(axis=-1)
-    return distant, beyond
+            distant[:, part] += (gaps >= observed[:, part] - TOLERANCE).sum(axis=-1)
+            further[:, part] += (gaps > observed[:, part] + TOLERANCE).sum(axis=-1)
+    return distant, further
 
 
 def _swap_bytes(stacked: Stack) -> int:
@@ -282,9 +247,11 @@ def least_swap_p(units: int) -> float:
 
 
 def bootstrap_p(gaps: Numbers, difference: Numbers, least: float) -> Numbers:
-    """P-values from differences on samples (… × samples) and the observed ones (…).
+    """P-values of a paired bootstrap, from differences on samples (… × samples) and observed (…).
 
-    None is below `least`, which is what can be known from so many documents.
+    With c of n samples in which the better system is not better, p = 2 (c + 1) / (n + 1), at most
+    1; and 1 where there is no difference to begin with. None is below `least`, the smallest that
+    swapping so few units could give: if all say the same, so do all samples.
     """
     samples = gaps.shape[-1]
     direction = np.sign(difference)[..., None]
@@ -319,29 +286,82 @@ def adjust(p_values: Sequence[float] | Numbers, correction: Correction = "holm")
     return result
 
 
-def one_pair() -> Pairs:
-    """The first against the second."""
-    return np.array([0]), np.array([1])
+@dataclass(frozen=True, slots=True)
+class Replication:
+    """`count` corpora of `tested` hold the effect at least, and `corpora` are those to name.
+
+    `p_values` are those of the claims "one corpus at least", "two at least" and so on. `corpora`
+    come from Holm's procedure; with Fisher's combination they need not be as many as `count`.
+    """
+
+    count: int
+    corpora: tuple[str, ...]
+    p_values: tuple[float, ...]
+
+    @property
+    def tested(self) -> int:
+        """On how many corpora there was a test."""
+        return len(self.p_values)
 
 
-def _tests(
-    stacked: Stack,
-    rate: str,
-    test: Test,
-    p: Numbers,
-    trials: int,
-    between: Sequence[Interval] | None = None,
-) -> dict[str, PairedTest]:
-    differences = observe_differences(stacked, one_pair(), rate)[:, 0]
-    return {
-        metric: PairedTest(
-            metric,
-            rate,
-            test,
-            float(differences[index]),
-            float(p[index]),
-            trials,
-            between[index] if between else None,
-        )
-        for index, metric in enumerate(stacked.metrics)
-    }
+def partial_conjunction(
+    p_values: Sequence[float] | Numbers, combination: Combination = "bonferroni"
+) -> Numbers:
+    """For u = 1 … n, the p-value of the claim that u of n hypotheses at least are false.
+
+    The u − 1 smallest are given away, and the others combined: `bonferroni`, (n − u + 1) times the
+    u-th smallest, whatever the dependence between the tests; `fisher`, −2 Σ ln p held against χ²
+    with 2 (n − u + 1) degrees of freedom, where they are independent. No value is smaller than the
+    one before it, or greater than 1. (Benjamini & Heller 2008.)
+
+    >>> partial_conjunction([0.01, 0.02, 0.8]).round(3).tolist()
+    [0.03, 0.04, 0.8]
+    >>> partial_conjunction([0.01, 0.02, 0.8], "fisher").round(3).tolist()
+    [0.008, 0.082, 0.8]
+    """
+    check_choice("the combination", combination, get_args(Combination))
+    values = np.sort(np.asarray(p_values, dtype=np.float64))
+    if values.size and not 0 <= values[0] <= values[-1] <= 1:
+        raise UsageError(f"p-values must be between 0 and 1, not {p_values!r:.60}")
+    remaining = np.arange(values.size, 0, -1)
+    if combination == "bonferroni":
+        claims = values * remaining
+    else:
+        with np.errstate(divide="ignore"):
+            sums = np.cumsum(-np.log(values)[::-1])[::-1]
+        tails = map(_chi_square_tail, sums.tolist(), remaining.tolist())
+        claims = np.array(list(tails))
+    return np.minimum(1.0, np.maximum.accumulate(claims)) if values.size else values
+
+
+def _chi_square_tail(half: float, pairs: int) -> float:
+    """How likely χ² with 2 `pairs` degrees of freedom is to be above twice `half`.
+
+    Of an even number of degrees it is the chance that a Poisson variable with mean `half` stays
+    below `pairs`.
+    """
+    if half == 0 or math.isinf(half):
+        return float(half == 0)
+    logs = np.cumsum([0.0, *(math.log(half / j) for j in range(1, pairs))])
+    return min(1.0, float(np.exp(logs - half).sum()))
+
+
+def replicate(
+    p_values: Mapping[str, float], *, alpha: float = 0.05, combination: Combination = "bonferroni"
+) -> Replication:
+    """On how many corpora there is an effect, from the one-sided p-value of each.
+
+    The number is a lower bound: that it is too high has a probability of `alpha` at most.
+
+    >>> replicate({"news": 0.001, "novels": 0.01, "web": 0.04, "talk": 0.6})
+    Replication(count=2, corpora=('news', 'novels'), p_values=(0.004, 0.03, 0.08, 0.6))
+    """
+    check_probability("alpha", alpha)
+    numbers = list(p_values.values())
+    claims = partial_conjunction(numbers, combination)
+    named = adjust(numbers, "holm") <= alpha
+    return Replication(
+        count=int((claims <= alpha).sum()),
+        corpora=tuple(name for name, is_named in zip(p_values, named, strict=True) if is_named),
+        p_values=tuple(claims.tolist()),
+    )

@@ -205,7 +205,7 @@ class SuiteResult(Tabular):
         Ties are what the statistics say, where there are any of this metric; else equal averages.
         A system without any score has no rank.
         """
-        from corefeval.stats.ranking import ranks
+        from corefeval.stats.standings import rank_systems
         from corefeval.suites.averages import macro
 
         name = self.metric(metric)
@@ -214,7 +214,7 @@ class SuiteResult(Tabular):
         means = macro(self.scores(name), self.weights)[0].tolist()
         scores = {one.name: mean for one, mean in zip(self.systems, means, strict=True)}
         scores = {one: mean for one, mean in scores.items() if not math.isnan(mean)}
-        return ranks(scores, lambda one, other: scores[one] - scores[other] > TOLERANCE)
+        return rank_systems(scores, lambda a, b: scores[a] - scores[b] > TOLERANCE)
 
     def better_than(
         self, metric: str | None = None, corpus: str | None = None, *, group: str = ""
