@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from corefeval.diagnostics import Notice, UndefinedMetricError
+from corefeval.diagnostics import Notice
 from corefeval.evaluation import score
-from corefeval.features import Features
 from corefeval.lab.experiments import (
     Cell,
     Chart,
     ExperimentResult,
-    Metrics,
     Row,
     Setup,
     Statement,
@@ -30,9 +29,9 @@ from corefeval.lab.perturbations import (
     resolve_links,
     split_entities,
 )
-from corefeval.metrics import Metric, parse_metrics
+from corefeval.metrics import Metric
+from corefeval.metrics.metric import MetricRequest
 from corefeval.model import Corpus, corpus_from_arrays
-from corefeval.results import Result
 
 EVERYTHING = "all"  # the preset that follows the registry and skips what the data does not define
 RATES = ("recall", "precision", "f1")
@@ -49,24 +48,20 @@ IF_MEASURED = suppress(LookupError)
 class Measurement:
     """Scores outputs, keeps a row for each metric, and states what the rows say.
 
-    `metrics` are those of the experiment, for users who name none. Of these, with `lenient`, the
-    ones are left out that the data does not define, as a preset does. `source` says whose claims
-    the statements are.
+    `metrics` are those of the experiment, for users who name none. `source` says whose claims the
+    statements are.
     """
 
     def __init__(
         self,
         setup: Setup,
         *,
-        metrics: Metrics | None = None,
+        metrics: Sequence[Metric | MetricRequest] = (),
         features: Mapping[str, object] | None = None,
-        lenient: bool = False,
         source: str = "",
     ) -> None:
-        self.metrics = setup.metrics if setup.metrics is not None else metrics or EVERYTHING
-        if not isinstance(self.metrics, str | Metric):
-            self.metrics = list(self.metrics)
-        self.lenient = lenient and setup.metrics is None
+        chosen: Any = setup.metrics if setup.metrics is not None else metrics or EVERYTHING
+        self.metrics = chosen if isinstance(chosen, str | Metric) else list(chosen)
         self.setup = setup
         self.features = {**(features or {}), **(setup.features or {})}
         self.source = source
@@ -74,54 +69,12 @@ class Measurement:
         self.statements: list[Statement] = []
         self.notices: dict[Notice, None] = {}  # in order, without repetitions
 
-    def result(self, key: Corpus, response: Corpus) -> Result:
-        """The scores of one output."""
-        if self.lenient:
-            self.lenient = False
-            self.metrics = self._find_defined(key, response)
-        result = score(
-            key,
-            response,
-            metrics=self.metrics,
-            features=self.features or None,
-            tagset=self.setup.tagset,
-        )
-        skipped = (notice for notice in result.notices if notice.kind == "skipped-metric")
-        self.notices |= dict.fromkeys(skipped)
-        return result
-
-    def _find_defined(self, key: Corpus, response: Corpus) -> list[Metric]:
-        """The metrics of which the data has what they need."""
-        metrics = [request.metric for request in parse_metrics(self.metrics)]
-        features = Features(
-            response,
-            texts=(key, response),
-            given=self.features or None,
-            tagset=self.setup.tagset,
-        )
-        missing: dict[str, str] = {}
-        for need in dict.fromkeys(need for metric in metrics for need in metric.declaration.needs):
-            try:
-                features(need)
-            except UndefinedMetricError as error:
-                missing[need] = str(error)
-        defined = []
-        skipped: dict[str, list[str]] = {}
-        for metric in metrics:
-            reasons = [missing[need] for need in metric.declaration.needs if need in missing]
-            if reasons:
-                skipped.setdefault(reasons[-1], []).append(str(metric))
-            else:
-                defined.append(metric)
-        self.notices |= dict.fromkeys(
-            Notice("skipped-metric", f"skipped: {', '.join(names)}: {why}", len(names), (*names,))
-            for why, names in skipped.items()
-        )
-        return defined
-
     def add(self, key: Corpus, response: Corpus, /, **fields: Cell) -> None:
         """Score one output and keep its rows, with fields that say what it is."""
-        result = self.result(key, response)
+        features, tagset = self.features or None, self.setup.tagset
+        result = score(key, response, metrics=self.metrics, features=features, tagset=tagset)
+        skipped = (notice for notice in result.notices if notice.kind == "skipped-metric")
+        self.notices |= dict.fromkeys(skipped)
         for metric, measured in result.scores.items():
             rates = {rate: measured.rates.get(rate) for rate in RATES}
             title = result.titles.get(metric, metric)

@@ -36,6 +36,7 @@ from corefeval.lab.perturbations import (
     resolve_links,
 )
 from corefeval.metrics import REGISTRY, Metric
+from corefeval.metrics.metric import MetricRequest
 from corefeval.model import Corpus
 from corefeval.preparation import prepare
 
@@ -157,8 +158,7 @@ def mention_tagger(setup: Setup) -> ExperimentResult:
     response = setup.response_or(partial(_tagger_response, key, setup.seed))
     measurement = Measurement(
         setup,
-        metrics=["muc", *_with_policies()],
-        lenient=True,
+        metrics=_with_policies(),
         source="Cai and Strube 2010, Section 3.2",
     )
     for _, share in setup.watch({f"{share:.0%} removed": share for share in SHARES}):
@@ -202,15 +202,19 @@ def _tagger_response(key: Corpus, seed: int = 0) -> Corpus:
     return join(response, response.mention_entity, extra, number, entity)
 
 
-def _with_policies() -> list[Metric]:
-    """Each metric that has policies for twinless mentions, under each of them."""
-    return [
+def _with_policies() -> list[MetricRequest]:
+    """MUC, and each metric that has policies for twinless mentions, under each of them.
+
+    What the data does not define is left out, as from a preset.
+    """
+    metrics = [
         Metric.of(name, **{parameter.name: choice})
         for name, declaration in REGISTRY.items()
         for parameter in declaration.parameters
         if parameter.name == "twinless"
         for choice in parameter.choices
     ]
+    return [MetricRequest(metric, by_name=False) for metric in (Metric.of("muc"), *metrics)]
 
 
 def _family_and_policy(metric: str) -> Row:

@@ -1,13 +1,12 @@
 """The scorecard: which metric has which desirable property, each cell measured.
 
-A random document is a row of two tables: for each of twelve places in the text, the number of the
-entity there in the key and in the response, −1 for none. Thousands are scored at once, and the
-smallest of those that break a property is made smaller still.
+Random documents are a table (documents × sides × places): for each of twelve places in the text,
+the number of the entity there in the key and in the response, −1 for none. Thousands are scored at
+once, and the smallest of those that break a property is made smaller still.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,32 +40,10 @@ COLUMNS = ("property", "statement", "metric", "title", "holds", "cases", "failur
 Rates = dict[str, dict[str, FloatArray]]
 
 
-@dataclass(frozen=True, eq=False)
-class Documents:
-    """Many small documents: entity numbers by document and place, for key and response."""
-
-    key: IntArray
-    response: IntArray
-
-    def corpora(self) -> tuple[Corpus, Corpus]:
-        """The documents as corpora."""
-        return _corpus(self.key, "key"), _corpus(self.response, "response")
-
-    def take(self, rows: Sequence[int] | IntArray) -> Documents:
-        """Some of the documents, also more than once."""
-        return Documents(self.key[rows], self.response[rows])
-
-    @property
-    def sizes(self) -> IntArray:
-        """How many mentions each document has, those of both sides counted."""
-        sizes: IntArray = (self.key >= 0).sum(axis=1) + (self.response >= 0).sum(axis=1)
-        return sizes
-
-
-def _make_documents(number: int, seed: int, *, singletons: bool) -> Documents:
+def _make_documents(number: int, seed: int, *, singletons: bool) -> IntArray:
     """Random keys, and responses that have something to do with them, more or less.
 
-    Keys have singletons only where that is wanted; responses may always have them.
+    Keys have singletons only if `singletons` says so; responses may always have them.
     """
     generator = np.random.default_rng(seed)
     shape = (number, PLACES)
@@ -82,7 +59,7 @@ def _make_documents(number: int, seed: int, *, singletons: bool) -> Documents:
     response = np.where(filled & (generator.random(shape) >= missing), response, -1)
     if not singletons:
         key[_is_singleton(key)] = -1
-    return Documents(key, response)
+    return np.stack((key, response), axis=1)
 
 
 def _is_singleton(entity: IntArray) -> BoolArray:
@@ -103,12 +80,11 @@ def _corpus(entity: IntArray, name: str) -> Corpus:
     )
 
 
-def _find_smaller(documents: Documents, row: int, *, singletons: bool, response: bool) -> Documents:
+def _find_smaller(document: IntArray, *, singletons: bool, response: bool) -> IntArray:
     """The documents that lack one mention of a document: on both sides, or on one.
 
     Without `response` only the key counts, and the response is empty.
     """
-    document = np.stack((documents.key[row], documents.response[row]))
     smaller = []
     for place in np.flatnonzero((document >= 0).any(axis=0)).tolist():
         for sides in ([0, 1], [0], [1]) if response else ([0],):
@@ -118,8 +94,7 @@ def _find_smaller(documents: Documents, row: int, *, singletons: bool, response:
                 if not singletons:
                     attempt[0, _is_singleton(attempt[:1])[0]] = -1
                 smaller.append(attempt)
-    table = np.array(smaller, dtype=np.int64).reshape(-1, *document.shape)
-    return Documents(table[:, 0], table[:, 1])
+    return np.array(smaller, dtype=np.int64).reshape(-1, *document.shape)
 
 
 def _write_entities(corpus: Corpus, document: int) -> str:
@@ -195,13 +170,14 @@ def _number(value: object) -> float:
 class _Trial:
     """A property's situation in many documents, scored."""
 
-    documents: Documents
+    rule: Property
+    documents: IntArray
     situation: Situation
     rates: list[Rates]
 
     @staticmethod
-    def of(rule: Property, documents: Documents, metrics: list[Metric], seed: int) -> _Trial:
-        key, response = documents.corpora()
+    def of(rule: Property, documents: IntArray, metrics: list[Metric], seed: int) -> _Trial:
+        key, response = _corpus(documents[:, 0], "key"), _corpus(documents[:, 1], "response")
         situation = rule.make(key, response, seed)
         kinds = {"kind": KIND_OF_PLACE}
         results = [score(*pair, metrics=metrics, features=kinds) for pair in situation.pairs]
@@ -212,78 +188,70 @@ class _Trial:
                 metric: {name: values[back] for name, values in by_name.items()}
                 for metric, by_name in rates[-1].items()
             }
-        return _Trial(documents, situation, rates)
+        return _Trial(rule, documents, situation, rates)
 
-    def values(self, rule: Property, metric: str) -> list[FloatArray] | None:
-        """The rates that the rule is about; None where the metric does not have them."""
-        pairs = [(rates[metric], rate) for rates, rate in zip(self.rates, rule.rates, strict=False)]
-        if any(rate not in rates for rates, rate in pairs):
-            return None
-        return [rates[rate] for rates, rate in pairs]
+    def values(self, metric: Metric) -> list[FloatArray]:
+        """The rates that the rule is about; empty where the metric does not have them."""
+        sides = zip(self.rates, self.rule.rates, strict=False)
+        pairs = [(rates[str(metric)], rate) for rates, rate in sides]
+        has_rates = all(rate in rates for rates, rate in pairs)
+        return [rates[rate] for rates, rate in pairs] if has_rates else []
 
-    def failing(self, rule: Property, metric: str) -> BoolArray:
-        """In which documents the metric breaks the rule."""
-        values = self.values(rule, metric)
-        if values is None:
-            return np.zeros(self.situation.applies.size, dtype=np.bool_)
-        return self.situation.applies & rule.is_broken(values)
+    def failures(self, metric: Metric) -> IntArray:
+        """The documents in which the metric breaks the rule, the smallest first."""
+        values = self.values(metric)
+        if not values:
+            return np.zeros(0, dtype=np.int64)
+        failing = np.flatnonzero(self.situation.applies & self.rule.is_broken(values))
+        mentions = (self.documents >= 0).sum(axis=(1, 2))
+        return failing[np.argsort(mentions[failing], kind="stable")]
 
 
 def _measure(rule: Property, metrics: list[Metric], seed: int) -> list[Row]:
     documents = _make_documents(DOCUMENTS, seed, singletons=rule.singletons)
     if not rule.response:
-        documents = Documents(documents.key, np.full_like(documents.response, -1))
+        documents[:, 1] = -1
     trial = _Trial.of(rule, documents, metrics, seed)
     cases = int(trial.situation.applies.sum())
     rows: list[Row] = []
     for metric in metrics:
-        failing = trial.failing(rule, str(metric))
-        failures = int(failing.sum())
-        defined = trial.values(rule, str(metric)) is not None
-        example = dict.fromkeys(_EXAMPLE)
-        if failures:
-            example = _shrink(rule, trial, metric, seed)
+        failures = trial.failures(metric)
+        defined = bool(trial.values(metric))
         rows.append(
             {
                 "property": rule.name,
                 "statement": rule.text,
                 "metric": str(metric),
                 "title": metric.title,
-                "holds": failures == 0 if defined else None,
+                "holds": failures.size == 0 if defined else None,
                 "cases": cases if defined else 0,
-                "failures": failures,
-                **example,
+                "failures": failures.size,
+                **(_shrink(trial, metric, seed) if failures.size else dict.fromkeys(_EXAMPLE)),
             }
         )
     return rows
 
 
-def _shrink(rule: Property, trial: _Trial, metric: Metric, seed: int) -> dict[str, Any]:
+def _shrink(trial: _Trial, metric: Metric, seed: int) -> dict[str, Any]:
     """A document from which no mention can be taken while the rule stays broken."""
+    rule = trial.rule
     parts = [Metric.parse(part) for part in metric.declaration.parts]
-    row = _smallest(trial, trial.failing(rule, str(metric)))
     while True:
-        fewer = _find_smaller(
-            trial.documents, row, singletons=rule.singletons, response=rule.response
-        )
-        if not len(fewer.key):
+        row = int(trial.failures(metric)[0])
+        document = trial.documents[row]
+        smaller = _find_smaller(document, singletons=rule.singletons, response=rule.response)
+        if not len(smaller):
             break
-        copies = fewer.take(np.repeat(np.arange(len(fewer.key)), _COPIES))
+        copies = np.repeat(smaller, _COPIES, axis=0)
         attempt = _Trial.of(rule, copies, [*parts, metric], seed)
-        failing = attempt.failing(rule, str(metric))
-        if not failing.any():
+        if not attempt.failures(metric).size:
             break
-        trial, row = attempt, _smallest(attempt, failing)
-    return _example(rule, trial, metric, row)
+        trial = attempt
+    return _example(trial, metric, row)
 
 
-def _smallest(trial: _Trial, failing: BoolArray) -> int:
-    rows = np.flatnonzero(failing)
-    return int(rows[np.argmin(trial.documents.sizes[rows])])
-
-
-def _example(rule: Property, trial: _Trial, metric: Metric, row: int) -> dict[str, Any]:
-    values = trial.values(rule, str(metric)) or []
+def _example(trial: _Trial, metric: Metric, row: int) -> dict[str, Any]:
+    values = trial.values(metric)
     pairs = trial.situation.pairs
     last = row if trial.situation.order is None else int(np.argsort(trial.situation.order)[row])
     shown = [_write_entities(pairs[0][0], row), _write_entities(pairs[0][1], row)]
