@@ -79,7 +79,7 @@ class Figure:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the specification with its data: another figure has another one."""
+        """A hash of the specification with its data."""
         text = json.dumps(self.spec, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -180,7 +180,7 @@ _TOOLTIP = {
 
 
 def scorecard(chart: Chart, rows: Sequence[Row]) -> Spec:
-    """A cell for each metric and property; where a metric lacks what it is about, none."""
+    """A cell for each metric and property; a dash where the metric lacks the rate."""
     columns = {
         "field": "column",
         "type": "nominal",

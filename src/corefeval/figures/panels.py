@@ -60,7 +60,7 @@ def curves(chart: Chart, rows: Sequence[Row]) -> Spec:
 
 
 def _data(chart: Chart, rows: Sequence[Row], names: dict[str, str]) -> list[Spec]:
-    """The points of all curves; curves that are one have theirs once."""
+    """The points of all curves; those of curves with one name are there once."""
     points: dict[tuple[object, ...], Spec] = {}
     for row in rows:
         point = {
@@ -81,9 +81,9 @@ def shared_title(title: str) -> Spec:
 def _order_styles(
     chart: Chart, rows: Sequence[Row], names: dict[str, str]
 ) -> tuple[list[str], list[Style]]:
-    """The curves in order, and their styles; one that stands for several has the last one's.
+    """The curves in order, and their styles; a curve of several metrics has that of the last.
 
-    The last of the well-known metrics is LEA, which should look like LEA where it is there.
+    The last of the well-known metrics is LEA, which should look like LEA in every figure.
     """
     column = "metric" if chart.series == "title" else chart.series
     codes: dict[str, str] = {}
@@ -108,21 +108,16 @@ def _encoding(chart: Chart) -> Spec:
         "scale": {"domain": [0, 100]},
         "axis": PERCENT_AXIS,
     }
-    tooltip = [
-        {"field": "series", "title": "curve"},
-        {"field": "x", "title": axis_title(chart.x)},
-        {"field": "y", "title": axis_title(chart.y), "format": ".2f"},
-    ]
     return {
         "x": x,
         "y": y,
-        "tooltip": tooltip,
+        "tooltip": _tooltip(chart, "curve"),
         "opacity": {"condition": {"param": "chosen", "value": 1}, "value": 0.12},
     }
 
 
 def _legend_columns(order: list[str], chart: Chart) -> int:
-    """As many as fit below the panels."""
+    """As many columns of the legend as fit below the panels."""
     room = 2 * _BESIDE if chart.facet else _ALONE
     columns = len(order)
     while columns > 1 and columns * (7 * max(map(len, order)) + 34) > room:
@@ -133,7 +128,7 @@ def _legend_columns(order: list[str], chart: Chart) -> int:
 
 
 def _scale(order: list[str], values: Sequence[object], legend: Spec | None) -> Spec:
-    """Something that each curve has of its own."""
+    """The encoding of a channel (colour, dash, shape) that has a value for each curve."""
     scale = {"domain": order, "range": list(values)}
     return {"field": "series", "type": "nominal", "scale": scale, "legend": legend}
 
@@ -159,7 +154,7 @@ def _points(order: list[str], styles: list[Style], legend: Spec) -> Spec:
 
 
 def panels(chart: Chart, rows: Sequence[Row]) -> Spec:
-    """A panel for each series, all with the same axes."""
+    """A panel for each series, with equal axes."""
     data = [
         {
             "series": str(row[chart.series]),
@@ -213,7 +208,7 @@ def _small_curves(chart: Chart, data: list[dict[str, object]], kinds: list[str])
             "scale": {"domain": [0, 100]},
             "axis": {"values": [0, 50, 100]},
         },
-        "tooltip": _tooltip(chart),
+        "tooltip": _panel_tooltip(chart),
     }
     encoding |= _kind_encoding(chart, kinds, [style.color for style in styles])
     if len(kinds) > 1:
@@ -249,7 +244,7 @@ def _cases(chart: Chart, data: list[dict[str, object]], kinds: list[str]) -> Spe
         "scale": {"domain": _domain(data, bars), "nice": False, "zero": bars},
         "axis": {"values": _ticks(_domain(data, bars)), "grid": False, "labelFlush": False},
     }
-    encoding: Spec = {"x": x, "y": y, "tooltip": _tooltip(chart)}
+    encoding: Spec = {"x": x, "y": y, "tooltip": _panel_tooltip(chart)}
     encoding |= _kind_encoding(chart, kinds, [BLUE, ORANGE])
     if len(kinds) > 1:
         encoding["yOffset"] = {"field": "panel", "type": "nominal", "sort": kinds}
@@ -286,13 +281,17 @@ def _kind_encoding(chart: Chart, kinds: list[str], colors: list[str]) -> Spec:
     return {"color": {"field": "panel", "type": "nominal", "scale": scale, "legend": legend}}
 
 
-def _tooltip(chart: Chart) -> list[dict[str, str]]:
-    fields = [
-        {"field": "series", "title": "metric"},
+def _tooltip(chart: Chart, series: str) -> list[dict[str, str]]:
+    return [
+        {"field": "series", "title": series},
         {"field": "x", "title": axis_title(chart.x)},
         {"field": "y", "title": axis_title(chart.y), "format": ".2f"},
     ]
-    return [*fields, {"field": "panel", "title": chart.facet}] if chart.facet else fields
+
+
+def _panel_tooltip(chart: Chart) -> list[dict[str, str]]:
+    kind = [{"field": "panel", "title": chart.facet}] if chart.facet else []
+    return [*_tooltip(chart, "metric"), *kind]
 
 
 def _values(data: list[dict[str, object]]) -> list[float]:

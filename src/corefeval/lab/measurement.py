@@ -146,7 +146,7 @@ MOOSAVI_STRUBE_SIZES = (20, 10, 10, 5, 5, 5, 4, *(2,) * 10)
 
 
 def moosavi_strube_key(singletons: int = 0) -> Corpus:
-    """The key of Moosavi and Strube's analysis, and as many singletons besides as are wanted.
+    """The key of Moosavi and Strube's analysis, and so many singletons besides.
 
     >>> moosavi_strube_key()
     <Corpus 'key': 1 document, 17 entities, 79 mentions>

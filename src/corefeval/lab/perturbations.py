@@ -154,7 +154,7 @@ def link_missing_together(
 
 
 def _with_missing(prepared: Prepared, rows: IntArray, number: IntArray) -> Corpus:
-    """The response with mentions of the key in new entities, by number; −1 stays out."""
+    """The response with mentions of the key (`rows`) in new entities, by number; −1 stays out."""
     used = number >= 0
     entity = prepared.response.n_entities + number[used]
     response = prepared.response
@@ -426,7 +426,7 @@ def keep_entities(
 
 
 def _without(prepared: Prepared, which: BoolArray, share: float, seed: int) -> Corpus:
-    """The response without a share of some of its mentions."""
+    """The response without a share of the mentions for which `which` is true."""
     rows = np.flatnonzero(which)
     keep = np.ones(which.size, dtype=np.bool_)
     keep[rows[choose(rows.size, share, np.random.default_rng(seed))]] = False

@@ -99,7 +99,7 @@ def _before_and_after(
 
 
 def _extra(key: Corpus, response: Corpus, seed: int) -> Situation:
-    """An extra mention in an entity that has something right in it to lose."""
+    """The response, and the response with an extra mention in an entity that is partly right."""
     prepared = prepare(key, response)
     corpus, entity = prepared.response, prepared.response.mention_entity
     right = np.flatnonzero(count_partners(prepared) > 0)

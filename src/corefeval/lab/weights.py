@@ -52,7 +52,7 @@ _SECTION_OF = {"W4": _KINDS, "W5": _KINDS}
 def weights(setup: Setup) -> ExperimentResult:
     """Figure 3 of Chen and Ng: five responses under five weightings, beside the plain metrics.
 
-    With a key and a response of yours, these weightings of it. Any other weights are metrics
+    A key and a response of yours are scored under these weightings. Other weights are metrics
     like any other: `metrics="lmuc(name=1, nominal=0.2), lb3"`.
     """
     if setup.key is None:

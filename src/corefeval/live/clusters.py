@@ -32,7 +32,7 @@ def is_fastcoref(value: object) -> bool:
 
 
 def fastcoref_ids(result: Any) -> list[object]:
-    """A `doc_key`, `doc_id` or `id` that somebody gave the result: it has none of its own."""
+    """A `doc_key`, `doc_id` or `id` that somebody gave the result, which comes without any."""
     return [getattr(result, name, None) for name in _IDS]
 
 
@@ -86,7 +86,7 @@ def maverick_ids(record: Any) -> list[object]:
 
 
 def read_maverick(documents: Sequence[tuple[str, Any]], name: str) -> Corpus:
-    """The corpus of such dictionaries."""
+    """The corpus of Maverick dictionaries."""
     builder = CorpusBuilder(name=name, source=name or None)
     for named, record in documents:
         words, starts = _read_words(record["tokens"], named, name)

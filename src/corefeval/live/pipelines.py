@@ -37,7 +37,7 @@ def spacy_ids(doc: Any) -> list[object]:
 
 
 def read_spacy(documents: Sequence[tuple[str, Any]], name: str, prefix: str = CLUSTERS) -> Corpus:
-    """The corpus of spaCy documents, in which entities are span groups whose names begin so."""
+    """The corpus of spaCy documents, whose entities are span groups with this prefix."""
     builder = CorpusBuilder(name=name, source=name or None)
     ignored: dict[str, None] = {}
     has_groups = False
@@ -121,7 +121,7 @@ class _Tokens:
 
 
 def _find_zeros(doc: Any) -> defaultdict[int, dict[Place, str]]:
-    """The empty words of each sentence: those that it lists, and those that mentions speak of."""
+    """The empty words of each sentence: those that it lists, and those that mentions name."""
     zeros: defaultdict[int, dict[Place, str]] = defaultdict(dict)
     for chain in doc.coref or ():
         for mention in chain.mentions:

@@ -1,4 +1,4 @@
-"""A comparison: all systems against all, and all that can be asked about it."""
+"""A comparison of systems on one corpus: scores, tests of all pairs, and what follows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Comparison(Standings[PairDifference]):
     document, and all else is of its segments: their own scores are `segment_scores`, by metric and
     system, which intervals and differences are of.
 
-    Worked out when it is asked for: `slices`, `differences()`, `agreement` and `power()`.
+    `slices`, `agreement`, `differences()` and `power()` are worked out on use.
     """
 
     standings: tuple[Standing[PairDifference], ...]
@@ -209,12 +209,10 @@ class Comparison(Standings[PairDifference]):
         The best system against each other one; all against the baseline, where there is one.
         """
         name = self.main_metric(metric)
-        if name not in self._differences:
-            self._differences[name] = tuple(
-                differences(*self._two(pair), metric=name, rate=self.rate, names=pair)
-                for pair in self._main_pairs(name)
-            )
-        return self._differences[name]
+        return tuple(
+            differences(*self._results_of(pair), metric=name, rate=self.rate, names=pair)
+            for pair in self._main_pairs(name)
+        )
 
     @cached_property
     def agreement(self) -> Concordance:
@@ -222,39 +220,29 @@ class Comparison(Standings[PairDifference]):
         return concordance(self.results, metrics=self.metrics, rate=self.rate)
 
     def power(self, metric: object = None) -> tuple[Power, ...]:
-        """How many documents would make the other differences significant, by one metric."""
+        """How many documents would make differences significant that are not, by one metric."""
         name = self.main_metric(metric)
-        if name not in self._powers:
-            pairs = self.standing(name).pairs
-            unclear = [pair for pair in pairs if not pair.significant]
-            ordered = [pair if pair.difference >= 0 else pair.reversed for pair in unclear]
-            self._powers[name] = tuple(
-                documents_needed(
-                    *self._two(names := (pair.first, pair.second)),
-                    metric=name,
-                    rate=self.rate,
-                    alpha=self.alpha,
-                    seed=self.options.seed,
-                    names=names,
-                    tests=self.options.count_tests(len(pairs)),
-                )
-                for pair in ordered
+        pairs = self.standing(name).pairs
+        unclear = [pair for pair in pairs if not pair.significant]
+        ordered = [pair if pair.difference >= 0 else pair.reversed for pair in unclear]
+        return tuple(
+            documents_needed(
+                *self._results_of(names := (pair.first, pair.second)),
+                metric=name,
+                rate=self.rate,
+                alpha=self.alpha,
+                seed=self.options.seed,
+                names=names,
+                tests=self.options.count_tests(len(pairs)),
             )
-        return self._powers[name]
+            for pair in ordered
+        )
 
-    @cached_property
-    def _differences(self) -> dict[str, tuple[Differences, ...]]:
-        return {}
-
-    @cached_property
-    def _powers(self) -> dict[str, tuple[Power, ...]]:
-        return {}
-
-    def _two(self, names: tuple[str, str]) -> tuple[Result, Result]:
+    def _results_of(self, names: tuple[str, str]) -> tuple[Result, Result]:
         return self.results[names[0]], self.results[names[1]]
 
     def _main_pairs(self, metric: str) -> list[tuple[str, str]]:
-        """All with the baseline, or the best with all others."""
+        """Each system with the baseline, or the best with each other one."""
         if self.baseline is not None:
             return [(name, self.baseline) for name in self.systems if name != self.baseline]
         if len(self.systems) == 2:
@@ -290,7 +278,7 @@ class Comparison(Standings[PairDifference]):
             }
 
     def _pair_row(self, pair: PairDifference) -> Row:
-        """An effect that is infinite is None."""
+        """A pair as a row; an infinite effect is None."""
         return {
             "first": pair.first,
             "second": pair.second,

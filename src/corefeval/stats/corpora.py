@@ -247,7 +247,7 @@ class _Suite:
         """Every pair of systems that both have a result on a corpus.
 
         Where a run without one counts 0, a system that lacks a run is not tested: its score has
-        that 0 in it, which no documents are known of.
+        that 0 in it, which comes from no document.
         """
         options, counts = self.options, corpus.counts
         present, times = np.unique(corpus.systems, return_counts=True)

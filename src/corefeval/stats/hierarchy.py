@@ -36,7 +36,7 @@ class CorpusCounts:
 
     @property
     def size(self) -> int:
-        """The number of its documents, as far as they are known."""
+        """The number of its documents; 0 where no system has a result."""
         return 0 if self.stack is None else self.stack.n_documents
 
     @property
@@ -125,7 +125,7 @@ class Resampling:
     def least_p(self, units: int, first: int, second: int) -> float:
         """The smallest p-value that a difference of two systems can have with so many units.
 
-        Where nothing but seeds is drawn, it is that of parting the runs of both in another way.
+        Where only seeds are drawn, it is that of dealing all runs to both systems in another way.
         """
         if "documents" in self.levels or "corpora" in self.levels:
             return least_swap_p(units)

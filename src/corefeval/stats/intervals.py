@@ -83,23 +83,12 @@ def intervals(
     >>> ends["muc"]["recall"]
     Interval(low=0.0, high=1.0)
     """
-    check_probability("the level of an interval", level)
-    check_count("the number of samples", samples)
-    check_seed(seed)
+    plan = _Plan(level, samples, seed, unit_of(result))
     check_documents(result)
     chosen = choose_metrics({"result": result}, metrics)
-    rates = bootstrap(stack([result], chosen), samples, seed)
-    return Intervals(
-        {
-            metric: {name: middle(values[0], level) for name, values in by_name.items()}
-            for metric, by_name in rates.items()
-        },
-        level,
-        samples,
-        seed,
-        len(result.document_ids),
-        warn_of_few(result),
-    )
+    [by_metric] = _resample([result], chosen, plan)
+    count = len(result.document_ids)
+    return Intervals(by_metric, level, samples, seed, count, warn_of_few(result))
 
 
 def middle(values: Numbers, level: float) -> Interval:
@@ -129,6 +118,11 @@ class _Plan:
     samples: int
     seed: int
     unit: str
+
+    def __post_init__(self) -> None:
+        check_probability("the level of an interval", self.level)
+        check_count("the number of samples", self.samples)
+        check_seed(self.seed)
 
     def setting(self, number: int) -> str:
         """The choice `ci` of a protocol, for so many units."""
@@ -160,9 +154,6 @@ def with_intervals(
     >>> result["muc"].intervals["recall"]
     Interval(low=0.0, high=1.0)
     """
-    check_probability("the level of an interval", level)
-    check_count("the number of samples", samples)
-    check_seed(seed)
     plan = _Plan(level, samples, seed, "document" if segments is None else "segment")
     units = result if segments is None else segments
     missing: list[str] = []
@@ -216,14 +207,21 @@ def _intervals(results: Sequence[Result], plan: _Plan) -> list[ByRate]:
     metrics = [metric for metric in first.metrics if all(metric in r.tables for r in results)]
     if len(first.document_ids) < _LEAST or not metrics:
         return [{} for _ in results]
+    return [
+        {m: rates for m, rates in by_metric.items() if _count_documents(result, m) >= _LEAST}
+        for result, by_metric in zip(results, _resample(results, metrics, plan), strict=True)
+    ]
+
+
+def _resample(results: Sequence[Result], metrics: Sequence[str], plan: _Plan) -> list[ByRate]:
+    """The intervals of each result, by metric and rate."""
     samples = bootstrap(stack(results, metrics), plan.samples, plan.seed)
     return [
         {
             metric: {rate: middle(values[index], plan.level) for rate, values in rates.items()}
             for metric, rates in samples.items()
-            if _count_documents(result, metric) >= _LEAST
         }
-        for index, result in enumerate(results)
+        for index in range(len(results))
     ]
 
 

@@ -51,7 +51,7 @@ class Power:
 
     @property
     def now(self) -> float:
-        """The power that as many documents as there are have."""
+        """The power of the documents that there are."""
         return dict(self.curve)[self.documents]
 
     def as_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The procedure of a comparison: trials, tests, and what should make people careful."""
+"""How systems are compared on one corpus: trials, tests, and notices on what they cannot show."""
 
 from __future__ import annotations
 

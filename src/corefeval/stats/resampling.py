@@ -1,4 +1,4 @@
-"""What can be tested against what, and resampling: all rates of resampled documents at once.
+"""Which results can be compared, and resampling: all rates of resampled documents at once.
 
 Results are stacked: the counts of all metrics side by side. Everything here is linear in the
 documents: the counts of a resampled corpus are a matrix product of how often each document was
