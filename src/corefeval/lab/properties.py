@@ -39,12 +39,11 @@ RateName = Literal["recall", "precision", "f1"]
 class Situation:
     """Outputs to be scored against keys, and the documents to which the situation applies.
 
-    `order` says where each document is in an output whose documents stand in another order.
+    Pairs of key and output may have their documents in any order, with their numbers for ids.
     """
 
     pairs: tuple[tuple[Corpus, Corpus], ...]
     applies: BoolArray
-    order: IntArray | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +178,6 @@ def _reorder(key: Corpus, response: Corpus, seed: int) -> Situation:
     return Situation(
         ((key, response), (key.select_documents(order), renamed.select_documents(order))),
         _has_mentions(key),
-        order,
     )
 
 

@@ -28,6 +28,7 @@ from corefeval.lab.properties import PROPERTIES, Property, Situation
 from corefeval.metrics import Metric, parse_metrics
 from corefeval.model import Corpus, corpus_from_arrays
 from corefeval.model.arrays import BoolArray, FloatArray, IntArray
+from corefeval.results import Result
 
 DOCUMENTS = 4000
 PLACES = 12
@@ -103,7 +104,7 @@ def _write_entities(corpus: Corpus, document: int) -> str:
         return "{}"
     entities = [
         " ".join(chr(ord("a") + mention.start) for mention in entity.mentions)
-        for entity in corpus[document].entities
+        for entity in corpus[str(document)].entities
     ]
     return " ".join(f"{{{entity}}}" for entity in entities if entity) or "{}"
 
@@ -181,14 +182,7 @@ class _Trial:
         situation = rule.make(key, response, seed)
         kinds = {"kind": KIND_OF_PLACE}
         results = [score(*pair, metrics=metrics, features=kinds) for pair in situation.pairs]
-        rates = [result.document_rates for result in results]
-        if situation.order is not None:
-            back = np.argsort(situation.order)
-            rates[-1] = {
-                metric: {name: values[back] for name, values in by_name.items()}
-                for metric, by_name in rates[-1].items()
-            }
-        return _Trial(rule, documents, situation, rates)
+        return _Trial(rule, documents, situation, list(map(_rates_by_number, results)))
 
     def values(self, metric: Metric) -> list[FloatArray]:
         """The rates that the rule is about; empty where the metric does not have them."""
@@ -205,6 +199,15 @@ class _Trial:
         failing = np.flatnonzero(self.situation.applies & self.rule.is_broken(values))
         mentions = (self.documents >= 0).sum(axis=(1, 2))
         return failing[np.argsort(mentions[failing], kind="stable")]
+
+
+def _rates_by_number(result: Result) -> Rates:
+    """The rates of each document, by the number that is its id."""
+    order = np.argsort(np.array(result.document_ids, dtype=np.int64))
+    return {
+        metric: {name: values[order] for name, values in rates.items()}
+        for metric, rates in result.document_rates.items()
+    }
 
 
 def _measure(rule: Property, metrics: list[Metric], seed: int) -> list[Row]:
@@ -253,9 +256,8 @@ def _shrink(trial: _Trial, metric: Metric, seed: int) -> dict[str, Any]:
 def _example(trial: _Trial, metric: Metric, row: int) -> dict[str, Any]:
     values = trial.values(metric)
     pairs = trial.situation.pairs
-    last = row if trial.situation.order is None else int(np.argsort(trial.situation.order)[row])
-    shown = [_write_entities(pairs[0][0], row), _write_entities(pairs[0][1], row)]
-    second = _write_entities(pairs[-1][1], last) if len(pairs) > 1 else None
+    shown = [_write_entities(side, row) for side in pairs[0]]
+    second = _write_entities(pairs[-1][1], row) if len(pairs) > 1 else None
     places = sorted(set("".join([*shown, second or ""])) - set("{} "))
     kinds = [KIND_OF_PLACE[ord(place) - 97, ord(place) - 96] for place in places]
     # The letters of the example are a, b, c … in textual order, wherever its mentions stood.
