@@ -416,7 +416,7 @@ def as_corpus(source: Input, name: str, *, format: str | None = None, **files: A
     if isinstance(source, Iterator):
         source = list(source)
     # Only those who score Python objects pay for what recognises them.
-    from corefeval.formats.json.kinds import corpus_from_records
+    from corefeval.formats.json.reader import corpus_from_records
     from corefeval.live import corpus_from_object
 
     for known in (corpus_from_object, corpus_from_records):

@@ -16,6 +16,8 @@ from corefeval.analysis.errors import analyse
 from corefeval.formats.registry import FORMATS
 from corefeval.linting import check_corpus, inspect
 
+WRITABLE = [name for name, format in FORMATS.items() if format.writer]
+
 
 def lines_run(function: Callable[[], object]) -> int:
     """How many lines of Python a call runs."""
@@ -78,7 +80,7 @@ def test_errors(corpus_of):
     check_growth(work, corpus_of)
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", WRITABLE)
 def test_writing(corpus_of, format, tmp_path):
     target = tmp_path / format
     check_growth(lambda corpus: corefeval.write(corpus, target, format=format), corpus_of)

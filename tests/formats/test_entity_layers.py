@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from corefeval import read, write
 from corefeval.model import DEIXIS, IDENTITY, NON_REFERRING, CorpusBuilder, DocumentId, join
 from corefeval.model.identity import digest
 from corefeval.model.joining import merge_documents
@@ -50,18 +49,14 @@ def test_a_name_is_an_entity_of_each_layer():
     ]
 
 
-@pytest.mark.parametrize("move", ["pickle", "select", "parquet", "join", "take"])
-def test_layers_go_with_their_entities(move, tmp_path):
+@pytest.mark.parametrize("move", ["pickle", "select", "join", "take"])
+def test_layers_go_with_their_entities(move):
     corpus = layered()
     want = drawn(corpus)
     if move == "pickle":
         corpus = pickle.loads(pickle.dumps(corpus))
     elif move == "select":
         corpus = corpus.select_documents(np.array([1, 0]))
-    elif move == "parquet":
-        pytest.importorskip("pyarrow")
-        assert write(corpus, tmp_path / "x.parquet") == ()
-        corpus = read(tmp_path / "x.parquet")
     elif move == "join":
         plain = layered("p").keep_layer(IDENTITY)
         assert plain.entity_layer is None

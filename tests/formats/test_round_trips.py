@@ -18,7 +18,7 @@ from corefeval.formats import FORMATS
 from corefeval.model import CorpusBuilder
 from strategies import spans
 
-WRITTEN = [name for name in FORMATS if name != "json"]  # json writes e2e
+WRITTEN = [name for name, format in FORMATS.items() if format.writer and name != "json"]
 IN_CHARACTERS = {"fastcoref", "brat"}
 WITHOUT_SENTENCES = {"crac-text", "crac-json", "maverick"}
 

@@ -175,7 +175,8 @@ class _Maker(Drawing):
             elif ANSWERED in self.kinds and "--against" not in given:
                 options.append(("--against", self.input(answers=False)))
         if self.command == "convert" and "--to" not in given and self.random.random() < 0.8:
-            options.append(("--to", self.random.choice([*FORMATS])))
+            writable = [name for name, format in FORMATS.items() if format.writer or self.bad]
+            options.append(("--to", self.random.choice(writable)))
         given = {group[0] for group in options}
         needs = _ONLY_WITH.get(self.command, {})
         return places, [group for group in options if needs.get(group[0], group[0]) in given]

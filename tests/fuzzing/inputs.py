@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import re
 from collections.abc import Callable
@@ -15,8 +16,6 @@ from corefeval import CorefEvalError
 from corefeval.formats import FORMATS
 from corefeval.formats.answers.prompts import passages
 from corefeval.formats.answers.styles import STYLES
-from corefeval.formats.losses import without_layers
-from corefeval.formats.registry import load
 from corefeval.model import Corpus, CorpusBuilder
 from corefeval.results import save
 from fuzzing.hostility import NAMES, NUMBERS, PIECES, VALUES
@@ -114,15 +113,28 @@ def whole_files(kind: str, number: int, side: int) -> Files:
             return {".json": _saved(number, side)}
         if kind == ANSWERED:
             return {".jsonl": _answers(number, side)}
-        given = corpus(number, side)
-        if not FORMATS[kind].has_layers:
-            given = without_layers(given)[0]
-        files = load(FORMATS[kind].writer)(given).files
+        if kind == "parquet":
+            return {".parquet": _rows(number, side)}
+        files = FORMATS[kind].write(corpus(number, side)).files
     except CorefEvalError:  # some formats cannot carry some ids, and not all sides belong together
         return whole_files(kind, (number + 1) % CORPORA, side)
     if set(files) == {""}:
         return {_ENDINGS.get(kind, ".json" if kind != "crac-text" else ".txt"): files[""]}
     return dict(files)
+
+
+def _rows(number: int, side: int) -> bytes:
+    """A text as rows of Parquet, which are records of some kind of JSON."""
+    import pyarrow
+    import pyarrow.parquet
+
+    kind = ("e2e", "bookcoref", "preco", "crac-json", "maverick", "fastcoref")[number % 6]
+    ((_, lines),) = whole_files(kind, number, side).items()
+    plain = re.sub(rb"\\ud[89a-f]..", b"?", lines, flags=re.IGNORECASE)  # which Parquet cannot hold
+    records = [json.loads(line) for line in plain.split(b"\n") if line]
+    target = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(records), target)
+    return target.getvalue()
 
 
 def style_of(number: int) -> str:

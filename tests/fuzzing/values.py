@@ -328,7 +328,7 @@ STRINGS: dict[str, Callable[[Drawing], str]] = {
     ),
     "--features": _stated,
     "--to": lambda maker: maker.random.choice(
-        [*FORMATS]
+        [name for name, format in FORMATS.items() if format.writer or maker.bad]
         if maker.command == "convert"
         else [*NAMED, *_PUBLISHED[: 2 + 9 * bool(maker.bad)]]
     ),

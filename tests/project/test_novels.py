@@ -10,6 +10,7 @@ import corefeval
 from conftest import ROOT
 from corefeval.formats import FORMATS
 
+WRITABLE = [name for name, format in FORMATS.items() if format.writer]
 KEY, EAGER = corefeval.example("key"), corefeval.example("eager")
 GUIDE = ROOT / "docs" / "which-metric.md"
 OPTIONS = re.search(r"\| \[a novel to index\].*?`--metrics (\S+) --by (\S+)`", GUIDE.read_text())
@@ -36,7 +37,7 @@ def guided(run, key, response, *more):
     return run("score", key, response, *options)
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", WRITABLE)
 def test_the_guides_command_works_with_every_format(run, tmp_path, format):
     paths = [tmp_path / "key", tmp_path / "response"]
     for source, path in zip((KEY, EAGER), paths, strict=True):

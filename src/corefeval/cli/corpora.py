@@ -187,7 +187,7 @@ def convert(
         A file, `-` for standard output, or a folder for formats with files per document.
     to
         The format to write, if the target's ending does not show it: corefud, conll, conllua, e2e,
-        bookcoref, preco, crac-json, maverick, fastcoref, crac-text, litbank, brat or parquet.
+        bookcoref, preco, crac-json, maverick, fastcoref, crac-text, litbank or brat.
     against
         The key that a language model's answers are about; its documents and tokens are written.
     occurrences

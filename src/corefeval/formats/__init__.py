@@ -31,7 +31,6 @@ from corefeval.formats.registry import (
     detect_format,
     find_format,
     format_for,
-    load,
 )
 
 if TYPE_CHECKING:
@@ -101,12 +100,13 @@ def read(
     return corpus.with_details(notices=notices)
 
 
-def check_reading(**asked: Any) -> None:
-    """Refuse formats and encodings that there are not, and what is no column, before reading.
+def check_reading(**options: Any) -> None:
+    """Refuse unknown formats and encodings, and what is no column, before anything is read.
 
-    `asked` are what `read` takes, under names that end as its own do; None is nothing.
+    `options` are arguments of `read`, under names that end as its parameters do, such as
+    `key_format`; None is no choice.
     """
-    for name, value in asked.items():
+    for name, value in options.items():
         if value is None:
             continue
         if name.endswith("format"):
@@ -126,7 +126,7 @@ def unknown_files(path: str) -> InputError:
     return InputError(
         "none of the files is in a known format",
         file=path,
-        expected="; ".join(f"{known.name} ({known.summary})" for known in FORMATS.values()),
+        expected="; ".join(f"{format.name} ({format.summary})" for format in FORMATS.values()),
     )
 
 
@@ -154,8 +154,7 @@ def _read_answers(
         )
     with memory_for(os.fspath(path)):
         options = {"format": format.name, "occurrences": occurrences, "encoding": encoding}
-        corpus: Corpus = load(format.reader)(path, key, name=name, **options)
-        return corpus
+        return format.read(path, key=key, name=name, **options)
 
 
 def read_file(
@@ -174,15 +173,14 @@ def read_file(
         if chosen.needs_key:
             raise KeyNeededError(f"{source.file} has answers of a language model")
         options = {"word_column": word_column} if chosen.has_columns else {}
-        corpus: Corpus = load(chosen.reader)(source, name=name, **options)
-        return corpus
+        return chosen.read(source, name=name, **options)
 
 
 def format_of(source: Source, file: str, format: Format | None) -> Format:
-    """The format that is named, or else that the content tells; nothing at all is an InputError.
+    """The format that is named, or else that the content tells; an empty file is an InputError.
 
     An empty `.ann` with its text beside it is the annotation of a text without mentions, in the
-    format of the other ones in its folder: words of LitBank cannot be told from a plain text's.
+    format of its neighbours in the folder: a text of LitBank looks like any plain text.
     """
     if source.data.size:
         return format or detect_format(source.data[:HEAD].tobytes(), source.file)
@@ -194,12 +192,12 @@ def format_of(source: Source, file: str, format: Format | None) -> Format:
 def _format_beside(file: str) -> Format:
     """The format that an annotation in the folder of a file tells; brat where none does.
 
-    Some of the folder are looked at, and not all: each of very many may be empty.
+    Only the first neighbours are looked at: each of very many may be empty.
     """
     paths: list[str] = []
-    with suppress(OSError), os.scandir(os.path.dirname(file) or ".") as entries:
-        some = (entry for entry in islice(entries, _NEIGHBOURS) if entry.name.endswith(".ann"))
-        paths += (entry.path for entry in some if entry.is_file() and entry.stat().st_size)
+    with suppress(OSError), os.scandir(os.path.dirname(file) or ".") as folder:
+        entries = (entry for entry in islice(folder, _NEIGHBOURS) if entry.name.endswith(".ann"))
+        paths += (entry.path for entry in entries if entry.is_file() and entry.stat().st_size)
     for path in sorted(paths):
         with suppress(InputError), open_file(path) as stream:
             return detect_format(stream.read(HEAD), path)
@@ -209,10 +207,10 @@ def _format_beside(file: str) -> Format:
 def read_ahead(
     jobs: Sequence[Callable[[], T]], paths: Iterable[str | os.PathLike[str]] = ("-",)
 ) -> Iterator[T]:
-    """Do jobs that read paths in order, the next one in the background while one is worked on.
+    """Do jobs that read paths, in order, each in the background while the caller uses the last one.
 
-    Reading is most of the time, and mostly array operations, which let another thread run. What is
-    small is read when its turn comes: making a thread, and what makes threads, would take longer.
+    Reading is most of the time, and mostly array operations, which let another thread run. Small
+    files are read when their turn comes: starting a thread would take longer.
     """
     sizes = (os.path.getsize(path) if os.path.isfile(path) else _SMALL for path in paths)
     if sum(sizes) < _SMALL:
@@ -233,17 +231,18 @@ def read_ahead(
 def read_with_key(
     jobs: Sequence[Callable[..., Corpus]], paths: Iterable[str | os.PathLike[str]] = ("-",)
 ) -> Iterator[Corpus]:
-    """Do reading jobs in order, the first of which is the key: what needs it is given it.
+    """Do reading jobs in order, the first of which reads the key that answers are read against.
 
     Jobs are calls of `read` that lack no argument but `key`.
     """
-    corpora = read_ahead([partial(_try, job) for job in jobs], paths)
+    corpora = read_ahead([partial(_try_without_key, job) for job in jobs], paths)
     key = next(corpora)
     for job, corpus in zip(jobs, chain([key], corpora), strict=True):
         yield job(key=key) if corpus is None else corpus
 
 
-def _try(job: Callable[[], Corpus]) -> Corpus | None:
+def _try_without_key(job: Callable[[], Corpus]) -> Corpus | None:
+    """The corpus that a job reads; None where it needs a key."""
     try:
         return job()
     except KeyNeededError:
@@ -256,10 +255,10 @@ def write(
     """Write a corpus to a file or binary stream; returns notices of what the format cannot express.
 
     The format follows from the file's ending if it is not named: `.conll` is conll, `.conllu`
-    corefud, `.conllua` conllua, `.json` and `.jsonl` are e2e, `.ann` is brat, `.parquet` is
-    parquet; what has no ending is conll, and another ending is a UsageError. A path that ends in
-    `.gz` is packed; `-` is standard output. Formats with files for each document take a folder, or
-    for a single document the name of its `.ann`.
+    corefud, `.conllua` conllua, `.json` and `.jsonl` are e2e, `.ann` is brat; a file
+    without an ending is conll, and any other ending is a UsageError. A path that ends in `.gz` is
+    packed; `-` is standard output. Formats with files for each document take a folder, or for a
+    single document the name of its `.ann`.
 
     An earlier file stays as it was until the new one is complete, and so do those of a folder.
     """
@@ -274,25 +273,19 @@ def write(
         raise UsageError("the file cannot be written: its path is empty")
     chosen = find_format(format) if format else format_for(name)
     if not chosen.writer:
-        raise UsageError(
-            f"{chosen.name} can only be read: corefeval prompt writes prompts for models"
-        )
-    lost: tuple[Notice, ...] = ()
-    if corpus.entity_layer is not None and not chosen.has_layers:
-        from corefeval.formats.losses import without_layers
-
-        corpus, lost = without_layers(corpus)
-    written: Written = load(chosen.writer)(corpus)
-    if set(written.files) == {""}:
-        _write_one(written.files[""], target)
+        fix = ": corefeval prompt writes prompts for models" if chosen.needs_key else ""
+        raise UsageError(f"{chosen.name} can only be read{fix}")
+    files, notices = chosen.write(corpus)
+    if set(files) == {""}:
+        _write_file(files[""], target)
     elif isinstance(target, str | os.PathLike):
-        _write_several(written.files, target, chosen)
+        _write_folder(files, target, chosen)
     else:
         raise UsageError(f"{chosen.name} has files for each document: write it to a folder")
-    return lost + written.notices
+    return notices
 
 
-def _write_one(data: bytes, target: str | os.PathLike[str] | IO[bytes]) -> None:
+def _write_file(data: bytes, target: str | os.PathLike[str] | IO[bytes]) -> None:
     if not isinstance(target, str | os.PathLike):
         try:
             target.write(data)
@@ -307,8 +300,8 @@ def _write_one(data: bytes, target: str | os.PathLike[str] | IO[bytes]) -> None:
         write_file(target, gzip.compress(data) if packed else data)
 
 
-def _write_several(files: dict[str, bytes], path: str | os.PathLike[str], format: Format) -> None:
-    """Files into a folder; those of a single document beside each other, where one is named."""
+def _write_folder(files: dict[str, bytes], path: str | os.PathLike[str], format: Format) -> None:
+    """Write files into a folder, or those of one document under the name that the path has."""
     from pathlib import Path
 
     target = Path(path)
@@ -318,13 +311,13 @@ def _write_several(files: dict[str, bytes], path: str | os.PathLike[str], format
     if target.suffix not in endings or os.path.isdir(target):
         write_folder(target, files)
     elif len(files) > len(endings) or not format.endings:
-        several = f"{format.name} has files for each document: write to a folder"
-        raise UsageError(f"{target} is one file, and {several}")
+        advice = f"{format.name} has files for each document: write to a folder"
+        raise UsageError(f"{target} is one file, and {advice}")
     elif target.suffix not in format.endings:
         raise UsageError(f"{format.name} is written to a folder, or *{format.endings[0]}: {target}")
     else:
-        beside = {target.with_suffix(Path(name).suffix).name: data for name, data in files.items()}
-        write_folder(target.parent, beside)
+        renamed = {target.with_suffix(Path(name).suffix).name: data for name, data in files.items()}
+        write_folder(target.parent, renamed)
 
 
 # Files that are read with those of the same name that have the other ending.
@@ -381,42 +374,41 @@ def files_of(path: str | os.PathLike[str]) -> tuple[list[str], bool]:
     from pathlib import Path
 
     if is_folder:
-        below = sorted(str(file) for file in Path(text).rglob("*") if os.path.isfile(file))
-        found = [file for file in below if _is_content(Path(file).relative_to(text), Path(text))]
-        if not found:
+        paths = sorted(str(file) for file in Path(text).rglob("*") if os.path.isfile(file))
+        files = [file for file in paths if _is_content(Path(file).relative_to(text), Path(text))]
+        if not files:
             raise InputError("there are no files in the folder", file=text, fix="check the path")
-        return found, True
-    found = sorted(file for file in glob.glob(text, recursive=True) if os.path.isfile(file))
-    found = [file for file in found if _is_content(Path(file), Path())]
-    if not found:
+        return files, True
+    paths = sorted(file for file in glob.glob(text, recursive=True) if os.path.isfile(file))
+    files = [file for file in paths if _is_content(Path(file), Path())]
+    if not files:
         raise InputError("no file matches the pattern", file=text, fix="check the pattern")
-    return found, True
+    return files, True
 
 
 def _remote_files_of(address: str) -> tuple[list[str], bool]:
-    """The same for an address."""
+    """The files behind an address, and whether the address names several: see `files_of`."""
     import glob
     from pathlib import Path
 
     system, place = remote_files(address)
-    several = True
     try:
         if glob.has_magic(place) and not system.exists(place):
-            found = [path for path in system.glob(place) if system.isfile(path)]
+            paths = [path for path in system.glob(place) if system.isfile(path)]
         elif system.isdir(place):
-            found = system.find(place)
+            paths = system.find(place)
         else:
-            found, several = [place], False
+            return [address], False
     except OSError as error:
         raise InputError(f"the address cannot be read: {error}", file=address) from None
-    if several:
-        found = [path for path in sorted(found) if _is_content(Path(path), Path("/"))]
-    if not found:
+    files = [path for path in sorted(paths) if _is_content(Path(path), Path("/"))]
+    if not files:
         raise InputError("there is no file at the address", file=address, fix="check the address")
-    return ([system.unstrip_protocol(path) for path in found] if several else [address]), several
+    return [system.unstrip_protocol(path) for path in files], True
 
 
 def _is_content(file: Path, folder: Path) -> bool:
+    """Whether a file of a folder is to be read: it is not hidden, nor the text of an annotation."""
     if any(part.startswith(".") for part in file.parts if part not in (".", "..")):
         return False
     partner = _COMPANIONS.get(file.suffix)

@@ -6,17 +6,14 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from corefeval.diagnostics import InputError, Notice, excerpt, note, plural
 from corefeval.formats.brat_types import are_kinds, chain_types, kind_and_class, make_types
 from corefeval.formats.losses import (
-    IDS,
     carry_words,
-    check_writable,
     encode_text,
-    list_losses,
-    note_counts,
+    note_losses,
     relations_of,
     sentence_bounds,
     words_of,
@@ -24,7 +21,6 @@ from corefeval.formats.losses import (
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import (
-    FILE_NAMES,
     absence_error,
     companion_text,
     document_id,
@@ -48,7 +44,6 @@ from corefeval.model.text_tokens import text_of
 from corefeval.model.token_tables import tokens_of_texts
 from corefeval.model.words import plain_word, writable_text
 
-FEATURES = ("mention_id", "entity_type", "mention_type")
 _SPAN = r"[0-9]{1,15} [0-9]{1,15}"
 _TEXT_BOUND = re.compile(rf"(T\S*)\t(\S+) ({_SPAN}(?:;{_SPAN})*)(?:\t(.*))?", re.DOTALL)
 _RELATION = re.compile(r"R\S*\t(\S+) [^\s:]+:(\S+) [^\s:]+:(\S+)\s*")
@@ -56,7 +51,7 @@ _COREFERENCE = re.compile(r"R\S*\tcoref", re.IGNORECASE)
 _BRIDGING = re.compile(r"bridging(?:[_-](\S+))?", re.IGNORECASE)
 _SPLIT = re.compile(r"split[_-]?antecedent", re.IGNORECASE)
 _EQUIVALENCE = re.compile(r"\*\tEquiv((?: \S+)+)\s*")
-_ASIDE = {
+_IGNORED = {
     "A": "attributes",
     "M": "attributes",
     "E": "events",
@@ -64,16 +59,6 @@ _ASIDE = {
     "#": "notes",
     "R": "other relations",
     "*": "other equivalences",
-}
-_LOSSES = {
-    "changed-words": ("word", "with blanks or without text, written with _"),
-    "entity-names": ("entity", "named after their first mention"),
-    "changed-types": ("mention", "of a type with blanks, written with _"),
-    "mention-kinds": ("mention", "whose mention_type its type does not show"),
-    "chosen-anchors": ("antecedent", "written as the mention before the anaphor"),
-    "trimmed-mentions": ("mention", "written without line ends at the edges"),
-    **FILE_NAMES,
-    **IDS,
 }
 _SAFE_KIND = re.compile(r"(?!coref)[^\s:]+", re.IGNORECASE)
 _LINE_END = re.compile(r"[\r\n]+")
@@ -90,13 +75,13 @@ class _Mention:
 
 @dataclass(slots=True)
 class _Annotations:
-    """What the lines say; equivalences may come before the mentions that they join."""
+    """What the lines of a file say; equivalences may come before the mentions that they join."""
 
     source: Source
     text: str
     mentions: dict[str, _Mention] = field(default_factory=dict)
     links: list[tuple[list[str], int]] = field(default_factory=list)
-    aside: Counter[str] = field(default_factory=Counter)
+    ignored: Counter[str] = field(default_factory=Counter)
     relations: list[tuple[str, str, str]] = field(default_factory=list)
     other_text: int = 0
 
@@ -111,10 +96,10 @@ class _Annotations:
             if relation is None:
                 raise self.refuse(line, number, "R1, tab, Coreference Arg1:T1 Arg2:T2")
             self.join([relation[2], relation[3]], line, number)
-        elif (other := _RELATION.fullmatch(line)) and other[2][0] == other[3][0] == "T":
-            self.relations.append((other[1], other[2], other[3]))
-        elif line[0] in _ASIDE:
-            self.aside[_ASIDE[line[0]]] += 1
+        elif (relation := _RELATION.fullmatch(line)) and relation[2][0] == relation[3][0] == "T":
+            self.relations.append((relation[1], relation[2], relation[3]))
+        elif line[0] in _IGNORED:
+            self.ignored[_IGNORED[line[0]]] += 1
         else:
             raise self.refuse(line, number, "T1, tab, type, offsets, tab, text; or *, tab, Equiv …")
 
@@ -129,11 +114,11 @@ class _Annotations:
         )
 
     def join(self, identifiers: list[str], line: str, number: int) -> None:
-        """Join mentions; events and other things that are no text are left aside."""
+        """Join mentions; what names events or anything else without text is ignored."""
         if all(identifier.startswith("T") for identifier in identifiers):
             self.links.append((identifiers, number))
         else:
-            self.aside[_ASIDE[line[0]]] += 1
+            self.ignored[_IGNORED[line[0]]] += 1
 
     def read_mention(self, line: str, number: int) -> None:
         """Read a text-bound annotation."""
@@ -160,14 +145,14 @@ class _Annotations:
         self.mentions[identifier] = _Mention(identifier, kind, self.merge(spans), number)
 
     def merge(self, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Pieces in order; those with only white space between, like two lines, are one."""
-        kept: list[tuple[int, int]] = []
+        """Spans in order; those with only white space between them, like two lines, are joined."""
+        merged: list[tuple[int, int]] = []
         for start, end in sorted(spans):
-            if kept and (start <= kept[-1][1] or self.text[kept[-1][1] : start].isspace()):
-                kept[-1] = kept[-1][0], max(kept[-1][1], end)
+            if merged and (start <= merged[-1][1] or self.text[merged[-1][1] : start].isspace()):
+                merged[-1] = merged[-1][0], max(merged[-1][1], end)
             else:
-                kept.append((start, end))
-        return kept
+                merged.append((start, end))
+        return merged
 
     def entities(self) -> list[_Mention]:
         """The mentions in textual order, with their entities: named by their first mention."""
@@ -182,10 +167,10 @@ class _Annotations:
         for identifiers, number in self.links:
             for identifier in identifiers:
                 if identifier not in self.mentions:
-                    found, expected = " ".join(identifiers), "ids of T lines of this file"
-                    raise absence_error(self.source, identifier, number, found, expected)
-            for one, other in pairwise(identifiers):
-                group[first(other)] = first(one)
+                    shown, expected = " ".join(identifiers), "ids of T lines of this file"
+                    raise absence_error(self.source, identifier, number, shown, expected)
+            for before, after in pairwise(identifiers):
+                group[first(after)] = first(before)
         ordered = _in_order(self.mentions.values())
         names: dict[str, str] = {}
         for mention in ordered:
@@ -195,22 +180,23 @@ class _Annotations:
     def chains(self) -> list[_Mention]:
         """The mentions in textual order, in entities that their types name; nothing if none do.
 
-        An annotation of another type on the same characters states what such a mention is, as
-        LitBank has it; one on characters of its own is an entity of its own.
+        An annotation of another type on equal characters states what such a mention is, as in
+        LitBank; an annotation that shares its characters with no such mention is an entity alone.
         """
         names = chain_types([(m.type, self.cover(m.parts)) for m in self.mentions.values()])
-        others: dict[tuple[tuple[int, int], ...], list[_Mention]] = defaultdict(list)
+        if not names:
+            return []
+        described: dict[tuple[tuple[int, int], ...], list[_Mention]] = defaultdict(list)
         for mention in reversed(self.mentions.values()):
             if mention.type not in names:
-                others[tuple(mention.parts)].append(replace(mention, entity=mention.identifier))
-        made = []
-        for mention in self.mentions.values() if names else ():
+                described[tuple(mention.parts)].append(replace(mention, entity=mention.identifier))
+        mentions = []
+        for mention in self.mentions.values():
             if mention.type in names:
-                same = others[tuple(mention.parts)]
-                described = same.pop() if same else replace(mention, type="")
-                made.append(replace(described, entity=mention.type))
-        alone = [mention for rest in others.values() for mention in rest] if names else []
-        return _in_order([*made, *alone])
+                candidates = described[tuple(mention.parts)]
+                description = candidates.pop() if candidates else replace(mention, type="")
+                mentions.append(replace(description, entity=mention.type))
+        return _in_order(chain(mentions, *described.values()))
 
     def cover(self, parts: list[tuple[int, int]]) -> str:
         """The text of a mention."""
@@ -221,25 +207,27 @@ class _Annotations:
 
         Types are taken for names of entities only where nothing else joins any mentions.
         """
-        chains = [] if self.links else self.chains()
-        mentions, file = chains or self.entities(), self.source.file
-        if not self.links and chains:
+        if self.links:
+            return self.entities(), []
+        file = self.source.file
+        if chains := self.chains():
             entities = {m.entity for m in chains if m.entity != m.identifier}
-            shown = excerpt(next(iter(entities)))
-            message = f"{file}: no line joins mentions, but types such as {shown} name entities: "
+            example = excerpt(next(iter(entities)))
+            message = f"{file}: no line joins mentions, but types such as {example} name entities: "
             message += f"{plural(len(entities), 'type')} read as entities"
             if merged := len(self.mentions) - len(chains):
                 message += f"; {plural(merged, 'annotation')} of the same characters state classes"
-            return mentions, [Notice("chains-in-types", message, len(entities))]
-        if not self.links and len(mentions) > 1:
-            message = f"{file}: nothing joins mentions (no coreference relation, no equivalence, no"
-            message += f" types that name entities): each of the {plural(len(mentions), 'mention')}"
-            message += " is an entity of its own"
-            if others := Counter(kind for kind, *_ in self.relations).most_common(3):
-                listed = ", ".join(excerpt(kind) for kind, _ in others)
-                message += f"; relations that do not join: {listed}"
-            return mentions, [Notice("nothing-joined", message, len(mentions))]
-        return mentions, []
+            return chains, [Notice("chains-in-types", message, len(entities))]
+        mentions = self.entities()
+        if len(mentions) < 2:
+            return mentions, []
+        message = f"{file}: nothing joins mentions (no coreference relation, no equivalence, no"
+        message += f" types that name entities): each of the {plural(len(mentions), 'mention')}"
+        message += " is an entity of its own"
+        if kinds := Counter(kind for kind, *_ in self.relations).most_common(3):
+            listed = ", ".join(excerpt(kind) for kind, _ in kinds)
+            message += f"; relations that do not join: {listed}"
+        return mentions, [Notice("nothing-joined", message, len(mentions))]
 
     def relate(
         self, document: DocumentBuilder, numbers: dict[str, int], entities: dict[str, str]
@@ -248,15 +236,15 @@ class _Annotations:
         sets: dict[str, list[str]] = defaultdict(list)
         for kind, anaphor, antecedent in self.relations:
             if anaphor not in numbers or antecedent not in numbers:
-                self.aside["relations of unknown mentions"] += 1
+                self.ignored["relations of unknown mentions"] += 1
             elif _SPLIT.fullmatch(kind):
                 sets[entities[anaphor]].append(entities[antecedent])
             else:
                 bridging = _BRIDGING.fullmatch(kind)
                 name, label = (BRIDGING, bridging[1] or "") if bridging else (kind, "")
                 document.relation(name, numbers[anaphor], [numbers[antecedent]], label)
-        for whole, elements in sets.items():
-            document.relation(SPLIT, whole, elements)
+        for entity, elements in sets.items():
+            document.relation(SPLIT, entity, elements)
 
 
 def _in_order(mentions: Iterable[_Mention]) -> list[_Mention]:
@@ -274,13 +262,13 @@ def read_brat(source: Source, *, name: str = "") -> Corpus:
     """
     companion = companion_text(source)
     text = companion.text
-    found = _Annotations(source, text)
+    annotations = _Annotations(source, text)
     for number, line in enumerate(lines_of(source.text), start=1):
         if line.strip():
-            found.read(line, number)
+            annotations.read(line, number)
     builder = CorpusBuilder(name=name, source=source.file)
     document = builder.document(document_id(source.stem), n_tokens=len(text))
-    mentions, builder.notices = found.join_entities()
+    mentions, builder.notices = annotations.join_entities()
     kinds_alone = are_kinds(mention.type for mention in mentions)
     numbers: dict[str, int] = {}
     for mention in mentions:
@@ -297,23 +285,26 @@ def read_brat(source: Source, *, name: str = "") -> Corpus:
                 **({"mention_type": kind} if kind else {}),
             },
         )
-    found.relate(document, numbers, {mention.identifier: mention.entity for mention in mentions})
-    what = "whose text is not what is at its offsets; the offsets count"
-    builder.notices += note("other-text", found.other_text, "mention", what, whose=source.file)
-    if aside := found.aside.total():
-        kinds = ", ".join(f"{count} of {kind}" for kind, count in found.aside.items())
-        message = f"{source.file}: {plural(aside, 'line')} ignored: {kinds}"
-        builder.notices.append(Notice("left-aside", message, aside, tuple(found.aside)))
+    annotations.relate(
+        document, numbers, {mention.identifier: mention.entity for mention in mentions}
+    )
+    reason = "whose text is not what is at its offsets; the offsets count"
+    n_differing = annotations.other_text
+    builder.notices += note("other-text", n_differing, "mention", reason, whose=source.file)
+    if ignored := annotations.ignored:
+        kinds = ", ".join(f"{count} of {kind}" for kind, count in ignored.items())
+        message = f"{source.file}: {plural(ignored.total(), 'line')} ignored: {kinds}"
+        notice = Notice("left-aside", message, ignored.total(), tuple(ignored))
+        builder.notices.append(notice)
     return builder.build(tokens_of_texts([text], companion.file))
 
 
 def write_brat(corpus: Corpus) -> Written:
     """Write `NAME.ann` and `NAME.txt` for each document; `_` where there are no words.
 
-    A text of the corpus' own is written as it is; words are joined by blanks, sentences by
-    newlines. Entities of several mentions become equivalences, and lose their names.
+    A corpus of texts is written as it is; words are joined by blanks, sentences by newlines.
+    Entities of several mentions become equivalences, and lose their names.
     """
-    check_writable(corpus, "brat")
     files: dict[str, bytes] = {}
     counts: Counter[str] = Counter()
     lost: list[Relation] = []
@@ -329,11 +320,7 @@ def write_brat(corpus: Corpus) -> Written:
         lines += _relation_lines(document, anchors, lost, counts)
         files[f"{stem}.ann"] = encode_text(lines, counts)
         files[f"{stem}.txt"] = text_bytes(text)
-    notices = (
-        *note_counts(counts, _LOSSES),
-        *list_losses(corpus, features=FEATURES, relations=lost),
-    )
-    return Written(files, notices)
+    return Written(files, note_losses("brat", corpus, counts, relations=lost))
 
 
 def _relation_lines(
@@ -342,33 +329,33 @@ def _relation_lines(
     lost: list[Relation],
     counts: Counter[str],
 ) -> str:
-    """Lines of relations, between mentions: sets are told by the first ones of entities.
+    """Lines of relations between mentions; an entity is its first mention.
 
-    What cannot be written is put to those that are lost.
+    Relations that cannot be written are added to `lost`.
     """
     first: dict[int, int] = {}
     identifiers = dict(zip(document.rows, mention_ids(document), strict=True))
     for mention in reversed(document.mentions):
         first[mention.entity.index] = mention.row
     lines: list[str] = []
-    for number, one in relations_of(document).items():
-        kind = one.kind
-        places = [(a if a >= 0 else first.get(e, -1)) for e, a in (one.anaphor, *one.antecedents)]
-        pairs = [(places[0], place) for place in places[1:]]
+    for number, relation in relations_of(document).items():
+        kind, ends = relation.kind, (relation.anaphor, *relation.antecedents)
+        rows = [(row if row >= 0 else first.get(entity, -1)) for entity, row in ends]
+        pairs = [(rows[0], row) for row in rows[1:]]
         if kind == BRIDGING:
-            kind = f"Bridging_{one.label}" if one.label else "Bridging"
+            kind = f"Bridging_{relation.label}" if relation.label else "Bridging"
             pairs = [(anaphor, antecedent) for anaphor, antecedent, _ in anchors.get(number, ())]
             counts["chosen-anchors"] += sum(not stated for *_, stated in anchors.get(number, ()))
         elif kind == SPLIT:
             kind = "Split_antecedent"
-        elif one.label or len(pairs) > 1 or min(*one.anaphor, *one.antecedents[0]) < 0:
+        elif relation.label or len(pairs) > 1 or min(chain(*ends)) < 0:
             pairs = []
         if not pairs or min(map(min, pairs)) < 0 or not _SAFE_KIND.fullmatch(kind):
-            lost.append(one)
+            lost.append(relation)
             continue
         for anaphor, antecedent in pairs:
-            ends = f"Arg1:{identifiers[anaphor]} Arg2:{identifiers[antecedent]}"
-            lines.append(f"R{len(lines) + 1}\t{kind} {ends}\n")
+            arguments = f"Arg1:{identifiers[anaphor]} Arg2:{identifiers[antecedent]}"
+            lines.append(f"R{len(lines) + 1}\t{kind} {arguments}\n")
     return "".join(lines)
 
 
@@ -399,22 +386,22 @@ def _annotation(
     lines = []
     members: dict[int, list[str]] = defaultdict(list)
     described = []
-    for mention, parts, identifier, safe in zip(
+    for mention, parts, identifier, type in zip(
         document.mentions, spans, identifiers, types, strict=True
     ):
-        lines_apart = [piece for start, end in parts for piece in _on_lines(text, start, end)]
-        offsets = ";".join(f"{start} {end}" for start, end in lines_apart)
-        edges = lines_apart[0][0], lines_apart[-1][1]
+        pieces = [piece for start, end in parts for piece in _on_lines(text, start, end)]
+        offsets = ";".join(f"{start} {end}" for start, end in pieces)
+        edges = pieces[0][0], pieces[-1][1]
         counts["trimmed-mentions"] += edges != (parts[0][0], parts[-1][1])
-        covered = " ".join(text[start:end] for start, end in lines_apart)
-        described.append((safe, covered))
-        lines.append(f"{identifier}\t{safe} {offsets}\t{_LINE_END.sub(' ', covered)}\n")
+        covered = " ".join(text[start:end] for start, end in pieces)
+        described.append((type, covered))
+        lines.append(f"{identifier}\t{type} {offsets}\t{_LINE_END.sub(' ', covered)}\n")
         members[mention.entity.index].append(identifier)
     names = document.corpus.names
-    for entity, found in members.items():
-        counts["entity-names"] += names is not None and names[entity] != found[0]
-        if len(found) > 1:
-            lines.append(f"*\tEquiv {' '.join(found)}\n")
+    for entity, ids in members.items():
+        counts["entity-names"] += names is not None and names[entity] != ids[0]
+        if len(ids) > 1:
+            lines.append(f"*\tEquiv {' '.join(ids)}\n")
     if len(members) == len(described) and chain_types(described):
         # Types would be read as names of entities, if nothing said what is joined.
         lines.append(f"*\tEquiv {identifiers[0]}\n")
@@ -422,6 +409,6 @@ def _annotation(
 
 
 def _on_lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """A span without line ends, which brat does not allow inside of a piece."""
-    found = [match.span() for match in re.finditer(r"[^\r\n]+", text[start:end])]
-    return [(start + first, start + after) for first, after in found] or [(start, end)]
+    """A span cut at line ends, which brat does not allow inside of a piece."""
+    pieces = [match.span() for match in re.finditer(r"[^\r\n]+", text[start:end])]
+    return [(start + first, start + after) for first, after in pieces] or [(start, end)]

@@ -1,4 +1,4 @@
-"""What the types of brat's annotations say: a class, a kind and a class, or the name of a chain."""
+"""The types of brat's annotations: a class, a kind and a class, or the name of a chain."""
 
 from __future__ import annotations
 
@@ -40,12 +40,14 @@ def chain_types(annotations: Collection[tuple[str, str]]) -> frozenset[str]:
     entities = {kind for kind in uses if _ENTITY.fullmatch(kind)}
     entities = entities if len(entities) >= _ENOUGH_ENTITIES else set()
     numbered = {kind for kind in uses if _CLUSTER.fullmatch(kind)} | entities
-    found = {kind: match for kind in uses if (match := _NAME_AND_NUMBER.fullmatch(kind))}
-    names = {match[1] for match in found.values()}
-    numbers = {int(match[2]) for match in found.values()}
-    apart = len(names) > 1 and len(numbers) == len(found)
-    if apart or any(k in found and _words(found[k][1]) == _words(text) for k, text in annotations):
-        numbered |= found.keys()
+    matches = {kind: match for kind in uses if (match := _NAME_AND_NUMBER.fullmatch(kind))}
+    names = {match[1] for match in matches.values()}
+    numbers = {int(match[2]) for match in matches.values()}
+    all_differ = len(names) > 1 and len(numbers) == len(matches)
+    if all_differ or any(
+        kind in matches and _words(matches[kind][1]) == _words(text) for kind, text in annotations
+    ):
+        numbered |= matches.keys()
     return frozenset(numbered if any(uses[kind] > 1 for kind in numbered) else ())
 
 
@@ -55,14 +57,14 @@ def _words(text: str) -> str:
 
 
 def are_kinds(types: Iterable[str]) -> bool:
-    """Whether types without a class are kinds: beside others or kinds with a class, no classes.
+    """Whether types without a class are kinds: they are if there are several types, and no class.
 
     >>> are_kinds(["PROP", "NOM"]), are_kinds(["PRO", "LOC"]), are_kinds(["PRO"])
     (True, False, False)
     """
     distinct = set(types) - {_UNTYPED, ""}
-    alone = {one for one in distinct if not _KIND_AND_CLASS.fullmatch(one)}
-    return len(distinct) > 1 and alone <= _KINDS
+    without_class = {kind for kind in distinct if not _KIND_AND_CLASS.fullmatch(kind)}
+    return len(distinct) > 1 and without_class <= _KINDS
 
 
 def kind_and_class(type: str, *, kinds: bool = False) -> tuple[str, str]:
@@ -79,9 +81,9 @@ def kind_and_class(type: str, *, kinds: bool = False) -> tuple[str, str]:
 
 
 def _join(kind: str, entity_class: str) -> str:
-    """One type for both, or the class alone where they would not be read again as they are."""
-    known = [kind] if kind in _KINDS else []
-    return "_".join(part for part in (*known, entity_class) if part)
+    """The type of a kind and a class, or the class alone where the kind could not be read again."""
+    parts = (kind if kind in _KINDS else "", entity_class)
+    return "_".join(filter(None, parts))
 
 
 def make_types(document: Document, counts: Counter[str]) -> list[str]:
@@ -91,17 +93,13 @@ def make_types(document: Document, counts: Counter[str]) -> list[str]:
     """
     kinds = feature_values(document, "mention_type")
     classes = feature_values(document, "entity_type")
-    wanted = [_join(*pair) for pair in zip(kinds, classes, strict=True)]
+    joined = list(map(_join, kinds, classes))
     types = [
-        _UNSAFE.sub("_", one.encode(errors="backslashreplace").decode()) or _UNTYPED
-        for one in wanted
+        _UNSAFE.sub("_", text.encode(errors="backslashreplace").decode()) or _UNTYPED
+        for text in joined
     ]
-    alone = are_kinds(types)
-    counts["mention-kinds"] += sum(
-        kind != kind_and_class(made, kinds=alone)[0]
-        for kind, made in zip(kinds, types, strict=True)
-    )
-    counts["changed-types"] += sum(
-        bool(one) and one != made for one, made in zip(wanted, types, strict=True)
-    )
+    kinds_alone = are_kinds(types)
+    for kind, text, type in zip(kinds, joined, types, strict=True):
+        counts["mention-kinds"] += kind != kind_and_class(type, kinds=kinds_alone)[0]
+        counts["changed-types"] += bool(text) and text != type
     return types

@@ -8,18 +8,14 @@ from dataclasses import dataclass, field
 
 from corefeval.diagnostics import InputError, excerpt, note
 from corefeval.formats.losses import (
-    GAPS,
     bracket_mentions,
     check_distinct,
-    check_writable,
     count_gapped,
     encode_text,
-    list_losses,
     name_entities,
     nested_mentions,
-    note_counts,
+    note_losses,
     sentence_bounds,
-    with_tokens,
     words_of,
 )
 from corefeval.formats.registry import Written
@@ -38,19 +34,6 @@ _COMMENT = re.compile(r"# \S+ = ")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _BLANK_RUN = re.compile(r"[ \t]+")
 ZERO = "##"
-_LOSSES = {
-    "crossing-mentions": (
-        "mention",
-        "left out: crossing another one of the same entity, which marks cannot express",
-    ),
-    **GAPS,
-    "sentence-boundaries": ("sentence boundary", "left out"),
-    "changed-words": ("word", "with blanks or without text, written with _"),
-    "zero-words": ("zero", "whose word is written with ## before it"),
-    "false-zeros": ("word", "that will read as a zero"),
-    "document-names": ("document", "whose name cannot be expressed"),
-    "entity-names": ("entity", "numbered, because marks cannot hold names"),
-}
 
 
 @dataclass(slots=True)
@@ -74,20 +57,20 @@ class _Line:
         self.words.append(marked[1])
         marks = marked[2].split(",")
         unopened = [mark[:-1] for mark in marks if mark[0] != "[" and not self.close(mark[:-1])]
-        here = len(self.words) - 1
+        position = len(self.words) - 1
         for mark in marks:
             entity = mark.strip("[]")
             if mark[0] == "[" and (mark[-1] == "]" or entity in unopened):
                 if mark[-1] != "]":  # a mention of one word, written with two marks
                     unopened.remove(entity)
-                self.mentions.append((entity, here, here + 1))
+                self.mentions.append((entity, position, position + 1))
             elif mark[0] == "[":
                 self.open_rows[entity].append(len(self.mentions))
-                self.mentions.append((entity, here, 0))
+                self.mentions.append((entity, position, 0))
         if unopened:
             raise self.balance_error(
                 f"a mention of entity {excerpt(unopened[0])} closes without being opened",
-                f"word {here + 1}, {excerpt(cell)}",
+                f"word {position + 1}, {excerpt(cell)}",
                 f"{excerpt('[' + unopened[0])} on a word before it",
             )
 
@@ -129,19 +112,19 @@ def read_crac_text(source: Source, *, name: str = "") -> Corpus:
     stands among the marks.
     """
     builder = CorpusBuilder(name=name, source=source.file, names_hold=True)
-    found = _documents(source.text)
-    if not found:
+    documents = _documents(source.text)
+    if not documents:
         raise InputError(
             "there is no document", file=source.file, expected="a line of words for each document"
         )
     doubtful = 0
-    for count, (number, title, text) in enumerate(found, start=1):
+    for count, (number, title, text) in enumerate(documents, start=1):
         line = _Line(number, source.file)
         for cell in _BLANK_RUN.split(text.strip(" \t")) if text else ():
             line.add(cell)
         line.finish()
         doubtful += line.doubtful
-        stem = source.stem if len(found) == 1 else source.stem + f"_{count}"
+        stem = source.stem if len(documents) == 1 else source.stem + f"_{count}"
         document = builder.document(
             title or stem,
             words=line.words,
@@ -150,24 +133,24 @@ def read_crac_text(source: Source, *, name: str = "") -> Corpus:
         )
         for entity, start, end in line.mentions:
             document.mention(entity, start, end)
-    what = "with brackets after a bar that are not marks, kept as they are"
-    builder.notices += note("unread-marks", doubtful, "word", what, whose=source.file)
+    text = "with brackets after a bar that are not marks, kept as they are"
+    builder.notices += note("unread-marks", doubtful, "word", text, whose=source.file)
     return builder.build()
 
 
 def _documents(text: str) -> list[tuple[int, str, str]]:
     """The line, title and text of each document; a title without text is an empty document."""
-    found: list[tuple[int, str, str]] = []
+    documents: list[tuple[int, str, str]] = []
     for number, line in enumerate(_LINE_END.split(text), start=1):
         header = _NEW_DOCUMENT.fullmatch(line)
         if header is not None:
-            found.append((number, (header[1] or "").strip(), ""))
+            documents.append((number, (header[1] or "").strip(), ""))
         elif line.strip(" \t") and not _COMMENT.match(line):
-            if found and not found[-1][2]:
-                found[-1] = number, found[-1][1], line
-            else:
-                found.append((number, "", line))
-    return found
+            title = ""
+            if documents and not documents[-1][2]:
+                _, title, _ = documents.pop()
+            documents.append((number, title, line))
+    return documents
 
 
 def _plain(cell: str) -> str:
@@ -188,8 +171,6 @@ def write_crac_text(corpus: Corpus) -> Written:
     Of two mentions of one entity that cross each other only the first can be written; gaps are
     filled; blanks in words become `_`; words of zeros get `##` before them.
     """
-    check_writable(corpus, "CRAC plain text")
-    corpus, made_up = with_tokens(corpus)
     counts = count_gapped(corpus)
     parts = []
     headers = [_header(document) for document in corpus]
@@ -202,8 +183,7 @@ def write_crac_text(corpus: Corpus) -> Written:
         counts["sentence-boundaries"] += max(len(sentence_bounds(document, len(words))) - 1, 0)
         parts += [line, "\n"] if line else []
     data = encode_text("".join(parts), counts)
-    lost = list_losses(corpus, columns=("empty",), relations=corpus.relations)
-    return Written({"": data}, (*made_up, *note_counts(counts, _LOSSES), *lost))
+    return Written({"": data}, note_losses("crac-text", corpus, counts, relations=corpus.relations))
 
 
 def _header(document: Document) -> DocumentId:
@@ -247,7 +227,7 @@ def _mark_line(document: Document, words: list[str], counts: Counter[str]) -> st
 
 
 def _names(document: Document, counts: Counter[str]) -> dict[int, str]:
-    """Entity names that can be marks: the corpus' own, or numbers."""
+    """Entity names that can be marks, by entity: those of the corpus, or numbers."""
     if document.corpus.names is None:
         return {entity.index: f"e{n}" for n, entity in enumerate(document.entities, start=1)}
     return name_entities(document, _SAFE_NAME, counts, "e{}", 1)

@@ -12,6 +12,9 @@ from corefeval.formats.standoff import lines_of
 
 DOCUMENT, MENTION, START, END = "document", "mention", "start", "end"
 _PLACES = (DOCUMENT, MENTION, START, END)
+_PLACE_COLUMNS = [
+    sorted(names) for names in ((DOCUMENT, START, END), (DOCUMENT, MENTION), (DOCUMENT,))
+]
 _NUMBER = re.compile(r"[0-9]{1,15}")
 _HEADER = (
     "a first line that names the columns, with tabs between them: document, then start and end, or "
@@ -19,7 +22,7 @@ _HEADER = (
 )
 
 # The values of a feature by document and mention (start and end, or an id), or by document.
-Given = dict[str, dict[str, object]]
+FeatureValues = dict[str, dict[str, object]]
 
 
 def read_features(
@@ -27,7 +30,7 @@ def read_features(
     *,
     encoding: str = "utf-8",
     choices: Mapping[str, Collection[str]] | None = None,
-) -> Given:
+) -> FeatureValues:
     """Read features of mentions or documents, as `features=` of `score` takes them.
 
     The first line names the columns: `document`; `start` and `end` (exclusive, counted from 0) or
@@ -39,7 +42,7 @@ def read_features(
     lines = lines_of(source.text)
     names = [name.strip() for name in lines[0].split("\t")] if lines else []
     features = _check_header(source, names)
-    given: Given = {name: {} for name in features}
+    values: FeatureValues = {name: {} for name in features}
     seen: dict[tuple[str, Hashable], int] = {}
     for number, line in enumerate(lines[1:], start=2):
         if not line.strip():
@@ -64,18 +67,21 @@ def read_features(
             )
         for name in features:
             _check_value(source, name, row[name], (choices or {}).get(name), number)
-            _put(given[name], row[DOCUMENT], place, row[name] or None)
+            _put(values[name], row[DOCUMENT], place, row[name] or None)
     if not seen:
         raise InputError("a file without features", file=source.file, expected="lines of mentions")
-    return given
+    return values
 
 
 def _check_header(source: Source, names: list[str]) -> list[str]:
     features = [name for name in names if name not in _PLACES]
     places = [name for name in names if name in _PLACES]
-    sound = sorted(places) in (sorted(p) for p in ((DOCUMENT, START, END), (DOCUMENT, MENTION),
-                                                   (DOCUMENT,)))  # fmt: skip
-    if not sound or not features or "" in features or len(set(features)) < len(features):
+    if (
+        sorted(places) not in _PLACE_COLUMNS
+        or not features
+        or "" in features
+        or len(set(features)) < len(features)
+    ):
         raise source.error(
             "not the header of a feature file", 1, found=excerpt("\t".join(names)), expected=_HEADER
         )

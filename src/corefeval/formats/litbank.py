@@ -6,26 +6,22 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from corefeval.diagnostics import excerpt, note
+from corefeval.diagnostics import excerpt
+from corefeval.formats.declarations import Loss
 from corefeval.formats.losses import (
-    GAPS,
-    IDS,
     carry_words,
-    check_writable,
     count_gapped,
     encode_text,
-    list_losses,
     name_entities,
     note_counts,
+    note_losses,
     relations_of,
     sentence_bounds,
-    with_tokens,
     words_of,
 )
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import (
-    FILE_NAMES,
     absence_error,
     companion_text,
     document_id,
@@ -40,7 +36,7 @@ from corefeval.model import Corpus, CorpusBuilder, Document, DocumentBuilder, Re
 from corefeval.model.words import unbroken_word
 
 RELATIONS = {"APPOS": "apposition", "COP": "copula"}
-FEATURES = ("mention_id", "entity_type", "mention_type")
+_TYPES = ("entity_type", "mention_type")
 _KEYWORDS = {kind: keyword for keyword, kind in RELATIONS.items()}
 _COLUMNS = (
     "MENTION, id, sentence, token, sentence, token (inclusive), text, entity and mention type"
@@ -48,13 +44,10 @@ _COLUMNS = (
 _BLANK_RUN = re.compile(r"[ \t]+")
 _NUMBER = re.compile(r"[0-9]{1,15}")
 _SAFE_NAME = re.compile(r"[^\t\r\n]+")
-_LOSSES = {
-    **GAPS,
-    "changed-words": ("word", "with blanks or without text, written with _"),
-    "entity-names": ("entity", "numbered, because names have tabs or the like"),
-    **FILE_NAMES,
-    **IDS,
-}
+_ODDITIES = (
+    Loss("other-text", "mention", "whose text is not that of its tokens; the tokens count"),
+    Loss("repeated-links", "COREF line", "repeated, which changes nothing"),
+)
 
 
 @dataclass(slots=True)
@@ -67,16 +60,16 @@ class _Text:
 
     @staticmethod
     def of(text: str) -> _Text:
-        """Cut a text at line ends and blanks."""
-        cut = _Text()
+        """The tokens between the line ends and blanks of a text."""
+        tokens = _Text()
         for number, line in enumerate(lines_of(text), start=1):
             plain = line.strip(" \t")
             words = _BLANK_RUN.split(plain) if plain else []
-            cut.line_starts.append(len(cut.words))
-            cut.words += words
-            cut.lines += [number] * len(words)
-        cut.line_starts.append(len(cut.words))
-        return cut
+            tokens.line_starts.append(len(tokens.words))
+            tokens.words += words
+            tokens.lines += [number] * len(words)
+        tokens.line_starts.append(len(tokens.words))
+        return tokens
 
     def sentence_starts(self) -> list[int]:
         """Where sentences with tokens begin."""
@@ -94,7 +87,7 @@ class _Mention:
 
 @dataclass(slots=True)
 class _Annotations:
-    """What the lines say, before it is put together: COREF may come before its MENTION."""
+    """What the lines say, not yet joined: COREF may come before its MENTION."""
 
     mentions: dict[str, _Mention] = field(default_factory=dict)
     links: list[tuple[str, str, int]] = field(default_factory=list)
@@ -109,11 +102,11 @@ def read_litbank(source: Source, *, name: str = "") -> Corpus:
     with COREF lines of several entities is a mention of each.
     """
     text = _Text.of(companion_text(source).text)
-    found = _Annotations()
+    annotations = _Annotations()
     for number, line in enumerate(lines_of(source.text), start=1):
         if line.strip():
-            _read_line(source, text, found, line.split("\t"), number)
-    repeated = _join_links(source, found)
+            _read_line(source, text, annotations, line.split("\t"), number)
+    repeated = _join_links(source, annotations)
     builder = CorpusBuilder(name=name, source=source.file)
     document = builder.document(
         document_id(source.stem),
@@ -121,24 +114,22 @@ def read_litbank(source: Source, *, name: str = "") -> Corpus:
         sentence_starts=text.sentence_starts(),
         lines=text.lines,
     )
-    _add_mentions(document, found)
-    what = "whose text is not that of its tokens; the tokens count"
-    builder.notices += note("other-text", found.other_text, "mention", what, whose=source.file)
-    what = "repeated, which changes nothing"
-    builder.notices += note("repeated-links", repeated, "COREF line", what, whose=source.file)
+    _add_mentions(document, annotations)
+    counts = {"other-text": annotations.other_text, "repeated-links": repeated}
+    builder.notices += note_counts(Counter(counts), _ODDITIES, whose=source.file)
     return builder.build()
 
 
 def _read_line(
-    source: Source, text: _Text, found: _Annotations, cells: list[str], number: int
+    source: Source, text: _Text, annotations: _Annotations, cells: list[str], number: int
 ) -> None:
     keyword = cells[0]
     if keyword == "MENTION" and 6 <= len(cells) <= 9 and cells[1]:
-        _read_mention(source, text, found, cells, number)
+        _read_mention(source, text, annotations, cells, number)
     elif keyword == "COREF" and len(cells) == 3 and all(cells):
-        found.links.append((cells[1], cells[2], number))
+        annotations.links.append((cells[1], cells[2], number))
     elif keyword in RELATIONS and len(cells) == 3 and all(cells):
-        found.relations.append((RELATIONS[keyword], cells[1], cells[2], number))
+        annotations.relations.append((RELATIONS[keyword], cells[1], cells[2], number))
     else:
         raise source.error(
             "this is not a line of LitBank",
@@ -150,11 +141,11 @@ def _read_line(
 
 
 def _read_mention(
-    source: Source, text: _Text, found: _Annotations, cells: list[str], number: int
+    source: Source, text: _Text, annotations: _Annotations, cells: list[str], number: int
 ) -> None:
     identifier = cells[1]
-    if identifier in found.mentions:
-        raise repetition_error(source, identifier, found.mentions[identifier].line, number)
+    if identifier in annotations.mentions:
+        raise repetition_error(source, identifier, annotations.mentions[identifier].line, number)
     start = _position(source, text, cells[2], cells[3], number)
     last = _position(source, text, cells[4], cells[5], number)
     if last < start:
@@ -165,10 +156,9 @@ def _read_mention(
             expected="a last token that is not before the first (ends are inclusive)",
         )
     words, stated = text.words[start : last + 1], cells[6] if len(cells) > 6 else None
-    found.other_text += stated is not None and stated.split() != " ".join(words).split()
-    states = dict(zip(("entity_type", "mention_type"), cells[7:], strict=False))
-    features = {"mention_id": identifier, **states}
-    found.mentions[identifier] = _Mention(start, last + 1, number, features)
+    annotations.other_text += stated is not None and stated.split() != " ".join(words).split()
+    features = {"mention_id": identifier, **dict(zip(_TYPES, cells[7:], strict=False))}
+    annotations.mentions[identifier] = _Mention(start, last + 1, number, features)
 
 
 def _position(source: Source, text: _Text, sentence: str, token: str, number: int) -> int:
@@ -191,30 +181,32 @@ def _position(source: Source, text: _Text, sentence: str, token: str, number: in
     )
 
 
-def _join_links(source: Source, found: _Annotations) -> int:
-    """Give mentions the entities of their COREF lines; how many of these are repeated."""
+def _join_links(source: Source, annotations: _Annotations) -> int:
+    """Add the entities of COREF lines to their mentions; returns how many lines are repeated."""
     repeated = 0
-    for identifier, entity, number in found.links:
-        entities = _find_mention(source, found, identifier, number).entities
+    for identifier, entity, number in annotations.links:
+        entities = _find_mention(source, annotations, identifier, number).entities
         repeated += entity in entities
         entities += [entity] if entity not in entities else []
-    for _, one, other, number in found.relations:
-        _find_mention(source, found, one, number)
-        _find_mention(source, found, other, number)
+    for _, antecedent, anaphor, number in annotations.relations:
+        _find_mention(source, annotations, antecedent, number)
+        _find_mention(source, annotations, anaphor, number)
     return repeated
 
 
-def _find_mention(source: Source, found: _Annotations, identifier: str, number: int) -> _Mention:
-    if identifier not in found.mentions:
+def _find_mention(
+    source: Source, annotations: _Annotations, identifier: str, number: int
+) -> _Mention:
+    if identifier not in annotations.mentions:
         expected = "the id of a MENTION line of this file"
         raise absence_error(source, identifier, number, identifier, expected)
-    return found.mentions[identifier]
+    return annotations.mentions[identifier]
 
 
-def _add_mentions(document: DocumentBuilder, found: _Annotations) -> None:
-    named = {entity for _, entity, _ in found.links}
+def _add_mentions(document: DocumentBuilder, annotations: _Annotations) -> None:
+    named = {entity for _, entity, _ in annotations.links}
     numbers: dict[str, int] = {}
-    for identifier, mention in found.mentions.items():
+    for identifier, mention in annotations.mentions.items():
         alone = identifier
         while alone in named:
             alone += "_"
@@ -222,8 +214,8 @@ def _add_mentions(document: DocumentBuilder, found: _Annotations) -> None:
             number = document.mention(entity, mention.start, mention.end, features=mention.features)
             numbers.setdefault(identifier, number)
         named.update(() if mention.entities else (alone,))
-    for kind, one, other, _ in found.relations:
-        document.relation(kind, numbers[other], [numbers[one]])
+    for kind, antecedent, anaphor, _ in annotations.relations:
+        document.relation(kind, numbers[anaphor], [numbers[antecedent]])
 
 
 def write_litbank(corpus: Corpus) -> Written:
@@ -232,8 +224,6 @@ def write_litbank(corpus: Corpus) -> Written:
     Mentions keep their ids where these are known. Gaps are filled, blanks in words become `_`.
     Every mention gets a COREF line, so that entities of one mention keep their names.
     """
-    check_writable(corpus, "LitBank")
-    corpus, made_up = with_tokens(corpus)
     files: dict[str, bytes] = {}
     counts = count_gapped(corpus)
     lost: list[Relation] = []
@@ -244,12 +234,7 @@ def write_litbank(corpus: Corpus) -> Written:
         text = "".join(" ".join(words[start:end]) + "\n" for start, end in sentences)
         files[f"{stem}.ann"] = _annotation(document, words, sentences, counts, lost)
         files[f"{stem}.txt"] = text_bytes(text)
-    notices = (
-        *made_up,
-        *note_counts(counts, _LOSSES),
-        *list_losses(corpus, features=FEATURES, relations=lost),
-    )
-    return Written(files, notices)
+    return Written(files, note_losses("litbank", corpus, counts, relations=lost))
 
 
 def _annotation(
@@ -264,11 +249,9 @@ def _annotation(
         for number, (start, end) in enumerate(sentences)
         for token in range(end - start)
     ]
-    identifiers, names = (
-        mention_ids(document, counts, shared=True),
-        name_entities(document, _SAFE_NAME, counts),
-    )
-    types = [feature_values(document, name) for name in FEATURES[1:]]
+    identifiers = mention_ids(document, counts, shared=True)
+    names = name_entities(document, _SAFE_NAME, counts)
+    types = [feature_values(document, name) for name in _TYPES]
     mentions, links = {}, []
     for index, mention in enumerate(document.mentions):
         start, last = mention.start, mention.end - 1
@@ -282,17 +265,14 @@ def _annotation(
 
 
 def _relation_lines(document: Document, identifiers: list[str], lost: list[Relation]) -> list[str]:
-    """Lines for the relations that are between mentions, by the ids that these have now.
-
-    Other relations are put to those that are lost.
-    """
+    """Lines for relations between two mentions, by the ids of these; adds all others to `lost`."""
     lines = []
     for relation in relations_of(document).values():
         rows = [row for _, row in (*relation.antecedents, relation.anaphor)]
         keyword = _KEYWORDS.get(relation.kind)
         if keyword and len(rows) == 2 and min(rows) >= 0 and not relation.label:
-            one, other = (identifiers[row - document.rows.start] for row in rows)
-            lines.append(f"{keyword}\t{one}\t{other}\n")
+            pair = "\t".join(identifiers[row - document.rows.start] for row in rows)
+            lines.append(f"{keyword}\t{pair}\n")
         else:
             lost.append(relation)
     return lines

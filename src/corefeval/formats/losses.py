@@ -1,4 +1,4 @@
-"""What a format cannot carry: counted, so that nothing is dropped silently."""
+"""What writers share: corpora fitted to a format, and notices of what it cannot express."""
 
 from __future__ import annotations
 
@@ -11,33 +11,65 @@ from operator import ne
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, excerpt, note, plural
+from corefeval.formats.declarations import EVERYTHING, Format, Loss
+from corefeval.formats.registry import find_format
 from corefeval.model import IDENTITY, LAYERS, Corpus, Document, Mention, Relation, Relations
 from corefeval.model.text_tokens import tokenise
 from corefeval.model.words import writable_text
 
-GAPS = {"discontinuous-mentions": ("mention", "with gaps, written as one span")}
-_HALVES = {"surrogates": ("half character", "(lone surrogate) written as an escape, like \\udc80")}
-IDS = {"mention-ids": ("mention", "with an id, numbered again")}
+_HALVES = Loss(
+    "surrogates", "half character", "(lone surrogate) written as an escape, like \\udc80"
+)
 # Columns that say where a token stands, and its word: every format has these in its own way.
 _STRUCTURE = ("word", "document", "part", "number")
 
 
-def check_writable(corpus: Corpus, format: str) -> None:
+def adapt_corpus(corpus: Corpus, format: Format) -> tuple[Corpus, tuple[Notice, ...]]:
+    """The part of a corpus that a format can express, and notices of what is left out or made up.
+
+    Layers other than identity are left out and texts are cut into tokens where the format has none.
+    A corpus that no format with positions can carry is an InputError.
+    """
+    notices: tuple[Notice, ...] = ()
+    if corpus.entity_layer is not None and not format.has_layers:
+        corpus, notices = _leave_out_layers(corpus)
+    _check_writable(corpus, format.title)
+    if not format.has_texts:
+        n_notices = len(corpus.notices)
+        corpus = tokenise(corpus)
+        notices += corpus.notices[n_notices:]
+    return corpus, notices
+
+
+def _leave_out_layers(corpus: Corpus) -> tuple[Corpus, tuple[Notice, ...]]:
+    """The corpus with its mentions of identity alone, and notices of all others."""
+    identity = corpus.keep_layer(IDENTITY)
+    counts = np.bincount(corpus.mention_layer, minlength=len(LAYERS)).tolist()
+    layers = ", ".join(f"{n} {name}" for n, name in zip(counts[1:], LAYERS[1:], strict=True) if n)
+    n_mentions = corpus.n_mentions - identity.n_mentions
+    n_relations = len(corpus.relations) - len(identity.relations)
+    return identity, (
+        *note("layers", n_mentions, "mention", f"of other layers left out: {layers}"),
+        *note("relations", n_relations, "relation", "of these left out"),
+    )
+
+
+def _check_writable(corpus: Corpus, title: str) -> None:
     """Refuse corpora that no format with positions can carry."""
     if corpus.labels is not None:
         raise InputError(
-            f"plain Python mentions have no token positions, so they cannot be written as {format}",
+            f"plain Python mentions have no token positions, so they cannot be written as {title}",
             fix="make the corpus with corpus_from_arrays",
         )
     if not corpus.documents:
         raise InputError(
-            f"a corpus without documents cannot be written as {format}",
+            f"a corpus without documents cannot be written as {title}",
             fix="make the corpus with corpus_from_arrays",
         )
     for name in map(str, corpus.documents):
         if writable_text(name) != name:
             raise InputError(
-                f"a document whose id has half a character cannot be written as {format}",
+                f"a document whose id has half a character cannot be written as {title}",
                 found=excerpt(name),
                 expected="an id of whole characters: files cannot hold lone surrogates",
                 fix="rename the document",
@@ -54,7 +86,7 @@ def encode_text(text: str, counts: Counter[str]) -> bytes:
 
 
 def check_distinct(names: Iterable[str], format: str) -> None:
-    """Refuse documents that a format would call the same, so that they could not be read again."""
+    """Refuse documents whose names in a format are equal, so that they could not be read again."""
     seen: set[str] = set()
     for name in names:
         if name in seen:
@@ -66,94 +98,86 @@ def check_distinct(names: Iterable[str], format: str) -> None:
         seen.add(name)
 
 
-def with_tokens(corpus: Corpus) -> tuple[Corpus, tuple[Notice, ...]]:
-    """The corpus with tokens where it has texts in characters, and what is to say about it."""
-    made = tokenise(corpus)
-    return made, made.notices[len(corpus.notices) :]
-
-
-def note_counts(
-    counts: Mapping[str, int], texts: Mapping[str, tuple[str, str]], *, whose: str = ""
-) -> Iterator[Notice]:
-    """Notices of what was counted by kind; `texts` has for each the noun, and what was done."""
-    for kind, (noun, what) in {**texts, **_HALVES}.items():
-        yield from note(kind, counts[kind], noun, what, whose=whose)
-
-
-def list_losses(
+def note_losses(
+    format: str,
     corpus: Corpus,
+    counts: Mapping[str, int],
     *,
-    columns: Collection[str] = (),
-    features: Collection[str] = (),
     relations: Sequence[Relation] | Relations = (),
-    metadata: bool = False,
+    features: Collection[str] | None = None,
     partial: Collection[str] | None = None,
-) -> list[Notice]:
-    """What there is beside words, mentions and entities that a format does not write.
+) -> tuple[Notice, ...]:
+    """Notices of all that a file does not keep of a corpus, as the format's declaration says.
 
-    `columns` and `features` (`head` among them) are those that it writes, `relations` are those
-    that it left out, `metadata` whether it writes what is said about documents and sentences.
-    `partial` are columns that it does not write as only some documents have them: by default all.
+    `counts` are what the writer counted, by the kinds of the format's losses; `relations` those
+    that it left out. `features` are those that it wrote, where this depends on the corpus.
+    `partial` are columns that it left out as only some documents have them: by default all such.
     """
-    known_columns = corpus.tokens.columns if corpus.tokens is not None else ()
-    some = corpus.tokens.partial_columns if corpus.tokens is not None else ()
-    not_written = {*(some if partial is None else partial)} | {*some} - {*_STRUCTURE, *columns}
-    lost_columns = [name for name in known_columns if name not in {*_STRUCTURE, *columns}]
-    zeros = count_empty(corpus) if "empty" in lost_columns else 0
-    lost_columns = [name for name in lost_columns if name != "empty"]
-    lost_features = [name for name in corpus.features if name not in features]
-    if corpus.mention_head is not None and "head" not in features:
-        lost_features.append("head")
-    lost = 0 if metadata else sum(map(len, corpus.metadata))
-    lost += 0 if metadata else sum(len(a) for known in corpus.sentence_metadata for a in known)
-    return [
-        *_list_names("token-columns", lost_columns, "token column"),
-        *note_partial(name for name in some if name in not_written),
-        *note("empty-nodes", zeros, "empty node", "written as ordinary tokens"),
-        *_list_names("mention-features", lost_features, "mention feature"),
+    declared = find_format(format)
+    return (
+        *note_counts(counts, declared.losses),
+        *_note_columns(corpus, declared.columns, partial),
+        *_note_features(corpus, declared.features if features is None else features),
         *_note_relations(relations),
-        *note("metadata", lost, "line", "about documents or sentences left out"),
-    ]
-
-
-def note_partial(names: Iterable[str]) -> list[Notice]:
-    """What to say of token columns that are left out as only some documents have them."""
-    lost = [name for name in names if name not in _STRUCTURE[1:]]
-    return _list_names("token-columns", lost, "token column", " that only some documents have")
-
-
-def _note_relations(relations: Sequence[Relation] | Relations) -> list[Notice]:
-    if not relations:
-        return []
-    kinds = Counter(relation.kind for relation in relations)
-    listed = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-    message = f"{plural(len(relations), 'relation')} left out: {listed}"
-    return [Notice("relations", message, len(relations), tuple(kinds))]
-
-
-def without_layers(corpus: Corpus) -> tuple[Corpus, tuple[Notice, ...]]:
-    """The corpus with its mentions of identity alone, and what is lost with all others."""
-    kept = corpus.keep_layer(IDENTITY)
-    counts = np.bincount(corpus.mention_layer, minlength=len(LAYERS)).tolist()
-    others = ", ".join(f"{n} {name}" for n, name in zip(counts[1:], LAYERS[1:], strict=True) if n)
-    lost = len(corpus.relations) - len(kept.relations)
-    told = corpus.n_mentions - kept.n_mentions
-    return kept, (
-        *note("layers", told, "mention", f"of other layers left out: {others}"),
-        *note("relations", lost, "relation", "of these left out"),
+        *_note_metadata(corpus, declared.metadata),
     )
 
 
-def count_empty(corpus: Corpus) -> int:
-    """How many tokens stand for nothing in the text."""
+def note_counts(
+    counts: Mapping[str, int], losses: Iterable[Loss], *, whose: str = ""
+) -> Iterator[Notice]:
+    """Notices of what was counted, by kind; `whose` is the file that they are about."""
+    for kind, noun, text in (*losses, _HALVES):
+        yield from note(kind, counts[kind], noun, text, whose=whose)
+
+
+def _note_columns(
+    corpus: Corpus, written: Collection[str], partial: Collection[str] | None
+) -> Iterator[Notice]:
     tokens = corpus.tokens
-    if tokens is None or "empty" not in tokens.columns:
-        return 0
-    return sum(tokens.column(index, "empty").count("1") for index in range(len(corpus)))
+    if tokens is None:
+        return
+    lost = [name for name in tokens.columns if name not in {*_STRUCTURE, *written}]
+    yield from _list_names("token-columns", [c for c in lost if c != "empty"], "token column")
+    scattered = tokens.partial_columns
+    left_out = {*scattered} - {*_STRUCTURE, *written}
+    left_out |= {*(scattered if partial is None else partial)} - {*_STRUCTURE[1:]}
+    names = [name for name in scattered if name in left_out]
+    yield from _list_names("token-columns", names, "token column", " that only some documents have")
+    if "empty" in lost:
+        n_empty = sum(tokens.column(d, "empty").count("1") for d in range(len(corpus)))
+        yield from note("empty-nodes", n_empty, "empty node", "written as ordinary tokens")
+
+
+def _note_features(corpus: Corpus, written: Collection[str]) -> Iterator[Notice]:
+    names = [*corpus.features, *(["head"] if corpus.mention_head is not None else [])]
+    lost = [name for name in names if name not in written]
+    yield from _list_names("mention-features", lost, "mention feature")
+
+
+def _note_relations(relations: Sequence[Relation] | Relations) -> Iterator[Notice]:
+    if relations:
+        kinds = Counter(relation.kind for relation in relations)
+        listed = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+        message = f"{plural(len(relations), 'relation')} left out: {listed}"
+        yield Notice("relations", message, len(relations), tuple(kinds))
+
+
+def _note_metadata(corpus: Corpus, written: Collection[str]) -> Iterator[Notice]:
+    if EVERYTHING not in written:
+        lost = sum(len(metadata.keys() - {*written}) for metadata in corpus.metadata)
+        lost += sum(len(lines) for sentences in corpus.sentence_metadata for lines in sentences)
+        yield from note("metadata", lost, "line", "about documents or sentences left out")
+
+
+def _list_names(kind: str, names: list[str], noun: str, which: str = "") -> Iterator[Notice]:
+    if names:
+        message = f"{plural(len(names), noun)}{which} left out: {', '.join(names)}"
+        yield Notice(kind, message, len(names), tuple(names))
 
 
 def count_gapped(corpus: Corpus) -> Counter[str]:
-    """How many mentions have gaps, for formats that fill them (see `GAPS`)."""
+    """How many mentions have gaps, as `discontinuous-mentions`, for formats that fill them."""
     return Counter({"discontinuous-mentions": len(set(corpus.gaps[:, 0].tolist()))})
 
 
@@ -191,12 +215,12 @@ def name_entities(
     document: Document,
     safe: re.Pattern[str],
     counts: Counter[str],
-    made: str = "{}",
+    numbered: str = "{}",
     first: int = 0,
 ) -> dict[int, str]:
-    """The entities' own names where all are distinct and safe, or numbered ones, by entity.
+    """The entities' names where all are distinct and safe, or `numbered` ones, by entity.
 
-    Names that are lost are counted as `entity-names`.
+    Names that are lost are counted as `entity-names`; numbers begin with `first`.
     """
     entities = document.entities
     names = {entity.index: entity.name for entity in entities}
@@ -204,7 +228,7 @@ def name_entities(
     if distinct and all(safe.fullmatch(name) for name in names.values()):
         return names
     counts["entity-names"] += len(names)
-    return {entity.index: made.format(n) for n, entity in enumerate(entities, start=first)}
+    return {entity.index: numbered.format(n) for n, entity in enumerate(entities, start=first)}
 
 
 def bracket_mentions(
@@ -247,11 +271,6 @@ def sentence_numbers(n_tokens: int, starts: Collection[int], empty: Sequence[str
             word, node = word + 1, 0
             numbers.append(str(word))
     return numbers
-
-
-def _list_names(kind: str, names: list[str], noun: str, which: str = "") -> list[Notice]:
-    message = f"{plural(len(names), noun)}{which} left out: {', '.join(names)}"
-    return [Notice(kind, message, len(names), tuple(names))] if names else []
 
 
 def nested_mentions(mentions: Sequence[Mention]) -> tuple[list[Mention], int]:

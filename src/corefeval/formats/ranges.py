@@ -1,4 +1,4 @@
-"""Documents as ranges of bytes: where each stands in a file, and some read without the rest.
+"""Documents as ranges of bytes: where each stands in a file, and some of them read alone.
 
 Files are looked through block by block, so that none needs to fit into the memory.
 """
@@ -17,8 +17,9 @@ import numpy as np
 
 from corefeval.diagnostics import Notice, memory_for
 from corefeval.files import open_file
-from corefeval.formats.conll.lines import HASH_BYTE, NEWLINE, places_of
-from corefeval.formats.registry import find_format, load
+from corefeval.formats.conll.lines import NEWLINE
+from corefeval.formats.json.parsing import Record, parse_object
+from corefeval.formats.registry import find_format
 from corefeval.formats.source import WIDE_MARKS, Source, check_encoding, is_ascii_compatible
 from corefeval.model import Corpus, DocumentId
 from corefeval.model.arrays import ByteArray, IntArray
@@ -27,7 +28,6 @@ _BLOCK = 1 << 20  # bytes, which stay in the processor's cache
 _HEAD = 1 << 20  # bytes of documents that tell the columns of a file
 _BLANKS = bytes(range(33))
 _NOTHING = np.empty(0, dtype=np.uint8)
-_JSON = ("json", "e2e", "bookcoref", "preco", "crac-json", "maverick", "fastcoref")
 
 Part = tuple[int, int] | bytes
 
@@ -84,11 +84,7 @@ class Excerpt:
     def read(self, name: str = "") -> Corpus:
         """The documents in it; errors have the lines of the file."""
         with memory_for(self.file):
-            source = self.source()
-            corpus: Corpus = load(find_format(self.format).reader)(
-                source, name=name, **dict(self.options)
-            )
-        return corpus
+            return find_format(self.format).read(self.source(), name=name, **dict(self.options))
 
     def source(self) -> Source:
         """Its bytes, which know where they stand in the file."""
@@ -97,7 +93,7 @@ class Excerpt:
     def _bytes(self) -> ByteArray:
         sizes = [len(p) if isinstance(p, bytes) else p[1] - p[0] for p in self.parts]
         data = np.empty(sum(sizes), dtype=np.uint8)
-        room = data.data
+        buffer = data.data
         with open_file(self.path) as stream:
             for part, (start, stop) in zip(
                 self.parts, pairwise(accumulate(sizes, initial=0)), strict=True
@@ -106,32 +102,32 @@ class Excerpt:
                     data[start:stop] = np.frombuffer(part, dtype=np.uint8)
                     continue
                 stream.seek(part[0])
-                while start < stop and (size := stream.readinto(room[start:stop])):  # type: ignore[attr-defined]
+                while start < stop and (size := stream.readinto(buffer[start:stop])):  # type: ignore[attr-defined]
                     start += size
                 data[start:stop] = ord("\n")  # the file was cut short since: documents are missing
         return data
 
     def line(self, place: int) -> int:
         """The line of the file, counted from 1, of a line of the excerpt, counted from 0."""
-        own, before = self._lines
-        part = bisect_right(own, place) - 1
-        return before[part] + place - own[part] + 1
+        in_excerpt, in_file = self._lines_before
+        part = bisect_right(in_excerpt, place) - 1
+        return in_file[part] + place - in_excerpt[part] + 1
 
     @cached_property
-    def _lines(self) -> tuple[list[int], list[int]]:
-        """The lines before each part: in the excerpt, and in the file."""
-        own, before, place = [0], [0], 0
+    def _lines_before(self) -> tuple[list[int], list[int]]:
+        """How many lines come before each range of bytes: in the excerpt, and in the file."""
+        in_excerpt, in_file, place = [0], [0], 0
         with open_file(self.path) as stream:
             for part in self.parts:
                 if isinstance(part, bytes):
-                    own[-1] += 1
+                    in_excerpt[-1] += 1
                     continue
-                before[-1] += _count_lines(stream, place, part[0])
-                inside = _count_lines(stream, *part)
-                own.append(own[-1] + inside)
-                before.append(before[-1] + inside)
+                in_file[-1] += _count_lines(stream, place, part[0])
+                n_lines = _count_lines(stream, *part)
+                in_excerpt.append(in_excerpt[-1] + n_lines)
+                in_file.append(in_file[-1] + n_lines)
                 place = part[1]
-        return own, before
+        return in_excerpt, in_file
 
 
 @dataclass(frozen=True)
@@ -166,9 +162,13 @@ def find_ranges(
 ) -> Ranges | None:
     """Where the documents of a file of `size` bytes are; None where it can only be read whole.
 
-    What documents that are read alone have to know is looked for only where it is `to_cut`.
+    `format` is empty where nobody knows it. Where the file is `to_cut`, columns that hold for all
+    documents are found, too.
     """
     codec = check_encoding(encoding)
+    if not format:
+        return None
+    declared = find_format(format)
     with open_file(path) as stream:
         head = stream.read(_BLOCK)
         old_lines = b"\r" in head and b"\n" not in head
@@ -177,97 +177,89 @@ def find_ranges(
         stream.seek(0)
         begin = len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0
         source = Source(_NOTHING, file, codec.name, places=_Offsets(path))
-        found = Ranges(path, file, format, codec.name, (), np.array([begin, size]))
-        find = {"conll": _of_conll, "corefud": _of_conllu, "conllua": _of_conllua}
-        find |= dict.fromkeys(_JSON, _of_json)
-        ranges = find[format](found, source, stream) if format in find else None
+        file_range = Ranges(path, file, format, codec.name, (), np.array([begin, size]))
+        ranges: Ranges | None = declared.find_documents(file_range, source, stream)
     if ranges is None or not ranges.documents:
         return None
-    return _with_layout(ranges, word_column) if format == "conll" and to_cut else ranges
+    return _with_layout(ranges, word_column) if declared.has_columns and to_cut else ranges
 
 
 def _comments(stream: IO[bytes], begin: int) -> Iterator[tuple[int, int, bytes]]:
-    """The lines that begin with `#`: where each starts and the next one, and its text.
+    """The lines that begin with `#`: where each starts, where the next line starts, and its text.
 
     Behind a last line that does not end, the next one would start after the file.
-    Memory is used again, for fresh one costs more than all of this.
     """
     stream.seek(begin)
-    buffer, masks = bytearray(_BLOCK), np.empty((2, _BLOCK), np.bool_)
-    kept, base = 1, begin - 1
-    buffer[0] = NEWLINE  # as if a line ended before the first
-    while read := stream.readinto(memoryview(buffer)[kept:]):  # type: ignore[attr-defined]
-        size = kept + read
-        last = buffer.rfind(b"\n", 0, size)
-        view = np.frombuffer(buffer, dtype=np.uint8)
-        hashes, newlines = masks[:, : max(last - 1, 0)]
-        np.equal(view[1:last], HASH_BYTE, out=hashes)
-        np.equal(view[: max(last - 1, 0)], NEWLINE, out=newlines)
-        hashes &= newlines
-        for place in (places_of(hashes) + 1).tolist():
-            end = buffer.find(b"\n", place)
-            yield base + place, base + end + 1, bytes(buffer[place:end]).rstrip(_BLANKS)
-        rest, kept, base = bytes(buffer[last:size]), size - last, base + last
-        if 2 * kept > len(buffer):  # a very long line
-            buffer, masks = bytearray(2 * len(buffer)), np.empty((2, 2 * len(buffer)), np.bool_)
-        buffer[:kept] = rest
-    if kept > 1 and buffer[1] == HASH_BYTE:
-        yield base + 1, base + kept + 1, bytes(buffer[1:kept]).rstrip(_BLANKS)
+    base, tail = begin - 1, b"\n"  # as if a line ended before the first
+    while block := stream.read(max(_BLOCK, len(tail))):
+        text = tail + block
+        last = text.rfind(b"\n")
+        place = text.find(b"#", 0, last)
+        while place >= 0:
+            end = place
+            if text[place - 1] == NEWLINE:
+                end = text.find(b"\n", place)
+                yield base + place, base + end + 1, text[place:end].rstrip(_BLANKS)
+            place = text.find(b"#", end + 1, last)
+        base, tail = base + last, text[last:]
+    if tail.startswith(b"\n#"):
+        yield base + 1, base + len(tail) + 1, tail[1:].rstrip(_BLANKS)
 
 
-def _of_conll(found: Ranges, source: Source, stream: IO[bytes]) -> Ranges:
+def find_conll(file_range: Ranges, source: Source, stream: IO[bytes]) -> Ranges:
+    """The documents of CoNLL, which begin with `#begin document`."""
     from corefeval.formats.conll.reader import unfinished_notices
     from corefeval.formats.conll.repair import outline_of
 
-    begin, size = found.bounds.tolist()
+    begin, size = file_range.bounds.tolist()
     marks = ((at, text) for at, _, text in _comments(stream, begin))
     outline = outline_of(source, marks, size)
     return replace(
-        found,
+        file_range,
         documents=tuple(outline.identifiers),
         bounds=np.concatenate(([begin], outline.begin[1:], [size])).astype(np.int64, copy=False),
-        notices=tuple(unfinished_notices(found.file, outline)),
+        notices=tuple(unfinished_notices(file_range.file, outline)),
     )
 
 
-def _with_layout(found: Ranges, word_column: int | None) -> Ranges:
-    """The same with the columns that the first documents tell."""
+def _with_layout(ranges: Ranges, word_column: int | None) -> Ranges:
+    """Ranges whose documents are read with the columns that the first of them tell."""
     from corefeval.formats.conll.tokens import ConllLines
 
     number = 1
-    while number < len(found.documents) and found.bounds[number] < _HEAD:
+    while number < len(ranges.documents) and ranges.bounds[number] < _HEAD:
         number += 1
-    head = replace(found, options=(("word_column", word_column),)).only(range(number))
+    head = replace(ranges, options=(("word_column", word_column),)).only(range(number))
     tokens = head.read().tokens
     lines = None if tokens is None else tokens.lines
     if not isinstance(lines, ConllLines):
-        return found
+        return ranges
     layout = lines.layout._replace(width=lines.n_columns)
-    return replace(found, options=(("word_column", word_column), ("layout", layout)))
+    return replace(ranges, options=(("word_column", word_column), ("layout", layout)))
 
 
-def _of_conllu(found: Ranges, source: Source, stream: IO[bytes]) -> Ranges | None:
-    """Documents begin with the comments among which `# newdoc` is; all must have a name.
+def find_conllu(file_range: Ranges, source: Source, stream: IO[bytes]) -> Ranges | None:
+    """The documents of CoNLL-U, each from the comments that have `# newdoc`; all must have a name.
 
-    `# global.Entity` holds until there is another one, so that documents inherit it.
+    `# global.Entity` holds until the next such line, so that documents inherit it.
     """
     from corefeval.formats.conllu.comments import TELLING, read_comment, repetition_error
 
-    begin, size = found.bounds.tolist()
+    begin, size = file_range.bounds.tolist()
     seen: dict[DocumentId, int] = {}
     starts: list[int] = []
     inherited: list[tuple[int, bytes]] = []
-    header, block, behind, told = b"", begin, begin, False
+    header, block, behind, has_keys = b"", begin, begin, False
     for at, after, text in _comments(stream, begin):
         if at != behind:
-            block, told = at, False
+            block, has_keys = at, False
         behind = after
         if not text.startswith(TELLING):
             continue
         key, value = read_comment(source.decode(text, at))
         if key in ("newdoc", "newdoc id"):
             # What a document has from the one before it, or that one from it, is not for pieces.
-            if not value or block in starts[-1:] or (told if starts else block != begin):
+            if not value or block in starts[-1:] or (has_keys if starts else block != begin):
                 return None
             identifier = DocumentId.parse(value)
             if identifier in seen:
@@ -278,17 +270,20 @@ def _of_conllu(found: Ranges, source: Source, stream: IO[bytes]) -> Ranges | Non
         elif key == "global.Entity":
             header = text + b"\n"
             inherited[-1:] = [(after, b"")] if inherited else []
-        told = True
+        has_keys = True
     return replace(
-        found, documents=tuple(seen), bounds=np.array([*starts, size]), inherited=tuple(inherited)
+        file_range,
+        documents=tuple(seen),
+        bounds=np.array([*starts, size]),
+        inherited=tuple(inherited),
     )
 
 
-def _of_conllua(found: Ranges, source: Source, stream: IO[bytes]) -> Ranges | None:
-    """Documents begin with `# newdoc`, and inherit `# global.columns` from those before them."""
+def find_conllua(file_range: Ranges, source: Source, stream: IO[bytes]) -> Ranges | None:
+    """The documents of CoNLL-U Plus, which begin with `# newdoc` and inherit `# global.columns`."""
     from corefeval.formats.conllu.comments import read_comment
 
-    begin, size = found.bounds.tolist()
+    begin, size = file_range.bounds.tolist()
     starts: dict[DocumentId, int] = {}
     inherited: list[tuple[int, bytes]] = []
     header, behind, at_top = b"", begin, True
@@ -306,7 +301,7 @@ def _of_conllua(found: Ranges, source: Source, stream: IO[bytes]) -> Ranges | No
             inherited.append((after, header if starts else b""))
             starts[identifier] = at if starts else begin
     return replace(
-        found,
+        file_range,
         documents=tuple(starts),
         bounds=np.array([*starts.values(), size]),
         inherited=tuple(inherited),
@@ -314,20 +309,20 @@ def _of_conllua(found: Ranges, source: Source, stream: IO[bytes]) -> Ranges | No
     )
 
 
-def _of_json(found: Ranges, source: Source, stream: IO[bytes]) -> Ranges | None:
-    """A line is a document, if it is an object that names itself; all must be alike."""
-    from corefeval.formats.json.documents import id_text
-    from corefeval.formats.json.parsing import Record, parse_object
+def find_json_lines(file_range: Ranges, source: Source, stream: IO[bytes]) -> Ranges | None:
+    """The documents of JSON lines: a line is a document, if it is an object with an id.
 
-    begin, size = found.bounds.tolist()
+    None where any line is not, or where only some have speakers.
+    """
+    begin, size = file_range.bounds.tolist()
     seen: dict[DocumentId, None] = {}
     bounds, has_speakers = [begin], set()
     for at, line in _all_lines(stream, begin):
-        text = line.decode(found.encoding, "replace").strip(" \t\r\n")
+        text = line.decode(file_range.encoding, "replace").strip(" \t\r\n")
         if not text:
             continue
         values = parse_object(text)
-        stated = None if values is None else id_text(Record(values, source, len(seen), at))
+        stated = None if values is None else Record(values, source, len(seen), at).stated_id()
         if not values or stated is None or DocumentId.parse(stated) in seen or "\ufffd" in text:
             return None  # whatever is wrong with it, reading says so
         seen[DocumentId.parse(stated)] = None
@@ -335,16 +330,17 @@ def _of_json(found: Ranges, source: Source, stream: IO[bytes]) -> Ranges | None:
         bounds += [at] if len(seen) > 1 else []
     if len(has_speakers) != 1:  # a column of some documents is one of all
         return None
-    return replace(found, documents=tuple(seen), bounds=np.array([*bounds, size]))
+    return replace(file_range, documents=tuple(seen), bounds=np.array([*bounds, size]))
 
 
 def _all_lines(stream: IO[bytes], begin: int) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file, each with the offset at which it starts."""
     stream.seek(begin)
-    rest, base = b"", begin
+    tail, base = b"", begin
     while block := stream.read(_BLOCK):
-        lines = (rest + block).split(b"\n")
+        lines = (tail + block).split(b"\n")
         for line in lines[:-1]:
             yield base, line
             base += len(line) + 1
-        rest = lines[-1]
-    yield base, rest
+        tail = lines[-1]
+    yield base, tail

@@ -21,7 +21,7 @@ from corefeval.model.arrays import ByteArray
 
 
 class Places(Protocol):
-    """Where things stand in a file."""
+    """Which line of a file a place in its bytes is on."""
 
     def line(self, place: int) -> int:
         """The line of the file, counted from 1."""
@@ -29,7 +29,7 @@ class Places(Protocol):
 
 
 class Oddity(NamedTuple):
-    """Something that a reader left out or mended: the kind of finding it is, its line, and what."""
+    """Something that a reader left out or mended: the kind of finding, its line, what it is."""
 
     kind: str
     line: int
@@ -42,9 +42,9 @@ WIDE_MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, cod
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file's bytes, ASCII-compatible and free of marks, and what is needed to talk of them.
+    """The bytes of a file, ASCII-compatible and without a byte order mark, and the file's name.
 
-    `places` is there where the bytes are not all of the file: it knows the lines of the file.
+    `places` knows the lines of the file where the bytes are only a part of it.
     """
 
     data: ByteArray
@@ -73,23 +73,23 @@ class Source:
         return FileName(name.removesuffix(".gz").rsplit(".", 1)[0] or name)
 
     def sibling(self, suffix: str) -> Source:
-        """The file of the same name with another ending, like the text of an annotation."""
+        """The file that differs from this one in its ending, such as the text of an annotation."""
         return read_source(find_sibling(self.file, suffix), encoding=self.encoding)
 
     @property
     def text(self) -> str:
-        """The whole text."""
+        """All bytes as text."""
         return self.decode(self.data.tobytes())
 
     def decode_all(self, texts: list[bytes], place_of: Callable[[int], int]) -> list[str]:
         """Many texts without line ends, at one go where they are sound; places as in `decode`."""
         if self.encoding.lower() in ("utf-8", "utf8"):
             try:
-                found = b"\n".join(texts).decode().split("\n")
+                decoded = b"\n".join(texts).decode().split("\n")
             except UnicodeError:
-                found = []
-            if len(found) == len(texts):
-                return found
+                decoded = []
+            if len(decoded) == len(texts):
+                return decoded
         return [self.decode(text, place_of(number)) for number, text in enumerate(texts)]
 
     def decode(self, data: bytes, place: int | None = None) -> str:
@@ -145,8 +145,8 @@ def _read_file(file: str) -> ByteArray:
         size = 0 if is_remote(file) else os.fstat(stream.fileno()).st_size
         data = np.empty(size, dtype=np.uint8)
         read = stream.readinto(data.data) if size else 0  # type: ignore[attr-defined]
-        rest = stream.read()  # pipes have no size, and a large read may come in pieces
-    return np.concatenate((data[:read], np.frombuffer(rest, np.uint8))) if rest else data[:read]
+        tail = stream.read()  # pipes have no size, and a large read may come in pieces
+    return np.concatenate((data[:read], np.frombuffer(tail, np.uint8))) if tail else data[:read]
 
 
 def _read_standard_input() -> ByteArray:
@@ -165,14 +165,14 @@ def check_encoding(encoding: str) -> codecs.CodecInfo:
     """The codec of an encoding of text; anything else is a UsageError."""
     codec = _text_codec(encoding)
     if codec is None:
-        known = [] if _codec(encoding) else filter(_text_codec, sorted({*aliases.values()}))
-        advice = did_you_mean(str(encoding), known, (*_USUAL, "and others"))
+        encodings = [] if _codec(encoding) else filter(_text_codec, sorted({*aliases.values()}))
+        advice = did_you_mean(str(encoding), encodings, (*_USUAL, "and others"))
         raise UsageError(f"there is no encoding {encoding!r:.60} of text: {advice}")
     return codec
 
 
 _USUAL = ("utf-8", "utf-16", "latin-1", "cp1252", "gb18030", "shift_jis")
-# They encode names of hosts and literals of programs, and Python calls them text all the same.
+# Encodings of names of hosts and literals of programs, which Python counts among those of text.
 _NO_TEXT = {"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"}
 
 
@@ -199,7 +199,7 @@ def is_ascii_compatible(codec: codecs.CodecInfo) -> bool:
     try:
         if any(codec.decode(bytes([byte]))[0] != chr(byte) for byte in range(128)):
             return False
-        for first in range(128, 256):  # which may take an ASCII byte for the rest of its character
+        for first in range(128, 256):  # which may take an ASCII byte for a part of its character
             pairs = b"".join(bytes((first, byte)) for byte in range(128))
             text = codec.decode(pairs, "replace")[0]
             if "".join(filter(str.isascii, text)).encode() != bytes(range(128)):

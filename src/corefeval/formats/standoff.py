@@ -1,4 +1,4 @@
-"""What annotation files with their text beside them have in common, and what they are called."""
+"""What annotation files with a text beside them have in common, and how they are named."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from corefeval.diagnostics import CorefEvalError, InputError, excerpt
 from corefeval.formats.source import Source
 from corefeval.model import Document, DocumentId
 
-# Documents whose files do not give their ids back.
-FILE_NAMES = {"document-names": ("document", "whose id cannot be used as a file name as it is")}
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _SAFE_ID = re.compile(r"T[^\s:;]*[0-9]")
 _UNSAFE = re.compile(r"[\t\r\n]+")
@@ -70,7 +68,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def feature_values(document: Document, name: str) -> list[str]:
-    """A feature of each mention of a document, on one line; nothing where it is not known."""
+    """A feature of each mention of a document, without line ends; "" where it is not known."""
     values, rows = document.corpus.features.get(name), document.rows
     if values is None:
         return [""] * len(rows)
@@ -80,41 +78,36 @@ def feature_values(document: Document, name: str) -> list[str]:
 def mention_ids(
     document: Document, counts: Counter[str] | None = None, *, shared: bool = False
 ) -> list[str]:
-    """An id for each mention of a document: the corpus' own where they will do, or numbered.
+    """An id for each mention of a document: those of the corpus if they are usable, else numbers.
 
-    With `shared` mentions of several entities may have one id, if they are the same tokens. Those
-    that go are counted as `mention-ids`.
+    With `shared`, mentions of several entities may have one id, if they span equal tokens. Ids that
+    are lost are counted as `mention-ids`.
     """
-    known = feature_values(document, "mention_id")
-    pairs = list(zip(known, document.mentions, strict=True))
+    identifiers = feature_values(document, "mention_id")
+    pairs = list(zip(identifiers, document.mentions, strict=True))
     distinct = {(value, m.entity.index) if shared else value for value, m in pairs}
     places = {(value, mention.span) for value, mention in pairs}
-    unambiguous = len(distinct) == len(known) and len(places) == len(set(known))
-    if unambiguous and all(_SAFE_ID.fullmatch(value) for value in known):
-        return known
+    unambiguous = len(distinct) == len(identifiers) and len(places) == len(set(identifiers))
+    if unambiguous and all(_SAFE_ID.fullmatch(value) for value in identifiers):
+        return identifiers
     if counts is not None:
-        counts["mention-ids"] += sum(map(bool, known))
-    return [f"T{number}" for number in range(1, len(known) + 1)]
+        counts["mention-ids"] += sum(map(bool, identifiers))
+    return [f"T{number}" for number in range(1, len(identifiers) + 1)]
 
 
 _EMPTY = "%"  # no escaped name looks like this
 _LONGEST = 200  # bytes; file systems take 255, and there is an ending to come
 # Names that some systems keep for devices, whatever their ending.
-_RESERVED = {
-    "con",
-    "prn",
-    "aux",
-    "nul",
-    *(f"{port}{n}" for port in ("com", "lpt") for n in range(10)),
-}
+_RESERVED = {"con", "prn", "aux", "nul"}
+_RESERVED |= {f"{port}{number}" for port in ("com", "lpt") for number in range(10)}
 
 
 def file_stems(documents: Sequence[DocumentId]) -> tuple[list[str], int]:
     """A file name without ending for each document, and how many do not give the id back.
 
     Part 0 of `bc/x` becomes `bc%2Fx_0`: what is no letter, digit, `-`, `_` or dot is escaped as in
-    web addresses. Names differ even where capitals do not count. Only very long ids, and ids that
-    spell the same, are changed.
+    web addresses. Names differ even where capitals do not count. Only very long ids, and ids with
+    equal names, are changed.
 
     >>> file_stems([DocumentId("bc/x", 0), DocumentId("a"), DocumentId("A")])
     (['bc%2Fx_0', 'a', '%41'], 0)
@@ -156,8 +149,8 @@ def _candidates(identifier: DocumentId) -> Iterator[str]:
         yield from _escapes(text)
     import hashlib  # few names need it, and it takes its time
 
-    whole = _escape(_with_part(identifier)).encode()
-    shortened = whole[: _LONGEST - 40].decode(errors="ignore")
+    escaped = _escape(_with_part(identifier)).encode()
+    shortened = escaped[: _LONGEST - 40].decode(errors="ignore")
     number = 1
     while True:
         digest = hashlib.sha256(f"{number} {identifier!r}".encode(errors="replace")).hexdigest()
@@ -190,5 +183,4 @@ def _with_part(identifier: DocumentId) -> str:
 
 
 def _gives_back(stem: str, identifier: DocumentId) -> bool:
-    again = document_id(stem)
-    return again == identifier or again == DocumentId(_with_part(identifier))
+    return document_id(stem) in (identifier, DocumentId(_with_part(identifier)))

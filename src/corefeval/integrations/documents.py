@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from corefeval.diagnostics import InputError
-from corefeval.formats.registry import find_format, load
+from corefeval.formats.registry import find_format
 from corefeval.formats.source import Source
 from corefeval.model import Corpus
 
@@ -63,5 +63,4 @@ def _read_lines(documents: Sequence[Sequence[object]], name: str) -> Corpus:
             kept = [line for line in lines if not line.startswith("#")]
             parts += [f"{_BEGIN} ({place}); part 000", *kept, "", "#end document"]
     data = np.frombuffer(("\n".join(parts) + "\n").encode(), dtype=np.uint8)
-    corpus: Corpus = load(find_format("conll").reader)(Source(data, name), name=name)
-    return corpus
+    return find_format("conll").read(Source(data, name), name=name)

@@ -12,7 +12,7 @@ from corefeval.diagnostics import InputError, PairingError, excerpt, list_names,
 from corefeval.formats import files_of, format_of, read
 from corefeval.formats.conll.layout import Layout
 from corefeval.formats.conll.repair import Repair
-from corefeval.formats.registry import Format, find_format, load
+from corefeval.formats.registry import Format, find_format
 from corefeval.formats.source import Oddity, Source, read_source
 from corefeval.linting.findings import Finding, Locator, from_error
 from corefeval.linting.kinds import KINDS, SEVERITIES
@@ -174,7 +174,7 @@ def _read(
     if format.name in ("conllua", "corefud"):
         return _read_with_oddities(source, format)
     if format.name != "conll":
-        return load(format.reader)(source, name=""), []
+        return format.read(source), []
     from corefeval.formats.conll.reader import read_conll
 
     repairs: list[Repair] = []
@@ -191,7 +191,7 @@ _BY_LINE = frozenset(
 def _read_with_oddities(source: Source, format: Format) -> tuple[Corpus, list[tuple[Finding, str]]]:
     """Read a file whose reader can say of each thing that it left out where that stands."""
     oddities: list[Oddity] = []
-    corpus: Corpus = load(format.reader)(source, name="", oddities=oddities)
+    corpus = format.read(source, oddities=oddities)
     found = [Finding(one.kind, one.message, source.file, one.line) for one in oddities]
     rest = tuple(notice for notice in corpus.notices if notice.kind not in _BY_LINE)
     return corpus.with_details(notices=rest), [(finding, "left out") for finding in found]

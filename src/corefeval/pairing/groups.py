@@ -81,7 +81,7 @@ def _nameless(corpus: Corpus) -> InputError:
         "joining entities across documents needs ids that are valid across documents",
         file=corpus.name or None,
         found="entities without ids, or with ids that are valid within a document only",
-        expected="a format with ids of entities: conll, corefud, crac-text or parquet, or "
+        expected="a format with ids of entities: conll, corefud or crac-text, or "
         "corefeval.corpus_from_arrays(entity=…, document=…)",
         fix="leave out --across, or merge the documents that belong together",
     )

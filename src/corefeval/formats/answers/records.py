@@ -12,8 +12,8 @@ from typing import Any
 
 from corefeval.diagnostics import InputError, UsageError, excerpt
 from corefeval.formats import files_of
+from corefeval.formats.detection import is_answers
 from corefeval.formats.json.parsing import Record, records_of
-from corefeval.formats.registry import is_answers
 from corefeval.formats.source import Source, read_source
 from corefeval.formats.standoff import document_id
 

@@ -9,39 +9,19 @@ from itertools import pairwise
 from corefeval.formats.conll.layout import COLUMNS
 from corefeval.formats.conll.tokens import ConllLines
 from corefeval.formats.losses import (
-    GAPS,
     bracket_mentions,
     check_distinct,
-    check_writable,
     count_gapped,
     encode_text,
-    list_losses,
     name_entities,
     nested_mentions,
-    note_counts,
-    with_tokens,
+    note_losses,
 )
 from corefeval.formats.registry import Written
 from corefeval.model import Corpus, Document, DocumentId, Mention
 from corefeval.model.words import unbroken_word
 
 _NUMBER = re.compile(r"[0-9]{1,9}")  # all that the official scorer reads as an entity
-_LOSSES = {
-    "crossing-mentions": (
-        "mention",
-        "left out: crossing another one of the same entity, which brackets cannot express",
-    ),
-    "overlapping-mentions": (
-        "token",
-        "on which a mention ends and another one of its entity begins: the official scorer "
-        "v8.01 reads these as other mentions",
-    ),
-    **GAPS,
-    "blank-words": ("word", "with blanks, written as ‘_’"),
-    "changed-values": ("value", "of token columns with blanks or the like, written as ‘_’"),
-    "document-names": ("document", "whose name CoNLL cannot express as it is"),
-    "entity-names": ("entity", "numbered, because the official scorer reads only numbers"),
-}
 
 
 def write_conll(corpus: Corpus) -> Written:
@@ -53,8 +33,6 @@ def write_conll(corpus: Corpus) -> Written:
     without one is part 000, but for documents of CoNLL files, which stay as they are. Entities are
     numbers, which is all that the official scorer reads.
     """
-    check_writable(corpus, "CoNLL")
-    corpus, made_up = with_tokens(corpus)
     counts = count_gapped(corpus)
     headers = _headers(corpus)
     check_distinct(map(str, headers), "CoNLL")
@@ -64,8 +42,8 @@ def write_conll(corpus: Corpus) -> Written:
     ]
     counts["blank-words"] = _blank_words(corpus)
     counts["document-names"] = sum(map(_is_renamed, corpus.documents, headers))
-    lost = list_losses(corpus, columns=COLUMNS, relations=corpus.relations)
-    return Written({"": b"".join(parts)}, (*made_up, *note_counts(counts, _LOSSES), *lost))
+    notices = note_losses("conll", corpus, counts, relations=corpus.relations)
+    return Written({"": b"".join(parts)}, notices)
 
 
 def _blank_words(corpus: Corpus) -> int:

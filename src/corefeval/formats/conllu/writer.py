@@ -12,14 +12,11 @@ from corefeval.formats.conllu.entity_attribute import without_coreference
 from corefeval.formats.conllu.tokens import COLUMNS, ConlluLines
 from corefeval.formats.losses import (
     check_distinct,
-    check_writable,
     encode_text,
-    list_losses,
     nested_mentions,
-    note_counts,
+    note_losses,
     relations_of,
     sentence_numbers,
-    with_tokens,
 )
 from corefeval.formats.registry import Written
 from corefeval.model import BRIDGING, SPLIT, Corpus, Document, Mention, Relation
@@ -31,30 +28,6 @@ _SAFE_NAME = re.compile(r"[^\s()|\[\],<:%-]+")
 _WRITABLE = re.compile(r"[^\x00-\x20\ud800-\udfff]+(?: [^\x00-\x20\ud800-\udfff]+)*")
 _UNSAFE_LABEL = re.compile(r"[\s,|]")
 _UNSAFE_VALUE = re.compile(r"[\s()|%-]")
-_LOSSES = {
-    "crossing-mentions": (
-        "mention",
-        "left out: crossing another one of the same entity, which brackets cannot express",
-    ),
-    "blank-tokens": ("token", "with blanks at the edges or alone, written with ‘_’"),
-    "cross-sentence-mentions": (
-        "mention",
-        "left out: across sentences, which CorefUD cannot express",
-    ),
-    "entity-names": (
-        "entity",
-        "numbered anew: ids are unique in the file, without blanks, brackets or hyphens",
-    ),
-    "antecedent-mentions": (
-        "antecedent",
-        "of bridging written as an entity, not as the mention that it is",
-    ),
-    "moved-anaphors": (
-        "anaphor",
-        "of bridging written for another mention of the entity: one that opens last on a token",
-    ),
-    "document-names": ("document", "whose name CoNLL-U cannot express as it is"),
-}
 _RELATIONS = {BRIDGING: "Bridge", SPLIT: "SplitAnte"}
 
 
@@ -64,8 +37,6 @@ def write_conllu(corpus: Corpus) -> Written:
     Brackets of one entity must nest, so of two of its mentions that cross only the first can be
     written. A corpus without words gets `_` for each.
     """
-    check_writable(corpus, "CoNLL-U")
-    corpus, made_up = with_tokens(corpus)
     inside = _in_one_sentence(corpus)
     corpus = corpus.keep_mentions(inside)
     own = ("eid", "head")  # which are not to be taken for features of that name
@@ -80,15 +51,15 @@ def write_conllu(corpus: Corpus) -> Written:
     writers = [_DocumentWriter(document, names, fields, counts, relations) for document in corpus]
     check_distinct((writer.name for writer in writers), "CoNLL-U")
     data = encode_text("".join(writer.text() for writer in writers), counts)
-    lost = list_losses(
+    notices = note_losses(
+        "corefud",
         corpus,
-        columns=(*COLUMNS, "empty"),
-        features=(*fields, *({"head"} - {*corpus.features})),
+        counts,
         relations=relations,
-        metadata=True,
+        features=(*fields, *({"head"} - {*corpus.features})),
         partial=(),
     )
-    return Written({"": data}, (*made_up, *note_counts(counts, _LOSSES), *lost))
+    return Written({"": data}, notices)
 
 
 class _DocumentWriter:

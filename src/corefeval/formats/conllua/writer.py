@@ -11,16 +11,12 @@ from corefeval.formats.conllu.entity_attribute import without_coreference
 from corefeval.formats.conllu.tokens import COLUMNS as TOKEN_COLUMNS
 from corefeval.formats.conllua.cells import COLUMNS, means_else, renumber
 from corefeval.formats.losses import (
-    IDS,
     check_distinct,
-    check_writable,
     encode_text,
-    list_losses,
-    note_counts,
+    note_losses,
     relations_of,
     sentence_bounds,
     sentence_numbers,
-    with_tokens,
     words_of,
 )
 from corefeval.formats.registry import Written
@@ -43,16 +39,6 @@ _PSEUDO = "-Pseudo"
 _OWN = frozenset(("mention_id", "minspan", "min_outside", "semtype"))
 _WRITTEN = _OWN - {"min_outside"}
 _NOM_SEM = {"entity_type": "Entity_Type", "genericity": "Genericity"}
-_LOSSES = {
-    "crossing-mentions": ("mention", "that cross others, written in parts of one markable"),
-    "changed-words": ("word", "with blanks or without text, written with _"),
-    "entity-names": ("entity", "numbered, because brackets cannot hold names"),
-    "document-names": ("document", "whose name CoNLL-U cannot express as it is"),
-    "chosen-anchors": ("antecedent", "written as the mention before the anaphor"),
-    "minimum-ranges": ("minimum span", "with gaps written as a range"),
-    "changed-values": ("value", "with blanks or brackets, written with _"),
-    **IDS,
-}
 
 
 def write_conllua(corpus: Corpus) -> Written:
@@ -61,8 +47,6 @@ def write_conllua(corpus: Corpus) -> Written:
     Brackets must nest, so that a mention which crosses another is written in parts, as a
     discontinuous one is; read again, it is whole.
     """
-    check_writable(corpus, "Universal Anaphora's CoNLL-U")
-    corpus, made_up = with_tokens(corpus)
     counts: Counter[str] = Counter()
     lost: list[Relation] = []
     names = [" ".join(str(document.id).split()) for document in corpus]
@@ -75,11 +59,9 @@ def write_conllua(corpus: Corpus) -> Written:
         parts.append(f"# newdoc id = {name}\n{writer.text()}")
         lost += writer.lost
     written = [n for n in corpus.features if n in _WRITTEN or not (n in _OWN or means_else(n))]
-    losses = list_losses(
-        corpus, columns=(*TOKEN_COLUMNS, "empty"), features=written, relations=lost, metadata=True
-    )
     data = encode_text("".join(parts), counts)
-    return Written({"": data}, (*made_up, *note_counts(counts, _LOSSES), *losses))
+    notices = note_losses("conllua", corpus, counts, relations=lost, features=written)
+    return Written({"": data}, notices)
 
 
 class _DocumentWriter:

@@ -1,0 +1,390 @@
+"""Reading JSON of any kind: from records to a corpus."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, chain, groupby
+from typing import Any
+
+import numpy as np
+
+from corefeval.diagnostics import InputError, excerpt, plural
+from corefeval.formats.declarations import Loss
+from corefeval.formats.json.kinds import BOOK, CHARACTERS, KINDS, Kind, kind_of
+from corefeval.formats.json.parsing import Record, records_of, show
+from corefeval.formats.losses import note_counts
+from corefeval.formats.source import Source
+from corefeval.model import Corpus, CorpusBuilder, DocumentId, join
+from corefeval.model.token_tables import tokens_of_texts
+
+ZERO = "##"
+Cluster = list[tuple[int, int]]  # spans with the end excluded
+_ODDITIES = (
+    Loss(
+        "other-clusters",
+        "document",
+        "with both ‘clusters’ and ‘predicted_clusters’: ‘clusters’ were read, the others not",
+    ),
+    Loss("unread-speakers", "document", "whose ‘speakers’ do not fit its sentences: left out"),
+    Loss(
+        "unplaced-characters",
+        "document",
+        "with characters that are not an entity, or in an unknown shape: kept as metadata",
+    ),
+)
+
+
+def read_json(source: Source, *, name: str = "", kind: str = "json") -> Corpus:
+    """Read JSON or JSON lines of a kind; for `json`, the keys of each record tell its kind."""
+    return read_records(records_of(source), source, name=name, kind=kind)
+
+
+def read_records(
+    records: Sequence[Record], source: Source, *, name: str = "", kind: str = "json"
+) -> Corpus:
+    """The corpus of the records of a file, of one kind or for `json` of any."""
+    reader = _Reader(source, len(records), any("speakers" in record.values for record in records))
+    pairs = ((record, KINDS[kind_of(record) if kind == "json" else kind]) for record in records)
+    corpora = []
+    for has_texts, run in groupby(pairs, key=lambda pair: pair[1].words == "text"):
+        builder = CorpusBuilder(source=source.file)
+        texts = [reader.add(builder, record, layout) for record, layout in run]
+        corpora.append(builder.build(tokens_of_texts(texts, source.file) if has_texts else None))
+    corpus = join(corpora, name=name or source.file)
+    notices = note_counts(reader.counts, _ODDITIES, whose=source.file)
+    return corpus.with_details(notices=(*corpus.notices, *notices))
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Adds the documents of a file's records: knows the ids so far, and counts oddities."""
+
+    source: Source
+    n_records: int
+    has_speakers: bool  # a column of some documents is one of all
+    counts: Counter[str] = field(default_factory=Counter)
+    records: dict[DocumentId, Record] = field(default_factory=dict)
+
+    def add(self, builder: CorpusBuilder, record: Record, kind: Kind) -> str | None:
+        """Add the document of a record; returns its text where positions are characters."""
+        text = _read_text(record) if kind.words == "text" else None
+        sentences = [] if text is not None else _read_sentences(record, kind.words)
+        lengths = [len(text)] if text is not None else list(map(len, sentences))
+        named = _named_clusters(record.values.get(CHARACTERS)) if kind.has_characters else []
+        key = next((key for key in kind.clusters if key in record.values), None)
+        if key is None and named:
+            key, value = CHARACTERS, [cluster for _, cluster in named]
+        else:
+            key, value = key or kind.clusters[0], record.value(*kind.clusters)
+        clusters = _read_clusters(record, value, key, kind, lengths)
+        self.counts["other-clusters"] += sum(key in record.values for key in kind.clusters) > 1
+        names: list[str | None] = [None] * len(clusters)
+        metadata: dict[str, str] = {}
+        if kind.has_characters:
+            names, metadata = self._name_entities(record, clusters, named)
+        columns = self._columns(record, kind, sentences)
+        starts = accumulate(lengths, initial=0)
+        document = builder.document(
+            self._identifier(record),
+            words=None if text is not None else list(chain(*sentences)),
+            n_tokens=sum(lengths),
+            sentence_starts=[start for start, n in zip(starts, lengths, strict=False) if n],
+            columns=columns,
+            metadata=metadata,
+        )
+        for name, cluster in zip(_unique_names(names), clusters, strict=True):
+            for start, end in cluster:
+                document.mention(name, start, end)
+        return text
+
+    def _identifier(self, record: Record) -> DocumentId:
+        """The id that a record states, or one from the file's name; an error if it is taken."""
+        stated, stem = record.stated_id(), self.source.stem
+        if stated is None:
+            identifier = DocumentId(stem if self.n_records == 1 else stem + f"_{record.number}")
+        else:
+            identifier = DocumentId.parse(stated)
+        first = self.records.setdefault(identifier, record)
+        if first is not record:
+            place = f"record {first.number + 1}" if first.line is None else f"line {first.line}"
+            raise record.error(
+                f"document {excerpt(str(identifier))} appears twice",
+                found=f"an id that {place} already has",
+                expected="one document for each id and part",
+                fix="rename or remove one of the two",
+            )
+        return identifier
+
+    def _columns(
+        self, record: Record, kind: Kind, sentences: list[list[str]]
+    ) -> dict[str, list[str]]:
+        """The token columns of a document; the speakers if any document of the file has some."""
+        if kind.has_zeros:
+            return {"empty": ["1" if word.startswith(ZERO) else "" for word in chain(*sentences)]}
+        if not (kind.has_speakers and self.has_speakers):
+            return {}
+        speakers = _read_speakers(record.values.get("speakers"), sentences)
+        if speakers is None:
+            self.counts["unread-speakers"] += "speakers" in record.values
+            speakers = [""] * sum(map(len, sentences))
+        return {"speaker": speakers}
+
+    def _name_entities(
+        self, record: Record, clusters: list[Cluster], named: list[tuple[str, Any]]
+    ) -> tuple[list[str | None], dict[str, str]]:
+        """Names of clusters from the characters, and those that name none as metadata."""
+        names, unplaced = _character_names(clusters, record.values.get(CHARACTERS), named)
+        metadata = {}
+        if unplaced:
+            metadata[CHARACTERS] = json.dumps(unplaced, ensure_ascii=False)
+            self.counts["unplaced-characters"] += 1
+        if isinstance(record.values.get(BOOK), str | int):
+            metadata[BOOK] = str(record.values[BOOK])
+        return names, metadata
+
+
+def _read_text(record: Record) -> str:
+    text = record.value("text")
+    if not isinstance(text, str):
+        raise record.error("‘text’ is not a string", found=show(text), expected="a string")
+    return text
+
+
+def _read_sentences(record: Record, key: str) -> list[list[str]]:
+    """The sentences of a document, each a list of words; `tokens` may be one flat list."""
+    value = record.value(key)
+    if not isinstance(value, list):
+        raise _word_error(record, key, show(value))
+    are_lists = [isinstance(element, list) for element in value]
+    is_flat = key == "tokens" and not (value and all(are_lists))
+    sentences = [value] if is_flat else value
+    for number, sentence in enumerate(sentences):
+        if not isinstance(sentence, list):
+            raise _word_error(record, key, f"{show(sentence)} as sentence {number}")
+        for position, word in enumerate(sentence):
+            if not isinstance(word, str):
+                place = f"word {position}" + ("" if is_flat else f" of sentence {number}")
+                raise _word_error(record, key, f"{show(word)} as {place}")
+    return sentences
+
+
+def _word_error(record: Record, key: str, found: str) -> InputError:
+    flat = ", or a list of words" if key == "tokens" else ""
+    return record.error(
+        f"‘{key}’ does not hold words",
+        found=found,
+        expected=f"a list of sentences, each a list of words (strings){flat}",
+    )
+
+
+def _read_speakers(value: Any, sentences: list[list[str]]) -> list[str] | None:
+    """A speaker for each token, from lists per sentence, a name per sentence, or one per token.
+
+    None where the value has another shape.
+    """
+    n_tokens = sum(map(len, sentences))
+    if _are_strings(value) and len(value) == n_tokens:
+        return list(value)
+    if not isinstance(value, list) or len(value) != len(sentences):
+        return None
+    speakers: list[str] = []
+    for speaker, sentence in zip(value, sentences, strict=True):
+        names = [speaker] * len(sentence) if isinstance(speaker, str) else speaker
+        if not _are_strings(names) or len(names) != len(sentence):
+            return None
+        speakers += names
+    return speakers
+
+
+def _are_strings(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
+
+
+def _read_clusters(
+    record: Record, value: Any, key: str, kind: Kind, lengths: Sequence[int]
+) -> list[Cluster]:
+    """Clusters of spans in the document, the end excluded; `lengths` are those of sentences."""
+    if not isinstance(value, list):
+        expected = "a list of clusters of mentions"
+        raise record.error(f"‘{key}’ is not a list", found=show(value), expected=expected)
+    starts = list(accumulate(lengths, initial=0))
+    clusters = []
+    for number, mentions in enumerate(value):
+        place = f"cluster {number} of ‘{key}’"
+        if not isinstance(mentions, list):
+            expected = "a list of mentions"
+            raise record.error(f"{place} is not a list", found=show(mentions), expected=expected)
+        cluster = []
+        for mention in mentions:
+            span = _read_span(mention, kind, starts)
+            if span is None:
+                raise _span_error(record, place, mention, kind, lengths)
+            cluster.append(span)
+        clusters.append(cluster)
+    return clusters
+
+
+def _read_span(mention: Any, kind: Kind, starts: list[int]) -> tuple[int, int] | None:
+    """The span of a mention in the document, the end excluded; None where it is none."""
+    if not _are_offsets(mention, kind):
+        return None
+    first, limit = 0, starts[-1]
+    if kind.by_sentence:
+        if not 0 <= mention[0] < len(starts) - 1:
+            return None
+        first, limit = starts[mention[0]], starts[mention[0] + 1]
+    start, end = first + mention[-2], first + mention[-1] + kind.inclusive
+    return (start, end) if first <= start < end <= limit else None
+
+
+def _are_offsets(mention: Any, kind: Kind) -> bool:
+    """Whether a mention has as many whole numbers as its kind; `True` is an int, but no offset."""
+    return (
+        type(mention) is list
+        and len(mention) == (3 if kind.by_sentence else 2)
+        and all(type(offset) is int for offset in mention)
+    )
+
+
+def _span_error(
+    record: Record, place: str, mention: Any, kind: Kind, lengths: Sequence[int]
+) -> InputError:
+    """The error of a mention that is no span of its document or sentence."""
+    form = "[sentence, start, end]" if kind.by_sentence else "[start, end]"
+    relation, ends = ("≤", "inclusive") if kind.inclusive else ("<", "exclusive")
+    expected = f"{form} with 0 ≤ start {relation} end, the end {ends}"
+    fix = None
+    if not _are_offsets(mention, kind):
+        numbers = "three whole numbers" if kind.by_sentence else "a pair of whole numbers"
+        problem = f"a mention is not {numbers}"
+    elif kind.by_sentence and not 0 <= mention[0] < len(lengths):
+        problem = f"there is no sentence {mention[0]} for a mention"
+        expected += f", in a document of {plural(len(lengths), 'sentence')}"
+    else:
+        problem, limit, fix = _bound_problem(mention, kind, lengths)
+        expected += limit
+    return record.error(f"{problem} in {place}", found=show(mention), expected=expected, fix=fix)
+
+
+def _bound_problem(
+    mention: list[int], kind: Kind, lengths: Sequence[int]
+) -> tuple[str, str, str | None]:
+    """The problem of a mention with wrong bounds, which bounds there are, and a likely remedy."""
+    text, length = "the document", sum(lengths)
+    if kind.by_sentence:
+        text, length = f"sentence {mention[0]}", lengths[mention[0]]
+    start, end = mention[-2], mention[-1] + kind.inclusive
+    if start < 0 or mention[-1] < 0:
+        return f"a mention begins before {text}", "", None
+    if start >= end and kind.inclusive:
+        return "a mention ends before it begins", "", None
+    if start >= end:
+        fix = "ends are exclusive here: add 1 if yours are inclusive"
+        return "a mention spans nothing", "", fix
+    fix = "check that positions are counted from 0"
+    if kind.inclusive:
+        fix = "ends are inclusive here: subtract 1 if yours are exclusive"
+    unit = "character" if kind.words == "text" else "token"
+    limit = f", in a {'sentence' if kind.by_sentence else 'document'} of {plural(length, unit)}"
+    return f"a mention goes beyond {text}", limit, fix if end == length + 1 else None
+
+
+def _named_clusters(characters: Any) -> list[tuple[str, Any]]:
+    """Names of characters with their clusters; nothing where they come in another shape."""
+    if not isinstance(characters, list):
+        return []
+    fitting = all(
+        isinstance(character, dict)
+        and isinstance(character.get("name"), str)
+        and isinstance(character.get("cluster"), list)
+        for character in characters
+    )
+    return [(character["name"], character["cluster"]) for character in characters if fitting]
+
+
+def _character_names(
+    clusters: list[Cluster], characters: Any, named: list[tuple[str, Any]]
+) -> tuple[list[str | None], Any]:
+    """The name of each cluster, None where it has none, and the characters that name no cluster."""
+    if _are_strings(characters) and len(characters) == len(clusters):
+        return list(characters), None
+    names: list[str | None] = [None] * len(clusters)
+    if not named:
+        return names, characters
+    numbers = defaultdict(list)
+    for number, cluster in reversed(list(enumerate(clusters))):
+        numbers[frozenset(cluster)].append(number)
+    unplaced = []
+    for name, cluster in named:
+        candidates = numbers.get(_spans(cluster))
+        if candidates:
+            names[candidates.pop()] = name
+        else:
+            unplaced.append({"name": name, "cluster": cluster})
+    return names, unplaced
+
+
+def _spans(cluster: Any) -> frozenset[tuple[int, int]]:
+    """The spans of a character's cluster, the end excluded; none where they are not spans."""
+    try:
+        return frozenset((start, end + 1) for start, end in cluster)
+    except (TypeError, ValueError):
+        return frozenset()
+
+
+def _unique_names(names: Sequence[str | None]) -> list[str]:
+    """A name for each entity of a document: its name where no earlier one has it, else a new one.
+
+    >>> _unique_names(["Ada", None, "Ada"])
+    ['Ada', '1', 'Ada (2)']
+    """
+    stated = {name for name in names if name is not None}
+    used: dict[str, None] = {}
+    for number, name in enumerate(names):
+        base = str(number) if name is None else name
+        unique, count = base, 1
+        while unique in used or (name is None and unique in stated):
+            count += 1
+            unique = f"{base} ({count})"
+        used[unique] = None
+    return list(used)
+
+
+def corpus_from_records(source: object, name: str) -> Corpus | None:
+    """The corpus of a record, of a list of them, or of a mapping from document ids to them.
+
+    None where these are no such records, or hold what JSON cannot.
+
+    >>> record = {"sentences": [["Ada", "met", "her"]], "clusters": [[[0, 0], [2, 2]]]}
+    >>> corpus_from_records({"essay": record}, "response").n_mentions
+    2
+    """
+    if _is_record(source):
+        values: Iterable[Any] = [source]
+    elif isinstance(source, Mapping):
+        values = [
+            {"doc_key": key, **value} if _is_record(value) else value
+            for key, value in source.items()
+        ]
+    elif isinstance(source, list | tuple):
+        values = source
+    else:
+        return None
+    if not values or not all(map(_is_record, values)):
+        return None
+    try:
+        text = json.dumps(values)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    data = np.frombuffer(text.encode(), dtype=np.uint8)
+    return read_json(Source(data, name), name=name)
+
+
+def _is_record(value: object) -> bool:
+    return isinstance(value, Mapping) and any(
+        kind.words in value and any(key in value for key in kind.clusters)
+        for kind in KINDS.values()
+    )

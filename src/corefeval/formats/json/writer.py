@@ -1,0 +1,205 @@
+"""Writing JSON of any kind: a record for each document, on a line."""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from operator import ne
+from typing import Any
+
+from corefeval.diagnostics import InputError, excerpt, plural
+from corefeval.formats.declarations import Written
+from corefeval.formats.json.kinds import BOOK, CHARACTERS, KINDS, Kind
+from corefeval.formats.json.reader import ZERO
+from corefeval.formats.losses import count_gapped, note_losses
+from corefeval.model import Corpus, Document, DocumentId
+from corefeval.model.text_tokens import origin, text_of
+from corefeval.model.words import seen_word
+
+Spans = list[list[list[int]]]  # of each cluster, the start and the last position
+_NO_WORD = "_"
+_NUMBERED = re.compile(r"[a-zA-Z]?\d+")  # names that say nothing
+
+
+def write_json(corpus: Corpus, *, kind: str = "json") -> Written:
+    """Write all documents as records of a kind, a record per line; `json` is written as e2e.
+
+    A part becomes part of the id. Corpora without words get `_` for each token. What UTF-8 cannot
+    hold is written as JSON's own escapes.
+    """
+    layout = KINDS["e2e" if kind == "json" else kind]
+    counts = count_gapped(corpus)
+    if not layout.has_characters:
+        counts["entity-names"] = sum(not _NUMBERED.fullmatch(name) for name in corpus.names or ())
+    lines = [
+        json.dumps(_make_record(document, identifier, layout, counts), ensure_ascii=False) + "\n"
+        for document, identifier in zip(corpus, _identifiers(corpus.documents), strict=True)
+    ]
+    data = "".join(lines).encode(errors="backslashreplace")
+    scattered = () if corpus.tokens is None else corpus.tokens.partial_columns
+    partial = [name for name in scattered if name != "word"]
+    notices = note_losses(kind, corpus, counts, relations=corpus.relations, partial=partial)
+    return Written({"": data}, notices)
+
+
+def _identifiers(documents: Sequence[DocumentId]) -> list[str]:
+    """`name_part` for each document, but spelt out where two would have one name."""
+    short = [d.name if d.part is None else f"{d.name}_{d.part}" for d in documents]
+    counts = Counter(short)
+    return [
+        name if counts[name] == 1 else str(identifier)
+        for name, identifier in zip(short, documents, strict=True)
+    ]
+
+
+def _make_record(
+    document: Document, identifier: str, kind: Kind, counts: Counter[str]
+) -> dict[str, Any]:
+    clusters, names, reordered = _clusters(document)
+    counts["repeated-mentions"] += reordered
+    record: dict[str, Any] = {kind.id: identifier}
+    if kind.has_characters and BOOK in document.metadata:
+        record[BOOK] = document.metadata[BOOK]
+    text = text_of(document.corpus.tokens, document.index)
+    words = _words(document, clusters, counts) if text is None else []
+    bounds = _sentence_bounds(document, len(words))
+    if kind.has_zeros:
+        words = _mark_zeros(document, words, counts)
+    if kind.words == "text":
+        text, clusters = _in_characters(text, words, bounds, clusters, counts)
+        record["text"] = text
+    elif kind.words == "tokens":
+        record["tokens"] = words
+        counts["sentence-boundaries"] += max(len(bounds) - 2, 0)
+    else:
+        record["sentences"] = _cut(words, bounds)
+    if kind.has_speakers and "speaker" in document.columns:
+        record["speakers"] = _cut(document.column("speaker"), bounds)
+    if kind.by_sentence:
+        clusters = _in_sentences(clusters, bounds, counts)
+    record[kind.clusters[0]] = clusters
+    if kind.mention_texts and text is not None:
+        record[kind.mention_texts] = [[text[start:end] for start, end in c] for c in clusters]
+    elif kind.mention_texts:
+        record[kind.mention_texts] = [
+            [" ".join(words[start : last + 1]) for start, last in cluster] for cluster in clusters
+        ]
+    if kind.has_characters:
+        record[CHARACTERS] = [
+            {"name": name, "cluster": cluster}
+            for name, cluster in zip(names, clusters, strict=True)
+        ]
+    return record
+
+
+def _clusters(document: Document) -> tuple[Spans, list[str], int]:
+    """The mentions of each entity in textual order, and the entities' names.
+
+    Also the number of mentions that follow an equal one of an entity whose cluster comes later:
+    clusters come one after the other, so the order of equal mentions of two may get lost.
+    """
+    corpus, rows = document.corpus, document.rows
+    if corpus.mention_start is None or corpus.mention_end is None:
+        return [], [], 0
+    clusters: dict[int, list[list[int]]] = {}
+    numbers: dict[int, int] = {}
+    previous, reordered = (-1, -1, -1), 0
+    for entity, start, end in zip(
+        corpus.mention_entity[rows.start : rows.stop].tolist(),
+        corpus.mention_start[rows.start : rows.stop].tolist(),
+        corpus.mention_end[rows.start : rows.stop].tolist(),
+        strict=True,
+    ):
+        clusters.setdefault(entity, []).append([start, end - 1])
+        current = (start, end, numbers.setdefault(entity, len(numbers)))
+        reordered += previous[:2] == current[:2] and previous > current
+        previous = current
+    names = corpus.names
+    return (
+        list(clusters.values()),
+        [str(entity) if names is None else names[entity] for entity in clusters],
+        reordered,
+    )
+
+
+def _words(document: Document, clusters: Spans, counts: Counter[str]) -> list[str]:
+    """The words of a document, `_` for each token where its file has none."""
+    tokens, index = document.corpus.tokens, document.index
+    needed = max((last + 1 for cluster in clusters for _, last in cluster), default=0)
+    if tokens is None or not tokens.has_column(index, "word"):
+        n_tokens = max(needed, int(tokens.counts[index]) if tokens is not None else 0)
+        counts["no-words"] += n_tokens > 0
+        return [_NO_WORD] * n_tokens
+    words = tokens.column(index, "word")
+    if needed > len(words):
+        raise InputError(
+            f"a mention goes beyond document {excerpt(str(document.id))}",
+            found=f"a mention of token {needed - 1}",
+            expected=f"positions in a document of {plural(len(words), 'token')}",
+        )
+    return words
+
+
+def _sentence_bounds(document: Document, n_tokens: int) -> list[int]:
+    """Where sentences begin, and where the last one ends."""
+    tokens = document.corpus.tokens
+    starts = tokens.sentence_starts(document.index) if tokens is not None else [0]
+    return [*starts, n_tokens] if n_tokens else []
+
+
+def _cut(column: list[str], bounds: list[int]) -> list[list[str]]:
+    """A column, sentence by sentence."""
+    return [column[start:end] for start, end in pairwise(bounds)]
+
+
+def _mark_zeros(document: Document, words: list[str], counts: Counter[str]) -> list[str]:
+    """Words with ## before those of zeros."""
+    if "empty" not in document.columns:
+        counts["false-zeros"] += sum(word.startswith(ZERO) for word in words)
+        return words
+    marked = []
+    for word, is_zero in zip(words, document.column("empty"), strict=True):
+        is_marked = word.startswith(ZERO)
+        counts["zero-words"] += bool(is_zero) and not is_marked
+        counts["false-zeros"] += is_marked and not is_zero
+        mark = ZERO if is_zero and not is_marked else ""
+        marked.append(mark if mark and word == _NO_WORD else mark + word)
+    return marked
+
+
+def _in_characters(
+    text: str | None, words: list[str], bounds: list[int], clusters: Spans, counts: Counter[str]
+) -> tuple[str, Spans]:
+    """The text, of words if there is none, and clusters of characters with the end excluded.
+
+    There is a blank between words, and a newline between sentences.
+    """
+    if text is not None:
+        return text, [[[start, last + 1] for start, last in cluster] for cluster in clusters]
+    visible = list(map(seen_word, words))
+    counts["changed-words"] += sum(map(ne, visible, words))
+    text = "\n".join(" ".join(sentence) for sentence in _cut(visible, bounds) if sentence)
+    # Every word is followed by one character, a blank or a newline.
+    starts = list(accumulate((len(word) + 1 for word in visible), initial=0))
+    return text, [
+        [[starts[start], starts[last + 1] - 1] for start, last in cluster] for cluster in clusters
+    ]
+
+
+def _in_sentences(clusters: Spans, bounds: list[int], counts: Counter[str]) -> Spans:
+    """Clusters of [sentence, start, end], without mentions that do not stay in their sentence."""
+    kept = []
+    for cluster in clusters:
+        mentions = []
+        for start, last in cluster:
+            sentence = bisect_right(bounds, start) - 1
+            first = bounds[sentence]
+            if last < bounds[sentence + 1]:
+                mentions.append([sentence, start - first, last + 1 - first])
+        counts["cross-sentence-mentions"] += len(cluster) - len(mentions)
+        kept += [mentions] if mentions else []
+    return kept
