@@ -155,7 +155,7 @@ def test_odd_values_are_shown(value, format):
     own = {"g": {"x": value, "y": "plain"}}
     key = [["x", "y"]]
     result = corefeval.score(key, key, metrics="mentions, muc", by="g", features=own)
-    shown = render([result], format="conllua")
+    shown = render([result], format=format)
     assert "plain" in shown
     if format == "csv":
         rows = list(csv.DictReader(io.StringIO(shown)))
@@ -262,7 +262,7 @@ def test_what_is_said_of_sentences_outlives_a_conversion(feature, tmp_path):
     key, response = tmp_path / "key.conllu", tmp_path / "response.conllu"
     key.write_text(three_sentences("a", "b", nodes="b"), "utf-8")
     response.write_text(three_sentences("b", "a"), "utf-8")
-    corefeval.write(corefeval.read(key), tmp_path / "other", format=format)
+    corefeval.write(corefeval.read(key), tmp_path / "other", format="conllua")
     one, other = (
         corefeval.score(path, response, metrics="mentions, links", by=feature).slices[feature]
         for path in (key, tmp_path / "other")

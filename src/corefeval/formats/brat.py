@@ -246,6 +246,19 @@ class _Annotations:
         for entity, elements in sets.items():
             document.relation(SPLIT, entity, elements)
 
+    def notices(self) -> list[Notice]:
+        """Notices of lines that contradict the text, and of lines that were ignored."""
+        file, reason = (
+            self.source.file,
+            "whose text is not what is at its offsets; the offsets count",
+        )
+        notices = [*note("other-text", self.other_text, "mention", reason, whose=file)]
+        if n_lines := self.ignored.total():
+            kinds = ", ".join(f"{count} of {kind}" for kind, count in self.ignored.items())
+            message = f"{file}: {plural(n_lines, 'line')} ignored: {kinds}"
+            notices.append(Notice("left-aside", message, n_lines, tuple(self.ignored)))
+        return notices
+
 
 def _in_order(mentions: Iterable[_Mention]) -> list[_Mention]:
     return sorted(mentions, key=lambda m: (m.parts[0][0], -m.parts[-1][1]))
@@ -288,14 +301,7 @@ def read_brat(source: Source, *, name: str = "") -> Corpus:
     annotations.relate(
         document, numbers, {mention.identifier: mention.entity for mention in mentions}
     )
-    reason = "whose text is not what is at its offsets; the offsets count"
-    n_differing = annotations.other_text
-    builder.notices += note("other-text", n_differing, "mention", reason, whose=source.file)
-    if ignored := annotations.ignored:
-        kinds = ", ".join(f"{count} of {kind}" for kind, count in ignored.items())
-        message = f"{source.file}: {plural(ignored.total(), 'line')} ignored: {kinds}"
-        notice = Notice("left-aside", message, ignored.total(), tuple(ignored))
-        builder.notices.append(notice)
+    builder.notices += annotations.notices()
     return builder.build(tokens_of_texts([text], companion.file))
 
 

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 
 from corefeval.diagnostics import InputError, excerpt, note
 from corefeval.formats.losses import (
+    ZERO,
     bracket_mentions,
     check_distinct,
     count_gapped,
     encode_text,
+    mark_zeros,
     name_entities,
     nested_mentions,
     note_losses,
@@ -33,7 +35,6 @@ _NEW_DOCUMENT = re.compile(r"# newdoc id =(?: (.*))?")
 _COMMENT = re.compile(r"# \S+ = ")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _BLANK_RUN = re.compile(r"[ \t]+")
-ZERO = "##"
 
 
 @dataclass(slots=True)
@@ -194,17 +195,12 @@ def _header(document: Document) -> DocumentId:
 
 
 def _carry_words(document: Document, counts: Counter[str]) -> list[str]:
+    """Words that marks can stand behind; those that change are counted, but for those of zeros."""
     words = words_of(document)
-    zeros = document.column("empty") if "empty" in document.columns else [""] * len(words)
-    carried = []
-    for word, zero in zip(words, zeros, strict=True):
-        safe = unbroken_word(word)
-        counts["changed-words"] += safe != word and (zero != "1" or word.startswith(ZERO))
-        if zero == "1" and not safe.startswith(ZERO):
-            safe = ZERO if safe == "_" else ZERO + safe
-            counts["zero-words"] += 1
-        counts["false-zeros"] += zero != "1" and safe.startswith(ZERO)
-        carried.append(safe)
+    unbroken = list(map(unbroken_word, words))
+    carried = mark_zeros(document, unbroken, counts)
+    for word, safe, marked in zip(words, unbroken, carried, strict=True):
+        counts["changed-words"] += word != safe == marked
     return carried
 
 

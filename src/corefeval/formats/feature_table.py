@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Hashable, Mapping
+from typing import Any
 
 from corefeval.diagnostics import InputError, excerpt
 from corefeval.formats.source import Source, read_source
@@ -22,7 +23,7 @@ _HEADER = (
 )
 
 # The values of a feature by document and mention (start and end, or an id), or by document.
-FeatureValues = dict[str, dict[str, object]]
+FeatureValues = dict[str, dict[str, Any]]
 
 
 def read_features(
@@ -47,15 +48,7 @@ def read_features(
     for number, line in enumerate(lines[1:], start=2):
         if not line.strip():
             continue
-        cells = line.split("\t")
-        if len(cells) != len(names):
-            raise source.error(
-                f"a line of {len(cells)} columns",
-                number,
-                found=excerpt(line),
-                expected=f"{len(names)} columns, with tabs between them: {', '.join(names)}",
-            )
-        row = dict(zip(names, map(str.strip, cells), strict=True))
+        row = _read_row(source, line, names, number)
         place = _place(source, row, number)
         if (first := seen.setdefault((row[DOCUMENT], place), number)) != number:
             raise source.error(
@@ -67,7 +60,11 @@ def read_features(
             )
         for name in features:
             _check_value(source, name, row[name], (choices or {}).get(name), number)
-            _put(values[name], row[DOCUMENT], place, row[name] or None)
+            value = row[name] or None
+            if place is None:
+                values[name][row[DOCUMENT]] = value
+            else:
+                values[name].setdefault(row[DOCUMENT], {})[place] = value
     if not seen:
         raise InputError("a file without features", file=source.file, expected="lines of mentions")
     return values
@@ -86,6 +83,18 @@ def _check_header(source: Source, names: list[str]) -> list[str]:
             "not the header of a feature file", 1, found=excerpt("\t".join(names)), expected=_HEADER
         )
     return features
+
+
+def _read_row(source: Source, line: str, names: list[str], number: int) -> dict[str, str]:
+    cells = line.split("\t")
+    if len(cells) != len(names):
+        raise source.error(
+            f"a line of {len(cells)} columns",
+            number,
+            found=excerpt(line),
+            expected=f"{len(names)} columns, with tabs between them: {', '.join(names)}",
+        )
+    return dict(zip(names, map(str.strip, cells), strict=True))
 
 
 def _place(source: Source, row: Mapping[str, str], number: int) -> Hashable:
@@ -120,12 +129,3 @@ def _check_value(
             found=excerpt(value),
             expected=f"one of {', '.join(choices)}",
         )
-
-
-def _put(values: dict[str, object], document: str, place: Hashable, value: str | None) -> None:
-    if place is None:
-        values[document] = value
-        return
-    table = values.setdefault(document, {})
-    assert isinstance(table, dict)
-    table[place] = value

@@ -20,6 +20,7 @@ from corefeval.model.words import writable_text
 _HALVES = Loss(
     "surrogates", "half character", "(lone surrogate) written as an escape, like \\udc80"
 )
+ZERO = "##"  # before the words of zeros, in the formats of CRAC
 # Columns that say where a token stands, and its word: every format has these in its own way.
 _STRUCTURE = ("word", "document", "part", "number")
 
@@ -209,6 +210,19 @@ def carry_words(
     carried = list(map(change, words))
     counts["changed-words"] += sum(map(ne, carried, words))
     return carried
+
+
+def mark_zeros(document: Document, words: Sequence[str], counts: Counter[str]) -> list[str]:
+    """Words with ## before those of zeros; counted as `zero-words`, and others as `false-zeros`."""
+    zeros = document.column("empty") if "empty" in document.columns else [""] * len(words)
+    marked = []
+    for word, zero in zip(words, zeros, strict=True):
+        is_marked, is_zero = word.startswith(ZERO), zero == "1"
+        counts["zero-words"] += is_zero and not is_marked
+        counts["false-zeros"] += is_marked and not is_zero
+        mark = ZERO if is_zero and not is_marked else ""
+        marked.append(mark if mark and word == "_" else mark + word)
+    return marked
 
 
 def name_entities(

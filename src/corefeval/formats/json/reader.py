@@ -15,12 +15,11 @@ from corefeval.diagnostics import InputError, excerpt, plural
 from corefeval.formats.declarations import Loss
 from corefeval.formats.json.kinds import BOOK, CHARACTERS, KINDS, Kind, kind_of
 from corefeval.formats.json.parsing import Record, records_of, show
-from corefeval.formats.losses import note_counts
+from corefeval.formats.losses import ZERO, note_counts
 from corefeval.formats.source import Source
 from corefeval.model import Corpus, CorpusBuilder, DocumentId, join
 from corefeval.model.token_tables import tokens_of_texts
 
-ZERO = "##"
 Cluster = list[tuple[int, int]]  # spans with the end excluded
 _ODDITIES = (
     Loss(

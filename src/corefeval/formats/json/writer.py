@@ -7,20 +7,20 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from operator import ne
 from typing import Any
 
 from corefeval.diagnostics import InputError, excerpt, plural
 from corefeval.formats.declarations import Written
 from corefeval.formats.json.kinds import BOOK, CHARACTERS, KINDS, Kind
-from corefeval.formats.json.reader import ZERO
-from corefeval.formats.losses import count_gapped, note_losses
+from corefeval.formats.losses import count_gapped, mark_zeros, note_losses, sentence_bounds
 from corefeval.model import Corpus, Document, DocumentId
-from corefeval.model.text_tokens import origin, text_of
+from corefeval.model.text_tokens import text_of
 from corefeval.model.words import seen_word
 
 Spans = list[list[list[int]]]  # of each cluster, the start and the last position
+Bounds = list[tuple[int, int]]  # start and end of each sentence
 _NO_WORD = "_"
 _NUMBERED = re.compile(r"[a-zA-Z]?\d+")  # names that say nothing
 
@@ -66,21 +66,21 @@ def _make_record(
         record[BOOK] = document.metadata[BOOK]
     text = text_of(document.corpus.tokens, document.index)
     words = _words(document, clusters, counts) if text is None else []
-    bounds = _sentence_bounds(document, len(words))
+    sentences = sentence_bounds(document, len(words))
     if kind.has_zeros:
-        words = _mark_zeros(document, words, counts)
+        words = mark_zeros(document, words, counts)
     if kind.words == "text":
-        text, clusters = _in_characters(text, words, bounds, clusters, counts)
+        text, clusters = _in_characters(text, words, sentences, clusters, counts)
         record["text"] = text
     elif kind.words == "tokens":
         record["tokens"] = words
-        counts["sentence-boundaries"] += max(len(bounds) - 2, 0)
+        counts["sentence-boundaries"] += max(len(sentences) - 1, 0)
     else:
-        record["sentences"] = _cut(words, bounds)
+        record["sentences"] = _cut(words, sentences)
     if kind.has_speakers and "speaker" in document.columns:
-        record["speakers"] = _cut(document.column("speaker"), bounds)
+        record["speakers"] = _cut(document.column("speaker"), sentences)
     if kind.by_sentence:
-        clusters = _in_sentences(clusters, bounds, counts)
+        clusters = _in_sentences(clusters, sentences, counts)
     record[kind.clusters[0]] = clusters
     if kind.mention_texts and text is not None:
         record[kind.mention_texts] = [[text[start:end] for start, end in c] for c in clusters]
@@ -144,35 +144,13 @@ def _words(document: Document, clusters: Spans, counts: Counter[str]) -> list[st
     return words
 
 
-def _sentence_bounds(document: Document, n_tokens: int) -> list[int]:
-    """Where sentences begin, and where the last one ends."""
-    tokens = document.corpus.tokens
-    starts = tokens.sentence_starts(document.index) if tokens is not None else [0]
-    return [*starts, n_tokens] if n_tokens else []
-
-
-def _cut(column: list[str], bounds: list[int]) -> list[list[str]]:
+def _cut(column: list[str], sentences: Bounds) -> list[list[str]]:
     """A column, sentence by sentence."""
-    return [column[start:end] for start, end in pairwise(bounds)]
-
-
-def _mark_zeros(document: Document, words: list[str], counts: Counter[str]) -> list[str]:
-    """Words with ## before those of zeros."""
-    if "empty" not in document.columns:
-        counts["false-zeros"] += sum(word.startswith(ZERO) for word in words)
-        return words
-    marked = []
-    for word, is_zero in zip(words, document.column("empty"), strict=True):
-        is_marked = word.startswith(ZERO)
-        counts["zero-words"] += bool(is_zero) and not is_marked
-        counts["false-zeros"] += is_marked and not is_zero
-        mark = ZERO if is_zero and not is_marked else ""
-        marked.append(mark if mark and word == _NO_WORD else mark + word)
-    return marked
+    return [column[start:end] for start, end in sentences]
 
 
 def _in_characters(
-    text: str | None, words: list[str], bounds: list[int], clusters: Spans, counts: Counter[str]
+    text: str | None, words: list[str], sentences: Bounds, clusters: Spans, counts: Counter[str]
 ) -> tuple[str, Spans]:
     """The text, of words if there is none, and clusters of characters with the end excluded.
 
@@ -182,7 +160,7 @@ def _in_characters(
         return text, [[[start, last + 1] for start, last in cluster] for cluster in clusters]
     visible = list(map(seen_word, words))
     counts["changed-words"] += sum(map(ne, visible, words))
-    text = "\n".join(" ".join(sentence) for sentence in _cut(visible, bounds) if sentence)
+    text = "\n".join(" ".join(sentence) for sentence in _cut(visible, sentences) if sentence)
     # Every word is followed by one character, a blank or a newline.
     starts = list(accumulate((len(word) + 1 for word in visible), initial=0))
     return text, [
@@ -190,16 +168,17 @@ def _in_characters(
     ]
 
 
-def _in_sentences(clusters: Spans, bounds: list[int], counts: Counter[str]) -> Spans:
+def _in_sentences(clusters: Spans, sentences: Bounds, counts: Counter[str]) -> Spans:
     """Clusters of [sentence, start, end], without mentions that do not stay in their sentence."""
+    starts = [start for start, _ in sentences]
     kept = []
     for cluster in clusters:
         mentions = []
         for start, last in cluster:
-            sentence = bisect_right(bounds, start) - 1
-            first = bounds[sentence]
-            if last < bounds[sentence + 1]:
-                mentions.append([sentence, start - first, last + 1 - first])
+            number = bisect_right(starts, start) - 1
+            first, end = sentences[number]
+            if last < end:
+                mentions.append([number, start - first, last + 1 - first])
         counts["cross-sentence-mentions"] += len(cluster) - len(mentions)
         kept += [mentions] if mentions else []
     return kept
