@@ -41,8 +41,8 @@ class Written(NamedTuple):
     notices: tuple[Notice, ...] = ()
 
 
-class Loss(NamedTuple):
-    """Something that a format cannot express: the kind of notice, what is counted, its fate."""
+class Tally(NamedTuple):
+    """Something that readers or writers count: the kind of notice, its noun, what became of it."""
 
     kind: str
     noun: str
@@ -86,7 +86,7 @@ class Format(NamedTuple):
     columns: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
     metadata: tuple[str, ...] = ()
-    losses: tuple[Loss, ...] = ()
+    losses: tuple[Tally, ...] = ()
     cutter: str = ""
 
     def read(self, source: Any, **options: Any) -> Corpus:
@@ -121,32 +121,32 @@ def _load(path: str) -> Callable[..., Any]:
 
 
 # What several formats lose alike.
-_CROSSING = Loss(
+_CROSSING = Tally(
     "crossing-mentions",
     "mention",
     "left out: crossing another one of the same entity, which brackets cannot express",
 )
-_GAPS = Loss("discontinuous-mentions", "mention", "with gaps, written as one span")
-_MENTION_IDS = Loss("mention-ids", "mention", "with an id, numbered again")
-_FILE_NAMES = Loss("document-names", "document", "whose id cannot be used as a file name as it is")
-_CHANGED_WORDS = Loss("changed-words", "word", "with blanks or without text, written with _")
-_UNNAMED = Loss("entity-names", "entity", "numbered, because brackets cannot hold names")
-_RENAMED = Loss("document-names", "document", "whose name CoNLL-U cannot express as it is")
-_ANCHORS = Loss("chosen-anchors", "antecedent", "written as the mention before the anaphor")
-_SENTENCES = Loss("sentence-boundaries", "sentence boundary", "left out")
+_GAPS = Tally("discontinuous-mentions", "mention", "with gaps, written as one span")
+_MENTION_IDS = Tally("mention-ids", "mention", "with an id, numbered again")
+_FILE_NAMES = Tally("document-names", "document", "whose id cannot be used as a file name as it is")
+_CHANGED_WORDS = Tally("changed-words", "word", "with blanks or without text, written with _")
+_UNNAMED = Tally("entity-names", "entity", "numbered, because brackets cannot hold names")
+_RENAMED = Tally("document-names", "document", "whose name CoNLL-U cannot express as it is")
+_ANCHORS = Tally("chosen-anchors", "antecedent", "written as the mention before the anaphor")
+_SENTENCES = Tally("sentence-boundaries", "sentence boundary", "left out")
 _ZEROS = (
-    Loss("zero-words", "zero", "whose word is written with ## before it"),
-    Loss("false-zeros", "word", "that will read as a zero"),
+    Tally("zero-words", "zero", "whose word is written with ## before it"),
+    Tally("false-zeros", "word", "that will read as a zero"),
 )
 _JSON_LOSSES = (
-    Loss("no-words", "document", "without words: _ for each token"),
-    Loss("repeated-mentions", "repeated mention", "in another order"),
+    Tally("no-words", "document", "without words: _ for each token"),
+    Tally("repeated-mentions", "repeated mention", "in another order"),
     _GAPS,
-    Loss("entity-names", "entity name", "left out"),
+    Tally("entity-names", "entity name", "left out"),
 )
 
 
-def _declare_json(name: str, summary: str, *losses: Loss, **details: Any) -> Format:
+def _declare_json(name: str, summary: str, *losses: Tally, **details: Any) -> Format:
     """A kind of the JSON family, which has one reader and one writer."""
     return Format(
         name,
@@ -187,7 +187,7 @@ _DECLARED = (
         columns=_CONLLU_COLUMNS,
         metadata=(EVERYTHING,),
         losses=(
-            Loss(
+            Tally(
                 "crossing-mentions",
                 "mention",
                 "that cross others, written in parts of one markable",
@@ -196,8 +196,8 @@ _DECLARED = (
             _UNNAMED,
             _RENAMED,
             _ANCHORS,
-            Loss("minimum-ranges", "minimum span", "with gaps written as a range"),
-            Loss("changed-values", "value", "with blanks or brackets, written with _"),
+            Tally("minimum-ranges", "minimum span", "with gaps written as a range"),
+            Tally("changed-values", "value", "with blanks or brackets, written with _"),
             _MENTION_IDS,
         ),
         cutter="ranges:find_conllua",
@@ -214,23 +214,23 @@ _DECLARED = (
         metadata=(EVERYTHING,),
         losses=(
             _CROSSING,
-            Loss("blank-tokens", "token", "with blanks at the edges or alone, written with ‘_’"),
-            Loss(
+            Tally("blank-tokens", "token", "with blanks at the edges or alone, written with ‘_’"),
+            Tally(
                 "cross-sentence-mentions",
                 "mention",
                 "left out: across sentences, which CorefUD cannot express",
             ),
-            Loss(
+            Tally(
                 "entity-names",
                 "entity",
                 "numbered anew: ids are unique in the file, without blanks, brackets or hyphens",
             ),
-            Loss(
+            Tally(
                 "antecedent-mentions",
                 "antecedent",
                 "of bridging written as an entity, not as the mention that it is",
             ),
-            Loss(
+            Tally(
                 "moved-anaphors",
                 "anaphor",
                 "of bridging written for another mention of the entity: one that opens last on a "
@@ -260,7 +260,7 @@ _DECLARED = (
     _declare_json(
         "preco",
         "PreCo's JSON: id, sentences, mention_clusters as sentence, begin, end (exclusive)",
-        Loss(
+        Tally(
             "cross-sentence-mentions",
             "mention",
             "left out: across sentences, which PreCo cannot hold",
@@ -281,7 +281,7 @@ _DECLARED = (
     _declare_json(
         "fastcoref",
         "fastcoref's JSON: text, clusters as character spans (half-open)",
-        Loss("changed-words", "word", "without text, written as _"),
+        Tally("changed-words", "word", "without text, written as _"),
         has_texts=True,
     ),
     Format(
@@ -296,7 +296,7 @@ _DECLARED = (
         losses=(
             _GAPS,
             _CHANGED_WORDS,
-            Loss("entity-names", "entity", "numbered, because names have tabs or the like"),
+            Tally("entity-names", "entity", "numbered, because names have tabs or the like"),
             _FILE_NAMES,
             _MENTION_IDS,
         ),
@@ -314,11 +314,11 @@ _DECLARED = (
         features=_TYPES,
         losses=(
             _CHANGED_WORDS,
-            Loss("entity-names", "entity", "named after their first mention"),
-            Loss("changed-types", "mention", "of a type with blanks, written with _"),
-            Loss("mention-kinds", "mention", "whose mention_type its type does not show"),
+            Tally("entity-names", "entity", "named after their first mention"),
+            Tally("changed-types", "mention", "of a type with blanks, written with _"),
+            Tally("mention-kinds", "mention", "whose mention_type its type does not show"),
             _ANCHORS,
-            Loss("trimmed-mentions", "mention", "written without line ends at the edges"),
+            Tally("trimmed-mentions", "mention", "written without line ends at the edges"),
             _FILE_NAMES,
             _MENTION_IDS,
         ),
@@ -332,7 +332,7 @@ _DECLARED = (
         title="CRAC plain text",
         columns=("empty",),
         losses=(
-            Loss(
+            Tally(
                 "crossing-mentions",
                 "mention",
                 "left out: crossing another one of the same entity, which marks cannot express",
@@ -341,8 +341,8 @@ _DECLARED = (
             _SENTENCES,
             _CHANGED_WORDS,
             *_ZEROS,
-            Loss("document-names", "document", "whose name cannot be expressed"),
-            Loss("entity-names", "entity", "numbered, because marks cannot hold names"),
+            Tally("document-names", "document", "whose name cannot be expressed"),
+            Tally("entity-names", "entity", "numbered, because marks cannot hold names"),
         ),
     ),
     Format(
@@ -357,21 +357,21 @@ _DECLARED = (
         columns=("tag", "parse", "lemma", "frameset", "sense", "speaker", "named_entity"),
         losses=(
             _CROSSING,
-            Loss(
+            Tally(
                 "overlapping-mentions",
                 "token",
                 "on which a mention ends and another one of its entity begins: the official scorer "
                 "v8.01 reads these as other mentions",
             ),
             _GAPS,
-            Loss("blank-words", "word", "with blanks, written as ‘_’"),
-            Loss(
+            Tally("blank-words", "word", "with blanks, written as ‘_’"),
+            Tally(
                 "changed-values",
                 "value",
                 "of token columns with blanks or the like, written as ‘_’",
             ),
-            Loss("document-names", "document", "whose name CoNLL cannot express as it is"),
-            Loss(
+            Tally("document-names", "document", "whose name CoNLL cannot express as it is"),
+            Tally(
                 "entity-names",
                 "entity",
                 "numbered, because the official scorer reads only numbers",

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from corefeval.diagnostics import excerpt
-from corefeval.formats.declarations import Loss
+from corefeval.formats.declarations import Tally
 from corefeval.formats.losses import (
     carry_words,
     count_gapped,
@@ -45,8 +45,8 @@ _BLANK_RUN = re.compile(r"[ \t]+")
 _NUMBER = re.compile(r"[0-9]{1,15}")
 _SAFE_NAME = re.compile(r"[^\t\r\n]+")
 _ODDITIES = (
-    Loss("other-text", "mention", "whose text is not that of its tokens; the tokens count"),
-    Loss("repeated-links", "COREF line", "repeated, which changes nothing"),
+    Tally("other-text", "mention", "whose text is not that of its tokens; the tokens count"),
+    Tally("repeated-links", "COREF line", "repeated, which changes nothing"),
 )
 
 

@@ -11,13 +11,13 @@ from operator import ne
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, excerpt, note, plural
-from corefeval.formats.declarations import EVERYTHING, Format, Loss
+from corefeval.formats.declarations import EVERYTHING, Format, Tally
 from corefeval.formats.registry import find_format
 from corefeval.model import IDENTITY, LAYERS, Corpus, Document, Mention, Relation, Relations
 from corefeval.model.text_tokens import tokenise
 from corefeval.model.words import writable_text
 
-_HALVES = Loss(
+_HALVES = Tally(
     "surrogates", "half character", "(lone surrogate) written as an escape, like \\udc80"
 )
 ZERO = "##"  # before the words of zeros, in the formats of CRAC
@@ -125,7 +125,7 @@ def note_losses(
 
 
 def note_counts(
-    counts: Mapping[str, int], losses: Iterable[Loss], *, whose: str = ""
+    counts: Mapping[str, int], losses: Iterable[Tally], *, whose: str = ""
 ) -> Iterator[Notice]:
     """Notices of what was counted, by kind; `whose` is the file that they are about."""
     for kind, noun, text in (*losses, _HALVES):

@@ -20,7 +20,7 @@ from corefeval.formats.conllua.cells import (
     read_brackets,
     renumber,
 )
-from corefeval.formats.declarations import Loss
+from corefeval.formats.declarations import Tally
 from corefeval.formats.losses import note_counts, sentence_numbers
 from corefeval.formats.source import Oddity, Source
 from corefeval.model import BRIDGING, DEIXIS, IDENTITY, NON_REFERRING, SPLIT, Corpus, CorpusBuilder
@@ -34,25 +34,25 @@ _LAYERS = {"IDENTITY": IDENTITY, "DISCOURSE_DEIXIS": DEIXIS}
 _MARKED = (*_LAYERS, "BRIDGING", "REFERENCE", "NOM_SEM")
 _KNOWN = frozenset(("EntityID", "MarkableID", "Min", "SemType", "ElementOf"))
 _ODDITIES = (
-    Loss("minimum-outside", "markable", "with a Min outside its span, which is not used"),
-    Loss("no-entity", "markable", "without EntityID, each an entity of its own"),
-    Loss(
+    Tally("minimum-outside", "markable", "with a Min outside its span, which is not used"),
+    Tally("no-entity", "markable", "without EntityID, each an entity of its own"),
+    Tally(
         "repeated-markables",
         "markable",
         "with the id of another entity's: relations go to the first",
     ),
-    Loss(
+    Tally(
         "contradictory-anchors",
         "relation",
         "of bridging with a MentionAnchor outside the EntityAnchor: the mention counts",
     ),
-    Loss(
+    Tally(
         "misspelt-attributes",
         "attribute",
         "with a misspelt name, read as what it seems to be",
     ),
-    Loss("multiword-lines", "line", "of a multi-word token left out"),
-    Loss(
+    Tally("multiword-lines", "line", "of a multi-word token left out"),
+    Tally(
         "unread-columns",
         "document",
         "whose column REFERENCE or NOM_SEM is not a list of brackets",

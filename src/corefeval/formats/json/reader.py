@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from corefeval.diagnostics import InputError, excerpt, plural
-from corefeval.formats.declarations import Loss
+from corefeval.formats.declarations import Tally
 from corefeval.formats.json.kinds import BOOK, CHARACTERS, KINDS, Kind, kind_of
 from corefeval.formats.json.parsing import Record, records_of, show
 from corefeval.formats.losses import ZERO, note_counts
@@ -22,13 +22,13 @@ from corefeval.model.token_tables import tokens_of_texts
 
 Cluster = list[tuple[int, int]]  # spans with the end excluded
 _ODDITIES = (
-    Loss(
+    Tally(
         "other-clusters",
         "document",
         "with both ‘clusters’ and ‘predicted_clusters’: ‘clusters’ were read, the others not",
     ),
-    Loss("unread-speakers", "document", "whose ‘speakers’ do not fit its sentences: left out"),
-    Loss(
+    Tally("unread-speakers", "document", "whose ‘speakers’ do not fit its sentences: left out"),
+    Tally(
         "unplaced-characters",
         "document",
         "with characters that are not an entity, or in an unknown shape: kept as metadata",
@@ -241,11 +241,7 @@ def _read_span(mention: Any, kind: Kind, starts: list[int]) -> tuple[int, int] |
 
 def _are_offsets(mention: Any, kind: Kind) -> bool:
     """Whether a mention has as many whole numbers as its kind; `True` is an int, but no offset."""
-    return (
-        type(mention) is list
-        and len(mention) == (3 if kind.by_sentence else 2)
-        and all(type(offset) is int for offset in mention)
-    )
+    return type(mention) is list and [*map(type, mention)] == [int] * (2 + kind.by_sentence)
 
 
 def _span_error(
