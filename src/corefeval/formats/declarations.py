@@ -103,7 +103,7 @@ class Format(NamedTuple):
         return Written(files, (*notices, *losses))
 
     def find_documents(self, *arguments: Any) -> Any:
-        """What the `cutter` finds; None where there is none."""
+        """The `Ranges` that the cutter finds in a file; None where the format has no cutter."""
         return _load(self.cutter)(*arguments) if self.cutter else None
 
     @property

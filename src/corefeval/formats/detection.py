@@ -1,4 +1,4 @@
-"""How the first bytes of a file tell its format; no numpy, as every file is looked at."""
+"""Whether the first bytes of a file look like a format; without numpy, as every file is asked."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def _has_document_line(head: bytes) -> bool:
 
 
 def is_conll(head: bytes) -> bool:
-    """A document line, or a last column of brackets and dashes."""
+    """Whether there is a document line, or a last column of brackets and dashes."""
     if _has_document_line(head):
         return True
     lines = [line.split() for line in head.splitlines()[:200] if line.strip()]
@@ -20,7 +20,7 @@ def is_conll(head: bytes) -> bool:
 
 
 def is_conllu(head: bytes) -> bool:
-    """Ten columns, numbered from 1 in each sentence, or the comments that only CoNLL-U has."""
+    """Whether there are ten columns, the first of numbers, or comments that only CoNLL-U has."""
     if _has_document_line(head):
         return False
     if re.search(rb"(?m)^# (global\.Entity|sent_id) ?=", head):
@@ -30,7 +30,7 @@ def is_conllu(head: bytes) -> bool:
 
 
 def is_conllua(head: bytes) -> bool:
-    """A line that names columns of Universal Anaphora, or brackets with its attributes."""
+    """Whether a line names columns of Universal Anaphora, or brackets have its attributes."""
     if b"ID=" not in head and b"Id=" not in head and b"global.columns" not in head:
         return False  # told at once, as every file is looked at
     columns = rb"(?m)^#\s*global\.columns\s*=.*\b(IDENTITY|BRIDGING|DISCOURSE_DEIXIS)\b"
@@ -39,35 +39,35 @@ def is_conllua(head: bytes) -> bool:
 
 
 def is_json(head: bytes) -> bool:
-    """An object, or a list of objects."""
+    """Whether there is an object, or a list of objects."""
     return re.match(rb'\s*(\[\s*)?\{\s*("|\})|\s*\[\s*\]', head) is not None
 
 
 def is_crac_text(head: bytes) -> bool:
-    """Words with `|[e1`, `|e1]` or `|[e1]` behind them, or documents in lines without mentions."""
+    """Whether words have `|[e1`, `|e1]` or `|[e1]` behind them, or lines of words have titles."""
     mark = rb"(?<=\S)\|(\[[^\s\[\],|]+\]?|[^\s\[\],|]+\])(,\S+)?(?=\s|$)"
     return re.search(mark, head) is not None or _is_plain_text(head)
 
 
 def _is_plain_text(head: bytes) -> bool:
-    """Lines that name documents, as CoNLL-U has them, and lines of words between them."""
+    """Whether the first line names a document, as in CoNLL-U, and no line has columns."""
     lines = [line for line in head.splitlines() if line.strip()]
     heads = [line.startswith(b"# newdoc id =") for line in lines]
     return bool(heads) and heads[0] and not any(b"\t" in line for line in lines)
 
 
 def is_litbank(head: bytes) -> bool:
-    """Lines of MENTION and COREF, tab-separated."""
+    """Whether there are lines of MENTION or COREF, tab-separated."""
     return re.search(rb"(?m)^(MENTION\t[^\t\n]+(\t\d+){4}\t|COREF\t[^\t\n]+\t)", head) is not None
 
 
 def is_brat(head: bytes) -> bool:
-    """Text-bound annotations, or an equivalence of them."""
+    """Whether there are text-bound annotations, or an equivalence of them."""
     return re.search(rb"(?m)^(T\S*\t\S+ \d+ \d+[\t; ]|\*\tEquiv )", head) is not None
 
 
 def is_answers(head: bytes) -> bool:
-    """A record with an answer of a language model, and nothing of a corpus."""
+    """Whether the first record has an answer of a language model, and nothing of a corpus."""
     line = head.lstrip().split(b"\n", 1)[0]
     answer = rb'"(answer|output|response|completion|prediction|generated_text|generation|choices|'
     answer += rb'candidates|message|result|content)"\s*:'
@@ -77,10 +77,10 @@ def is_answers(head: bytes) -> bool:
 
 
 def is_parquet(head: bytes) -> bool:
-    """The four bytes that such files begin with."""
+    """Whether there are the four bytes that such files begin with."""
     return head.startswith(b"PAR1")
 
 
 def never(head: bytes) -> bool:
-    """For formats that are never guessed, only named."""
+    """False: the format is only read where somebody names it."""
     return False

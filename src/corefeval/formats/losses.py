@@ -213,7 +213,11 @@ def carry_words(
 
 
 def mark_zeros(document: Document, words: Sequence[str], counts: Counter[str]) -> list[str]:
-    """Words with ## before those of zeros; counted as `zero-words`, and others as `false-zeros`."""
+    """Words with ## before those of zeros.
+
+    Words that get the mark are counted as `zero-words`, and words that have it without being zeros
+    as `false-zeros`.
+    """
     zeros = document.column("empty") if "empty" in document.columns else [""] * len(words)
     marked = []
     for word, zero in zip(words, zeros, strict=True):

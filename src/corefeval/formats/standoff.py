@@ -167,7 +167,7 @@ def _escapes(text: str) -> Iterator[str]:
 
 
 def _escape(text: str, length: int = 0) -> str:
-    """The text with everything unsafe escaped, and everything before a place."""
+    """The text with all unsafe characters escaped, and all of the first `length` characters."""
     return _escape_all(text[:length]) + re.sub(
         r"^\.|[^\w.-]|\.$", lambda unsafe: _escape_all(unsafe[0]), text[length:]
     )
