@@ -297,3 +297,9 @@ def test_an_empty_annotation_has_the_format_of_its_neighbours(tmp_path):
     before = fingerprint(tmp_path / "a.ann")
     (tmp_path / "b.ann").write_text("MENTION\tT1\t0\t0\t0\t0\tAda\tPER\tPROP\n")
     assert fingerprint(tmp_path / "a.ann") != before
+
+
+def test_a_file_that_is_only_an_ending_has_a_fingerprint(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(corefeval.example("key"), ".gz")
+    assert fingerprint(".gz")[0] == ".gz"

@@ -113,7 +113,7 @@ def find_sibling(file: str, suffix: str) -> str:
     """The path of the file of the same name with another ending; of packed files, packed or not."""
     from pathlib import Path
 
-    path = str(Path(file.removesuffix(".gz")).with_suffix(suffix))
+    path = str(Path(file.removesuffix(".gz") or file).with_suffix(suffix))
     return f"{path}.gz" if file.endswith(".gz") and not os.path.exists(path) else path
 
 
