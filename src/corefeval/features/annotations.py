@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from typing import Literal
 
@@ -32,6 +33,7 @@ _NAMED: tuple[str | int, ...] = ("named_entity",)
 HEAD_RULES = ("file", "dependencies", "parse", "tags")
 
 Tags = tuple[TagSet, Categories]
+HeadFinder = Callable[[Features, IntArray, str], IntArray]
 
 
 def find_tags(features: Features, feature: str) -> Tags | None:
@@ -160,7 +162,7 @@ def find_matched_heads(
     single = spans.length == 1
     heads[single] = spans.start[single]
     rule = np.where(heads >= 0, 0, -1)
-    by_dependencies = partial(_find_by_dependencies, prefer_nouns=prefer_nouns)
+    by_dependencies: HeadFinder = partial(_find_by_dependencies, prefer_nouns=prefer_nouns)
     for number, find in enumerate((by_dependencies, *_HEAD_FINDERS[1:]), start=1):
         rows = np.flatnonzero(heads < 0)
         if rows.size:
@@ -219,7 +221,11 @@ def _find_by_tags(features: Features, rows: IntArray, feature: str) -> IntArray:
     return find_tagged_heads(features.columns(feature).spans, rows, tags[1], tags[0])
 
 
-_HEAD_FINDERS = (_find_by_dependencies, _find_by_constituents, _find_by_tags)
+_HEAD_FINDERS: tuple[HeadFinder, ...] = (
+    _find_by_dependencies,
+    _find_by_constituents,
+    _find_by_tags,
+)
 
 
 def require_heads(features: Features, feature: str) -> IntArray:

@@ -140,8 +140,8 @@ def _find_in_words(key: Tokens, response: Tokens, documents: IntArray) -> TokenD
 def _number_words(side: Tokens, tokens: IntArray, numbers: dict[str, int]) -> IntArray:
     """A number for each word; −1 for an empty node, as it does not matter what it is called."""
     words = side.coded("word", tokens)
-    present = np.unique(words.codes[words.codes >= 0])
     table = np.full(len(words.names) + 1, -1, dtype=np.int64)
+    present = np.flatnonzero(np.bincount(words.codes + 1, minlength=table.size)[1:])
     table[present] = [
         numbers.setdefault(plain_word(words.names[code]), len(numbers)) for code in present.tolist()
     ]
