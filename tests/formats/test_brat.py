@@ -73,6 +73,16 @@ def test_check_counts_no_tokens_where_there_are_none(pair, run):
     assert (status, "brat, 1 document, 3 entities" in out) == (0, True), out
 
 
+def test_errors_in_a_folder_of_texts_show_the_words(tmp_path, run):
+    for side, annotation in (("key", BRAT), ("response", BRAT.replace("*\tEquiv T2 T4\n", ""))):
+        (tmp_path / side).mkdir()
+        for name in ("one", "two"):
+            (tmp_path / side / f"{name}.txt").write_text(PROSE)
+            (tmp_path / side / f"{name}.ann").write_text(annotation)
+    status, out, _ = run("errors", tmp_path / "key", tmp_path / "response")
+    assert (status, "the captain" in out) == (0, True), out
+
+
 def test_brat_joins_are_transitive(pair):
     text = "a b c d e f"
     lines = [f"T{n}\tX {2 * n} {2 * n + 1}\t{text[2 * n]}" for n in range(6)]
