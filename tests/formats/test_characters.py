@@ -136,9 +136,9 @@ def test_keys_that_cannot_take_characters(file):
         corefeval.score(wordless, response)
     with pytest.raises(InputError, match="plain Python"):
         corefeval.score({"s": [["a", "b"]]}, response)
-    two_columns = file("#begin document (s);\nAda (1)\nmet -\n#end document\n", name="key.conll")
+    numbered = file("#begin document (s);\n0 (1)\n1 -\n#end document\n", name="key.conll")
     with pytest.raises(PairingError, match="no words"):
-        corefeval.score(two_columns, response)
+        corefeval.score(numbered, response)
 
 
 def test_a_key_in_characters(file):
