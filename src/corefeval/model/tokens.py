@@ -101,7 +101,7 @@ class Tokens:
     @cached_property
     def tables_in_use(self) -> list[TokenTable]:
         """The tables that tokens are rows of; where there are no tokens, all tables."""
-        used = np.unique(self.run_table[self.run_counts > 0]).tolist()
+        used = np.unique(self.run_table[(self.run_counts > 0) & (self.run_table >= 0)]).tolist()
         return [self.tables[number] for number in used] or list(self.tables)
 
     @property
