@@ -40,20 +40,6 @@ _ONE = np.uint64(1)
 _DASHES = ord("-") ^ ord("_")
 
 
-def first_unequal_word(
-    lines: ConllLines, rows: Rows, response: ConllLines, response_rows: Rows
-) -> int | None:
-    """The first index at which the words on two lists of token lines differ; None for none."""
-    for offset in range(0, len(rows), _ROWS_AT_ONCE):
-        left = rows[offset : offset + _ROWS_AT_ONCE]
-        right = response_rows[offset : offset + _ROWS_AT_ONCE]
-        if not _surely_equal(lines, _run(left), response, _run(right)):
-            equal = _equal_words(lines, _listed(left), response, _listed(right))
-            if not equal.all():
-                return offset + int(np.argmin(equal))
-    return None
-
-
 def _listed(rows: Rows) -> IntArray:
     return np.arange(rows.start, rows.stop) if isinstance(rows, range) else rows
 
@@ -258,7 +244,14 @@ class ConllLines:
         self, rows: Rows, response: ConllLines, response_rows: Rows
     ) -> int | None:
         """The first index at which the words of two lists of lines differ; None for none."""
-        return first_unequal_word(self, rows, response, response_rows)
+        for offset in range(0, len(rows), _ROWS_AT_ONCE):
+            left = rows[offset : offset + _ROWS_AT_ONCE]
+            right = response_rows[offset : offset + _ROWS_AT_ONCE]
+            if not _surely_equal(self, _run(left), response, _run(right)):
+                equal = _equal_words(self, _listed(left), response, _listed(right))
+                if not equal.all():
+                    return offset + int(np.argmin(equal))
+        return None
 
     def read_column(self, number: int, rows: IntArray) -> Categories:
         """The cells of a column, counted from 1, on some lines."""
