@@ -181,7 +181,7 @@ def _protocol_table(bundles: Sequence[NamedProtocol]) -> str:
             del values["repeats-key"], values["repeats-response"]
         others = ", ".join(f"{name} {value}" for name, value in values.items())
         rows.append((Cell(one.name), Cell(one.summary), Cell(others or "–")))
-    columns = (Column("Protocol", whole=True), Column("Whose numbers"), Column("What differs"))
+    columns = (Column("Protocol", unbroken=True), Column("Whose numbers"), Column("What differs"))
     more = "corefeval protocols NAME shows the quirks and the source of one."
     return draw_text(Sheet((Table(columns, tuple((row,) for row in rows)), more), gap=2), most=80)
 

@@ -27,7 +27,7 @@ class ExperimentDrawing(SoloDrawing):
     and a line says how many statements there are about others.
     """
 
-    things: Sequence[ExperimentResult]
+    results: Sequence[ExperimentResult]
     everything: bool = False
 
     def sheet_of(self, thing: ExperimentResult, format: str) -> Sheet:

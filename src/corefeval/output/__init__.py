@@ -40,7 +40,7 @@ DRAWINGS = {
 
 
 class Options(TypedDict, total=False):
-    """What `render` shows of some types: see there."""
+    """Options of `render`, whose documentation says which types of results have them."""
 
     by_document: bool
     pairs: bool
@@ -94,52 +94,57 @@ def render(
     """
     from corefeval.output.style import STYLE_OPTIONS, Style
 
-    several = _things(results)
-    kind: Any = _drawing_type(several)
+    listed = _list_results(results)
+    kind: Any = _drawing_type(listed)
     wishes: dict[str, Any] = {**options}
-    known = [field.name for field in fields(kind)][1:]  # of which some have rates of their own
-    asked = [name for name in STYLE_OPTIONS if name in wishes and name not in known]
-    style = Style.of(format, {name: wishes.pop(name) for name in asked})
+    option_names = [field.name for field in fields(kind)][
+        1:
+    ]  # some types have an option of their own called rates
+    style_names = [name for name in STYLE_OPTIONS if name in wishes and name not in option_names]
+    style = Style.of(format, {name: wishes.pop(name) for name in style_names})
     if style.rates and not kind.has_rates:
-        raise UsageError(f"there are no rates for a {type(several[0]).__name__}")
+        raise UsageError(f"there are no rates for a {type(listed[0]).__name__}")
     for name in wishes:
-        if name not in known:
-            what = f"there is no {name} for a {type(several[0]).__name__}"
-            raise UsageError(f"{what}: {did_you_mean(name, known)}" if known else what)
+        if name not in option_names:
+            problem = f"there is no {name} for a {type(listed[0]).__name__}"
+            raise UsageError(
+                f"{problem}: {did_you_mean(name, option_names)}" if option_names else problem
+            )
     if format not in kind.formats:
         raise UsageError(
             f"there is no output format {format!r} here: there are {', '.join(kind.formats)}"
         )
-    drawing: Drawing = kind(several, **wishes)
+    drawing: Drawing = kind(listed, **wishes)
     with style.in_use():
         return drawing.draw(format, color)
 
 
 def make_sheet(result: Tabular) -> Sheet:
-    """The tables and sentences of a result, for others to draw."""
+    """The tables and sentences of a result, as a sheet that a caller draws in its own way."""
     kind: Any = _drawing_type([result])
     sheet: Sheet = kind([result]).sheet("markdown")
     return sheet
 
 
-def _things(results: object) -> list[Any]:
+def _list_results(results: object) -> list[Any]:
+    """One result or several as a list; a UsageError for anything else."""
     from corefeval.tabular import Tabular
 
     if isinstance(results, Tabular):
         return [results]
     if isinstance(results, Iterable) and not isinstance(results, str | bytes | Mapping):
-        several = list(results)
-        if several and all(isinstance(one, Tabular) for one in several):
-            return several
+        listed = list(results)
+        if listed and all(isinstance(result, Tabular) for result in listed):
+            return listed
     raise UsageError(f"only results can be rendered, one or several, not {results!r:.60}")
 
 
-def _drawing_type(things: Sequence[object]) -> type[Drawing]:
-    """The drawing for things of one type."""
-    names = {type(one).__name__ for one in things}
+def _drawing_type(results: Sequence[object]) -> type[Drawing]:
+    """The class that draws results of one type."""
+    names = {type(result).__name__ for result in results}
     if len(names) > 1:
         raise UsageError(f"results of one type are rendered at once, not {', '.join(names)}")
-    bases = (base.__name__ for base in type(things[0]).__mro__)
+    bases = (base.__name__ for base in type(results[0]).__mro__)
     home, _, name = DRAWINGS[next(base for base in bases if base in DRAWINGS)].partition(":")
     kind: type[Drawing] = getattr(importlib.import_module(home), name)
     return kind

@@ -34,7 +34,7 @@ _LABELS = {
     "mean_entity_size": "  mean size",
     "largest_entity": "  largest",
 }
-_BEYOND = {
+_NON_IDENTITY_LABELS = {
     "sets": "Sets of antecedents",
     "bridging": "Bridging",
     "non_referring": "Non-referring mentions",
@@ -47,45 +47,52 @@ _BEYOND = {
 class StatisticsDrawing(Drawing):
     """The statistics of one or more corpora."""
 
-    things: Sequence[Statistics]
+    results: Sequence[Statistics]
 
     def sheet(self, format: str) -> Sheet:
         """Counts below each other, then sizes of entities, and kinds of mentions."""
-        many = self.things
+        corpora = self.results
         rows = [
-            (label, *(_number(getattr(one, name)) for one in many))
+            (label, *(_number(getattr(statistics, name)) for statistics in corpora))
             for name, label in _LABELS.items()
-            if any(getattr(one, name) is not None for one in many)
+            if any(getattr(statistics, name) is not None for statistics in corpora)
         ]
         rows += [
-            (f"  of size {size}", *(_number(one.sizes[size]) for one in many))
-            for size in many[0].sizes
+            (f"  of size {size}", *(_number(statistics.sizes[size]) for statistics in corpora))
+            for size in corpora[0].sizes
         ]
-        rows += self._beyond()
-        for kind in dict.fromkeys(name for one in many for name in one.kinds):
-            rows.append((kind, *("" for _ in many)))
-            tables = [one.kinds.get(kind, {}) for one in many]
+        rows += self._non_identity_rows()
+        for kind in dict.fromkeys(name for statistics in corpora for name in statistics.kinds):
+            rows.append((kind, *("" for _ in corpora)))
+            tables = [statistics.kinds.get(kind, {}) for statistics in corpora]
             for value in dict.fromkeys(value for table in tables for value in table):
                 counts = (_number(table.get(value, 0)) for table in tables)
                 rows.append((f"  {value or '(none)'}", *counts))
-        names = (one.name.rsplit("/", 1)[-1] for one in many)
+        names = (statistics.name.rsplit("/", 1)[-1] for statistics in corpora)
         return Sheet((table_of(("", *names), rows),), gap=2)
 
-    def _beyond(self) -> list[tuple[str, ...]]:
-        """What is no identity, where there is any of it."""
+    def _non_identity_rows(self) -> list[tuple[str, ...]]:
+        """Rows for sets, bridging, non-referring mentions and deixis, where a corpus has any."""
         rows = []
-        for name, label in _BEYOND.items():
-            if any(getattr(one, name) for one in self.things):
-                rows.append((label, *(_number(getattr(one, name)) for one in self.things)))
+        for name, label in _NON_IDENTITY_LABELS.items():
+            if any(getattr(statistics, name) for statistics in self.results):
+                rows.append(
+                    (label, *(_number(getattr(statistics, name)) for statistics in self.results))
+                )
             if name == "bridging":
-                for relation in dict.fromkeys(r for one in self.things for r in one.relations):
-                    counts = (_number(one.relations.get(relation, 0)) for one in self.things)
+                for relation in dict.fromkeys(
+                    r for statistics in self.results for r in statistics.relations
+                ):
+                    counts = (
+                        _number(statistics.relations.get(relation, 0))
+                        for statistics in self.results
+                    )
                     rows.append((f"  {relation}", *counts))
         return rows
 
     def record(self) -> object:
         """A list of objects, one for each corpus."""
-        return [one.as_dict() for one in self.things]
+        return [statistics.as_dict() for statistics in self.results]
 
 
 def _number(value: float | None) -> str:
@@ -102,22 +109,26 @@ _ITSELF = "–"
 class AgreementDrawing(SoloDrawing):
     """The agreement between annotators; JSON always has the documents."""
 
-    things: Sequence[Agreement]
+    results: Sequence[Agreement]
     by_document: bool = False
 
-    def sheet_of(self, thing: Agreement, format: str) -> Sheet:
+    def sheet_of(self, agreement: Agreement, format: str) -> Sheet:
         """Tables of α and of F1."""
-        tables = _tables(thing, self.by_document)
-        return Sheet(tuple(tables), tuple(_about(thing)), (thing.signature,))
+        tables = _tables(agreement, self.by_document)
+        return Sheet(tuple(tables), tuple(_about(agreement)), (agreement.signature,))
 
     def rows(self) -> list[Row]:
         """A row for each document, measure and pair."""
-        return [row for one in self.things for row in one.rows(by_document=self.by_document)]
+        return [
+            row
+            for agreement in self.results
+            for row in agreement.rows(by_document=self.by_document)
+        ]
 
-    def record_of(self, thing: Agreement) -> object:
-        """All of it."""
-        notices = [notice.as_dict() for notice in thing.notices]
-        return {"corefeval": __version__, **thing.as_dict(), "notices": notices}
+    def record_of(self, agreement: Agreement) -> object:
+        """An object with the agreement and its notices."""
+        notices = [notice.as_dict() for notice in agreement.notices]
+        return {"corefeval": __version__, **agreement.as_dict(), "notices": notices}
 
 
 def _tables(agreement: Agreement, by_document: bool) -> list[Table]:
@@ -141,11 +152,11 @@ def _alpha_table(agreement: Agreement) -> Table:
     rows = [
         (
             Cell(_title(name), label=True),
-            Cell(_decimal(one.alpha), bold=True),
-            Cell(_decimal(one.observed)),
-            Cell(_decimal(one.expected)),
+            Cell(_decimal(coefficient.alpha), bold=True),
+            Cell(_decimal(coefficient.observed)),
+            Cell(_decimal(coefficient.expected)),
         )
-        for name, one in agreement.alphas.items()
+        for name, coefficient in agreement.alphas.items()
     ]
     columns = (Column("Distance"), *(Column(heading, numeric=True) for heading in headings))
     return Table(columns, (tuple(rows),))
@@ -172,8 +183,8 @@ def _pair_table(agreement: Agreement) -> Table:
             (
                 Cell("" if index else agreement.titles[metric], label=True),
                 Cell(labels[index] if numbered else name),
-                *(Cell(percent(pairs[name, other]) if name != other else _ITSELF)
-                  for other in names),
+                *(Cell(percent(pairs[name, partner]) if name != partner else _ITSELF)
+                  for partner in names),
                 Cell(percent(_mean_with(name, pairs))),
             )
             for index, name in enumerate(names)

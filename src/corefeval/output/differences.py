@@ -1,4 +1,4 @@
-"""What lies between systems: pairs of them, where they differ, and whether metrics agree."""
+"""Tables of pairs of systems, of the documents where they differ, and of agreeing metrics."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def letters(systems: Sequence[str]) -> dict[str, str]:
     {'old': 'a', 'new': 'b'}
     """
     alphabet = "abcdefghijklmnopqrstuvwxyz"
-    names = [*alphabet, *(one + other for one in alphabet for other in alphabet)]
+    names = [*alphabet, *(first + second for first in alphabet for second in alphabet)]
     return dict(zip(systems, names, strict=False))
 
 
@@ -111,30 +111,30 @@ def p_value(p: float) -> str:
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
-def outcome_table(where: Sequence[Differences], comparison: Comparison) -> Table:
+def outcome_table(all_differences: Sequence[Differences], comparison: Comparison) -> Table:
     """In how many documents each system is better, worse and equal."""
-    title = comparison.title(where[0].metric)
+    title = comparison.title(all_differences[0].metric)
     columns = (
         *(Column("System"), Column("Against")),
         *(Column(name, numeric=True) for name in ("better", "worse", "equal", "Difference")),
     )
     rows = tuple(
         (
-            *(Cell(name) for name in one.systems),
-            *(Cell(f"{one.outcomes[name]:,}") for name in ("win", "loss", "tie")),
-            Cell(show_sign(one.difference)),
+            *(Cell(name) for name in differences.systems),
+            *(Cell(f"{differences.outcomes[name]:,}") for name in ("win", "loss", "tie")),
+            Cell(show_sign(differences.difference)),
         )
-        for one in where
+        for differences in all_differences
     )
     return Table(columns, (rows,), caption=f"Documents won and lost, by {title}")
 
 
-def driver_table(where: Differences, comparison: Comparison) -> Table:
+def driver_table(differences: Differences, comparison: Comparison) -> Table:
     """The documents that make most of a difference."""
-    one, other = where.systems
+    first, second = differences.systems
     columns = (
         Column("Document"),
-        *(Column(name, numeric=True) for name in (one, other, "Difference", "Influence")),
+        *(Column(name, numeric=True) for name in (first, second, "Difference", "Influence")),
     )
     rows = tuple(
         (
@@ -144,25 +144,25 @@ def driver_table(where: Differences, comparison: Comparison) -> Table:
             Cell(show_sign(document.difference)),
             Cell(show_sign(document.influence)),
         )
-        for document in where.drivers(_SHOWN)
+        for document in differences.drivers(_SHOWN)
     )
-    title = comparison.title(where.metric)
-    return Table(columns, (rows,), caption=f"What drives {one} – {other}, by {title}")
+    title = comparison.title(differences.metric)
+    return Table(columns, (rows,), caption=f"What drives {first} – {second}, by {title}")
 
 
-def turning_sentences(where: Differences) -> list[str]:
-    """What would turn the order round, and where it is turned."""
-    one, other = where.systems
+def turning_sentences(differences: Differences) -> list[str]:
+    """Which documents to leave out to reverse the order, and the slices where it is reversed."""
+    first, second = differences.systems
     lines = []
-    if where.turning_set is not None:
-        few = where.turning_set
+    if differences.turning_set is not None:
+        few = differences.turning_set
         names = ", ".join(few[:5]) + (", …" if len(few) > 5 else "")
         absent = plural(len(few), "document")
-        lines.append(f"{one} – {other}: without {absent} the order turns round: {names}.")
-    for part in where.turned_slices:
+        lines.append(f"{first} – {second}: without {absent} the order turns round: {names}.")
+    for part in differences.turned_slices:
         scores = f"{percent(part.first)} against {percent(part.second)}"
         value = f"{part.feature} {part.value}"
-        lines.append(f"{one} – {other}: in {value} the order is turned round, {scores}.")
+        lines.append(f"{first} – {second}: in {value} the order is turned round, {scores}.")
     return lines
 
 
@@ -171,8 +171,11 @@ def tau_table(comparison: Comparison) -> Table:
     metrics, tau = comparison.metrics, comparison.agreement.tau
     titles = [comparison.title(metric) for metric in metrics]
     rows = tuple(
-        (Cell(title, label=True), *(Cell(_tau(tau(one, other))) for other in metrics))
-        for title, one in zip(titles, metrics, strict=True)
+        (
+            Cell(title, label=True),
+            *(Cell(_tau(tau(row_metric, column_metric))) for column_metric in metrics),
+        )
+        for title, row_metric in zip(titles, metrics, strict=True)
     )
     columns = (Column("τ"), *(Column(title, numeric=True) for title in titles))
     return Table(columns, (rows,), caption="Do the metrics agree on the order? Kendall's τ")
@@ -192,13 +195,14 @@ def disagreements(comparison: Comparison) -> list[str]:
             sides[turned][comparison.title(pair.first)] = None
             sides[not turned][comparison.title(pair.second)] = None
     return [
-        f"{one} is above {other} by {', '.join(those)}, below it by {', '.join(others)}."
-        for (one, other), (those, others) in orders.items()
+        f"{first} is above {second} by {', '.join(titles_above)}, "
+        f"below it by {', '.join(titles_below)}."
+        for (first, second), (titles_above, titles_below) in orders.items()
     ] or ["All metrics put the systems in the same order."]
 
 
 def power_sentences(powers: Sequence[Power], metric: str) -> list[str]:
-    """How many documents it would take."""
+    """How many documents it would take to make each difference significant."""
     if not powers:
         return [f"Every difference by {metric} is significant: no more documents are needed."]
     return [

@@ -15,16 +15,17 @@ from corefeval.tabular import Row, columns_of
 
 @dataclass(frozen=True)
 class Drawing:
-    """Things of one type that are drawn together; fields besides `things` are options of `render`.
+    """Results of one type, drawn together; fields besides `results` are options of `render`.
 
     A type says what it is as a sheet (for text, Markdown and LaTeX), as rows (for CSV) and as a
-    record (for JSON). Here these are its rows, which serves what has no drawing of its own.
+    record (for JSON). Here all three are made of its rows, which serves types without a drawing of
+    their own.
     """
 
-    things: Sequence[Any]
+    results: Sequence[Any]
 
     formats: ClassVar[tuple[str, ...]] = ("text", "json", "csv", "markdown", "latex")
-    has_rates: ClassVar[bool] = False  # of which a style may choose some, and their order
+    has_rates: ClassVar[bool] = False  # whether a style may choose rates, and their order
 
     def sheet(self, format: str) -> Sheet:
         """Tables and sentences."""
@@ -33,15 +34,15 @@ class Drawing:
         return Sheet((table_of(names, [[_cell(row.get(n)) for n in names] for row in rows]),))
 
     def rows(self) -> list[Row]:
-        """The rows of all of them."""
-        return [row for thing in self.things for row in thing.rows()]
+        """The rows of all results."""
+        return [row for result in self.results for row in result.rows()]
 
     def record(self) -> object:
-        """All of it."""
+        """Everything that JSON has: here the rows."""
         return self.rows()
 
     def draw(self, format: str, color: bool) -> str:
-        """The things as text in a format."""
+        """The results as text in a format."""
         if format == "json":
             return json_text(self.record())
         if format == "csv":
@@ -64,28 +65,28 @@ class Drawing:
 
 
 class SoloDrawing(Drawing):
-    """Things that each have tables of their own, which then stand below each other."""
+    """Results that each have tables of their own, which stand below each other."""
 
-    def sheet_of(self, thing: Any, format: str) -> Sheet:
-        """One thing's tables and sentences."""
+    def sheet_of(self, result: Any, format: str) -> Sheet:
+        """The tables and sentences of one result."""
         raise NotImplementedError
 
-    def record_of(self, thing: Any) -> object:
-        """All of one thing."""
-        return {"corefeval": __version__, **thing.as_dict()}
+    def record_of(self, result: Any) -> object:
+        """Everything that JSON has of one result."""
+        return {"corefeval": __version__, **result.as_dict()}
 
     def sheet(self, format: str) -> Sheet:
-        """The sheets of all."""
-        sheets = [self.sheet_of(thing, format) for thing in self.things]
+        """The sheets of all results, joined."""
+        sheets = [self.sheet_of(result, format) for result in self.results]
         return sheets[0]._replace(
-            parts=tuple(part for one in sheets for part in one.parts),
-            about=tuple(line for one in sheets for line in one.about),
-            signatures=tuple(dict.fromkeys(line for one in sheets for line in one.signatures)),
+            parts=tuple(part for sheet in sheets for part in sheet.parts),
+            about=tuple(line for sheet in sheets for line in sheet.about),
+            signatures=tuple(dict.fromkeys(line for sheet in sheets for line in sheet.signatures)),
         )
 
     def record(self) -> object:
-        """The record of one, or a list of those of several."""
-        records = [self.record_of(thing) for thing in self.things]
+        """The record of a single result, or a list of the records of several."""
+        records = [self.record_of(result) for result in self.results]
         return records[0] if len(records) == 1 else records
 
 

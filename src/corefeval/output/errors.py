@@ -40,38 +40,40 @@ class ErrorDrawing(Drawing):
     The overview has the `top` most expensive mentions and entities.
     """
 
-    things: Sequence[ErrorAnalysis]
+    results: Sequence[ErrorAnalysis]
     kinds: Sequence[str] = ()
     top: int = 5
 
     def sheet(self, format: str) -> Sheet:
         """Tables of all responses."""
-        listed = list_tables(self.things, self.kinds) if self.kinds else None
-        tables = overview_tables(self.things, self.top) if listed is None else listed
-        first = self.things[0].result
+        listed = list_tables(self.results, self.kinds) if self.kinds else None
+        tables = overview_tables(self.results, self.top) if listed is None else listed
+        first = self.results[0].result
         against = f"{shorten(first.response)} against {shorten(first.key)}"
-        names = [] if len(self.things) > 1 else [against]
+        names = [] if len(self.results) > 1 else [against]
         about = ", ".join([*names, plural(len(first.document_ids), "document")])
-        signatures = tuple(dict.fromkeys(one.result.signature for one in self.things))
+        signatures = tuple(dict.fromkeys(analysis.result.signature for analysis in self.results))
         return Sheet(tuple(tables), (about,), signatures, gap=2)  # for there are many columns
 
     def rows(self) -> list[Row]:
         """A row for each number of the overview, or for each mention of each error."""
         return [
             row
-            for one in self.things
-            for row in (one.error_rows(self.kinds) if self.kinds else one.rows(top=self.top))
+            for analysis in self.results
+            for row in (
+                analysis.error_rows(self.kinds) if self.kinds else analysis.rows(top=self.top)
+            )
         ]
 
     def record(self) -> object:
         """One object with the key and its responses."""
         return {
             "corefeval": __version__,
-            "key": self.things[0].result.key,
+            "key": self.results[0].result.key,
             "responses": [
-                {**one.as_dict(top=self.top), **({"listed": lists} if self.kinds else {})}
-                for one in self.things
-                for lists in [{k: [e.as_dict() for e in one.listed(k)] for k in self.kinds}]
+                {**analysis.as_dict(top=self.top), **({"listed": lists} if self.kinds else {})}
+                for analysis in self.results
+                for lists in [{k: [e.as_dict() for e in analysis.listed(k)] for k in self.kinds}]
             ],
         }
 
@@ -92,19 +94,31 @@ def _kind_table(analyses: Sequence[ErrorAnalysis]) -> Table:
     """A row for each kind: counts, and points alone and in turn, which add up to 100 − F1."""
     several = len(analyses) > 1
     first = analyses[0].result
-    metrics = [m for m in first.metrics if all(m in one.metrics for one in analyses)]
+    metrics = [m for m in first.metrics if all(m in analysis.metrics for analysis in analyses)]
     titles = first.titles
     columns = [*label_columns("Error", several), Column("count", numeric=True)]
     for metric in metrics:
         title = titles.get(metric, metric)
         columns += [Column("alone", title, True), Column("turn", title, True)]
     kinds = [
-        (row.kind, [(_name(one), _kind_cells(one.kinds[number], metrics)) for one in analyses])
+        (
+            row.kind,
+            [
+                (_response_name(analysis), _kind_cells(analysis.kinds[number], metrics))
+                for analysis in analyses
+            ],
+        )
         for number, row in enumerate(analyses[0].kinds)
     ]
     ends = [
-        ("all", [(_name(one), _whole(one, metrics)) for one in analyses]),
-        ("F1", [(_name(one), _scores(one, metrics)) for one in analyses]),
+        (
+            "all",
+            [(_response_name(analysis), _total_cells(analysis, metrics)) for analysis in analyses],
+        ),
+        (
+            "F1",
+            [(_response_name(analysis), _score_cells(analysis, metrics)) for analysis in analyses],
+        ),
     ]
     sections = (*stack_rows(kinds, several), *stack_rows(ends, several))
     return Table(tuple(columns), sections, caption=_CAPTION)
@@ -115,20 +129,20 @@ def _kind_cells(row: KindRow, metrics: Sequence[str]) -> list[Cell]:
     return [Cell(f"{row.count:,}"), *(Cell(_points(gain) if row.count else "") for gain in gains)]
 
 
-def _whole(one: ErrorAnalysis, metrics: Sequence[str]) -> list[Cell]:
-    total = sum(row.count for row in one.kinds)
-    gains = (sum(row.in_turn[metric] for row in one.kinds) for metric in metrics)
+def _total_cells(analysis: ErrorAnalysis, metrics: Sequence[str]) -> list[Cell]:
+    total = sum(row.count for row in analysis.kinds)
+    gains = (sum(row.in_turn[metric] for row in analysis.kinds) for metric in metrics)
     points = (cell for gain in gains for cell in (Cell(""), Cell(_points(gain))))
     return [Cell(f"{total:,}"), *points]
 
 
-def _scores(one: ErrorAnalysis, metrics: Sequence[str]) -> list[Cell]:
-    f1s = (Cell(percent(one.result[metric].f1), bold=True) for metric in metrics)
+def _score_cells(analysis: ErrorAnalysis, metrics: Sequence[str]) -> list[Cell]:
+    f1s = (Cell(percent(analysis.result[metric].f1), bold=True) for metric in metrics)
     return [Cell(""), *(cell for f1 in f1s for cell in (Cell(""), f1))]
 
 
-def _name(one: ErrorAnalysis) -> str:
-    return one.result.response
+def _response_name(analysis: ErrorAnalysis) -> str:
+    return analysis.result.response
 
 
 def _points(gain: float) -> str:
@@ -142,9 +156,15 @@ def _relation_table(analyses: Sequence[ErrorAnalysis]) -> Table:
     several = len(analyses) > 1
     columns = (*label_columns("Error", several), Column("count", numeric=True))
     groups = [
-        (kind, [(_name(one), _counts([len(one.relations[kind])])) for one in analyses])
+        (
+            kind,
+            [
+                (_response_name(analysis), _counts([len(analysis.relations[kind])]))
+                for analysis in analyses
+            ],
+        )
         for kind in analyses[0].relations
-        if any(one.relations[kind] for one in analyses)
+        if any(analysis.relations[kind] for analysis in analyses)
     ]
     sections = tuple(stack_rows(groups, several))
     return Table(columns, sections, caption="Sets of antecedents, and bridging")
@@ -156,14 +176,21 @@ def _counts(values: Iterable[int]) -> list[Cell]:
 
 def _link_table(analyses: Sequence[ErrorAnalysis]) -> Table:
     several = len(analyses) > 1
-    pairs = dict.fromkeys((row.anaphor, row.antecedent) for one in analyses for row in one.links)
-    tables = [{(row.anaphor, row.antecedent): row for row in one.links} for one in analyses]
+    pairs = dict.fromkeys(
+        (row.anaphor, row.antecedent) for analysis in analyses for row in analysis.links
+    )
+    tables = [
+        {(row.anaphor, row.antecedent): row for row in analysis.links} for analysis in analyses
+    ]
     groups = [
         (
             " → ".join(pair),
             [
-                (_name(one), _counts(getattr(t[pair], n) if pair in t else 0 for n in OUTCOMES))
-                for one, t in zip(analyses, tables, strict=True)
+                (
+                    _response_name(analysis),
+                    _counts(getattr(t[pair], n) if pair in t else 0 for n in OUTCOMES),
+                )
+                for analysis, t in zip(analyses, tables, strict=True)
             ],
         )
         for pair in pairs
@@ -176,16 +203,20 @@ def _link_table(analyses: Sequence[ErrorAnalysis]) -> Table:
 def _antecedent_table(analyses: Sequence[ErrorAnalysis]) -> Table:
     """Tuggener's counts, by kind of anaphor."""
     several = len(analyses) > 1
-    metrics = list(dict.fromkeys(metric for one in analyses for metric in one.antecedents))
+    metrics = list(
+        dict.fromkeys(metric for analysis in analyses for metric in analysis.antecedents)
+    )
     kinds = dict.fromkeys(
-        kind for one in analyses for table in one.antecedents.values() for kind in table
+        kind for analysis in analyses for table in analysis.antecedents.values() for kind in table
     )
     groups = []
     for kind in kinds:
         members = []
-        for one in analyses:
-            tables = [one.antecedents.get(metric, {}).get(kind, {}) for metric in metrics]
-            members.append((_name(one), _counts(t.get(n, 0) for t in tables for n in COUNTS)))
+        for analysis in analyses:
+            tables = [analysis.antecedents.get(metric, {}).get(kind, {}) for metric in metrics]
+            members.append(
+                (_response_name(analysis), _counts(t.get(n, 0) for t in tables for n in COUNTS))
+            )
         groups.append((kind, members))
     columns = (
         *label_columns("Anaphor", several),
@@ -198,15 +229,15 @@ def _antecedent_table(analyses: Sequence[ErrorAnalysis]) -> Table:
 def _mention_table(analysis: ErrorAnalysis, top: int, behind: str) -> Table:
     rows = tuple(
         (
-            Cell(_document(one.document, analysis)),
-            Cell(_tokens(one.mention)),
-            Cell(_words(one.mention, _TEXT)),
-            Cell(", ".join(one.errors) or "–"),
-            Cell(one.key_entity or "–"),
-            Cell(one.response_entity or "–"),
-            Cell(f"{100 * one.cost:.3f}"),
+            Cell(_document(mention_cost.document, analysis)),
+            Cell(_tokens(mention_cost.mention)),
+            Cell(_words(mention_cost.mention, _TEXT)),
+            Cell(", ".join(mention_cost.errors) or "–"),
+            Cell(mention_cost.key_entity or "–"),
+            Cell(mention_cost.response_entity or "–"),
+            Cell(f"{100 * mention_cost.cost:.3f}"),
         )
-        for one in analysis.mentions(top)
+        for mention_cost in analysis.mentions(top)
     )
     columns = (
         *(Column(name) for name in ("Document", "Tokens", "Mention", "Error", "Key", "Response")),
@@ -218,16 +249,16 @@ def _mention_table(analysis: ErrorAnalysis, top: int, behind: str) -> Table:
 def _entity_table(analysis: ErrorAnalysis, top: int, behind: str) -> Table:
     rows = tuple(
         (
-            Cell(_document(one.document, analysis)),
-            Cell(f"{one.side} {one.name}"),
-            Cell(_tokens(one.mention)),
-            Cell(_words(one.mention, _TEXT)),
-            Cell(f"{one.size:,}"),
-            Cell(f"{one.parts:,}"),
-            Cell(f"{one.alone:,}"),
-            Cell(f"{100 * one.cost:.3f}"),
+            Cell(_document(entity.document, analysis)),
+            Cell(f"{entity.side} {entity.name}"),
+            Cell(_tokens(entity.mention)),
+            Cell(_words(entity.mention, _TEXT)),
+            Cell(f"{entity.size:,}"),
+            Cell(f"{entity.parts:,}"),
+            Cell(f"{entity.alone:,}"),
+            Cell(f"{100 * entity.cost:.3f}"),
         )
-        for one in analysis.entities(top)
+        for entity in analysis.entities(top)
     )
     columns = (
         *(Column(name) for name in ("Document", "Entity", "Tokens", "Name")),
@@ -237,14 +268,14 @@ def _entity_table(analysis: ErrorAnalysis, top: int, behind: str) -> Table:
 
 
 def list_tables(analyses: Sequence[ErrorAnalysis], kinds: Sequence[str]) -> list[Table]:
-    """All errors of some kinds, a table for each kind that there is."""
+    """All errors of some kinds, a table for each kind that occurs."""
     several = len(analyses) > 1
     tables = []
     for kind in kinds:
         rows = [
-            (*([Cell(_name(one))] if several else []), *_list_cells(one, error))
-            for one in analyses
-            for error in one.listed(kind)
+            (*([Cell(_response_name(analysis))] if several else []), *_list_cells(analysis, error))
+            for analysis in analyses
+            for error in analysis.listed(kind)
         ]
         is_relation = kind in analyses[0].relations
         sides = ("In the key", "In the response") if is_relation else ("Key", "Response")
@@ -258,11 +289,11 @@ def list_tables(analyses: Sequence[ErrorAnalysis], kinds: Sequence[str]) -> list
 
 
 def _list_cells(analysis: ErrorAnalysis, error: ErrorInstance) -> list[Cell]:
-    name, more = error.mentions[error.name], len(error.mentions) - 1
+    name, n_further = error.mentions[error.name], len(error.mentions) - 1
     cells = [
         Cell(_document(error.document, analysis)),
         Cell(_tokens(name)),
-        Cell(_words(name, _LISTED) + (f" (+{more:,})" if more else "")),
+        Cell(_words(name, _LISTED) + (f" (+{n_further:,})" if n_further else "")),
     ]
     if error.instead is not None:
         cells.append(
@@ -272,9 +303,9 @@ def _list_cells(analysis: ErrorAnalysis, error: ErrorInstance) -> list[Cell]:
 
 
 def _document(name: str, analysis: ErrorAnalysis) -> str:
-    """A document's id without a part that all have, and short enough for a table."""
+    """A document's id without the part that all ids end in, and short enough for a table."""
     part = "; part 000"
-    if all(one.endswith(part) for one in analysis.result.document_ids):
+    if all(identifier.endswith(part) for identifier in analysis.result.document_ids):
         name = name.removesuffix(part)
     if len(name) <= _DOCUMENT:
         return name
@@ -290,12 +321,12 @@ def _tokens(place: Place) -> str:
 
 
 def _words(place: Place, limit: int) -> str:
-    """A mention's text, and that of the key mention of other tokens which it is matched with."""
+    """A mention's text, and that of the key mention it is matched with, if this differs."""
     text = _short(place.text, limit)
     if place.match is None:
         return text
-    other = _short(place.match.text, limit) or _tokens(place.match)
-    return f"{text} (matched with {other})".strip()
+    matched_text = _short(place.match.text, limit) or _tokens(place.match)
+    return f"{text} (matched with {matched_text})".strip()
 
 
 def _short(text: str, limit: int) -> str:

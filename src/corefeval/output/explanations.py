@@ -46,50 +46,54 @@ Cells = tuple[Cell, ...]
 class ExplanationDrawing(SoloDrawing):
     """What choices are worth between two protocols."""
 
-    things: Sequence[Explanation]
+    results: Sequence[Explanation]
 
-    def sheet_of(self, thing: Explanation, format: str) -> Sheet:
-        """Refusals first, then both numbers, the choices, and what is to be said of them."""
-        about = f"{shorten(thing.response)} against {shorten(thing.key)}"
-        signatures = tuple(f"{one.name}: {one.protocol}" for one in (thing.start, thing.goal))
-        scorings = plural(thing.number, "scoring")
-        return Sheet(tuple(explanation_parts(thing)), (f"{about}, {scorings}",), signatures, gap=2)
+    def sheet_of(self, explanation: Explanation, format: str) -> Sheet:
+        """Refusals first, then both numbers, the choices, and remarks on them."""
+        about = f"{shorten(explanation.response)} against {shorten(explanation.key)}"
+        signatures = tuple(
+            f"{end.name}: {end.protocol}" for end in (explanation.start, explanation.goal)
+        )
+        scorings = plural(explanation.number, "scoring")
+        return Sheet(
+            tuple(explanation_parts(explanation)), (f"{about}, {scorings}",), signatures, gap=2
+        )
 
 
-def explanation_parts(thing: Explanation, *, ends: bool = True) -> Iterator[Table | str]:
+def explanation_parts(explanation: Explanation, *, ends: bool = True) -> Iterator[Table | str]:
     """The tables and sentences of an explanation, with both numbers or without."""
-    yield from map(_refusal, thing.refusals)
+    yield from map(_refusal, explanation.refusals)
     if ends:
-        yield _ends_table(thing)
-    if thing.steps:
-        yield _step_table(thing)
-    for reason in thing.gaps:
+        yield _ends_table(explanation)
+    if explanation.steps:
+        yield _step_table(explanation)
+    for reason in explanation.gaps:
         yield f"No number (–) for some of these choices together: {reason}."
-    yield from _relations(thing)
-    if thing.quiet:
-        yield f"Without effect here: {'; '.join(thing.quiet)}."
-    elif not thing.steps and not thing.refusals:
+    yield from _relations(explanation)
+    if explanation.quiet:
+        yield f"Without effect here: {'; '.join(explanation.quiet)}."
+    elif not explanation.steps and not explanation.refusals:
         yield "The two protocols make the same choices."
 
 
-def _refusal(one: Refusal) -> str:
-    text = f"{one.name} gives no number: {one.reason}"
-    if one.choices:
-        chosen = ", ".join(choice.replace("_", "-") for choice in one.choices)
+def _refusal(refusal: Refusal) -> str:
+    text = f"{refusal.name} gives no number: {refusal.reason}"
+    if refusal.choices:
+        chosen = ", ".join(choice.replace("_", "-") for choice in refusal.choices)
         return f"{text}. The table below uses the other's {chosen} instead."
     return f"{text}."
 
 
-def _ends_table(thing: Explanation) -> Table:
-    metrics, titles = thing.metrics, thing.titles
+def _ends_table(explanation: Explanation) -> Table:
+    metrics, titles = explanation.metrics, explanation.titles
     rows = []
-    for end in (thing.start, thing.goal):
+    for end in (explanation.start, explanation.goal):
         rows.append(_end_row(end.name, end.scores, metrics))
         if end.protocol.rounding != "none" and end.scores:
             label = f"  printed, {end.protocol.rounding}"
             rows.append(_end_row(label, end.scores, metrics, end.protocol.rounding))
-    difference = subtract(thing.goal.scores, thing.start.scores, metrics)
-    points = (Cell(_points(one)) for one in difference.values())
+    difference = subtract(explanation.goal.scores, explanation.start.scores, metrics)
+    points = (Cell(_points(value)) for value in difference.values())
     rows.append((Cell("difference", label=True), *points))
     columns = (Column("F1"), *(Column(titles.get(m, m), numeric=True) for m in metrics))
     return Table(columns, (tuple(rows),))
@@ -110,18 +114,20 @@ def _points(value: float | None) -> str:
     return "–" if value is None else show_sign(value)
 
 
-def _step_table(thing: Explanation) -> Table:
+def _step_table(explanation: Explanation) -> Table:
     """A section for each choice, with a row for each metric that it changes."""
     kinds = ["alone", "last", "turn"]
-    kinds += ["shapley"] if any(step.shapley for step in thing.steps) else []
+    kinds += ["shapley"] if any(step.shapley for step in explanation.steps) else []
     sections = []
-    for step in thing.steps:
-        shown = [metric for metric in thing.metrics if _matters(step, metric)] or thing.metrics[-1:]
+    for step in explanation.steps:
+        shown = [
+            metric for metric in explanation.metrics if _matters(step, metric)
+        ] or explanation.metrics[-1:]
         sections.append(
             tuple(
                 (
                     Cell("" if number else step.change, label=True),
-                    Cell(thing.titles.get(metric, metric)),
+                    Cell(explanation.titles.get(metric, metric)),
                     *(Cell(_worth(step, kind, metric)) for kind in kinds),
                 )
                 for number, metric in enumerate(shown)
@@ -145,51 +151,59 @@ def _worth(step: Step, kind: str, metric: str) -> str:
     return _points(worth[metric]) if metric in worth else ""
 
 
-def _relations(thing: Explanation) -> Iterator[str]:
+def _relations(explanation: Explanation) -> Iterator[str]:
     """A sentence for each pair of choices: the metric in which most is at stake."""
     pairs: dict[tuple[str, tuple[str, str]], list[Relation]] = {}
-    for one in thing.relations:
-        pairs.setdefault((one.kind, one.choices), []).append(one)
-    for (kind, choices), found in pairs.items():
+    for relation in explanation.relations:
+        pairs.setdefault((relation.kind, relation.choices), []).append(relation)
+    for (kind, choices), relations in pairs.items():
         first, second = (name.replace("_", "-") for name in choices)
-        most = max(found, key=lambda one: max(map(abs, (*one.alone, one.together))))
-        title = thing.titles.get(most.metric, most.metric)
+        most = max(
+            relations, key=lambda relation: max(map(abs, (*relation.alone, relation.together)))
+        )
+        title = explanation.titles.get(most.metric, most.metric)
         alone = " and ".join(map(show_sign, most.alone))
-        what = _RELATIONS[kind].format(first, second)
-        yield f"{what}: {title} {alone} alone, {show_sign(most.together)} together."
+        statement = _RELATIONS[kind].format(first, second)
+        yield f"{statement}: {title} {alone} alone, {show_sign(most.together)} together."
 
 
 @dataclass(frozen=True)
 class SensitivityDrawing(SoloDrawing):
     """How much numbers depend on each choice."""
 
-    things: Sequence[Sensitivity]
+    results: Sequence[Sensitivity]
 
-    def sheet_of(self, thing: Sensitivity, format: str) -> Sheet:
+    def sheet_of(self, sensitivity: Sensitivity, format: str) -> Sheet:
         """The values that matter, largest first; what has no number, no effect, another order."""
-        parts: list[Table | str] = [_effect_table(thing)]
-        parts += _turn_sentences(thing)
-        parts += [f"No number with {values}: {why}." for why, values in thing.refusals.items()]
-        if thing.without_effect:
-            parts.append(f"Without effect here: {thing.without_effect}.")
-        about = f"against {shorten(thing.key)}"
-        if len(thing.responses) == 1:
-            about = f"{shorten(thing.responses[0])} {about}"
-        return Sheet(tuple(parts), (about,), (thing.protocol.signature,), gap=2)
+        parts: list[Table | str] = [_effect_table(sensitivity)]
+        parts += _turn_sentences(sensitivity)
+        parts += [
+            f"No number with {values}: {why}." for why, values in sensitivity.refusals.items()
+        ]
+        if sensitivity.without_effect:
+            parts.append(f"Without effect here: {sensitivity.without_effect}.")
+        about = f"against {shorten(sensitivity.key)}"
+        if len(sensitivity.responses) == 1:
+            about = f"{shorten(sensitivity.responses[0])} {about}"
+        return Sheet(tuple(parts), (about,), (sensitivity.protocol.signature,), gap=2)
 
 
-def _effect_table(thing: Sensitivity) -> Table:
-    several = len(thing.responses) > 1
-    metrics, titles = thing.metrics, thing.titles
+def _effect_table(sensitivity: Sensitivity) -> Table:
+    several = len(sensitivity.responses) > 1
+    metrics, titles = sensitivity.metrics, sensitivity.titles
 
     def rows(
         values: Sequence[Points], show: Callable[[float | None], str]
     ) -> list[tuple[str, list[Cell]]]:
-        cells = [[Cell(show(one.get(metric))) for metric in metrics] for one in values]
-        return [*zip(thing.responses, cells, strict=True)]
+        cells = [[Cell(show(points.get(metric))) for metric in metrics] for points in values]
+        return [*zip(sensitivity.responses, cells, strict=True)]
 
-    effects = [(one.name, rows(one.points, _points)) for one in thing.effects if one.is_shown]
-    first = stack_rows([("as it is", rows(thing.scores, percent))], several)
+    effects = [
+        (effect.name, rows(effect.points, _points))
+        for effect in sensitivity.effects
+        if effect.is_shown
+    ]
+    first = stack_rows([("as it is", rows(sensitivity.scores, percent))], several)
     sections = (*first, *stack_rows(effects, several))
     columns = (
         *label_columns("Choice", several),
@@ -199,13 +213,13 @@ def _effect_table(thing: Sensitivity) -> Table:
     return Table(columns, tuple(filter(None, sections)), caption=caption)
 
 
-def _turn_sentences(thing: Sensitivity) -> list[str]:
+def _turn_sentences(sensitivity: Sensitivity) -> list[str]:
     lines = []
-    for turn in thing.turns:
-        title = thing.titles.get(turn.metric, turn.metric)
+    for turn in sensitivity.turns:
+        title = sensitivity.titles.get(turn.metric, turn.metric)
         turned = ", ".join(turn.values)
         lines.append(f"{title}: {turn.above} is above {turn.below}, but not with {turned}.")
-    if len(thing.responses) > 1 and not lines:
+    if len(sensitivity.responses) > 1 and not lines:
         lines.append("No choice changes the order of the responses.")
     return lines
 
@@ -214,16 +228,21 @@ def _turn_sentences(thing: Sensitivity) -> list[str]:
 class SearchDrawing(SoloDrawing):
     """Which protocols and choices give a number."""
 
-    things: Sequence[Search]
+    results: Sequence[Search]
 
-    def sheet_of(self, thing: Search, format: str) -> Sheet:
-        """Those that give it, or else the nearest."""
-        title = thing.titles.get(thing.metric, thing.metric)
-        hits = thing.hits
-        others = [one for one in thing.candidates if not one.hit and one.score is not None]
-        shown = [*hits, *(() if hits else others[:_NEAREST])]
+    def sheet_of(self, search: Search, format: str) -> Sheet:
+        """The candidates that give the number, or else the nearest ones."""
+        title = search.titles.get(search.metric, search.metric)
+        hits = search.hits
+        misses = [
+            candidate
+            for candidate in search.candidates
+            if not candidate.hit and candidate.score is not None
+        ]
+        shown = [*hits, *(() if hits else misses[:_NEAREST])]
         rows = tuple(
-            (Cell(one.name, label=True), Cell(percent(one.score)), Cell(one.hit)) for one in shown
+            (Cell(candidate.name, label=True), Cell(percent(candidate.score)), Cell(candidate.hit))
+            for candidate in shown
         )
         columns = (
             Column("Protocol or choice"),
@@ -231,53 +250,52 @@ class SearchDrawing(SoloDrawing):
             Column("to the number"),
         )
         start = (
-            f"{title} {thing.wanted} comes of"
+            f"{title} {search.wanted} comes of"
             if hits
-            else (f"Nothing gives {title} {thing.wanted}; nearest are")
+            else (f"Nothing gives {title} {search.wanted}; nearest are")
         )
         parts: list[Table | str] = [Table(columns, (rows,), caption=start)]
         reasons: dict[str, list[str]] = {}
-        for one in thing.candidates:
-            if one.refusal and one.is_named:
-                reasons.setdefault(one.refusal.splitlines()[0], []).append(one.name)
+        for candidate in search.candidates:
+            if candidate.refusal and candidate.is_named:
+                reasons.setdefault(candidate.refusal.splitlines()[0], []).append(candidate.name)
         parts += [f"{', '.join(names)}: no number, {why}." for why, names in reasons.items()]
-        about = (
-            f"{shorten(thing.response)} against {shorten(thing.key)}, {len(thing.candidates)} tried"
-        )
-        return Sheet(tuple(parts), (about,), (thing.protocol.signature,), gap=2)
+        names = f"{shorten(search.response)} against {shorten(search.key)}"
+        about = f"{names}, {len(search.candidates)} tried"
+        return Sheet(tuple(parts), (about,), (search.protocol.signature,), gap=2)
 
 
 @dataclass(frozen=True)
 class ResultDrawing(SoloDrawing):
     """What differs between two results."""
 
-    things: Sequence[ResultDifference]
+    results: Sequence[ResultDifference]
 
-    def sheet_of(self, thing: ResultDifference, format: str) -> Sheet:
+    def sheet_of(self, difference: ResultDifference, format: str) -> Sheet:
         """Numbers, choices and remarks; what choices are worth, where that is known."""
         scores = tuple(
             (
-                Cell(thing.titles.get(metric, metric), label=True),
+                Cell(difference.titles.get(metric, metric), label=True),
                 *map(Cell, map(percent, values)),
                 Cell(show_sign(values[1] - values[0])),
             )
-            for metric, values in thing.scores.items()
+            for metric, values in difference.scores.items()
         )
         columns = (
             Column("F1"),
-            *(Column(one, numeric=True) for one in (*thing.names, "difference")),
+            *(Column(name, numeric=True) for name in (*difference.names, "difference")),
         )
         parts: list[Table | str] = [Table(columns, (scores,))]
-        if thing.choices:
+        if difference.choices:
             rows = tuple(
                 (Cell(name.replace("_", "-"), label=True), *map(Cell, values))
-                for name, values in thing.choices.items()
+                for name, values in difference.choices.items()
             )
-            heads = tuple(Column(one, whole=True) for one in thing.names)
+            heads = tuple(Column(name, unbroken=True) for name in difference.names)
             parts.append(Table((Column("Choice"), *heads), (rows,), caption="What differs"))
         else:
             parts.append("Their protocols make the same choices.")
-        parts += [f"{remark[0].upper()}{remark[1:]}." for remark in thing.remarks]
-        if thing.explanation is not None:
-            parts += explanation_parts(thing.explanation, ends=False)
-        return Sheet(tuple(parts), (), thing.signatures, gap=2)
+        parts += [f"{remark[0].upper()}{remark[1:]}." for remark in difference.remarks]
+        if difference.explanation is not None:
+            parts += explanation_parts(difference.explanation, ends=False)
+        return Sheet(tuple(parts), (), difference.signatures, gap=2)

@@ -1,4 +1,4 @@
-"""How tables fit into the width that there is: narrower gaps, folded text, blocks of columns."""
+"""How tables fit into a width: narrower gaps, folded text, blocks of columns."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Block(NamedTuple):
 
 
 def cell_len(text: str) -> int:
-    """How many columns of a terminal a visible text takes; what tells that is loaded on demand.
+    """How many columns of a terminal a visible text takes; rich is imported only if need be.
 
     >>> cell_len("B³"), cell_len("日本")
     (2, 4)
@@ -46,21 +46,21 @@ def cell_len(text: str) -> int:
 
 
 def make_presentable(table: Table) -> Table:
-    """The table with text that can be seen, on one line, and is not endless."""
+    """The table with all text visible, on one line, and cut where it is very long."""
     return Table(
         tuple(
             Column(
-                _plain(one.heading),
-                _plain(one.group),
-                numeric=one.numeric,
-                close=one.close,
-                whole=one.whole,
+                _plain(column.heading),
+                _plain(column.group),
+                numeric=column.numeric,
+                close=column.close,
+                unbroken=column.unbroken,
             )
-            for one in table.columns
+            for column in table.columns
         ),
         tuple(
             tuple(
-                tuple(Cell(_plain(one.text), one.bold, one.mark, one.label) for one in row)
+                tuple(Cell(_plain(cell.text), cell.bold, cell.mark, cell.label) for cell in row)
                 for row in section
             )
             for section in table.sections
@@ -74,17 +74,18 @@ def _plain(text: str) -> str:
 
 
 def blocks(table: Table, gap: int, room: int) -> list[Block]:
-    """Blocks of columns that fit into the room, as few as there can be.
+    """Blocks of columns that fit into `room`, as few as possible.
 
     Columns that name the rows are in each block, and groups of columns stay together if they have
-    room. Only what has none by itself, a very long name or a number, makes a block too wide.
+    room. Only a single cell that is wider than `room`, a very long name or a number, makes
+    a block too wide.
     """
     widest, least = _widths(table)
     everything = tuple(range(len(table.columns)))
-    for one in (gap, min(gap, _NARROW_GAP)):
-        whole = _block(table, everything, widest, one)
-        if whole.width <= room:
-            return [whole]
+    for spacing in (gap, min(gap, _NARROW_GAP)):
+        full_block = _block(table, everything, widest, spacing)
+        if full_block.width <= room:
+            return [full_block]
     gap = min(gap, _NARROW_GAP)
     if _block(table, everything, least, gap).width <= room:
         return [_narrow(table, everything, widest, least, gap, room)]
@@ -108,23 +109,23 @@ def _split(
             else _apart(table.columns, group)
         )
     ]
-    others = max(_block(table, group, least, gap).width for group in groups)
+    widest_group = max(_block(table, group, least, gap).width for group in groups)
     label_block = _narrow(
-        table, labels, widest, least, gap, min(3 * room // 5, room - gap - others)
+        table, labels, widest, least, gap, min(3 * room // 5, room - gap - widest_group)
     )
     widths = list(widest)
     for place, width in zip(label_block.places, label_block.widths, strict=True):
         widths[place] = width
-    rest = room - label_block.width - gap
+    remaining = room - label_block.width - gap
     for place in set(range(len(widths))) - set(labels):
-        widths[place] = min(widths[place], max(least[place], rest))
+        widths[place] = min(widths[place], max(least[place], remaining))
 
     def fill(limit: int) -> list[Block]:
         groupings: list[tuple[int, ...]] = []
         for group in groups:
-            more = (*groupings[-1], *group) if groupings else ()
-            if more and _block(table, (*labels, *more), widths, gap).width <= limit:
-                groupings[-1] = more
+            extended = (*groupings[-1], *group) if groupings else ()
+            if extended and _block(table, (*labels, *extended), widths, gap).width <= limit:
+                groupings[-1] = extended
             else:
                 groupings.append(group)
         return [_block(table, (*labels, *places), widths, gap) for places in groupings]
@@ -140,14 +141,14 @@ def _split(
 
 def _has_room(labels: Sequence[int], least: Sequence[int], gap: int, room: int) -> bool:
     """Whether any other column fits beside the labels."""
-    others = [width for place, width in enumerate(least) if place not in labels]
-    return sum(least[place] + gap for place in labels) + max(others, default=0) <= room
+    other_widths = [width for place, width in enumerate(least) if place not in labels]
+    return sum(least[place] + gap for place in labels) + max(other_widths, default=0) <= room
 
 
 def _labels(columns: Sequence[Column]) -> tuple[int, ...]:
     """The columns that name the rows: those of text at the beginning."""
     first_other = next(
-        (place for place, column in enumerate(columns) if column.numeric or column.whole),
+        (place for place, column in enumerate(columns) if column.numeric or column.unbroken),
         len(columns),
     )
     return tuple(range(min(first_other, _LABELS, len(columns) - 1)))
@@ -160,7 +161,7 @@ def _groups(columns: Sequence[Column]) -> Iterator[tuple[int, ...]]:
 
 
 def _apart(columns: Sequence[Column], group: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """The columns of a group that is too wide, but for close ones."""
+    """The columns of a group that is too wide, one by one, close ones with those before them."""
     starts = [at for at, place in enumerate(group) if not (at and columns[place].close)]
     for start, end in pairwise((*starts, len(group))):
         yield tuple(group[start:end])
@@ -174,7 +175,7 @@ def _widths(table: Table) -> tuple[list[int], list[int]]:
         title = max(map(cell_len, heading(column)), default=0)
         cells = max((cell_len(row[place].text) for row in rows), default=0)
         texts = [column.heading]
-        if column.numeric or column.whole:
+        if column.numeric or column.unbroken:
             solid = cells
         else:
             solid = min(cells, _LEAST)
@@ -187,14 +188,14 @@ def _widths(table: Table) -> tuple[list[int], list[int]]:
 
 def _block(table: Table, places: Sequence[int], widths: Sequence[int], gap: int) -> Block:
     """A block; columns grow where the name of their group is longer."""
-    mine = [widths[place] for place in places]
+    block_widths = [widths[place] for place in places]
     at = 0
     for group, members in groupby(places, key=lambda place: table.columns[place].group):
         number = len(list(members))
-        inside = sum(mine[at : at + number]) + gap * (number - 1)
-        mine[at + number - 1] += max(min(cell_len(group), _MOST) - inside, 0)
+        inside = sum(block_widths[at : at + number]) + gap * (number - 1)
+        block_widths[at + number - 1] += max(min(cell_len(group), _MOST) - inside, 0)
         at += number
-    return Block(tuple(places), tuple(mine), gap)
+    return Block(tuple(places), tuple(block_widths), gap)
 
 
 def _narrow(

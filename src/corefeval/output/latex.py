@@ -55,10 +55,10 @@ def draw_latex(sheet: Sheet) -> str:
 
 
 def _floats(sheet: Sheet) -> Iterator[str]:
-    """A float for all tables without a caption and one for each other, of the style's width.
+    """A float for all tables without a caption, and one for each table that has one.
 
-    Sentences are the caption of the table before them, behind what the style has for the first.
-    Signatures stand below the first.
+    Sentences become the caption of the table before them; the first float has the caption of the
+    style before them, and the signatures below.
     """
     style = current_style()
     float_name = _FLOATS[style.width or "page"]
@@ -72,9 +72,9 @@ def _floats(sheet: Sheet) -> Iterator[str]:
             groups.append(([part], [f"{part.caption}."]))
         else:
             groups[-1][0].append(part)
-    groups = [one for one in groups if any(one)] or groups
+    groups = [group for group in groups if any(group)] or groups
     codes = r" \\ ".join(
-        escape(text, whole=True).replace(r"\textbar{}", r"\textbar\allowbreak{}")
+        escape(text, keep_long_words=True).replace(r"\textbar{}", r"\textbar\allowbreak{}")
         for text in sheet.signatures
     )
     caption = style.caption or sheet.caption or ("" if groups[0][1] else "Scores")
@@ -90,7 +90,7 @@ def _floats(sheet: Sheet) -> Iterator[str]:
 
 
 def _comments(texts: Iterable[str]) -> str:
-    """What tables need, and texts of any origin, as comments of one line each."""
+    """The packages that tables need, and texts of any origin, as comments of one line each."""
     needs = r"needs \usepackage{booktabs,graphicx}"
     comments = (needs, *(visible(" ".join(text.split())) for text in texts))
     return "\n".join(f"% {comment}" for comment in comments)
@@ -138,8 +138,11 @@ def _cell(cell: Cell) -> str:
     return f"{text}\\textsuperscript{{{escape(cell.mark)}}}" if cell.mark else text
 
 
-def escape(text: str, *, whole: bool = False) -> str:
-    """Text of any origin as text that LaTeX sets; long words are cut unless it is `whole`."""
-    words = visible(" ".join(text.split() if whole else map(shorten, text.split())))
+def escape(text: str, *, keep_long_words: bool = False) -> str:
+    """Text of any origin as text that LaTeX sets.
+
+    Long words are cut short unless `keep_long_words`.
+    """
+    words = visible(" ".join(text.split() if keep_long_words else map(shorten, text.split())))
     plain = "".join(_SPECIAL.get(character, character) for character in words)
     return re.sub(r"^CEAF([em])\b", r"CEAF\\textsubscript{\1}", plain)

@@ -48,10 +48,11 @@ def best_f1(line: Line, results: Sequence[Result]) -> float:
 
 
 class Intervals(NamedTuple):
-    """Columns of intervals: their heading, and what the segments are called that they are of.
+    """Columns of intervals: their heading, and the name of the segments that they are of.
 
-    Both are empty where there is no such thing. An interval of segments does not stand beside the
-    score of the whole document, which may lie outside of it, but beside the score of the segments.
+    Both are empty where results have no intervals, or no segments. An interval of segments does not
+    stand beside the score of the whole document, which may lie outside of it, but beside the score
+    of the segments.
     """
 
     heading: str = ""
@@ -59,7 +60,7 @@ class Intervals(NamedTuple):
 
     @classmethod
     def of(cls, results: Sequence[Result]) -> Intervals:
-        """The columns for some results."""
+        """The columns of intervals that some results need."""
         levels = dict.fromkeys(result.ci for result in results if result.ci is not None)
         if not levels:
             return cls()
@@ -72,21 +73,27 @@ class Intervals(NamedTuple):
         return cls("/".join(f"{100 * level:g}" for level in levels) + " % CI", "/".join(names))
 
     def columns(self, group: str = "") -> list[Column]:
-        """The columns; in a group of other columns they say themselves what they are of."""
+        """The columns; within a group, headings say which score is of segments."""
         if not self.heading:
             return []
         if not self.segments:
             return [Column(self.heading, group, True)]
-        own = Column("segments", group, True) if group else Column("F1", self.segments, True)
-        return [own, Column(self.heading, group or self.segments, True)]
+        score_column = (
+            Column("segments", group, True) if group else Column("F1", self.segments, True)
+        )
+        return [score_column, Column(self.heading, group or self.segments, True)]
 
     def cells(self, score: Score) -> list[Cell]:
-        """The cells of these columns."""
+        """A score's cells in the columns of intervals."""
         if not self.heading:
             return []
-        own = score.segments
-        rate = [Cell(percent(own.rates.get("f1") if own else None))] if self.segments else []
-        return [*rate, Cell(interval(own or score))]
+        segment_score = score.segments
+        rate = (
+            [Cell(percent(segment_score.rates.get("f1") if segment_score else None))]
+            if self.segments
+            else []
+        )
+        return [*rate, Cell(interval(segment_score or score))]
 
 
 NO_INTERVALS = Intervals()
@@ -110,7 +117,7 @@ def cells_of(
     f1_only: bool = False,
     ci: Intervals = NO_INTERVALS,
 ) -> list[Cell]:
-    """The cells of those columns; the best F1 of several is bold."""
+    """The cells of `columns_of`; the best F1 among `rivals` is bold."""
     score = line.score(result)
     if score is None:
         return [Cell("")] * len(columns_of(line, f1_only=f1_only, ci=ci))

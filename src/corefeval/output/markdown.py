@@ -24,7 +24,7 @@ def draw_markdown(sheet: Sheet) -> str:
 def _paragraphs(text: str) -> list[str]:
     """A text with its lines as paragraphs; those that are indented are a list."""
     paragraphs = []
-    for is_list, lines in groupby(filter(None, text.split("\n")), key=lambda one: one[0] == " "):
+    for is_list, lines in groupby(filter(None, text.split("\n")), key=lambda line: line[0] == " "):
         members = [("- " if is_list else "") + escape(line) for line in lines]
         paragraphs.append(("\n" if is_list else "\n\n").join(members))
     return paragraphs
@@ -66,7 +66,7 @@ def escape(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """Text of any origin as code, fenced by more backticks than it has together."""
+    """Text of any origin as code, fenced by more backticks than stand together in it."""
     text = visible(" ".join(text.split()))
     fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
     pad = " " if "`" in text else ""

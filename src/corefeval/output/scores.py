@@ -44,7 +44,7 @@ _COUNTS = {"tp": "correct", "wl": "wrong", "fn": "missed", "fp": "spurious"}
 class ResultDrawing(Drawing):
     """The results of one or more responses to a key."""
 
-    things: Sequence[Result]
+    results: Sequence[Result]
     by_document: bool = False
 
     formats: ClassVar = (*Drawing.formats, "conll", "coval", "corefud")
@@ -52,55 +52,59 @@ class ResultDrawing(Drawing):
 
     def sheet(self, format: str) -> Sheet:
         """Metrics are side by side in papers, and below each other in a terminal or one column."""
-        results = self.things
+        results = self.results
         wide = len(results) > 1 and format != "text" and current_style().width != "column"
         tables = [system_table(results) if wide else metric_table(results)]
         tables += [*count_tables(results), *slice_tables(results)]
         tables += [document_table(results)] if self.by_document else []
         about = (_about(results),) if format == "text" else ()
-        return Sheet(tuple(tables), about, tuple(dict.fromkeys(one.signature for one in results)))
+        return Sheet(
+            tuple(tables), about, tuple(dict.fromkeys(result.signature for result in results))
+        )
 
     def rows(self) -> list[Row]:
-        """Those of all results."""
-        return [row for one in self.things for row in one.rows(by_document=self.by_document)]
+        """The rows of all results."""
+        return [row for result in self.results for row in result.rows(by_document=self.by_document)]
 
     def record(self) -> object:
         """One object with the key and its responses; documents are always there."""
         return {
             "corefeval": __version__,
-            "key": self.things[0].key,
-            "responses": [_response(result) for result in self.things],
+            "key": self.results[0].key,
+            "responses": [_response(result) for result in self.results],
         }
 
     def draw(self, format: str, color: bool) -> str:
-        """Other scorers' forms are of results alone."""
+        """The results as text in a format, which may be the form of another scorer."""
         if format in Drawing.formats:
             return super().draw(format, color)
         from corefeval.output.programs import DRAWINGS
 
-        return DRAWINGS[format](self.things, by_document=self.by_document)
+        return DRAWINGS[format](self.results, by_document=self.by_document)
 
 
 class SliceDrawing(Drawing):
     """The slices of one or more responses by one feature."""
 
-    things: Sequence[Slices]
+    results: Sequence[Slices]
 
     has_rates: ClassVar = True
 
     def sheet(self, format: str) -> Sheet:
         """A table for each feature."""
-        metrics = {metric for slices in self.things for metric in slices.whole.tables}
-        features = dict.fromkeys(slices.feature for slices in self.things)
-        groups = [[one for one in self.things if one.feature == name] for name in features]
-        signatures = dict.fromkeys(slices.whole.signature for slices in self.things)
+        metrics = {metric for slices in self.results for metric in slices.whole.tables}
+        features = dict.fromkeys(slices.feature for slices in self.results)
+        groups = [
+            [slices for slices in self.results if slices.feature == name] for name in features
+        ]
+        signatures = dict.fromkeys(slices.whole.signature for slices in self.results)
         return Sheet(tuple(slice_table(group, metrics) for group in groups), (), tuple(signatures))
 
     def record(self) -> object:
         """One object for each response and feature."""
         return [
-            {"response": one.whole.response, "feature": one.feature, **_slice_record(one)}
-            for one in self.things
+            {"response": slices.whole.response, "feature": slices.feature, **_slice_record(slices)}
+            for slices in self.results
         ]
 
 
@@ -114,16 +118,16 @@ def _about(results: Sequence[Result]) -> str:
 
 
 def _response(result: Result) -> dict[str, object]:
-    slices = {name: _slice_record(one) for name, one in result.slices.items()}
+    slices = {name: _slice_record(feature_slices) for name, feature_slices in result.slices.items()}
     return {
         "name": result.response,
         "signature": result.signature,
         "scores": _scores(result.scores),
         **(
             {
-                "slices": {name: one["scores"] for name, one in slices.items()},
-                "slice_sizes": {name: one["sizes"] for name, one in slices.items()},
-                "undefined_slices": {name: one["undefined"] for name, one in slices.items()},
+                "slices": {name: record["scores"] for name, record in slices.items()},
+                "slice_sizes": {name: record["sizes"] for name, record in slices.items()},
+                "undefined_slices": {name: record["undefined"] for name, record in slices.items()},
             }
             if slices
             else {}
@@ -203,7 +207,14 @@ def document_table(results: Sequence[Result]) -> Table:
             if result.document_ids[index : index + 1] == (identifier,)
         ]
         best = [
-            max((one[line.metric].f1 for one in documents if line.metric in one.result), default=0)
+            max(
+                (
+                    document[line.metric].f1
+                    for document in documents
+                    if line.metric in document.result
+                ),
+                default=0,
+            )
             for line in lines
         ]
         members = []
@@ -229,7 +240,9 @@ def slice_tables(results: Sequence[Result]) -> list[Table]:
     )
     metrics = {metric for result in results for metric in result.tables}
     return [
-        slice_table([one.slices[feature] for one in results if feature in one.slices], metrics)
+        slice_table(
+            [result.slices[feature] for result in results if feature in result.slices], metrics
+        )
         for feature in features
     ]
 
@@ -242,15 +255,19 @@ def slice_table(sliced: Sequence[Slices], metrics: Container[str]) -> Table:
     feature = sliced[0].feature
     lines = lines_of([slices.whole for slices in sliced])
     asked_for = [line for line in lines if line.metric in metrics]
-    there = Intervals.of([result for one in sliced for result in (one.whole, *one.values())])
-    ci = there
+    all_intervals = Intervals.of(
+        [result for slices in sliced for result in (slices.whole, *slices.values())]
+    )
+    ci = all_intervals
     width = sum(len(columns_of(line)) for line in asked_for) + len(lines) - len(asked_for)
     brief = set(lines) - (set(asked_for) if width <= _COLUMNS else set())
     if width + len(lines) > _COLUMNS:  # F1 with intervals, or if that is too much F1 alone
         each = 1 + len(ci.columns())
         ci = ci if each * len(lines) <= _COLUMNS else NO_INTERVALS
         brief = set(lines) if ci.heading else brief
-    elsewhere = " (intervals are in CSV and JSON)" if there.heading and not ci.heading else ""
+    elsewhere = (
+        " (intervals are in CSV and JSON)" if all_intervals.heading and not ci.heading else ""
+    )
     several = len(sliced) > 1
     columns = [
         Column(feature_heading(feature)),
@@ -261,9 +278,9 @@ def slice_table(sliced: Sequence[Slices], metrics: Container[str]) -> Table:
     sections = []
     for value in (*all_values(sliced), None):
         having = [slices for slices in sliced if value is None or value in slices]
-        those = [slices.whole if value is None else slices[value] for slices in having]
+        sliced_results = [slices.whole if value is None else slices[value] for slices in having]
         rows: list[tuple[Cell, ...]] = []
-        for slices, result in zip(having, those, strict=True):
+        for slices, result in zip(having, sliced_results, strict=True):
             first = not rows
             rows.append(
                 (
@@ -273,7 +290,9 @@ def slice_table(sliced: Sequence[Slices], metrics: Container[str]) -> Table:
                     *(
                         cell
                         for line in lines
-                        for cell in _cells_or_dashes(line, result, those, line in brief, ci)
+                        for cell in _cells_or_dashes(
+                            line, result, sliced_results, line in brief, ci
+                        )
                     ),
                 )
             )

@@ -22,23 +22,30 @@ _SHOWN = 4  # corpora that are named in a cell
 class CorporaDrawing(SoloDrawing):
     """A comparison over corpora by one metric (the first), in a group of them or all."""
 
-    things: Sequence[CorporaComparison]
+    results: Sequence[CorporaComparison]
     metric: str | None = None
     group: str = ""
 
-    def _standing(self, thing: CorporaComparison) -> Standing[CorporaDifference]:
-        return thing.standing(self.metric or thing.metrics[0], self.group)
+    def _standing(self, comparison: CorporaComparison) -> Standing[CorporaDifference]:
+        return comparison.standing(self.metric or comparison.metrics[0], self.group)
 
-    def sheet_of(self, thing: CorporaComparison, format: str) -> Sheet:
+    def sheet_of(self, comparison: CorporaComparison, format: str) -> Sheet:
         """Ranks with averages and intervals, pairs best first, and what the columns mean."""
-        standing = self._standing(thing)
-        tables = (standing_table(standing, thing.options.level), pair_table(standing, thing))
-        return Sheet((*tables, legend(standing, thing)), (), (thing.signature,), label="standings")
+        standing = self._standing(comparison)
+        tables = (
+            standing_table(standing, comparison.options.level),
+            pair_table(standing, comparison),
+        )
+        return Sheet(
+            (*tables, legend(standing, comparison)), (), (comparison.signature,), label="standings"
+        )
 
     def rows(self) -> list[Row]:
         """One row for each pair, of the metric and group that are shown."""
-        places = {(one.metric, one.group) for one in map(self._standing, self.things)}
-        rows = [row for thing in self.things for row in thing.rows()]
+        places = {
+            (standing.metric, standing.group) for standing in map(self._standing, self.results)
+        }
+        rows = [row for comparison in self.results for row in comparison.rows()]
         return [row for row in rows if (row["metric"], row["group"]) in places]
 
 
@@ -46,7 +53,7 @@ def standing_table(standing: Standing[CorporaDifference], level: float) -> Table
     """Systems, best first: rank, average and interval."""
     order = sorted(standing.scores, key=lambda name: -standing.scores[name])
     headings = ("Rank", "Average", f"{100 * level:g} % CI")
-    columns = (Column("System"), *(Column(one, numeric=True) for one in headings))
+    columns = (Column("System"), *(Column(heading, numeric=True) for heading in headings))
     rows = []
     for name in order:
         low, high = standing.intervals[name]
@@ -60,17 +67,17 @@ def standing_table(standing: Standing[CorporaDifference], level: float) -> Table
     return Table(columns, (tuple(rows),), caption=f"{standing.metric}{where}")
 
 
-def pair_table(standing: Standing[CorporaDifference], thing: CorporaComparison) -> Table:
+def pair_table(standing: Standing[CorporaDifference], comparison: CorporaComparison) -> Table:
     """Every pair, the better one first: the difference, and on how many corpora it holds."""
-    pairs = [one if one.difference >= 0 else one.reversed for one in standing.pairs]
+    pairs = [pair if pair.difference >= 0 else pair.reversed for pair in standing.pairs]
     order = sorted(standing.scores, key=lambda name: -standing.scores[name])
-    pairs.sort(key=lambda one: (order.index(one.first), order.index(one.second)))
+    pairs.sort(key=lambda pair: (order.index(pair.first), order.index(pair.second)))
     columns = (
-        *(Column(one) for one in ("System", "Against")),
+        *(Column(heading) for heading in ("System", "Against")),
         Column("Difference", numeric=True),
-        Column(f"{100 * thing.options.level:g} % CI", numeric=True),
+        Column(f"{100 * comparison.options.level:g} % CI", numeric=True),
         Column("adjusted p", numeric=True),
-        *(Column(one, "corpora", numeric=True) for one in ("better", "worse")),
+        *(Column(heading, "corpora", numeric=True) for heading in ("better", "worse")),
         Column("which", "corpora"),
     )
     return Table(columns, (tuple(map(_pair_row, pairs)),), caption="Pairs")
@@ -80,21 +87,21 @@ def _pair_row(pair: CorporaDifference) -> tuple[Cell, ...]:
     low, high = pair.interval
     better, worse = pair.better, pair.worse
     named = [*better.corpora, *(f"not {name}" for name in worse.corpora)]
-    more = [f"and {len(named) - _SHOWN} more"] if len(named) > _SHOWN else []
+    remainder = [f"and {len(named) - _SHOWN} more"] if len(named) > _SHOWN else []
     return (
         Cell(pair.first),
         Cell(pair.second),
         Cell(show_sign(pair.difference), bold=pair.significant),
         Cell(f"{show_sign(low)} to {show_sign(high)}"),
         Cell(p_value(pair.adjusted_p), bold=pair.significant),
-        *(Cell(f"{one.count}/{one.tested}") for one in (better, worse)),
-        Cell(", ".join([*named[:_SHOWN], *more])),
+        *(Cell(f"{outcome.count}/{outcome.tested}") for outcome in (better, worse)),
+        Cell(", ".join([*named[:_SHOWN], *remainder])),
     )
 
 
-def legend(standing: Standing[CorporaDifference], thing: CorporaComparison) -> str:
+def legend(standing: Standing[CorporaDifference], comparison: CorporaComparison) -> str:
     """What ranks, intervals and numbers of corpora mean."""
-    options = thing.options
+    options = comparison.options
     drawn = ", ".join(options.resample)
     return (
         f"Averages over {plural(len(standing.corpora), 'corpus')}. Differences in bold are "

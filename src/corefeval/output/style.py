@@ -19,7 +19,7 @@ _DRAWN = ("text", "markdown", "latex")  # the formats that have tables
 
 
 class Style(NamedTuple):
-    """What somebody wants of tables, for a paper say; what is empty or None stays as it is.
+    """How tables are set, for a paper say; fields that are empty or None leave the usual form.
 
     `digits` are those behind the point of percentages, `rates` names of rates in the order of their
     columns. `caption` stands with the first table; `label` names it in LaTeX, where it then is a
@@ -39,25 +39,25 @@ class Style(NamedTuple):
         >>> Style.of("latex", {"rates": "P, R, F1", "digits": 1}).rates
         ('precision', 'recall', 'f1')
         """
-        given = {name: value for name, value in wishes.items() if value is not None}
-        if given and format not in _DRAWN:
+        chosen = {name: value for name, value in wishes.items() if value is not None}
+        if chosen and format not in _DRAWN:
             raise UsageError(
-                f"{next(iter(given))} is for tables, of text, Markdown or LaTeX: {format} has none"
+                f"{next(iter(chosen))} is for tables, of text, Markdown or LaTeX: {format} has none"
             )
         for name in ("label", "width"):
-            if name in given and format != "latex":
+            if name in chosen and format != "latex":
                 raise UsageError(f"{name} is for LaTeX, not for {format}: add the format latex")
-        digits, label = given.get("digits"), given.get("label", "")
+        digits, label = chosen.get("digits"), chosen.get("label", "")
         if digits is not None and not (type(digits) is int and 0 <= digits <= MOST_DIGITS):
             raise UsageError(f"digits must be from 0 to {MOST_DIGITS}, not {digits!r}")
         if not re.fullmatch(r"[\w:.+/-]*", label, re.ASCII):
             raise UsageError(f"a label has letters, digits and any of :.+/-_ in it, not {label!r}")
-        check_choice("width", given.get("width", "page"), get_args(Width))
-        return cls(**{**given, "rates": parse_rates(given.get("rates", ""))})
+        check_choice("width", chosen.get("width", "page"), get_args(Width))
+        return cls(**{**chosen, "rates": parse_rates(chosen.get("rates", ""))})
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
-        """Within, tables are set in this style."""
+        """A context in which tables are set in this style."""
         before = _CURRENT.set(self)
         try:
             yield
@@ -75,7 +75,7 @@ def current_style() -> Style:
 
 
 def shown_rates() -> dict[str, str]:
-    """The rates of a full table in their order, with what stands over them."""
+    """The rates of a full table in their order, each with its heading."""
     return {rate: RATES[rate] for rate in current_style().rates or RATES}
 
 

@@ -1,4 +1,4 @@
-"""Comparisons in every format: systems by metrics, and what else was asked for."""
+"""Comparisons in every format: systems by metrics, and the tables that options add."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ _MANY = 6  # metrics that fit side by side
 
 @dataclass(frozen=True)
 class ComparisonDrawing(SoloDrawing):
-    """A comparison, with what else is asked for; the pairs of two systems are always there."""
+    """A comparison, with the tables that options add; of two systems, the pair is always shown."""
 
-    things: Sequence[Comparison]
+    results: Sequence[Comparison]
     pairs: bool = False
     differences: bool = False
     agreement: bool = False
@@ -62,64 +62,72 @@ class ComparisonDrawing(SoloDrawing):
 
     has_rates: ClassVar = True
 
-    def sheet_of(self, thing: Comparison, format: str) -> Sheet:
+    def sheet_of(self, comparison: Comparison, format: str) -> Sheet:
         """Systems by metrics, what the table means, and more tables and sentences."""
         compact = format == "text"
-        most = len(thing.metrics) if format == "markdown" else _MANY
-        tables = main_tables(thing, compact=compact, most=most)
-        tables = [stacked_table(thing)] if _is_stacked() else tables
-        more = self._more(thing, compact)
-        between = [""] if more and isinstance(more[0], str) else []
-        parts = (*tables, legend(thing, compact=compact), *between, *more)
-        signatures = (*dict.fromkeys(thing.signatures.values()), thing.signature)
+        most = len(comparison.metrics) if format == "markdown" else _MANY
+        tables = main_tables(comparison, compact=compact, most=most)
+        tables = [stacked_table(comparison)] if _is_stacked() else tables
+        additions = self._additional_parts(comparison, compact)
+        between = [""] if additions and isinstance(additions[0], str) else []
+        parts = (*tables, legend(comparison, compact=compact), *between, *additions)
+        signatures = (*dict.fromkeys(comparison.signatures.values()), comparison.signature)
         return Sheet(parts, (), signatures, label="comparison")
 
-    def _more(self, thing: Comparison, compact: bool) -> list[Table | str]:
+    def _additional_parts(self, comparison: Comparison, compact: bool) -> list[Table | str]:
         """What follows the main tables."""
         parts: list[Table | str] = []
-        if self.pairs or len(thing.systems) == 2:
-            parts.append(pair_table(thing, compact=compact))
+        if self.pairs or len(comparison.systems) == 2:
+            parts.append(pair_table(comparison, compact=compact))
         parts += [
-            slice_table(feature, values, thing, compact=compact)
-            for feature, values in thing.slices.items()
+            slice_table(feature, values, comparison, compact=compact)
+            for feature, values in comparison.slices.items()
         ]
         if self.differences:
-            where = thing.differences(self.metric)
-            parts.append(outcome_table(where, thing))
-            for one in where:
-                parts += [driver_table(one, thing)] if one.drivers() else []
-                parts += turning_sentences(one)
+            all_differences = comparison.differences(self.metric)
+            parts.append(outcome_table(all_differences, comparison))
+            for differences in all_differences:
+                parts += [driver_table(differences, comparison)] if differences.drivers() else []
+                parts += turning_sentences(differences)
         if self.agreement:
-            parts += [tau_table(thing), *disagreements(thing)]
+            parts += [tau_table(comparison), *disagreements(comparison)]
         if self.power:
-            parts += power_sentences(thing.power(self.metric), thing.main_metric(self.metric))
+            parts += power_sentences(
+                comparison.power(self.metric), comparison.main_metric(self.metric)
+            )
         return parts
 
     def rows(self) -> list[Row]:
-        """One table: documents where it was asked where systems differ, pairs, or scores."""
-        return [row for thing in self.things for row in self._rows_of(thing)]
+        """Rows of documents (with `differences`), of pairs (with `pairs`), or of scores."""
+        return [row for comparison in self.results for row in self._rows_of(comparison)]
 
-    def _rows_of(self, thing: Comparison) -> list[Row]:
+    def _rows_of(self, comparison: Comparison) -> list[Row]:
         if self.differences:
-            return [row for one in thing.differences(self.metric) for row in one.rows()]
-        groups = [({"feature": "", "value": ""} if thing.slices else {}, thing)]
-        for feature, values in thing.slices.items():
-            groups += [({"feature": feature, "value": v}, one) for v, one in values.items()]
+            return [
+                row
+                for differences in comparison.differences(self.metric)
+                for row in differences.rows()
+            ]
+        groups = [({"feature": "", "value": ""} if comparison.slices else {}, comparison)]
+        for feature, values in comparison.slices.items():
+            groups += [({"feature": feature, "value": v}, part) for v, part in values.items()]
         return [
             {**place, **row}
-            for place, one in groups
-            for row in one.rows("differences" if self.pairs else "scores")
+            for place, part in groups
+            for row in part.rows("differences" if self.pairs else "scores")
         ]
 
-    def record_of(self, thing: Comparison) -> Row:
-        """Scores and differences, and what else was asked for."""
-        record = {"corefeval": __version__, **thing.as_dict()}
+    def record_of(self, comparison: Comparison) -> Row:
+        """Scores and differences, and what the options add."""
+        record = {"corefeval": __version__, **comparison.as_dict()}
         if self.differences:
-            record["where"] = [one.as_dict() for one in thing.differences(self.metric)]
+            record["where"] = [
+                differences.as_dict() for differences in comparison.differences(self.metric)
+            ]
         if self.agreement:
-            record["agreement"] = thing.agreement.rows()
+            record["agreement"] = comparison.agreement.rows()
         if self.power:
-            record["power"] = [one.as_dict() for one in thing.power(self.metric)]
+            record["power"] = [power.as_dict() for power in comparison.power(self.metric)]
         return record
 
 
@@ -156,16 +164,16 @@ def _titled(title: str, rows: Sequence[tuple[Cell, ...]]) -> tuple[tuple[Cell, .
 
 
 def slice_table(
-    feature: str, values: Mapping[str, Comparison], whole: Comparison, *, compact: bool
+    feature: str, values: Mapping[str, Comparison], overall: Comparison, *, compact: bool
 ) -> Table:
-    """The same for each value of a feature."""
+    """Systems by metrics for each value of a feature, a section each."""
     first = next(iter(values.values()))
     heading = feature_heading(feature)
     sections = tuple(
         _titled(value, _rows(comparison, comparison.metrics, compact))
         for value, comparison in values.items()
     )
-    columns = (Column(heading), *_head(whole), *_metric_columns(first, first.metrics, compact))
+    columns = (Column(heading), *_head(overall), *_metric_columns(first, first.metrics, compact))
     return Table(columns, sections, caption=f"By {feature}")
 
 
@@ -187,18 +195,18 @@ def _metric_columns(comparison: Comparison, metrics: Sequence[str], compact: boo
             else:
                 alone = len(rates) == 1
                 columns.append(
-                    Column(title, whole=True) if alone else Column(heading, title, whole=True)
+                    Column(title, unbroken=True) if alone else Column(heading, title, unbroken=True)
                 )
     return columns
 
 
 def _rates(comparison: Comparison, metric: str) -> tuple[str, ...]:
     """The rates of a metric that are shown: the one that is compared, and others of the style."""
-    wishes, mine = current_style().rates, comparison.rate
-    if wishes and mine not in wishes:
-        raise UsageError(f"the rates must have {mine} among them, which is compared")
-    there = RATES if _is_stacked() else comparison.rates_of(metric, comparison.systems[0])
-    return tuple(rate for rate in wishes if rate in there) or (mine,)
+    wishes, compared_rate = current_style().rates, comparison.rate
+    if wishes and compared_rate not in wishes:
+        raise UsageError(f"the rates must have {compared_rate} among them, which is compared")
+    available = RATES if _is_stacked() else comparison.rates_of(metric, comparison.systems[0])
+    return tuple(rate for rate in wishes if rate in available) or (compared_rate,)
 
 
 def _is_stacked() -> bool:
@@ -234,13 +242,16 @@ def _metric_cells(
         number, bold = score.rjust(width), system in best
         if not compact:
             rank = (Cell(str(ranks[system])),) if ranks else ()
-            own = (Cell(score, bold, marks[system]), *rank)
+            score_cells = (Cell(score, bold, marks[system]), *rank)
         else:
             raised = "".join(RAISED.get(letter, letter) for letter in marks[system])
             behind = f"{raised:{room}} {ranks[system]}" if ranks else raised
-            own = (Cell(number + behind, bold),)
-        others = {} if len(shown) == 1 else comparison.rates_of(metric, system)
-        row = (own if r == comparison.rate else (Cell(percent(others.get(r))),) for r in shown)
+            score_cells = (Cell(number + behind, bold),)
+        other_rates = {} if len(shown) == 1 else comparison.rates_of(metric, system)
+        row = (
+            score_cells if r == comparison.rate else (Cell(percent(other_rates.get(r))),)
+            for r in shown
+        )
         cells.append(tuple(cell for part in row for cell in part))
     return cells
 
@@ -250,7 +261,7 @@ def _mark(comparison: Comparison, metric: str, system: str, names: dict[str, str
         if comparison.is_better(metric, system, comparison.baseline):
             return BETTER
         return WORSE if comparison.is_better(metric, comparison.baseline, system) else ""
-    better = [names[other] for other in comparison.better_than(metric, system)]
+    better = [names[beaten] for beaten in comparison.better_than(metric, system)]
     return ("" if all(len(name) == 1 for name in better) else ",").join(better)
 
 
@@ -264,7 +275,7 @@ def legend(comparison: Comparison, *, compact: bool = False) -> str:
     if pairs > 1:
         how += _CORRECTIONS[settings["correction"]].format(pairs=plural(pairs, "pair"))
     rate = RATES.get(comparison.rate, comparison.rate)
-    rates = [RATES[one] for one in current_style().rates] or [rate]
+    rates = [RATES[name] for name in current_style().rates] or [rate]
     shown = " and ".join(filter(None, (", ".join(rates[:-1]), rates[-1])))
     bold = "the best in bold" if len(rates) == 1 else f"the best {rate} in bold"
     start = f"{shown} on {plural(len(comparison.document_ids), 'document')}, {bold}."

@@ -17,14 +17,14 @@ class Column(NamedTuple):
     """A column: its heading, the group that it stands in, whether it holds numbers.
 
     One that is `close` belongs to the column before it, and stands nearer to it where that can be.
-    Cells of a column that is `whole`, or holds numbers, are never cut or folded.
+    Cells of a column that is `unbroken`, or holds numbers, are never cut or folded.
     """
 
     heading: str
     group: str = ""
     numeric: bool = False
     close: bool = False
-    whole: bool = False
+    unbroken: bool = False
 
 
 class Cell(NamedTuple):
@@ -63,20 +63,24 @@ class Sheet(NamedTuple):
     caption: str = ""
 
     def with_caption(self, caption: str) -> Sheet:
-        """The sheet with a caption for its first table, before any that this has."""
+        """The sheet with a caption for its first table, put before the one that it has."""
         place = next((n for n, part in enumerate(self.parts) if isinstance(part, Table)), None)
         if not caption or place is None:
             return self
         table = cast("Table", self.parts[place])
-        whole = f"{caption} – {table.caption}" if table.caption else caption
-        parts = (*self.parts[:place], table._replace(caption=whole), *self.parts[place + 1 :])
+        full_caption = f"{caption} – {table.caption}" if table.caption else caption
+        parts = (
+            *self.parts[:place],
+            table._replace(caption=full_caption),
+            *self.parts[place + 1 :],
+        )
         return self._replace(parts=parts)
 
 
 def table_of(headings: Iterable[str], rows: Iterable[Iterable[str]], caption: str = "") -> Table:
     """A table of plain text: what the first column names, and numbers behind it."""
-    first, *others = headings
-    columns = (Column(first), *(Column(one, numeric=True) for one in others))
+    first, *number_headings = headings
+    columns = (Column(first), *(Column(heading, numeric=True) for heading in number_headings))
     return Table(columns, (tuple(tuple(map(Cell, row)) for row in rows),), caption)
 
 
@@ -100,8 +104,8 @@ def stack_rows(
     for name, members in groups:
         rows: list[tuple[Cell, ...]] = []
         for response, cells in members:
-            own = (Cell(response),) if several else ()
-            rows.append((Cell("" if rows else name, label=label), *own, *cells))
+            response_cell = (Cell(response),) if several else ()
+            rows.append((Cell("" if rows else name, label=label), *response_cell, *cells))
         sections.append(tuple(rows))
     return sections if several else [tuple(row for section in sections for row in section)]
 
@@ -126,9 +130,9 @@ def percent(value: float | None, rounding: str = "none") -> str:
     """
     if value is None or value != value:
         return "" if value is None else "nan"
-    word, _, own = rounding.rstrip(")").partition("(")
+    word, _, decimals = rounding.rstrip(")").partition("(")
     digits = current_style().digits
-    digits = int(own or 2) if digits is None else digits
+    digits = int(decimals or 2) if digits is None else digits
     if word == "truncate":
         scale = 10**digits
         return f"{int(100 * scale * value) / scale:.{digits}f}"
@@ -136,9 +140,9 @@ def percent(value: float | None, rounding: str = "none") -> str:
 
 
 def interval(score: Score, rate: str = "f1") -> str:
-    """The interval of a rate in percent, with one decimal if nobody asks for others.
+    """The interval of a rate in percent, with the digits of the style, or else one.
 
-    It is empty where there is none.
+    It is empty for a rate without an interval.
 
     >>> interval(Score("muc", {"f1": 0.74}, intervals={"f1": (0.7093, 0.7728)}))
     '70.9–77.3'

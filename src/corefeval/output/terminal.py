@@ -49,7 +49,7 @@ def draw_text(sheet: Sheet, *, color: bool = False, most: int = _USUAL) -> str:
 
 
 def _terminal_width() -> int:
-    """How many columns the terminal has, or COLUMNS says; 0 where nobody knows."""
+    """How many columns the terminal has, or COLUMNS says; 0 where neither is known."""
     try:
         columns = int(os.environ.get("COLUMNS", ""))
     except ValueError:
@@ -67,7 +67,7 @@ def _style_line(line: Line, color: bool) -> str:
 
 
 def _printable(text: str) -> str:
-    """The text without blanks at line ends, and in plain signs where the terminal has no others."""
+    """The text without blanks at line ends, in ASCII signs where the terminal has no others."""
     text = "\n".join(line.rstrip() for line in text.strip("\n").split("\n")) + "\n"
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
@@ -80,11 +80,12 @@ def _printable(text: str) -> str:
 def _wrap(text: str, room: int, list_room: int | None = None) -> list[str]:
     """The lines of a text, each broken where it is too long.
 
-    Lines of a list are indented, have the room that is `listed`, and go on further in.
+    Lines of a list are indented, may be as wide as `list_room`, and are indented further where they
+    go on.
     """
     lines = []
     for line in map(visible, text.split("\n")):
-        line = re.sub(r"\S+", lambda found: cut(found[0], room), line)
+        line = re.sub(r"\S+", lambda match: cut(match[0], room), line)
         indent = " " * (len(line) - len(line.lstrip()) + 2) if line.startswith(" ") else ""
         lines += textwrap.wrap(
             line,
@@ -118,7 +119,10 @@ def _block_lines(table: Table, block: Block) -> list[Line]:
     depth = max(max(map(len, headings), default=0), 2 if names.strip() else 1)
     lines: list[Line] = []
     for level in range(depth):
-        words = [([""] * (depth - len(one)) + one)[level] for one in headings]
+        words = [
+            ([""] * (depth - len(heading_lines)) + heading_lines)[level]
+            for heading_lines in headings
+        ]
         [line] = _row([Cell(word) for word in words], columns, block)
         # Above the headings of groups there is room for their names.
         text = "".join(piece for piece, _ in line)
@@ -146,16 +150,19 @@ def _group_line(columns: Sequence[Column], block: Block) -> str:
     return line
 
 
-def _overlay(one: str, other: str) -> str:
-    """Two lines that have nothing in the same places, as one."""
-    pairs = zip_longest(one, other, fillvalue=" ")
-    return "".join(mine if mine != " " else theirs for mine, theirs in pairs)
+def _overlay(first: str, second: str) -> str:
+    """Two lines as one, where each is blank wherever the other is not."""
+    pairs = zip_longest(first, second, fillvalue=" ")
+    return "".join(
+        first_character if first_character != " " else second_character
+        for first_character, second_character in pairs
+    )
 
 
 def _row(cells: Sequence[Cell], columns: Sequence[Column], block: Block) -> list[Line]:
     """The lines of a row: one, or several where a cell is folded."""
     texts = [
-        [cell.text] if column.numeric or column.whole else fold(cell.text, width)
+        [cell.text] if column.numeric or column.unbroken else fold(cell.text, width)
         for cell, column, width in zip(cells, columns, block.widths, strict=True)
     ]
     rows: list[Line] = [[] for _ in range(max(map(len, texts), default=0))]

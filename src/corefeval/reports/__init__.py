@@ -70,29 +70,35 @@ def report(
     check_library()
     check_choice("sort", sort, ("score", "given"))
     plans = _make_plans(protocol, options, features)
-    for one in plans:
-        one.protocol.check_sound()
-    methods = [Method.of(metrics, by, one, Sampling(ci, samples, seed)) for one in plans]
-    wanted_metrics, sampling = methods[0].metrics, methods[0].sampling
-    asked = [canonical_feature(name) for name in methods[0].by]
-    key_corpus = plans[0].read(key, "key", is_key=True)
-    wanted = [name for name in asked if text or not shows_words(name)]
-    left_out = [_explain_words(name) for name in asked if name not in wanted]
-    planned = [
-        (corpus, one)
-        for name, source in _name_responses(responses).items()
-        for corpus, one in _name_matches(plans[0].read(source, name, key=key_corpus), name, plans)
+    for match_plan in plans:
+        match_plan.protocol.check_sound()
+    methods = [
+        Method.of(metrics, by, match_plan, Sampling(ci, samples, seed)) for match_plan in plans
     ]
-    prepared = [prepare_corpora(key_corpus, corpus, one) for corpus, one in planned]
-    analyses = judge_alike([analyse_prepared(one, wanted_metrics) for one in prepared])
+    wanted_metrics, sampling = methods[0].metrics, methods[0].sampling
+    feature_names = [canonical_feature(name) for name in methods[0].by]
+    key_corpus = plans[0].read(key, "key", is_key=True)
+    shown_features = [name for name in feature_names if text or not shows_words(name)]
+    left_out = [_explain_words(name) for name in feature_names if name not in shown_features]
+    planned = [
+        (corpus, match_plan)
+        for name, source in _name_responses(responses).items()
+        for corpus, match_plan in _name_matches(
+            plans[0].read(source, name, key=key_corpus), name, plans
+        )
+    ]
+    prepared = [prepare_corpora(key_corpus, corpus, match_plan) for corpus, match_plan in planned]
+    analyses = judge_alike(
+        [analyse_prepared(preparation, wanted_metrics) for preparation in prepared]
+    )
     scored = [
-        _score(one, analysis, wanted_metrics, wanted, sampling)
-        for one, analysis in zip(prepared, analyses, strict=True)
+        _score(preparation, analysis, wanted_metrics, shown_features, sampling)
+        for preparation, analysis in zip(prepared, analyses, strict=True)
     ]
     if sort == "score":
         scored = _sort(scored, len(plans))
     name = title or _short(key_corpus.name) or "key"
-    notices = {str(notice): notice for one in scored for notice in collect_notices(one)}
+    notices = {str(notice): notice for response in scored for notice in collect_notices(response)}
     left_out += _explain_tests(scored)
     notices |= {str(notice): notice for notice in left_out}
     page = make_payload(scored, text=text, title=name, seed=seed)
@@ -100,7 +106,7 @@ def report(
         # Other reports do not pay for importing what other programs do.
         from corefeval.analysis.explanation import measure_corpora
 
-        corpora = [corpus for corpus, one in planned if one is plans[0]]
+        corpora = [corpus for corpus, match_plan in planned if match_plan is plans[0]]
         page["choices"] = describe_choices(measure_corpora(key_corpus, corpora, plans[0]))
     return Report(page, tuple(notices.values()))
 
@@ -108,29 +114,29 @@ def report(
 def _sort(scored: Sequence[Scored], n_matches: int) -> list[Scored]:
     """The best response first, each with all the ways in which it was matched."""
     groups = [scored[at : at + n_matches] for at in range(0, len(scored), n_matches)]
-    known = [name for name in scored[0].result.metrics if name != "mentions"] or ["mentions"]
-    headline = "conll" if "conll" in known else known[0]
+    metrics = [name for name in scored[0].result.metrics if name != "mentions"] or ["mentions"]
+    headline = "conll" if "conll" in metrics else metrics[0]
     groups.sort(key=lambda group: -group[0].result[headline].rates.get("f1", 0.0))
-    return [one for group in groups for one in group]
+    return [response for group in groups for response in group]
 
 
 def _make_plans(
     protocol: Protocol | str | None, options: Mapping[str, Any], features: Stated
 ) -> list[Plan]:
-    """What was asked for, once for each of the ways to match mentions."""
+    """A plan for each of the ways to match mentions."""
     matches = dict.fromkeys(split_list(str(options.get("match") or "")))
     each = [{**options, "match": match} for match in matches] if len(matches) > 1 else [options]
     steps = (*STEPS, "errors")
-    return [plan(protocol, one, features=features, steps=steps) for one in each]
+    return [plan(protocol, match_options, features=features, steps=steps) for match_options in each]
 
 
 def _name_matches(
     corpus: Corpus, name: str, plans: Sequence[Plan]
 ) -> Iterator[tuple[Corpus, Plan]]:
     """The response for each way to match mentions, by the name that the report shows."""
-    for one in plans:
-        shown = f"{name} ({one.protocol.match})" if len(plans) > 1 else name
-        yield replace(corpus, name=shown), one
+    for match_plan in plans:
+        shown = f"{name} ({match_plan.protocol.match})" if len(plans) > 1 else name
+        yield replace(corpus, name=shown), match_plan
 
 
 def _explain_tests(scored: Sequence[Scored]) -> list[Notice]:
@@ -166,7 +172,7 @@ def _score(
 
 def _find_features(prepared: Prepared, by: Sequence[str]) -> tuple[list[str], list[Notice]]:
     """The features that both sides have, and a notice on those that they do not."""
-    known, notices = [], []
+    available, notices = [], []
     for feature in by:
         try:
             prepared.key_features(feature)
@@ -175,17 +181,17 @@ def _find_features(prepared: Prepared, by: Sequence[str]) -> tuple[list[str], li
             why = str(error).splitlines()[0]
             notices.append(Notice("skipped-slices", f"no slices by {feature}: {why}"))
         else:
-            known.append(feature)
-    return known, notices
+            available.append(feature)
+    return available, notices
 
 
 def _name_responses(responses: Input) -> dict[str, Input]:
     """The responses by the names that the report shows."""
     if isinstance(responses, Mapping):
-        given = {str(name): source for name, source in responses.items()}
-        if not given:
+        named = {str(name): source for name, source in responses.items()}
+        if not named:
             raise UsageError("there is no response to report on")
-        return given
+        return named
     single = isinstance(responses, str | os.PathLike | Corpus | Document)
     if not single and not isinstance(responses, Iterable):
         raise UsageError(

@@ -104,8 +104,8 @@ def find_positions(key: Corpus, responses: Sequence[Corpus], *, text: bool) -> P
             documents.append(_show_tokens(sides, key, responses, index, text=text))
         else:
             bounds = _bounds((key, *responses), index)
-            cuts[index], made = _cut(characters, bounds, text=text)
-            documents.append(made)
+            cuts[index], document_text = _cut(characters, bounds, text=text)
+            documents.append(document_text)
     return Positions(documents, cuts)
 
 
@@ -134,13 +134,13 @@ def _paragraphs(corpora: Sequence[Corpus], index: int, count: int) -> list[int] 
     for corpus in corpora:
         comments = corpus.sentence_metadata[index] if corpus.sentence_metadata else ()
         if len(comments) == count:
-            found = [
+            starts = [
                 number
-                for number, one in enumerate(comments)
-                if any(key.partition(" ")[0] == "newpar" for key in one)
+                for number, sentence_comments in enumerate(comments)
+                if any(key.partition(" ")[0] == "newpar" for key in sentence_comments)
             ]
-            if found:
-                return found
+            if starts:
+                return starts
     return None
 
 
@@ -188,14 +188,14 @@ def _cut(
     # Of texts without a blank line, such as novels of one line each, lines are paragraphs.
     new = _BLANK_LINE if _BLANK_LINE.search(characters.strip()) else re.compile("\n")
     before = [characters[begins[at - 1][0] : begins[at][0]] if at else "" for at in lines if words]
-    made = DocumentText(
+    document_text = DocumentText(
         len(words),
         words if text else None,
         lines if words else [],
         glued=glued if text else None,
         paragraphs=[n for n, between in enumerate(before) if new.search(between)] or None,
     )
-    return np.array([start for start, _ in begins], dtype=np.int64), made
+    return np.array([start for start, _ in begins], dtype=np.int64), document_text
 
 
 def _lines(characters: str, pieces: Sequence[tuple[int, int]]) -> list[int]:
@@ -220,25 +220,25 @@ def _of_labels(key: Corpus, responses: Sequence[Corpus], *, text: bool) -> Posit
         entity, document = corpus.mention_entity, corpus.mention_document
         before = -1
         for row in np.argsort(entity, kind="stable").tolist():
-            known = numbers[document[row]]
+            label_numbers = numbers[document[row]]
             label = (corpus.labels or ())[row]
             new_line = entity[row] != before if side == 0 else len(lines[document[row]]) == 0
             before = int(entity[row])
-            if label not in known:
+            if label not in label_numbers:
                 if new_line:
-                    lines[document[row]].append(len(known))
-                known[label] = len(known)
+                    lines[document[row]].append(len(label_numbers))
+                label_numbers[label] = len(label_numbers)
         if side == 0:
-            for known, starts in zip(numbers, lines, strict=True):
-                starts.append(len(known))
+            for label_numbers, starts in zip(numbers, lines, strict=True):
+                starts.append(len(label_numbers))
     documents = [
         DocumentText(
-            len(known),
-            [str(label) for label in known] if text else None,
-            sorted({start for start in starts if start < len(known)}),
+            len(label_numbers),
+            [str(label) for label in label_numbers] if text else None,
+            sorted({start for start in starts if start < len(label_numbers)}),
             glued=[],
         )
-        for known, starts in zip(numbers, lines, strict=True)
+        for label_numbers, starts in zip(numbers, lines, strict=True)
     ]
     return Positions(documents, labels=numbers)
 
@@ -263,11 +263,11 @@ def share_costs(analysis: ErrorAnalysis) -> Costs:
     if not shares:
         return Costs()
     return Costs(
-        tuple(one.metric for one in shares),
-        _half_mean([one.key_mentions for one in shares]),
-        _half_mean([one.response_mentions for one in shares]),
-        _half_mean([one.key_entities for one in shares]),
-        _half_mean([one.response_entities for one in shares]),
+        tuple(share.metric for share in shares),
+        _half_mean([share.key_mentions for share in shares]),
+        _half_mean([share.response_mentions for share in shares]),
+        _half_mean([share.key_entities for share in shares]),
+        _half_mean([share.response_entities for share in shares]),
     )
 
 
@@ -276,16 +276,16 @@ def _choose_metrics(analysis: ErrorAnalysis) -> list[str]:
 
     A mean over all would count what metrics have in common, and mention detection, many times.
     """
-    known = analysis.shared_out
-    usual: list[str] = [metric for metric in ("muc", "b3", "lea") if metric in known]
-    return usual or [metric for metric in known if metric != "mentions"] or list(known)
+    metrics = analysis.shared_out
+    usual: list[str] = [metric for metric in ("muc", "b3", "lea") if metric in metrics]
+    return usual or [metric for metric in metrics if metric != "mentions"] or list(metrics)
 
 
 def _half_mean(values: list[FloatArray | None]) -> FloatArray | None:
-    known = [value for value in values if value is not None]
-    if not known:
+    present = [value for value in values if value is not None]
+    if not present:
         return None
-    half: FloatArray = np.mean(known, axis=0) / 2
+    half: FloatArray = np.mean(present, axis=0) / 2
     return half
 
 
@@ -321,17 +321,19 @@ def response_documents(
         columns["cost"] = _millionths(shares.response_mentions)
         of_key["keyCost"] = _millionths(shares.key_mentions)
     documents = _by_document(response, place, columns)
-    for index, more in enumerate(_split(of_key, key.mention_offsets)):
-        documents[index] |= more
+    for index, extra_fields in enumerate(_split(of_key, key.mention_offsets)):
+        documents[index] |= extra_fields
     if shares.key_entities is not None and shares.response_entities is not None:
         for name, corpus, values in (
             ("keyEntityCost", key, shares.key_entities),
             ("entityCost", response, shares.response_entities),
         ):
-            for index, more in enumerate(_split({name: _millionths(values)}, _entities(corpus))):
-                documents[index] |= more
-    for index, more in enumerate(_entity_names(errors, "response", text=text)):
-        documents[index] |= more
+            for index, extra_fields in enumerate(
+                _split({name: _millionths(values)}, _entities(corpus))
+            ):
+                documents[index] |= extra_fields
+    for index, extra_fields in enumerate(_entity_names(errors, "response", text=text)):
+        documents[index] |= extra_fields
     return documents
 
 
@@ -342,8 +344,8 @@ def error_bits(errors: Classification) -> tuple[IntArray, IntArray]:
     for number, kind in enumerate(KINDS):
         bits |= errors.of_kind(kind).astype(np.int64) << number
     key_bits = np.zeros(errors.key.n_mentions, dtype=np.int64)
-    known = items.key_row >= 0
-    key_bits[items.key_row[known]] = bits[known]
+    in_key = items.key_row >= 0
+    key_bits[items.key_row[in_key]] = bits[in_key]
     return bits[: items.n_response], key_bits
 
 

@@ -49,7 +49,7 @@ class Leaderboard(Page):
         page = self.payload
         standing = page["standings"][page["headline"]][0]
         numbers = zip(standing["scores"], standing["ranks"], page["systems"], strict=True)
-        ordered = sorted(numbers, key=lambda one: -math.inf if one[0] is None else -one[0])
+        ordered = sorted(numbers, key=lambda row: -math.inf if row[0] is None else -row[0])
         rows = [
             (system["name"], ["–", "–"] if score is None else [str(rank), f"{100 * score:.2f}"])
             for score, rank, system in ordered
@@ -81,25 +81,31 @@ def make_leaderboard(
     """
     compared = _compare(outcome, options)
     groups = _groups(outcome)
-    own = compared.notices if compared else ()
+    comparison_notices = compared.notices if compared else ()
     notices = [
-        _hide_words(str(one)) if one.kind == "broken-key" else str(one)
-        for one in (*outcome.notices, *own)
-        if one.kind not in ("no-result", "no-part")
+        _hide_words(str(notice)) if notice.kind == "broken-key" else str(notice)
+        for notice in (*outcome.notices, *comparison_notices)
+        if notice.kind not in ("no-result", "no-part")
     ]
     page: Json = {
         "title": title or outcome.title or "Leaderboard",
         "version": __version__,
         "kinds": [],
-        "metrics": [{"name": one, "title": outcome.title_of(one)} for one in outcome.metrics],
+        "metrics": [
+            {"name": metric, "title": outcome.title_of(metric)} for metric in outcome.metrics
+        ],
         "headline": outcome.metrics.index(outcome.metric()),
         "rate": outcome.rate,
         "missing": outcome.missing,
         "systems": [
-            {"name": one.name, "seeds": len(one.seeds), "signature": _signature(outcome, one.name)}
-            for one in outcome.systems
+            {
+                "name": system.name,
+                "seeds": len(system.seeds),
+                "signature": _signature(outcome, system.name),
+            }
+            for system in outcome.systems
         ],
-        "corpora": [{"name": one.name, "weight": one.weight} for one in outcome.corpora],
+        "corpora": [{"name": corpus.name, "weight": corpus.weight} for corpus in outcome.corpora],
         "groups": [{"name": name, "corpora": places} for name, places in groups.items()],
         "scores": [_scores(outcome, metric) for metric in outcome.metrics],
         "standings": [
@@ -107,7 +113,7 @@ def make_leaderboard(
             for metric in outcome.metrics
         ],
         "slices": list(_describe_slices(outcome, groups)),
-        "unsliced": [str(n) for n in outcome.notices if n.kind == "skipped-slices"],
+        "unsliced": [str(notice) for notice in outcome.notices if notice.kind == "skipped-slices"],
         "problems": list(_problems(outcome)),
         "level": compared.options.level if compared else None,
         "alpha": compared.options.alpha if compared else None,
@@ -118,13 +124,13 @@ def make_leaderboard(
     }
     shown = {name: make_visible(value) for name, value in page.items()}
     shown["links"] = _link_reports(outcome, reports, beside)
-    return Leaderboard(shown, own)
+    return Leaderboard(shown, comparison_notices)
 
 
 def _compare(outcome: SuiteResult, options: Mapping[str, Any]) -> CorporaComparison | None:
     """The systems compared by all metrics; None where there are not two of them, or no results."""
     has = [name for name in outcome.metrics if not np.isnan(outcome.scores(name)).all()]
-    has = [name for name in has if any(name in one.tables for one in _results(outcome))]
+    has = [name for name in has if any(name in result.tables for result in _results(outcome))]
     if len(outcome.systems) < 2 or not has:
         return None
     return with_statistics(outcome, has, **options)
@@ -138,8 +144,10 @@ def _groups(outcome: SuiteResult) -> dict[str, list[int]]:
 
 def _signature(outcome: SuiteResult, system: str) -> str:
     """How a system was scored; the first signature where corpora differ."""
-    mine = (cell.result for (_, name, _), cell in outcome.cells.items() if name == system)
-    return next((one.without_intervals().signature for one in mine if one is not None), "")
+    results = (cell.result for (_, name, _), cell in outcome.cells.items() if name == system)
+    return next(
+        (result.without_intervals().signature for result in results if result is not None), ""
+    )
 
 
 def _results(outcome: SuiteResult) -> list[Result]:
@@ -153,13 +161,13 @@ def _short(value: float) -> float | None:
 def _scores(outcome: SuiteResult, metric: str) -> list[list[list[float | None] | None]]:
     """By system and corpus the mean and the deviation over seeds, or None."""
     table = outcome.scores(metric)
-    found = [macro(table[:, [place]], np.ones(1)) for place in range(table.shape[1])]
+    averages = [macro(table[:, [place]], np.ones(1)) for place in range(table.shape[1])]
     return [
         [
             None
             if math.isnan(means[system])
             else [_short(means[system]), _short(deviations[system])]
-            for means, deviations in found
+            for means, deviations in averages
         ]
         for system in range(table.shape[0])
     ]
@@ -169,18 +177,20 @@ def _describe_standing(
     outcome: SuiteResult, compared: CorporaComparison | None, metric: str, group: str
 ) -> Json:
     """Scores, intervals and ranks by system; what is known of each pair."""
-    names = [one.name for one in outcome.systems]
+    names = [system.name for system in outcome.systems]
     places = _groups(outcome)[group]
     means, deviations = macro(outcome.scores(metric)[:, places], outcome.weights[places])
     record: Json = {
         "scores": list(map(_short, means.tolist())),
         "deviations": list(map(_short, deviations.tolist())),
     }
-    known = {n: score for n, score in zip(names, means.tolist(), strict=True) if score == score}
+    system_scores = {
+        n: score for n, score in zip(names, means.tolist(), strict=True) if score == score
+    }
     corpora = tuple(outcome.corpora[place].name for place in places)
-    standing: Standing[CorporaDifference] = Standing(metric, group, corpora, known, {}, ())
-    for one in compared.standings if compared else ():
-        standing = one if (one.metric, one.group) == (metric, group) else standing
+    standing: Standing[CorporaDifference] = Standing(metric, group, corpora, system_scores, {}, ())
+    for candidate in compared.standings if compared else ():
+        standing = candidate if (candidate.metric, candidate.group) == (metric, group) else standing
     return {
         **record,
         "intervals": [
@@ -197,7 +207,7 @@ def _describe_pair(
 ) -> list[Any]:
     corpora = {corpus.name: place for place, corpus in enumerate(outcome.corpora)}
     sides = [
-        [one.count, [corpora[name] for name in one.corpora]] for one in (pair.better, pair.worse)
+        [side.count, [corpora[name] for name in side.corpora]] for side in (pair.better, pair.worse)
     ]
     return [
         names.index(pair.first),
@@ -213,8 +223,8 @@ def _describe_pair(
 
 def _problems(outcome: SuiteResult) -> Iterator[list[Any]]:
     """System, corpus, seed and why there is no result, without what was found in the file."""
-    systems = [one.name for one in outcome.systems]
-    corpora = [one.name for one in outcome.corpora]
+    systems = [system.name for system in outcome.systems]
+    corpora = [corpus.name for corpus in outcome.corpora]
     for (corpus, system, seed), cell in outcome.cells.items():
         if cell.result is None and cell.fault != "key":
             why = _hide_words(cell.problem)
@@ -227,9 +237,9 @@ def _hide_words(problem: str) -> str:
 
     Quotes are hidden from the first to the last, as there may be quotes in what is quoted.
     """
-    told = re.split(r" \(found |; fix: ", problem)[0]
-    told = re.sub("‘.*’", "‘…’", told, flags=re.DOTALL)
-    return re.sub(r"(?<!\w)(['\"]).*\1(?!\w)", r"\1…\1", told, flags=re.DOTALL)
+    message = re.split(r" \(found |; fix: ", problem)[0]
+    message = re.sub("‘.*’", "‘…’", message, flags=re.DOTALL)
+    return re.sub(r"(?<!\w)(['\"]).*\1(?!\w)", r"\1…\1", message, flags=re.DOTALL)
 
 
 def _describe_slices(outcome: SuiteResult, groups: Mapping[str, list[int]]) -> Iterator[Json]:
@@ -238,11 +248,13 @@ def _describe_slices(outcome: SuiteResult, groups: Mapping[str, list[int]]) -> I
     An average is over the corpora and seeds that have the value.
     """
     results = _results(outcome)
-    features = dict.fromkeys(name for one in results for name in one.slices)
+    features = dict.fromkeys(name for result in results for name in result.slices)
     for feature in features:
         if shows_words(feature):
             continue
-        values = all_values(one.slices[feature] for one in results if feature in one.slices)
+        values = all_values(
+            result.slices[feature] for result in results if feature in result.slices
+        )
         tables = _slice_tables(outcome, feature, values)
         yield {
             "feature": feature,
@@ -286,14 +298,16 @@ _PATTERNS = ("{corpus}.html", "{corpus}/{system}.html")
 
 
 def _link_reports(
-    outcome: SuiteResult, reports: PathLike | None, beside: PathLike
+    outcome: SuiteResult, reports: PathLike | None, page_path: PathLike
 ) -> list[list[str | None]]:
     """By system and corpus the address of a report that has the system, as seen from the page."""
     if reports is None:
         return []
     text = os.fspath(reports)
-    folder = os.path.dirname(os.path.abspath(os.fspath(beside)))
-    patterns = [text] if "{corpus}" in text else [os.path.join(text, one) for one in _PATTERNS]
+    folder = os.path.dirname(os.path.abspath(os.fspath(page_path)))
+    patterns = (
+        [text] if "{corpus}" in text else [os.path.join(text, pattern) for pattern in _PATTERNS]
+    )
 
     find_systems = cache(_report_systems)
 

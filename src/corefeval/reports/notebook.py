@@ -35,12 +35,17 @@ def result_html(result: Tabular) -> str:
     notices = dict.fromkeys(str(notice) for notice in getattr(result, "notices", ()))
     small = [*map(_isolate, (*sheet.about, *sheet.signatures))]
     small += [f"note: {_isolate(notice)}" for notice in notices]
-    return f"<div>{''.join(parts)}{''.join(f'<p><small>{one}</small></p>' for one in small)}</div>"
+    return (
+        f"<div>{''.join(parts)}{''.join(f'<p><small>{line}</small></p>' for line in small)}</div>"
+    )
 
 
 def _table_html(table: Table) -> str:
     """A table with its groups of columns above their headings; long ones are cut short."""
-    groups = [(name, len([*some])) for name, some in groupby(one.group for one in table.columns)]
+    groups = [
+        (name, len([*members]))
+        for name, members in groupby(column.group for column in table.columns)
+    ]
     above = "".join(
         f'<th scope="colgroup" colspan="{width}" style="text-align:center">{_isolate(name)}</th>'
         for name, width in groups
@@ -53,11 +58,11 @@ def _table_html(table: Table) -> str:
     body = "".join(
         f"<tr>{''.join(map(_cell_html, row, table.columns))}</tr>" for row in rows[:MOST_ROWS]
     )
-    more = len(rows) - MOST_ROWS
-    rest = f"<p><small>… {more:,} more rows</small></p>" if more > 0 else ""
+    n_hidden = len(rows) - MOST_ROWS
+    remark = f"<p><small>… {n_hidden:,} more rows</small></p>" if n_hidden > 0 else ""
     caption = f"<caption>{_isolate(table.caption)}</caption>" if table.caption else ""
     head = (f"<tr>{above}</tr>" if any(name for name, _ in groups) else "") + f"<tr>{heads}</tr>"
-    return f"<table>{caption}<thead>{head}</thead><tbody>{body}</tbody></table>{rest}"
+    return f"<table>{caption}<thead>{head}</thead><tbody>{body}</tbody></table>{remark}"
 
 
 def _cell_html(cell: Cell, column: Column) -> str:
@@ -113,9 +118,9 @@ def _show_text(document: Document, numbers: dict[int, int]) -> str:
             parts.append(f"{before}{escape(visible(word))}{after}")
         if parts:
             lines.append(f'<p style="margin:.3em 0;line-height:1.7">{" ".join(parts)}</p>')
-    more = len(words) - limit
-    rest = f"<p><small>… {more:,} more tokens</small></p>" if more > 0 else ""
-    return "".join(lines) + rest
+    n_hidden = len(words) - limit
+    remark = f"<p><small>… {n_hidden:,} more tokens</small></p>" if n_hidden > 0 else ""
+    return "".join(lines) + remark
 
 
 def _hue(number: int, size: int) -> str:
@@ -146,9 +151,9 @@ def _list_entities(entities: Sequence[Entity], numbers: dict[int, int]) -> str:
             texts = ", ".join(_isolate(_place(mention)) for mention in entity)
             yield f'<li value="{numbers[entity.index]}" style="color:{hue}">{texts}</li>'
 
-    more = len(entities) - MOST_ENTITIES
-    rest = f"<p><small>… {more:,} more entities</small></p>" if more > 0 else ""
-    return f"<ol>{''.join(items())}</ol>{rest}"
+    n_hidden = len(entities) - MOST_ENTITIES
+    remark = f"<p><small>… {n_hidden:,} more entities</small></p>" if n_hidden > 0 else ""
+    return f"<ol>{''.join(items())}</ol>{remark}"
 
 
 def _isolate(text: str) -> str:

@@ -76,7 +76,7 @@ def check_library() -> None:
 def charts_library() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script that needs no network.
 
-    It runs in a function of its own, as its names would meet those of other scripts.
+    It runs in a function of its own, as its names would clash with those of other scripts.
     """
     check_library()
     import vl_convert
@@ -169,7 +169,7 @@ class Report(Page):
         """F1 of each metric and response."""
         scores = self.payload["scores"]
         rows = [
-            (metric["title"], [f"{100 * one['f1']:.2f}" for one in scores[metric["name"]]])
+            (metric["title"], [f"{100 * score['f1']:.2f}" for score in scores[metric["name"]]])
             for metric in self.payload["metrics"]
         ]
         return ["F1", *(system["name"] for system in self.payload["systems"])], rows

@@ -59,16 +59,23 @@ def make_payload(systems: Sequence[Scored], *, text: bool, title: str, seed: int
     places: list[Positions] = []
     for members in versions:
         errors = [systems[member].analysis.classification for member in members]
-        place = find_positions(errors[0].key, [one.response for one in errors], text=text)
+        place = find_positions(
+            errors[0].key, [classification.response for classification in errors], text=text
+        )
         places.append(place)
         relations = _relations(errors[0])[0]
         shown = key_documents(errors[0], place, text=text)
-        texts.append([one | more for one, more in zip(shown, relations, strict=True)])
-    for number, one in enumerate(systems):
+        texts.append(
+            [
+                document | document_relations
+                for document, document_relations in zip(shown, relations, strict=True)
+            ]
+        )
+    for number, scored in enumerate(systems):
         version = next(v for v, members in enumerate(versions) if number in members)
-        shares = share_costs(one.analysis)
-        responses.append(_describe_response(one, version, places[version], shares, text=text))
-    results = [one.result for one in systems]
+        shares = share_costs(scored.analysis)
+        responses.append(_describe_response(scored, version, places[version], shares, text=text))
+    results = [scored.result for scored in systems]
     page = {
         "title": title,
         "version": __version__,
@@ -76,7 +83,7 @@ def make_payload(systems: Sequence[Scored], *, text: bool, title: str, seed: int
         "kinds": [{"name": kind, "summary": SUMMARIES[kind]} for kind in KINDS],
         **_describe_scores(results),
         **_describe_differences(
-            {one.name: one.result for one in systems}, ci=results[0].ci, seed=seed
+            {scored.name: scored.result for scored in systems}, ci=results[0].ci, seed=seed
         ),
         "slices": _describe_slices(results),
         "texts": texts,
@@ -86,33 +93,33 @@ def make_payload(systems: Sequence[Scored], *, text: bool, title: str, seed: int
 
 
 def make_visible(value: Any) -> Any:
-    """The same with text that only shows: this is where it leaves for a screen."""
+    """The value with every text in it made visible: no character in it acts on a screen."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):
-        return {name: make_visible(one) for name, one in value.items()}
+        return {name: make_visible(member) for name, member in value.items()}
     if isinstance(value, list) and value and not isinstance(value[0], int | float):
-        return [make_visible(one) for one in value]
+        return [make_visible(member) for member in value]
     return value
 
 
 def _describe_response(
-    one: Scored, version: int, place: Positions, shares: Costs, *, text: bool
+    scored: Scored, version: int, place: Positions, shares: Costs, *, text: bool
 ) -> Json:
-    errors = one.analysis.classification
+    errors = scored.analysis.classification
     return {
-        "name": one.name,
+        "name": scored.name,
         "version": version,
-        "signature": one.result.signature,
+        "signature": scored.result.signature,
         "notices": [
-            *(str(notice) for notice in collect_notices(one)),
-            *(_own_words(errors.response) if text else ()),
+            *(str(notice) for notice in collect_notices(scored)),
+            *(_describe_written(errors.response) if text else ()),
         ],
-        "errors": _describe_errors(one.analysis),
-        "lost": _count_lost_points(one.analysis),
+        "errors": _describe_errors(scored.analysis),
+        "lost": _count_lost_points(scored.analysis),
         "documents": [
-            one | more
-            for one, more in zip(
+            document | document_relations
+            for document, document_relations in zip(
                 response_documents(errors, place, shares, text=text),
                 _relations(errors)[1],
                 strict=True,
@@ -128,34 +135,36 @@ def _relations(errors: Classification) -> tuple[list[Json], list[Json]]:
 _SHOWN = 50  # mentions in a model's own words
 
 
-def _own_words(response: Corpus) -> Iterator[str]:
-    """What a language model wrote where it is not what the key has, in its own words."""
+def _describe_written(response: Corpus) -> Iterator[str]:
+    """A sentence for each mention that a language model wrote otherwise than the text has it."""
     ledger = response.ledger
-    told = [] if ledger is None else [e for e in ledger.entries if e.state in ("changed", "lost")]
+    entries = (
+        [] if ledger is None else [e for e in ledger.entries if e.state in ("changed", "lost")]
+    )
     has_words = response.tokens is not None and "word" in response.tokens.columns
-    for entry in told[:_SHOWN]:
+    for entry in entries[:_SHOWN]:
         where = "elsewhere" if entry.is_placed else "nowhere"
         if entry.is_placed and has_words:
             words = response[entry.document].words[entry.start : entry.end]
             where = f"for {excerpt(' '.join(words))}"
         yield f"{entry.document}: {excerpt(entry.written)} was written {where} ({entry.why})"
-    if len(told) > _SHOWN:
-        yield f"and {len(told) - _SHOWN:,} more mentions: corefeval check lists them"
+    if len(entries) > _SHOWN:
+        yield f"and {len(entries) - _SHOWN:,} more mentions: corefeval check lists them"
 
 
-def collect_notices(one: Scored) -> list[Notice]:
-    """What was dropped, repaired or left out; the charts say themselves what has no slices."""
-    notices = (*one.result.notices, *one.analysis.notices)
+def collect_notices(scored: Scored) -> list[Notice]:
+    """What was dropped, repaired or left out; the charts themselves show undefined slices."""
+    notices = (*scored.result.notices, *scored.analysis.notices)
     return list({str(n): n for n in notices if n.kind != "undefined-slice"}.values())
 
 
 def _group_by_key(systems: Sequence[Scored]) -> list[list[int]]:
     """The numbers of the responses that have the same key."""
     versions: list[list[int]] = []
-    for number, one in enumerate(systems):
-        key = one.analysis.classification.key
+    for number, scored in enumerate(systems):
+        key = scored.analysis.classification.key
         for members in versions:
-            if _same(systems[members[0]].analysis.classification.key, key):
+            if _have_equal_keys(systems[members[0]].analysis.classification.key, key):
                 members.append(number)
                 break
         else:
@@ -163,46 +172,46 @@ def _group_by_key(systems: Sequence[Scored]) -> list[list[int]]:
     return versions
 
 
-def _same(one: Corpus, other: Corpus) -> bool:
-    if one is other:
+def _have_equal_keys(first: Corpus, second: Corpus) -> bool:
+    if first is second:
         return True
-    if one.labels != other.labels:
+    if first.labels != second.labels:
         return False
-    counts = [side.tokens.counts if side.tokens is not None else None for side in (one, other)]
+    counts = [side.tokens.counts if side.tokens is not None else None for side in (first, second)]
     if not _equal(*counts):
         return False
     return all(
-        _equal(getattr(one, name), getattr(other, name))
+        _equal(getattr(first, name), getattr(second, name))
         for name in ("mention_entity", "mention_start", "mention_end", "gaps", "entity_document")
     )
 
 
-def _equal(one: IntArray | None, other: IntArray | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return np.array_equal(one, other)
+def _equal(first: IntArray | None, second: IntArray | None) -> bool:
+    if first is None or second is None:
+        return first is second
+    return np.array_equal(first, second)
 
 
 def _describe_scores(results: Sequence[Result]) -> Json:
     """Documents, metrics and scores; `scores` by metric and response, `byDocument` likewise."""
     first = results[0]
-    metrics = [metric for metric in first.metrics if all(metric in one for one in results)]
+    metrics = [metric for metric in first.metrics if all(metric in result for result in results)]
     titles = first.titles
     return {
         "documents": list(first.document_ids),
         "ci": None if first.segment_rates else first.ci,
         "metrics": [{"name": name, "title": titles.get(name, name)} for name in metrics],
-        "scores": {metric: [_score(one[metric]) for one in results] for metric in metrics},
+        "scores": {metric: [_score(result[metric]) for result in results] for metric in metrics},
         "byDocument": {
-            metric: [_document_rates(one, metric) for one in results] for metric in metrics
+            metric: [_document_rates(result, metric) for result in results] for metric in metrics
         },
     }
 
 
 def _score(score: Score) -> Json:
     shown: Json = {name: _short(score.rates[name]) for name in _RATES if name in score.rates}
-    known = {n: list(map(_short, score.intervals[n])) for n in _RATES if n in score.intervals}
-    return {**shown, "intervals": known} if known else shown
+    intervals = {n: list(map(_short, score.intervals[n])) for n in _RATES if n in score.intervals}
+    return {**shown, "intervals": intervals} if intervals else shown
 
 
 def _document_rates(result: Result, metric: str) -> Json:
@@ -216,28 +225,28 @@ def _describe_slices(results: Sequence[Result]) -> list[Json]:
 
     A value that a response does not have has no score there: None.
     """
-    features = dict.fromkeys(name for one in results for name in one.slices)
+    features = dict.fromkeys(name for result in results for name in result.slices)
     shown = []
     for feature in features:
-        slices = [one.slices.get(feature) for one in results]
-        known = [one for one in slices if one is not None]
-        values = all_values(known)
-        metrics = dict.fromkeys(metric for one in known for metric in one.whole.metrics)
-        sizes = {value: max(one.sizes.get(value, 0) for one in known) for value in values}
+        slices = [result.slices.get(feature) for result in results]
+        present = [sliced for sliced in slices if sliced is not None]
+        values = all_values(present)
+        metrics = dict.fromkeys(metric for sliced in present for metric in sliced.whole.metrics)
+        sizes = {value: max(sliced.sizes.get(value, 0) for sliced in present) for value in values}
         shown.append(
             {
                 "feature": feature,
-                "level": known[0].level,
+                "level": present[0].level,
                 "values": [{"name": value, "size": sizes[value]} for value in values],
                 "scores": {
                     metric: [
                         [
-                            _score(one[value][metric])
-                            if one is not None and value in one and metric in one[value]
+                            _score(sliced[value][metric])
+                            if sliced is not None and value in sliced and metric in sliced[value]
                             else None
                             for value in values
                         ]
-                        for one in slices
+                        for sliced in slices
                     ]
                     for metric in metrics
                 },
@@ -249,60 +258,63 @@ def _describe_slices(results: Sequence[Result]) -> list[Json]:
 def _describe_differences(results: Mapping[str, Result], *, ci: float | None, seed: int) -> Json:
     """F1 of each response less that of each other, with interval and p; none for one document.
 
-    `ranks` are by metric and response, as far as that was compared with others.
+    `ranks` are by metric and response; None for a response that was compared with no other.
     """
     names = list(results)
     pairs: list[PairDifference] = []
     ranks: dict[str, list[int | None]] = {}
-    for match in dict.fromkeys(one.protocol.match for one in results.values()):
-        alike = {name: one for name, one in results.items() if one.protocol.match == match}
+    for match in dict.fromkeys(result.protocol.match for result in results.values()):
+        alike = {name: result for name, result in results.items() if result.protocol.match == match}
         if len(alike) < 2 or ci is None:
             continue
         with suppress(CorefEvalError):  # a single document, or nothing to resample
             compared = compare(alike, level=ci, seed=seed)
             pairs += compared.pairs
             for metric in compared.metrics:
-                mine = ranks.setdefault(metric, [None] * len(names))
+                metric_ranks = ranks.setdefault(metric, [None] * len(names))
                 for name, rank in compared.ranks(metric).items():
-                    mine[names.index(name)] = rank
+                    metric_ranks[names.index(name)] = rank
     differences = [
         {
-            "metric": one.metric,
-            "first": names.index(one.first),
-            "second": names.index(one.second),
-            "difference": _short(one.difference),
-            "interval": list(map(_short, one.interval)),
-            "p": _short(one.p),
-            "adjusted": _short(one.adjusted_p),
+            "metric": pair.metric,
+            "first": names.index(pair.first),
+            "second": names.index(pair.second),
+            "difference": _short(pair.difference),
+            "interval": list(map(_short, pair.interval)),
+            "p": _short(pair.p),
+            "adjusted": _short(pair.adjusted_p),
         }
-        for one in pairs
+        for pair in pairs
     ]
     return {"differences": differences, "ranks": ranks}
 
 
-def describe_choices(found: Sensitivity) -> Json:
-    """What values of choices are worth, by response and metric; what has no effect, what turns."""
+def describe_choices(sensitivity: Sensitivity) -> Json:
+    """What each value of a choice is worth by response and metric; which change an order."""
     record: Json = {
         "metrics": [
-            {"name": name, "title": found.titles.get(name, name)} for name in found.metrics
+            {"name": name, "title": sensitivity.titles.get(name, name)}
+            for name in sensitivity.metrics
         ],
         "effects": [
             {
                 "name": effect.name,
                 "points": {
                     name: {m: None if p is None else _short(p) for m, p in points.items()}
-                    for name, points in zip(found.responses, effect.points, strict=True)
+                    for name, points in zip(sensitivity.responses, effect.points, strict=True)
                 },
             }
-            for effect in found.effects
+            for effect in sensitivity.effects
             if effect.is_shown
         ],
-        "quiet": found.without_effect,
-        "refusals": [f"No number with {values}: {why}." for why, values in found.refusals.items()],
+        "quiet": sensitivity.without_effect,
+        "refusals": [
+            f"No number with {values}: {why}." for why, values in sensitivity.refusals.items()
+        ],
         "turns": [
-            f"{found.titles.get(one.metric, one.metric)}: {one.above} is above {one.below}, but "
-            f"not with {', '.join(one.values)}."
-            for one in found.turns
+            f"{sensitivity.titles.get(turn.metric, turn.metric)}: "
+            f"{turn.above} is above {turn.below}, but not with {', '.join(turn.values)}."
+            for turn in sensitivity.turns
         ],
     }
     return {name: make_visible(value) for name, value in record.items()}
@@ -342,8 +354,10 @@ def _count_lost_points(analysis: ErrorAnalysis) -> dict[str, list[float]]:
 
 def _gain(result: Result, table: CountTable, perfect: CountTable) -> FloatArray:
     rates = partial(rates_of, table.shape, undefined=result.protocol.undefined)
-    mine, best = table.columns(), perfect.columns()
-    instead: Mapping[str, Any] = {name: mine[name].sum() - mine[name] + best[name] for name in mine}
-    now = rates({name: column.sum() for name, column in mine.items()})["f1"]
+    columns, best = table.columns(), perfect.columns()
+    instead: Mapping[str, Any] = {
+        name: columns[name].sum() - columns[name] + best[name] for name in columns
+    }
+    now = rates({name: column.sum() for name, column in columns.items()})["f1"]
     gain: FloatArray = np.maximum(rates(instead)["f1"] - now, 0.0)
     return gain

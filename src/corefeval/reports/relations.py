@@ -24,14 +24,14 @@ def describe_relations(
 
     `sets` are an entity and its elements; `bridging` an anaphor, its antecedent, the relation and,
     in the response, whether it is right at the level of entities. Entities and mentions have the
-    numbers of the page; what is not scored is not on it.
+    numbers that the page gives them; what is not scored is left out.
     """
-    beyond = alignment.aside
-    if beyond is None:
+    full_sides = alignment.aside
+    if full_sides is None:
         return [{} for _ in corpora[0].documents], [{} for _ in corpora[1].documents]
     return (
-        _of_side(beyond.key, corpora[0], None),
-        _of_side(beyond.response, corpora[1], right_pairs(alignment)),
+        _of_side(full_sides.key, corpora[0], None),
+        _of_side(full_sides.response, corpora[1], right_pairs(alignment)),
     )
 
 
@@ -45,13 +45,16 @@ def _of_side(side: FullSide, scored: Corpus, right: BoolArray | None) -> list[Js
     entities, rows = np.unique(side.corpus.mention_entity, return_index=True)
     owner: IntArray = np.full(side.corpus.n_entities, -1, dtype=np.int64)
     owner[entities] = side.entity[rows]
-    for whole, parts in find_elements(side.corpus).items():
-        known = [int(owner[one]) for one in sorted(parts) if owner[one] >= 0]
-        if owner[whole] >= 0 and known:
-            index = int(document[whole])
+    for set_entity, parts in find_elements(side.corpus).items():
+        elements = [int(owner[part]) for part in sorted(parts) if owner[part] >= 0]
+        if owner[set_entity] >= 0 and elements:
+            index = int(document[set_entity])
             shift = first_entity[index]
-            found = [int(owner[whole]) - shift, sorted({one - shift for one in known})]
-            shown[index].setdefault("sets", []).append(found)
+            numbers = [
+                int(owner[set_entity]) - shift,
+                sorted({element - shift for element in elements}),
+            ]
+            shown[index].setdefault("sets", []).append(numbers)
     pairs = bridging_pairs(side.corpus)
     columns = (row[pairs.anaphor].tolist(), row[pairs.antecedent].tolist())
     marks = [None] * len(columns[0]) if right is None else right.tolist()
@@ -62,6 +65,8 @@ def _of_side(side: FullSide, scored: Corpus, right: BoolArray | None) -> list[Js
     ):
         if anaphor >= 0 and antecedent >= 0:
             shift = int(scored.mention_offsets[index])
-            told = [anaphor - shift, antecedent - shift, label or ""]
-            shown[index].setdefault("bridging", []).append(told + ([] if mark is None else [mark]))
+            numbers = [anaphor - shift, antecedent - shift, label or ""]
+            shown[index].setdefault("bridging", []).append(
+                numbers + ([] if mark is None else [mark])
+            )
     return shown

@@ -32,7 +32,7 @@ class SuiteDrawing(SoloDrawing):
     `rows_of` says what the rows are.
     """
 
-    things: Sequence[SuiteResult]
+    results: Sequence[SuiteResult]
     metric: str | None = None
     rates: str = ""
     averages: str = "macro, groups"
@@ -68,7 +68,7 @@ class SuiteDrawing(SoloDrawing):
     def draw(self, format: str, color: bool) -> str:
         """The scores of Codabench are of suites alone."""
         if format == "codabench":
-            return json_text({n: s for one in self.things for n, s in self._scores(one).items()})
+            return json_text({n: s for one in self.results for n, s in self._scores(one).items()})
         return super().draw(format, color)
 
     def _scores(self, thing: SuiteResult) -> dict[str, float]:
@@ -95,7 +95,7 @@ class SuiteDrawing(SoloDrawing):
 
     def rows(self) -> list[Row]:
         """Those of the tables."""
-        return [row for thing in self.things for row in self._table(thing).rows()]
+        return [row for thing in self.results for row in self._table(thing).rows()]
 
     def record_of(self, thing: SuiteResult) -> Row:
         """The table, and every cell."""
