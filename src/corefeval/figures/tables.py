@@ -15,8 +15,14 @@ from corefeval.figures.styles import (
 )
 from corefeval.lab import Chart, ExperimentResult, Statement
 from corefeval.lab.experiments import Row
-from corefeval.output.drawing import SoloDrawing
-from corefeval.output.tables import Sheet, Table, table_of
+from corefeval.output.tables import (
+    Columns,
+    Sheet,
+    SoloDrawing,
+    Table,
+    number_columns,
+    table_of,
+)
 
 
 @dataclass(frozen=True)
@@ -78,7 +84,8 @@ def _table(title: str, chart: Chart, rows: Sequence[Row]) -> Table:
         line = [cells.get((case, name)) for name in series]
         first = next(row for row in line if row is not None)
         lines.append((_case(first, chart), *(_number(row, chart) for row in line)))
-    return table_of((chart.x.field.replace("_", " "), *series), lines, title)
+    columns: Columns = (chart.x.field.replace("_", " "), *number_columns(*series))
+    return table_of(columns, lines, caption=title)
 
 
 def _scorecard(chart: Chart, rows: Sequence[Row]) -> Table:
@@ -88,7 +95,7 @@ def _scorecard(chart: Chart, rows: Sequence[Row]) -> Table:
         (case, *(cells.get((case, metric), "") for metric in metrics))
         for case in values_of(rows, chart.x.field)
     ]
-    return table_of((chart.x.title, *metrics), lines, chart.title)
+    return table_of((chart.x.title, *number_columns(*metrics)), lines, caption=chart.title)
 
 
 def _case(row: Row, chart: Chart) -> str:

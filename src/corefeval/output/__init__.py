@@ -11,9 +11,8 @@ from corefeval.checks import did_you_mean
 from corefeval.diagnostics import UsageError
 
 if TYPE_CHECKING:
-    from corefeval.output.drawing import Drawing
     from corefeval.output.style import Width
-    from corefeval.output.tables import Sheet
+    from corefeval.output.tables import Drawing, Sheet
     from corefeval.tabular import Tabular
 
 Format = Literal[
@@ -25,7 +24,7 @@ DRAWINGS = {
     "Result": "corefeval.output.scores:ResultDrawing",
     "Slices": "corefeval.output.scores:SliceDrawing",
     "Comparison": "corefeval.output.systems:ComparisonDrawing",
-    "CorporaComparison": "corefeval.output.standings:CorporaDrawing",
+    "CorporaComparison": "corefeval.output.systems:CorporaDrawing",
     "ErrorAnalysis": "corefeval.output.errors:ErrorDrawing",
     "Agreement": "corefeval.output.corpora:AgreementDrawing",
     "Statistics": "corefeval.output.corpora:StatisticsDrawing",
@@ -35,7 +34,7 @@ DRAWINGS = {
     "Search": "corefeval.output.explanations:SearchDrawing",
     "ResultDifference": "corefeval.output.explanations:ResultDrawing",
     "SuiteResult": "corefeval.suites.tables:SuiteDrawing",
-    "Tabular": "corefeval.output.drawing:Drawing",
+    "Tabular": "corefeval.output.tables:Drawing",
 }
 
 

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from corefeval._version import __version__
 from corefeval.diagnostics import plural
 from corefeval.display import shorten
-from corefeval.output.drawing import Drawing, SoloDrawing
-from corefeval.output.tables import Cell, Column, Sheet, Table, percent, table_of
+from corefeval.output.tables import (
+    Cell,
+    Cells,
+    Drawing,
+    Sheet,
+    SoloDrawing,
+    Table,
+    number_columns,
+    percent,
+    row_label,
+    table_of,
+    titled_rows,
+)
 from corefeval.tabular import Row
 
 if TYPE_CHECKING:
@@ -53,41 +64,31 @@ class StatisticsDrawing(Drawing):
         """Counts below each other, then sizes of entities, and kinds of mentions."""
         corpora = self.results
         rows = [
-            (label, *(_number(getattr(statistics, name)) for statistics in corpora))
+            _attribute_row(label, name, corpora)
             for name, label in _LABELS.items()
             if any(getattr(statistics, name) is not None for statistics in corpora)
         ]
-        rows += [
-            (f"  of size {size}", *(_number(statistics.sizes[size]) for statistics in corpora))
-            for size in corpora[0].sizes
-        ]
+        sizes = [statistics.sizes for statistics in corpora]
+        rows += [_count_row(f"  of size {size}", size, sizes) for size in sizes[0]]
         rows += self._non_identity_rows()
         for kind in dict.fromkeys(name for statistics in corpora for name in statistics.kinds):
             rows.append((kind, *("" for _ in corpora)))
             tables = [statistics.kinds.get(kind, {}) for statistics in corpora]
             for value in dict.fromkeys(value for table in tables for value in table):
-                counts = (_number(table.get(value, 0)) for table in tables)
-                rows.append((f"  {value or '(none)'}", *counts))
+                rows.append(_count_row(f"  {value or '(none)'}", value, tables))
         names = (statistics.name.rsplit("/", 1)[-1] for statistics in corpora)
-        return Sheet((table_of(("", *names), rows),), gap=2)
+        return Sheet((table_of(("", *number_columns(*names)), rows),), gap=2)
 
     def _non_identity_rows(self) -> list[tuple[str, ...]]:
         """Rows for sets, bridging, non-referring mentions and deixis, where a corpus has any."""
         rows = []
+        tables = [statistics.relations for statistics in self.results]
         for name, label in _NON_IDENTITY_LABELS.items():
             if any(getattr(statistics, name) for statistics in self.results):
-                rows.append(
-                    (label, *(_number(getattr(statistics, name)) for statistics in self.results))
-                )
+                rows.append(_attribute_row(label, name, self.results))
             if name == "bridging":
-                for relation in dict.fromkeys(
-                    r for statistics in self.results for r in statistics.relations
-                ):
-                    counts = (
-                        _number(statistics.relations.get(relation, 0))
-                        for statistics in self.results
-                    )
-                    rows.append((f"  {relation}", *counts))
+                relations = dict.fromkeys(relation for table in tables for relation in table)
+                rows += [_count_row(f"  {relation}", relation, tables) for relation in relations]
         return rows
 
     def record(self) -> object:
@@ -95,7 +96,15 @@ class StatisticsDrawing(Drawing):
         return [statistics.as_dict() for statistics in self.results]
 
 
-def _number(value: float | None) -> str:
+def _attribute_row(label: str, name: str, corpora: Sequence[Statistics]) -> tuple[str, ...]:
+    return label, *(_show_number(getattr(statistics, name)) for statistics in corpora)
+
+
+def _count_row(label: str, value: str, tables: Sequence[Mapping[str, int]]) -> tuple[str, ...]:
+    return label, *(_show_number(table.get(value, 0)) for table in tables)
+
+
+def _show_number(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
@@ -114,8 +123,8 @@ class AgreementDrawing(SoloDrawing):
 
     def sheet_of(self, agreement: Agreement, format: str) -> Sheet:
         """Tables of α and of F1."""
-        tables = _tables(agreement, self.by_document)
-        return Sheet(tuple(tables), tuple(_about(agreement)), (agreement.signature,))
+        tables = _make_tables(agreement, self.by_document)
+        return Sheet(tuple(tables), tuple(_describe_annotators(agreement)), (agreement.signature,))
 
     def rows(self) -> list[Row]:
         """A row for each document, measure and pair."""
@@ -131,7 +140,7 @@ class AgreementDrawing(SoloDrawing):
         return {"corefeval": __version__, **agreement.as_dict(), "notices": notices}
 
 
-def _tables(agreement: Agreement, by_document: bool) -> list[Table]:
+def _make_tables(agreement: Agreement, by_document: bool) -> list[Table]:
     """The tables, each with its title for a caption."""
     two = len(agreement.annotators) == 2
     tables = [
@@ -148,27 +157,25 @@ def _tables(agreement: Agreement, by_document: bool) -> list[Table]:
 
 
 def _alpha_table(agreement: Agreement) -> Table:
-    headings = ("α", "Observed", "Expected")
     rows = [
         (
-            Cell(_title(name), label=True),
-            Cell(_decimal(coefficient.alpha), bold=True),
-            Cell(_decimal(coefficient.observed)),
-            Cell(_decimal(coefficient.expected)),
+            row_label(_title_of_distance(name)),
+            Cell(_show_decimal(coefficient.alpha), bold=True),
+            _show_decimal(coefficient.observed),
+            _show_decimal(coefficient.expected),
         )
         for name, coefficient in agreement.alphas.items()
     ]
-    columns = (Column("Distance"), *(Column(heading, numeric=True) for heading in headings))
-    return Table(columns, (tuple(rows),))
+    return table_of(("Distance", *number_columns("α", "Observed", "Expected")), rows)
 
 
 def _f1_table(agreement: Agreement) -> Table:
     """A row for each metric, where there is only one pair."""
     rows = [
-        (Cell(agreement.titles[metric], label=True), Cell(percent(mean)))
+        (row_label(agreement.titles[metric]), percent(mean))
         for metric, mean in agreement.means.items()
     ]
-    return Table((Column("Metric"), Column("F1", numeric=True)), (tuple(rows),))
+    return table_of(("Metric", *number_columns("F1")), rows)
 
 
 def _pair_table(agreement: Agreement) -> Table:
@@ -179,22 +186,21 @@ def _pair_table(agreement: Agreement) -> Table:
     labels = [f"{number} {name}" for number, name in zip(numbers, names, strict=True)]
     sections = []
     for metric, pairs in agreement.pairwise.items():
-        rows = [
+        rows: list[Cells] = [
             (
-                Cell("" if index else agreement.titles[metric], label=True),
-                Cell(labels[index] if numbered else name),
-                *(Cell(percent(pairs[name, partner]) if name != partner else _ITSELF)
+                labels[index] if numbered else name,
+                *(percent(pairs[name, partner]) if name != partner else _ITSELF
                   for partner in names),
-                Cell(percent(_mean_with(name, pairs))),
+                percent(_mean_with(name, pairs)),
             )
             for index, name in enumerate(names)
         ]  # fmt: skip
-        blank = [Cell("")] * len(names)
-        rows.append((Cell(""), Cell("mean"), *blank, Cell(percent(agreement.means[metric]), True)))
-        sections.append(tuple(rows))
+        blank = [""] * len(names)
+        rows = titled_rows(row_label(agreement.titles[metric]), rows)
+        rows.append(("", "mean", *blank, Cell(percent(agreement.means[metric]), bold=True)))
+        sections.append(rows)
     headings = (*(numbers if numbered else names), "Mean")
-    columns = [Column(heading, numeric=True) for heading in headings]
-    return Table((Column("Metric"), Column("Annotator"), *columns), tuple(sections))
+    return table_of(("Metric", "Annotator", *number_columns(*headings)), *sections)
 
 
 def _mean_with(name: str, pairs: Pairs) -> float:
@@ -203,32 +209,23 @@ def _mean_with(name: str, pairs: Pairs) -> float:
 
 
 def _document_alpha_table(agreement: Agreement) -> Table:
-    columns = (
-        *(Column("Document"), Column("Mentions", numeric=True)),
-        *(Column(_title(name), numeric=True) for name in agreement.counts),
-    )
     rows = [
-        (
-            Cell(document.id),
-            Cell(f"{document.mentions:,}"),
-            *(Cell(_decimal(value)) for value in document.alpha.values()),
-        )
+        (document.id, f"{document.mentions:,}", *map(_show_decimal, document.alpha.values()))
         for document in agreement.documents
     ]
-    return Table(columns, (tuple(rows),))
+    return table_of(
+        ("Document", *number_columns("Mentions", *map(_title_of_distance, agreement.counts))), rows
+    )
 
 
 def _document_f1_table(agreement: Agreement) -> Table:
-    titles = agreement.titles.values()
-    columns = (Column("Document"), *(Column(title, numeric=True) for title in titles))
     rows = [
-        (Cell(document.id), *(Cell(percent(mean)) for mean in document.means.values()))
-        for document in agreement.documents
+        (document.id, *map(percent, document.means.values())) for document in agreement.documents
     ]
-    return Table(columns, (tuple(rows),))
+    return table_of(("Document", *number_columns(*agreement.titles.values())), rows)
 
 
-def _about(agreement: Agreement) -> list[str]:
+def _describe_annotators(agreement: Agreement) -> list[str]:
     mentions = plural(int(agreement.mentions.sum()), "mention")
     documents = plural(len(agreement.document_ids), "document")
     names = ", ".join(map(shorten, agreement.annotators))
@@ -245,9 +242,9 @@ def _about(agreement: Agreement) -> list[str]:
     return lines
 
 
-def _decimal(value: float) -> str:
+def _show_decimal(value: float) -> str:
     return _ITSELF if math.isnan(value) else f"{value:.3f}"
 
 
-def _title(distance: str) -> str:
+def _title_of_distance(distance: str) -> str:
     return distance.upper() if distance == "masi" else distance.capitalize()

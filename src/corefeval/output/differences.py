@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING
 
 from corefeval.diagnostics import plural
 from corefeval.output.style import current_style
-from corefeval.output.tables import Cell, Column, Table, percent
+from corefeval.output.tables import (
+    Cell,
+    Cells,
+    Column,
+    Columns,
+    Table,
+    number_columns,
+    percent,
+    row_label,
+    table_of,
+    titled_rows,
+)
 
 if TYPE_CHECKING:
     from corefeval.stats import Comparison, Differences, PairDifference, Power
@@ -41,53 +52,52 @@ def pair_table(comparison: Comparison, *, compact: bool = False) -> Table:
     long = max(len(pair.first) + len(pair.second) for pair in comparison.pairs) > _PAIR
     lettered = compact and several and long and comparison.baseline is None
     names = letters(comparison.systems) if lettered else names
-    sections = []
+    sections: list[list[Cells]] = []
     for metric in comparison.metrics:
-        pairs = [pair for pair in comparison.pairs if pair.metric == metric]
+        segment_scores = comparison.segment_scores.get(metric)
         rows = [
             (
-                Cell("" if number else comparison.title(metric), label=True),
-                *((Cell(f"{names[pair.first]} – {names[pair.second]}"),) if several else ()),
-                *_pair_cells(pair, adjusted, comparison.segment_scores.get(metric)),
+                *((f"{names[pair.first]} – {names[pair.second]}",) if several else ()),
+                *_pair_cells(pair, adjusted, segment_scores),
             )
-            for number, pair in enumerate(pairs)
+            for pair in comparison.pairs
+            if pair.metric == metric
         ]
-        sections.append(tuple(rows))
+        sections.append(titled_rows(row_label(comparison.title(metric)), rows))
     if not several:
-        sections = [tuple(row for section in sections for row in section)]
-    headings = ["Difference", f"{100 * comparison.level:g} % CI", "p"]
-    headings += ["adjusted p"] if adjusted else []
-    sides = ("first", "second") if comparison.segment_scores else ()
-    columns = (
-        Column("Metric"),
-        *((Column("Systems"),) if several else ()),
-        *(
-            Column(side, plural(len(comparison.document_ids), comparison.unit), True)
-            for side in sides
-        ),
-        *(Column(heading, numeric=True) for heading in headings),
-        *(Column(name, f"by {comparison.unit}", True) for name in ("mean", "d", "win rate")),
-    )
+        sections = [[row for section in sections for row in section]]
     first = comparison.pairs[0]
     caption = "Differences" if several else f"{first.first} – {first.second}"
     caption += ", systems by their letters" if lettered else ""
-    return Table(columns, tuple(sections), caption=caption)
+    columns = _pair_columns(comparison, several, adjusted)
+    return table_of(columns, *sections, caption=caption)
 
 
-def _pair_cells(
-    pair: PairDifference, adjusted: bool, scores: Mapping[str, float] | None
-) -> list[Cell]:
+def _pair_columns(comparison: Comparison, several: bool, adjusted: bool) -> list[Column | str]:
+    sides = ("first", "second") if comparison.segment_scores else ()
+    units = plural(len(comparison.document_ids), comparison.unit)
+    headings = ["Difference", f"{100 * comparison.level:g} % CI", "p"]
+    headings += ["adjusted p"] if adjusted else []
+    return [
+        *(("Metric", "Systems") if several else ("Metric",)),
+        *number_columns(*sides, group=units),
+        *number_columns(*headings),
+        *number_columns("mean", "d", "win rate", group=f"by {comparison.unit}"),
+    ]
+
+
+def _pair_cells(pair: PairDifference, adjusted: bool, scores: Mapping[str, float] | None) -> Cells:
     low, high = pair.interval
     sides = () if scores is None else (scores[pair.first], scores[pair.second])
     return [
-        *(Cell(percent(side)) for side in sides),
+        *map(percent, sides),
         Cell(show_sign(pair.difference), bold=pair.significant),
-        Cell(f"{show_sign(low)} to {show_sign(high)}"),
+        f"{show_sign(low)} to {show_sign(high)}",
         Cell(p_value(pair.p), bold=pair.significant and not adjusted),
         *([Cell(p_value(pair.adjusted_p), bold=pair.significant)] if adjusted else []),
-        Cell(show_sign(pair.effect.mean)),
-        Cell(f"{pair.effect.d:.2f}".replace("-", "−")),
-        Cell(percent(pair.effect.win_rate)),
+        show_sign(pair.effect.mean),
+        f"{pair.effect.d:.2f}".replace("-", "−"),
+        percent(pair.effect.win_rate),
     ]
 
 
@@ -114,40 +124,38 @@ def p_value(p: float) -> str:
 def outcome_table(all_differences: Sequence[Differences], comparison: Comparison) -> Table:
     """In how many documents each system is better, worse and equal."""
     title = comparison.title(all_differences[0].metric)
-    columns = (
-        *(Column("System"), Column("Against")),
-        *(Column(name, numeric=True) for name in ("better", "worse", "equal", "Difference")),
-    )
-    rows = tuple(
+    rows = [
         (
-            *(Cell(name) for name in differences.systems),
-            *(Cell(f"{differences.outcomes[name]:,}") for name in ("win", "loss", "tie")),
-            Cell(show_sign(differences.difference)),
+            *differences.systems,
+            *(f"{differences.outcomes[name]:,}" for name in ("win", "loss", "tie")),
+            show_sign(differences.difference),
         )
         for differences in all_differences
+    ]
+    columns: Columns = (
+        "System",
+        "Against",
+        *number_columns("better", "worse", "equal", "Difference"),
     )
-    return Table(columns, (rows,), caption=f"Documents won and lost, by {title}")
+    return table_of(columns, rows, caption=f"Documents won and lost, by {title}")
 
 
 def driver_table(differences: Differences, comparison: Comparison) -> Table:
     """The documents that make most of a difference."""
     first, second = differences.systems
-    columns = (
-        Column("Document"),
-        *(Column(name, numeric=True) for name in (first, second, "Difference", "Influence")),
-    )
-    rows = tuple(
+    rows = [
         (
-            Cell(document.id),
-            Cell(percent(document.first)),
-            Cell(percent(document.second)),
-            Cell(show_sign(document.difference)),
-            Cell(show_sign(document.influence)),
+            document.id,
+            percent(document.first),
+            percent(document.second),
+            show_sign(document.difference),
+            show_sign(document.influence),
         )
         for document in differences.drivers(_SHOWN)
-    )
+    ]
+    columns: Columns = ("Document", *number_columns(first, second, "Difference", "Influence"))
     title = comparison.title(differences.metric)
-    return Table(columns, (rows,), caption=f"What drives {first} – {second}, by {title}")
+    return table_of(columns, rows, caption=f"What drives {first} – {second}, by {title}")
 
 
 def turning_sentences(differences: Differences) -> list[str]:
@@ -170,18 +178,18 @@ def tau_table(comparison: Comparison) -> Table:
     """Kendall's τ between metrics."""
     metrics, tau = comparison.metrics, comparison.agreement.tau
     titles = [comparison.title(metric) for metric in metrics]
-    rows = tuple(
+    rows: list[Cells] = [
         (
-            Cell(title, label=True),
-            *(Cell(_tau(tau(row_metric, column_metric))) for column_metric in metrics),
+            row_label(title),
+            *(_show_tau(tau(row_metric, column_metric)) for column_metric in metrics),
         )
         for title, row_metric in zip(titles, metrics, strict=True)
-    )
-    columns = (Column("τ"), *(Column(title, numeric=True) for title in titles))
-    return Table(columns, (rows,), caption="Do the metrics agree on the order? Kendall's τ")
+    ]
+    caption = "Do the metrics agree on the order? Kendall's τ"
+    return table_of(("τ", *number_columns(*titles)), rows, caption=caption)
 
 
-def _tau(value: float) -> str:
+def _show_tau(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.2f}".replace("-", "−")
 
 

@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING
 from corefeval._version import __version__
 from corefeval.diagnostics import plural
 from corefeval.display import shorten
-from corefeval.output.drawing import Drawing
 from corefeval.output.tables import (
     Cell,
-    Column,
+    Cells,
+    Columns,
+    Drawing,
     Sheet,
     Table,
-    label_columns,
+    number_columns,
     percent,
+    response_columns,
+    row_label,
     stack_rows,
+    table_of,
 )
 from corefeval.tabular import Row
 
@@ -95,57 +99,50 @@ def _kind_table(analyses: Sequence[ErrorAnalysis]) -> Table:
     several = len(analyses) > 1
     first = analyses[0].result
     metrics = [m for m in first.metrics if all(m in analysis.metrics for analysis in analyses)]
-    titles = first.titles
-    columns = [*label_columns("Error", several), Column("count", numeric=True)]
+    columns = [*response_columns("Error", several), *number_columns("count")]
     for metric in metrics:
-        title = titles.get(metric, metric)
-        columns += [Column("alone", title, True), Column("turn", title, True)]
+        columns += number_columns("alone", "turn", group=first.titles.get(metric, metric))
     kinds = [
-        (
+        _group(
             row.kind,
-            [
-                (_response_name(analysis), _kind_cells(analysis.kinds[number], metrics))
-                for analysis in analyses
-            ],
+            analyses,
+            [_kind_cells(analysis.kinds[number], metrics) for analysis in analyses],
         )
         for number, row in enumerate(analyses[0].kinds)
     ]
     ends = [
-        (
-            "all",
-            [(_response_name(analysis), _total_cells(analysis, metrics)) for analysis in analyses],
-        ),
-        (
-            "F1",
-            [(_response_name(analysis), _score_cells(analysis, metrics)) for analysis in analyses],
-        ),
+        _group("all", analyses, [_total_cells(analysis, metrics) for analysis in analyses]),
+        _group("F1", analyses, [_score_cells(analysis, metrics) for analysis in analyses]),
     ]
     sections = (*stack_rows(kinds, several), *stack_rows(ends, several))
-    return Table(tuple(columns), sections, caption=_CAPTION)
+    return table_of(columns, *sections, caption=_CAPTION)
 
 
-def _kind_cells(row: KindRow, metrics: Sequence[str]) -> list[Cell]:
+def _group(
+    title: str, analyses: Sequence[ErrorAnalysis], cells: Sequence[Cells]
+) -> tuple[Cell, list[tuple[str, Cells]]]:
+    """A group of rows for `stack_rows`: a title, and the cells of each response."""
+    names = [analysis.result.response for analysis in analyses]
+    return row_label(title), [*zip(names, cells, strict=True)]
+
+
+def _kind_cells(row: KindRow, metrics: Sequence[str]) -> Cells:
     gains = (gain for m in metrics for gain in (row.alone[m], row.in_turn[m]))
-    return [Cell(f"{row.count:,}"), *(Cell(_points(gain) if row.count else "") for gain in gains)]
+    return [f"{row.count:,}", *(_show_points(gain) if row.count else "" for gain in gains)]
 
 
-def _total_cells(analysis: ErrorAnalysis, metrics: Sequence[str]) -> list[Cell]:
+def _total_cells(analysis: ErrorAnalysis, metrics: Sequence[str]) -> Cells:
     total = sum(row.count for row in analysis.kinds)
     gains = (sum(row.in_turn[metric] for row in analysis.kinds) for metric in metrics)
-    points = (cell for gain in gains for cell in (Cell(""), Cell(_points(gain))))
-    return [Cell(f"{total:,}"), *points]
+    return [f"{total:,}", *(text for gain in gains for text in ("", _show_points(gain)))]
 
 
-def _score_cells(analysis: ErrorAnalysis, metrics: Sequence[str]) -> list[Cell]:
+def _score_cells(analysis: ErrorAnalysis, metrics: Sequence[str]) -> Cells:
     f1s = (Cell(percent(analysis.result[metric].f1), bold=True) for metric in metrics)
-    return [Cell(""), *(cell for f1 in f1s for cell in (Cell(""), f1))]
+    return ["", *(cell for f1 in f1s for cell in ("", f1))]
 
 
-def _response_name(analysis: ErrorAnalysis) -> str:
-    return analysis.result.response
-
-
-def _points(gain: float) -> str:
+def _show_points(gain: float) -> str:
     """Points with two decimals; a loss of nothing has no sign."""
     text = f"{100 * gain:.2f}"
     return "0.00" if text == "-0.00" else text
@@ -154,117 +151,99 @@ def _points(gain: float) -> str:
 def _relation_table(analyses: Sequence[ErrorAnalysis]) -> Table:
     """Sets and bridging: how many are missed, spurious and wrong, where there are any."""
     several = len(analyses) > 1
-    columns = (*label_columns("Error", several), Column("count", numeric=True))
     groups = [
-        (
-            kind,
-            [
-                (_response_name(analysis), _counts([len(analysis.relations[kind])]))
-                for analysis in analyses
-            ],
-        )
+        _group(kind, analyses, [[f"{len(analysis.relations[kind]):,}"] for analysis in analyses])
         for kind in analyses[0].relations
         if any(analysis.relations[kind] for analysis in analyses)
     ]
-    sections = tuple(stack_rows(groups, several))
-    return Table(columns, sections, caption="Sets of antecedents, and bridging")
+    return table_of(
+        (*response_columns("Error", several), *number_columns("count")),
+        *stack_rows(groups, several),
+        caption="Sets of antecedents, and bridging",
+    )
 
 
-def _counts(values: Iterable[int]) -> list[Cell]:
-    return [Cell(f"{value:,}") for value in values]
+def _show_counts(values: Iterable[int]) -> list[str]:
+    return [f"{value:,}" for value in values]
 
 
 def _link_table(analyses: Sequence[ErrorAnalysis]) -> Table:
     several = len(analyses) > 1
-    pairs = dict.fromkeys(
-        (row.anaphor, row.antecedent) for analysis in analyses for row in analysis.links
-    )
     tables = [
-        {(row.anaphor, row.antecedent): row for row in analysis.links} for analysis in analyses
+        {
+            (row.anaphor, row.antecedent): _show_counts(getattr(row, name) for name in OUTCOMES)
+            for row in analysis.links
+        }
+        for analysis in analyses
     ]
+    nothing = ["0"] * len(OUTCOMES)
     groups = [
-        (
-            " → ".join(pair),
-            [
-                (
-                    _response_name(analysis),
-                    _counts(getattr(t[pair], n) if pair in t else 0 for n in OUTCOMES),
-                )
-                for analysis, t in zip(analyses, tables, strict=True)
-            ],
-        )
-        for pair in pairs
+        _group(" → ".join(pair), analyses, [table.get(pair, nothing) for table in tables])
+        for pair in dict.fromkeys(pair for table in tables for pair in table)
     ]
-    columns = [*label_columns("Link", several), *(Column(n, numeric=True) for n in OUTCOMES)]
-    sections = tuple(stack_rows(groups, several))
-    return Table(tuple(columns), sections, caption="Anaphors and their nearest antecedents")
+    return table_of(
+        (*response_columns("Link", several), *number_columns(*OUTCOMES)),
+        *stack_rows(groups, several),
+        caption="Anaphors and their nearest antecedents",
+    )
 
 
 def _antecedent_table(analyses: Sequence[ErrorAnalysis]) -> Table:
     """Tuggener's counts, by kind of anaphor."""
     several = len(analyses) > 1
-    metrics = list(
-        dict.fromkeys(metric for analysis in analyses for metric in analysis.antecedents)
-    )
+    metrics = dict.fromkeys(metric for analysis in analyses for metric in analysis.antecedents)
     kinds = dict.fromkeys(
         kind for analysis in analyses for table in analysis.antecedents.values() for kind in table
     )
-    groups = []
-    for kind in kinds:
-        members = []
-        for analysis in analyses:
-            tables = [analysis.antecedents.get(metric, {}).get(kind, {}) for metric in metrics]
-            members.append(
-                (_response_name(analysis), _counts(t.get(n, 0) for t in tables for n in COUNTS))
-            )
-        groups.append((kind, members))
-    columns = (
-        *label_columns("Anaphor", several),
-        *(Column(name, metric.capitalize(), True) for metric in metrics for name in COUNTS),
-    )
-    sections = tuple(stack_rows(groups, several))
-    return Table(columns, sections, caption="Antecedents: right, wrong, missed, spurious")
+
+    def cells_of(analysis: ErrorAnalysis, kind: str) -> Cells:
+        tables = (analysis.antecedents.get(metric, {}).get(kind, {}) for metric in metrics)
+        return _show_counts(table.get(name, 0) for table in tables for name in COUNTS)
+
+    groups = [
+        _group(kind, analyses, [cells_of(analysis, kind) for analysis in analyses])
+        for kind in kinds
+    ]
+    columns = response_columns("Anaphor", several)
+    for metric in metrics:
+        columns += number_columns(*COUNTS, group=metric.capitalize())
+    caption = "Antecedents: right, wrong, missed, spurious"
+    return table_of(columns, *stack_rows(groups, several), caption=caption)
 
 
 def _mention_table(analysis: ErrorAnalysis, top: int, behind: str) -> Table:
-    rows = tuple(
+    rows = [
         (
-            Cell(_document(mention_cost.document, analysis)),
-            Cell(_tokens(mention_cost.mention)),
-            Cell(_words(mention_cost.mention, _TEXT)),
-            Cell(", ".join(mention_cost.errors) or "–"),
-            Cell(mention_cost.key_entity or "–"),
-            Cell(mention_cost.response_entity or "–"),
-            Cell(f"{100 * mention_cost.cost:.3f}"),
+            _show_document(mention_cost.document, analysis),
+            _show_tokens(mention_cost.mention),
+            _show_words(mention_cost.mention, _TEXT),
+            ", ".join(mention_cost.errors) or "–",
+            mention_cost.key_entity or "–",
+            mention_cost.response_entity or "–",
+            f"{100 * mention_cost.cost:.3f}",
         )
         for mention_cost in analysis.mentions(top)
-    )
-    columns = (
-        *(Column(name) for name in ("Document", "Tokens", "Mention", "Error", "Key", "Response")),
-        Column("points", numeric=True),
-    )
-    return Table(columns, (rows,), caption=f"The most expensive mentions{behind}")
+    ]
+    columns: Columns = ("Document", "Tokens", "Mention", "Error", "Key", "Response")
+    caption = f"The most expensive mentions{behind}"
+    return table_of((*columns, *number_columns("points")), rows, caption=caption)
 
 
 def _entity_table(analysis: ErrorAnalysis, top: int, behind: str) -> Table:
-    rows = tuple(
+    rows = [
         (
-            Cell(_document(entity.document, analysis)),
-            Cell(f"{entity.side} {entity.name}"),
-            Cell(_tokens(entity.mention)),
-            Cell(_words(entity.mention, _TEXT)),
-            Cell(f"{entity.size:,}"),
-            Cell(f"{entity.parts:,}"),
-            Cell(f"{entity.alone:,}"),
-            Cell(f"{100 * entity.cost:.3f}"),
+            _show_document(entity.document, analysis),
+            f"{entity.side} {entity.name}",
+            _show_tokens(entity.mention),
+            _show_words(entity.mention, _TEXT),
+            *_show_counts((entity.size, entity.parts, entity.alone)),
+            f"{100 * entity.cost:.3f}",
         )
         for entity in analysis.entities(top)
-    )
-    columns = (
-        *(Column(name) for name in ("Document", "Entity", "Tokens", "Name")),
-        *(Column(name, numeric=True) for name in ("size", "parts", "alone", "points")),
-    )
-    return Table(columns, (rows,), caption=f"The most expensive entities{behind}")
+    ]
+    numbers = number_columns("size", "parts", "alone", "points")
+    columns: Columns = ("Document", "Entity", "Tokens", "Name", *numbers)
+    return table_of(columns, rows, caption=f"The most expensive entities{behind}")
 
 
 def list_tables(analyses: Sequence[ErrorAnalysis], kinds: Sequence[str]) -> list[Table]:
@@ -273,36 +252,34 @@ def list_tables(analyses: Sequence[ErrorAnalysis], kinds: Sequence[str]) -> list
     tables = []
     for kind in kinds:
         rows = [
-            (*([Cell(_response_name(analysis))] if several else []), *_list_cells(analysis, error))
+            (*([analysis.result.response] if several else []), *_list_cells(analysis, error))
             for analysis in analyses
             for error in analysis.listed(kind)
         ]
         is_relation = kind in analyses[0].relations
         sides = ("In the key", "In the response") if is_relation else ("Key", "Response")
         names = ("Document", "Tokens", "Text", _INSTEAD.get(kind, ""), *sides)
-        columns = [Column(name) for name in names if name]
-        head = [Column("Of")] if several else []
-        caption = f"{kind}: {len(rows):,}"
+        columns = ["Of"] if several else []
+        columns += filter(None, names)
         if rows:
-            tables.append(Table((*head, *columns), (tuple(rows),), caption=caption))
+            tables.append(table_of(columns, rows, caption=f"{kind}: {len(rows):,}"))
     return tables
 
 
-def _list_cells(analysis: ErrorAnalysis, error: ErrorInstance) -> list[Cell]:
+def _list_cells(analysis: ErrorAnalysis, error: ErrorInstance) -> list[str]:
     name, n_further = error.mentions[error.name], len(error.mentions) - 1
     cells = [
-        Cell(_document(error.document, analysis)),
-        Cell(_tokens(name)),
-        Cell(_words(name, _LISTED) + (f" (+{n_further:,})" if n_further else "")),
+        _show_document(error.document, analysis),
+        _show_tokens(name),
+        _show_words(name, _LISTED) + (f" (+{n_further:,})" if n_further else ""),
     ]
     if error.instead is not None:
-        cells.append(
-            Cell(f"{_tokens(error.instead)} {_words(error.instead, _INSTEAD_TEXT)}".strip())
-        )
-    return [*cells, Cell(error.key_entity or "–"), Cell(error.response_entity or "–")]
+        instead = f"{_show_tokens(error.instead)} {_show_words(error.instead, _INSTEAD_TEXT)}"
+        cells.append(instead.strip())
+    return [*cells, error.key_entity or "–", error.response_entity or "–"]
 
 
-def _document(name: str, analysis: ErrorAnalysis) -> str:
+def _show_document(name: str, analysis: ErrorAnalysis) -> str:
     """A document's id without the part that all ids end in, and short enough for a table."""
     part = "; part 000"
     if all(identifier.endswith(part) for identifier in analysis.result.document_ids):
@@ -313,22 +290,22 @@ def _document(name: str, analysis: ErrorAnalysis) -> str:
     return f"{name[: half - 1]}…{name[-half:]}"
 
 
-def _tokens(place: Place) -> str:
+def _show_tokens(place: Place) -> str:
     if place.start is None or place.end is None:
         return ""
     last = place.end - 1
     return f"{place.start}" if last == place.start else f"{place.start}–{last}"
 
 
-def _words(place: Place, limit: int) -> str:
+def _show_words(place: Place, limit: int) -> str:
     """A mention's text, and that of the key mention it is matched with, if this differs."""
-    text = _short(place.text, limit)
+    text = _cut_text(place.text, limit)
     if place.match is None:
         return text
-    matched_text = _short(place.match.text, limit) or _tokens(place.match)
+    matched_text = _cut_text(place.match.text, limit) or _show_tokens(place.match)
     return f"{text} (matched with {matched_text})".strip()
 
 
-def _short(text: str, limit: int) -> str:
+def _cut_text(text: str, limit: int) -> str:
     text = " ".join(text.split())
     return text if len(text) <= limit else text[: limit - 1] + "…"

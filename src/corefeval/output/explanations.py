@@ -10,15 +10,21 @@ from corefeval.analysis.explanation.scorings import SHOWN, subtract
 from corefeval.diagnostics import plural
 from corefeval.display import shorten
 from corefeval.output.differences import show_sign
-from corefeval.output.drawing import SoloDrawing
 from corefeval.output.tables import (
     Cell,
+    Cells,
     Column,
+    Columns,
     Sheet,
+    SoloDrawing,
     Table,
-    label_columns,
+    number_columns,
     percent,
+    response_columns,
+    row_label,
     stack_rows,
+    table_of,
+    titled_rows,
 )
 
 if TYPE_CHECKING:
@@ -38,8 +44,6 @@ _RELATIONS = {
     "needs": "{} acts only with {}",
     "need each other": "{} and {} need each other",
 }
-
-Cells = tuple[Cell, ...]
 
 
 @dataclass(frozen=True)
@@ -62,21 +66,21 @@ class ExplanationDrawing(SoloDrawing):
 
 def explanation_parts(explanation: Explanation, *, ends: bool = True) -> Iterator[Table | str]:
     """The tables and sentences of an explanation, with both numbers or without."""
-    yield from map(_refusal, explanation.refusals)
+    yield from map(_describe_refusal, explanation.refusals)
     if ends:
         yield _ends_table(explanation)
     if explanation.steps:
         yield _step_table(explanation)
     for reason in explanation.gaps:
         yield f"No number (–) for some of these choices together: {reason}."
-    yield from _relations(explanation)
+    yield from _describe_relations(explanation)
     if explanation.quiet:
         yield f"Without effect here: {'; '.join(explanation.quiet)}."
     elif not explanation.steps and not explanation.refusals:
         yield "The two protocols make the same choices."
 
 
-def _refusal(refusal: Refusal) -> str:
+def _describe_refusal(refusal: Refusal) -> str:
     text = f"{refusal.name} gives no number: {refusal.reason}"
     if refusal.choices:
         chosen = ", ".join(choice.replace("_", "-") for choice in refusal.choices)
@@ -86,17 +90,15 @@ def _refusal(refusal: Refusal) -> str:
 
 def _ends_table(explanation: Explanation) -> Table:
     metrics, titles = explanation.metrics, explanation.titles
-    rows = []
+    rows: list[Cells] = []
     for end in (explanation.start, explanation.goal):
         rows.append(_end_row(end.name, end.scores, metrics))
         if end.protocol.rounding != "none" and end.scores:
-            label = f"  printed, {end.protocol.rounding}"
-            rows.append(_end_row(label, end.scores, metrics, end.protocol.rounding))
+            name = f"  printed, {end.protocol.rounding}"
+            rows.append(_end_row(name, end.scores, metrics, end.protocol.rounding))
     difference = subtract(explanation.goal.scores, explanation.start.scores, metrics)
-    points = (Cell(_points(value)) for value in difference.values())
-    rows.append((Cell("difference", label=True), *points))
-    columns = (Column("F1"), *(Column(titles.get(m, m), numeric=True) for m in metrics))
-    return Table(columns, (tuple(rows),))
+    rows.append((row_label("difference"), *map(_show_points, difference.values())))
+    return table_of(("F1", *number_columns(*(titles.get(m, m) for m in metrics))), rows)
 
 
 def _end_row(
@@ -107,10 +109,10 @@ def _end_row(
 ) -> Cells:
     values = [scores.get(metric) for metric in metrics]
     cells = (_NO_NUMBER if value is None else percent(value, rounding) for value in values)
-    return Cell(name, label=rounding == "none"), *map(Cell, cells)
+    return Cell(name, label=rounding == "none"), *cells
 
 
-def _points(value: float | None) -> str:
+def _show_points(value: float | None) -> str:
     return "–" if value is None else show_sign(value)
 
 
@@ -123,22 +125,21 @@ def _step_table(explanation: Explanation) -> Table:
         shown = [
             metric for metric in explanation.metrics if _matters(step, metric)
         ] or explanation.metrics[-1:]
-        sections.append(
-            tuple(
-                (
-                    Cell("" if number else step.change, label=True),
-                    Cell(explanation.titles.get(metric, metric)),
-                    *(Cell(_worth(step, kind, metric)) for kind in kinds),
-                )
-                for number, metric in enumerate(shown)
+        rows = [
+            (
+                explanation.titles.get(metric, metric),
+                *(_show_worth(step, kind, metric) for kind in kinds),
             )
-        )
+            for metric in shown
+        ]
+        sections.append(titled_rows(row_label(step.change), rows))
     names = {"turn": "in turn", "shapley": "Shapley"}
-    columns = (
-        *(Column("Choice"), Column("Metric")),
-        *(Column(names.get(kind, kind), numeric=True) for kind in kinds),
+    columns: Columns = (
+        "Choice",
+        "Metric",
+        *number_columns(*(names.get(kind, kind) for kind in kinds)),
     )
-    return Table(columns, tuple(sections), caption="Points of F1 that each choice is worth")
+    return table_of(columns, *sections, caption="Points of F1 that each choice is worth")
 
 
 def _matters(step: Step, metric: str) -> bool:
@@ -146,12 +147,12 @@ def _matters(step: Step, metric: str) -> bool:
     return any(value is not None and abs(value) >= SHOWN for value in values)
 
 
-def _worth(step: Step, kind: str, metric: str) -> str:
+def _show_worth(step: Step, kind: str, metric: str) -> str:
     worth = getattr(step, kind)
-    return _points(worth[metric]) if metric in worth else ""
+    return _show_points(worth[metric]) if metric in worth else ""
 
 
-def _relations(explanation: Explanation) -> Iterator[str]:
+def _describe_relations(explanation: Explanation) -> Iterator[str]:
     """A sentence for each pair of choices: the metric in which most is at stake."""
     pairs: dict[tuple[str, tuple[str, str]], list[Relation]] = {}
     for relation in explanation.relations:
@@ -194,23 +195,23 @@ def _effect_table(sensitivity: Sensitivity) -> Table:
 
     def rows(
         values: Sequence[Points], show: Callable[[float | None], str]
-    ) -> list[tuple[str, list[Cell]]]:
-        cells = [[Cell(show(points.get(metric))) for metric in metrics] for points in values]
+    ) -> list[tuple[str, list[str]]]:
+        cells = [[show(points.get(metric)) for metric in metrics] for points in values]
         return [*zip(sensitivity.responses, cells, strict=True)]
 
     effects = [
-        (effect.name, rows(effect.points, _points))
+        (row_label(effect.name), rows(effect.points, _show_points))
         for effect in sensitivity.effects
         if effect.is_shown
     ]
-    first = stack_rows([("as it is", rows(sensitivity.scores, percent))], several)
-    sections = (*first, *stack_rows(effects, several))
-    columns = (
-        *label_columns("Choice", several),
-        *(Column(titles.get(metric, metric), numeric=True) for metric in metrics),
+    first = stack_rows([(row_label("as it is"), rows(sensitivity.scores, percent))], several)
+    sections = filter(None, (*first, *stack_rows(effects, several)))
+    columns: Columns = (
+        *response_columns("Choice", several),
+        *number_columns(*(titles.get(metric, metric) for metric in metrics)),
     )
     caption = "F1, and the points that each value of a choice changes, largest first"
-    return Table(columns, tuple(filter(None, sections)), caption=caption)
+    return table_of(columns, *sections, caption=caption)
 
 
 def _turn_sentences(sensitivity: Sensitivity) -> list[str]:
@@ -240,21 +241,15 @@ class SearchDrawing(SoloDrawing):
             if not candidate.hit and candidate.score is not None
         ]
         shown = [*hits, *(() if hits else misses[:_NEAREST])]
-        rows = tuple(
-            (Cell(candidate.name, label=True), Cell(percent(candidate.score)), Cell(candidate.hit))
+        rows = [
+            (row_label(candidate.name), percent(candidate.score), candidate.hit)
             for candidate in shown
-        )
-        columns = (
-            Column("Protocol or choice"),
-            Column(title, numeric=True),
-            Column("to the number"),
-        )
-        start = (
-            f"{title} {search.wanted} comes of"
-            if hits
-            else (f"Nothing gives {title} {search.wanted}; nearest are")
-        )
-        parts: list[Table | str] = [Table(columns, (rows,), caption=start)]
+        ]
+        columns: Columns = ("Protocol or choice", *number_columns(title), "to the number")
+        caption = f"{title} {search.wanted} comes of"
+        if not hits:
+            caption = f"Nothing gives {title} {search.wanted}; nearest are"
+        parts: list[Table | str] = [table_of(columns, rows, caption=caption)]
         reasons: dict[str, list[str]] = {}
         for candidate in search.candidates:
             if candidate.refusal and candidate.is_named:
@@ -273,26 +268,23 @@ class ResultDrawing(SoloDrawing):
 
     def sheet_of(self, difference: ResultDifference, format: str) -> Sheet:
         """Numbers, choices and remarks; what choices are worth, where that is known."""
-        scores = tuple(
+        scores: list[Cells] = [
             (
-                Cell(difference.titles.get(metric, metric), label=True),
-                *map(Cell, map(percent, values)),
-                Cell(show_sign(values[1] - values[0])),
+                row_label(difference.titles.get(metric, metric)),
+                *map(percent, values),
+                show_sign(values[1] - values[0]),
             )
             for metric, values in difference.scores.items()
-        )
-        columns = (
-            Column("F1"),
-            *(Column(name, numeric=True) for name in (*difference.names, "difference")),
-        )
-        parts: list[Table | str] = [Table(columns, (scores,))]
+        ]
+        columns: Columns = ("F1", *number_columns(*difference.names, "difference"))
+        parts: list[Table | str] = [table_of(columns, scores)]
         if difference.choices:
-            rows = tuple(
-                (Cell(name.replace("_", "-"), label=True), *map(Cell, values))
+            choices: list[Cells] = [
+                (row_label(name.replace("_", "-")), *values)
                 for name, values in difference.choices.items()
-            )
-            heads = tuple(Column(name, unbroken=True) for name in difference.names)
-            parts.append(Table((Column("Choice"), *heads), (rows,), caption="What differs"))
+            ]
+            values = (Column(name, unbroken=True) for name in difference.names)
+            parts.append(table_of(("Choice", *values), choices, caption="What differs"))
         else:
             parts.append("Their protocols make the same choices.")
         parts += [f"{remark[0].upper()}{remark[1:]}." for remark in difference.remarks]

@@ -43,7 +43,7 @@ def draw_latex(sheet: Sheet) -> str:
     lines = (*sheet.about, *sheet.signatures)
     style = current_style()
     if sheet.label or style.caption or style.label or style.width:
-        return "\n\n".join((_comments(lines), *_floats(sheet))) + "\n"
+        return "\n\n".join((_draw_comments(lines), *_draw_floats(sheet))) + "\n"
     parts = []
     for part in sheet.parts:
         if isinstance(part, Table):
@@ -51,10 +51,10 @@ def draw_latex(sheet: Sheet) -> str:
             parts.append(caption + tabular(part))
         elif part:
             parts.append("\n".join(f"% {visible(line)}" for line in part.split("\n")))
-    return "\n\n".join((_comments(lines), *parts)) + "\n"
+    return "\n\n".join((_draw_comments(lines), *parts)) + "\n"
 
 
-def _floats(sheet: Sheet) -> Iterator[str]:
+def _draw_floats(sheet: Sheet) -> Iterator[str]:
     """A float for all tables without a caption, and one for each table that has one.
 
     Sentences become the caption of the table before them; the first float has the caption of the
@@ -89,7 +89,7 @@ def _floats(sheet: Sheet) -> Iterator[str]:
         yield "\n".join((*lines, f"\\end{{{float_name}}}"))
 
 
-def _comments(texts: Iterable[str]) -> str:
+def _draw_comments(texts: Iterable[str]) -> str:
     """The packages that tables need, and texts of any origin, as comments of one line each."""
     needs = r"needs \usepackage{booktabs,graphicx}"
     comments = (needs, *(visible(" ".join(text.split())) for text in texts))
@@ -107,7 +107,7 @@ def tabular(table: Table) -> str:
     ]
     for number, section in enumerate(table.sections):
         lines += [r"\addlinespace"] if number else []
-        lines += [" & ".join(map(_cell, row)) + r" \\" for row in section]
+        lines += [" & ".join(map(_draw_cell, row)) + r" \\" for row in section]
     return "\n".join((*lines, r"\bottomrule", r"\end{tabular}}"))
 
 
@@ -129,7 +129,7 @@ def _group_lines(columns: Sequence[Column]) -> list[str]:
     return [" & ".join(cells) + r" \\", " ".join(rules)]
 
 
-def _cell(cell: Cell) -> str:
+def _draw_cell(cell: Cell) -> str:
     text = escape(shorten(cell.text))
     text = re.sub(r"^-(?=\d)", "$-$", text)
     text = f"\\textbf{{{text}}}" if cell.bold and text else text

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from corefeval.output.style import shown_rates
-from corefeval.output.tables import Cell, Column, interval, percent
+from corefeval.output.tables import Cell, Column, interval, number_columns, percent
 from corefeval.results import Result, Score
 
 
@@ -77,11 +77,9 @@ class Intervals(NamedTuple):
         if not self.heading:
             return []
         if not self.segments:
-            return [Column(self.heading, group, True)]
-        score_column = (
-            Column("segments", group, True) if group else Column("F1", self.segments, True)
-        )
-        return [score_column, Column(self.heading, group or self.segments, True)]
+            return [*number_columns(self.heading, group=group)]
+        headings = ("segments" if group else "F1", self.heading)
+        return [*number_columns(*headings, group=group or self.segments)]
 
     def cells(self, score: Score) -> list[Cell]:
         """A score's cells in the columns of intervals."""
@@ -103,10 +101,9 @@ def columns_of(line: Line, *, f1_only: bool = False, ci: Intervals = NO_INTERVAL
     """The columns of a line's rates where lines stand side by side, and of their intervals."""
     brief = f1_only or line.f1_only
     if brief and not ci.heading:
-        return [Column(line.title, numeric=True)]
+        return [*number_columns(line.title)]
     headings = ["F1"] if brief else list(shown_rates().values())
-    rates = [Column(heading, line.title, True) for heading in headings]
-    return [*rates, *ci.columns(line.title)]
+    return [*number_columns(*headings, group=line.title), *ci.columns(line.title)]
 
 
 def cells_of(

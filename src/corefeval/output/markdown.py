@@ -14,14 +14,14 @@ def draw_markdown(sheet: Sheet) -> str:
     parts = []
     for part in sheet.parts:
         if isinstance(part, str):
-            parts += _paragraphs(part)
+            parts += _draw_paragraphs(part)
         else:
             parts += [f"**{escape(part.caption)}**"] if part.caption else []
             parts.append(table_markdown(part))
     return "\n\n".join((*parts, *map(escape, sheet.about), *map(code, sheet.signatures))) + "\n"
 
 
-def _paragraphs(text: str) -> list[str]:
+def _draw_paragraphs(text: str) -> list[str]:
     """A text with its lines as paragraphs; those that are indented are a list."""
     paragraphs = []
     for is_list, lines in groupby(filter(None, text.split("\n")), key=lambda line: line[0] == " "):
@@ -34,7 +34,7 @@ def table_markdown(table: Table) -> str:
     """Columns padded, so that the source can be read too."""
     headings = [f"{column.group} {column.heading}".strip() for column in table.columns]
     rows = [[escape(shorten(heading)) for heading in headings]]
-    rows += [[_cell(cell) for cell in row] for section in table.sections for row in section]
+    rows += [[_draw_cell(cell) for cell in row] for section in table.sections for row in section]
     widths = [max(2, *map(len, column)) for column in zip(*rows, strict=True)]
     numeric = [column.numeric for column in table.columns]
     rule = [
@@ -53,7 +53,7 @@ def table_markdown(table: Table) -> str:
     )
 
 
-def _cell(cell: Cell) -> str:
+def _draw_cell(cell: Cell) -> str:
     text = escape(shorten(cell.text))
     text = f"**{text}**" if cell.bold and text else text
     return f"{text}<sup>{escape(cell.mark)}</sup>" if cell.mark else text

@@ -33,9 +33,9 @@ def draw_conll(results: Sequence[Result], *, by_document: bool = False) -> str:
             parts.append(f"METRIC {_NAMES.get(metric, metric)}:\n")
             if by_document:
                 for document in result.documents:
-                    totals = _totals(document.scores, metric)
+                    totals = _total_lines(document.scores, metric)
                     parts += [f"{visible(document.id)}:", *totals, ""]
-            parts += ["====== TOTALS =======", *_totals(result.scores, metric), ""]
+            parts += ["====== TOTALS =======", *_total_lines(result.scores, metric), ""]
     return "\n".join(parts)
 
 
@@ -44,24 +44,24 @@ def _check_sums(results: Sequence[Result], program: str) -> None:
         raise UsageError(f"{program} sums over documents: it has no macro average")
 
 
-def _totals(scores: Mapping[str, Score], metric: str) -> list[str]:
-    lines = [f"Identification of Mentions: {_ratios(scores['mentions'])}", _RULE]
+def _total_lines(scores: Mapping[str, Score], metric: str) -> list[str]:
+    lines = [f"Identification of Mentions: {_show_ratios(scores['mentions'])}", _RULE]
     score = scores[metric]
     if metric != "blanc":
-        return [*lines, f"Coreference: {_ratios(score)}", _RULE]
+        return [*lines, f"Coreference: {_show_ratios(score)}", _RULE]
     lines += ["", "Coreference:"]
     for kind, label in (("coreference", "Coreference"), ("non_coreference", "Non-coreference")):
         common, key, response = (
             score.counts[f"{kind}_{side}"] for side in ("common", "key", "response")
         )
-        lines += [f"{label} links: {_line(common, key, common, response)}", _RULE]
-    rates = _line(score.recall, 1, score.precision, 1, score.f1)
+        lines += [f"{label} links: {_show_rates(common, key, common, response)}", _RULE]
+    rates = _show_rates(score.recall, 1, score.precision, 1, score.f1)
     return [*lines, f"BLANC: {rates}", _RULE]
 
 
-def _ratios(score: Score) -> str:
+def _show_ratios(score: Score) -> str:
     counts = score.counts
-    return _line(
+    return _show_rates(
         counts["recall_numerator"],
         counts["recall_denominator"],
         counts["precision_numerator"],
@@ -69,7 +69,7 @@ def _ratios(score: Score) -> str:
     )
 
 
-def _line(
+def _show_rates(
     recall_top: float,
     recall_bottom: float,
     precision_top: float,
@@ -81,13 +81,13 @@ def _line(
     if f1 is None:
         f1 = 2 * recall * precision / (recall + precision) if recall + precision else 0.0
     return (
-        f"Recall: ({recall_top:.15g} / {recall_bottom:.15g}) {_cut(recall)}\t"
-        f"Precision: ({precision_top:.15g} / {precision_bottom:.15g}) {_cut(precision)}\t"
-        f"F1: {_cut(f1)}"
+        f"Recall: ({recall_top:.15g} / {recall_bottom:.15g}) {_truncate(recall)}\t"
+        f"Precision: ({precision_top:.15g} / {precision_bottom:.15g}) {_truncate(precision)}\t"
+        f"F1: {_truncate(f1)}"
     )
 
 
-def _cut(rate: float) -> str:
+def _truncate(rate: float) -> str:
     return f"{int(10000 * rate) / 100:.15g}%"
 
 
@@ -124,7 +124,7 @@ def draw_corefud(results: Sequence[Result], *, by_document: bool = False) -> str
         chosen = [name for name in result.tables if name in COREFUD_METRICS]
         if not chosen:
             raise UsageError(f"corefud-scorer prints only {', '.join(COREFUD_METRICS)}")
-        lines += _heading(result, chosen)
+        lines += _heading_lines(result, chosen)
         lines += _score_lines(result, chosen, "{}\n", by_document)
     return "\n".join((*lines, ""))
 
@@ -147,7 +147,7 @@ def _rate_lines(scores: Mapping[str, Score], chosen: Sequence[str], form: str) -
         yield f"CoNLL score: {100 * sum(scores[name].f1 for name in _AVERAGE) / 3:.2f}"
 
 
-def _heading(result: Result, chosen: Sequence[str]) -> list[str]:
+def _heading_lines(result: Result, chosen: Sequence[str]) -> list[str]:
     protocol = result.protocol
     kinds = []
     if chosen != ["mor"]:  # which looks at mentions alone

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 from corefeval._version import __version__
 from corefeval.diagnostics import plural
 from corefeval.display import shorten
-from corefeval.output.drawing import Drawing
 from corefeval.output.lines import (
     NO_INTERVALS,
     Intervals,
@@ -23,13 +22,19 @@ from corefeval.output.lines import (
 from corefeval.output.style import current_style, shown_rates
 from corefeval.output.tables import (
     Cell,
+    Cells,
     Column,
+    Drawing,
     Sheet,
     Table,
     feature_heading,
-    label_columns,
+    number_columns,
     percent,
+    response_columns,
+    row_label,
     stack_rows,
+    table_of,
+    titled_rows,
 )
 from corefeval.results import Result, Score, Slices
 from corefeval.results.slices import all_values
@@ -57,7 +62,7 @@ class ResultDrawing(Drawing):
         tables = [system_table(results) if wide else metric_table(results)]
         tables += [*count_tables(results), *slice_tables(results)]
         tables += [document_table(results)] if self.by_document else []
-        about = (_about(results),) if format == "text" else ()
+        about = (_describe_sources(results),) if format == "text" else ()
         return Sheet(
             tuple(tables), about, tuple(dict.fromkeys(result.signature for result in results))
         )
@@ -71,7 +76,7 @@ class ResultDrawing(Drawing):
         return {
             "corefeval": __version__,
             "key": self.results[0].key,
-            "responses": [_response(result) for result in self.results],
+            "responses": [_describe_response(result) for result in self.results],
         }
 
     def draw(self, format: str, color: bool) -> str:
@@ -108,7 +113,7 @@ class SliceDrawing(Drawing):
         ]
 
 
-def _about(results: Sequence[Result]) -> str:
+def _describe_sources(results: Sequence[Result]) -> str:
     first = results[0]
     against = f"{shorten(first.response)} against {shorten(first.key)}"
     names = [] if len(results) > 1 else [against]
@@ -117,12 +122,12 @@ def _about(results: Sequence[Result]) -> str:
     return ", ".join([*names, plural(len(first.document_ids), "document"), *segments])
 
 
-def _response(result: Result) -> dict[str, object]:
+def _describe_response(result: Result) -> dict[str, object]:
     slices = {name: _slice_record(feature_slices) for name, feature_slices in result.slices.items()}
     return {
         "name": result.response,
         "signature": result.signature,
-        "scores": _scores(result.scores),
+        "scores": _describe_scores(result.scores),
         **(
             {
                 "slices": {name: record["scores"] for name, record in slices.items()},
@@ -133,7 +138,8 @@ def _response(result: Result) -> dict[str, object]:
             else {}
         ),
         "documents": [
-            {"id": document.id, "scores": _scores(document.scores)} for document in result.documents
+            {"id": document.id, "scores": _describe_scores(document.scores)}
+            for document in result.documents
         ],
         **({"answers": dict(result.answers)} if result.answers else {}),
         "notices": [notice.as_dict() for notice in result.notices],
@@ -143,13 +149,15 @@ def _response(result: Result) -> dict[str, object]:
 def _slice_record(slices: Slices) -> dict[str, Any]:
     """Scores by value, null where there was nothing to count; sizes of the key."""
     return {
-        "scores": {value: _scores(part.scores, sliced=True) for value, part in slices.items()},
+        "scores": {
+            value: _describe_scores(part.scores, sliced=True) for value, part in slices.items()
+        },
         "sizes": dict(slices.sizes),
         "undefined": dict(slices.undefined),
     }
 
 
-def _scores(scores: Mapping[str, Score], *, sliced: bool = False) -> dict[str, object]:
+def _describe_scores(scores: Mapping[str, Score], *, sliced: bool = False) -> dict[str, object]:
     return {
         metric: None if sliced and not score.has_counted else score.as_dict()
         for metric, score in scores.items()
@@ -159,46 +167,40 @@ def _scores(scores: Mapping[str, Score], *, sliced: bool = False) -> dict[str, o
 def metric_table(results: Sequence[Result]) -> Table:
     """A row for each metric, responses below each other."""
     several = len(results) > 1
-    ci, rates = Intervals.of(results), tuple(shown_rates())
+    ci, rates = Intervals.of(results), shown_rates()
     groups = []
     for line in lines_of(results):
         best = best_f1(line, results) if several else None
         scores = [(result.response, line.score(result)) for result in results]
         cells = [
-            (name, [*rate_cells(score, best, rates), *ci.cells(score)])
+            (name, [*rate_cells(score, best, tuple(rates)), *ci.cells(score)])
             for name, score in scores
             if score is not None
         ]
-        groups.append((line.title, cells))
-    headings = (Column(heading, numeric=True) for heading in shown_rates().values())
-    columns = (*label_columns("Metric", several), *headings, *ci.columns())
-    return Table(columns, tuple(stack_rows(groups, several)))
+        groups.append((row_label(line.title), cells))
+    headings = (*response_columns("Metric", several), *number_columns(*rates.values()))
+    return table_of((*headings, *ci.columns()), *stack_rows(groups, several))
 
 
 def system_table(results: Sequence[Result]) -> Table:
     """A row for each response, as papers print them: R, P and F1 of each metric side by side."""
     lines = lines_of(results)
     ci = Intervals.of(results)
-    columns = [
-        Column("Response"),
-        *(column for line in lines for column in columns_of(line, ci=ci)),
-    ]
-    rows = [
+    rows: list[Cells] = [
         (
-            Cell(result.response),
+            result.response,
             *(cell for line in lines for cell in cells_of(line, result, results, ci=ci)),
         )
         for result in results
     ]
-    return Table(tuple(columns), (tuple(rows),))
+    columns = (column for line in lines for column in columns_of(line, ci=ci))
+    return table_of(("Response", *columns), rows)
 
 
 def document_table(results: Sequence[Result]) -> Table:
     """A row for each document and response: F1 of each metric."""
     several = len(results) > 1
     lines = [line for line in lines_of(results) if not line.part]
-    columns = label_columns("Document", several)
-    columns += [Column(line.title, numeric=True) for line in lines]
     groups = []
     for index, identifier in enumerate(results[0].document_ids):
         documents = [
@@ -206,28 +208,26 @@ def document_table(results: Sequence[Result]) -> Table:
             for result in results
             if result.document_ids[index : index + 1] == (identifier,)
         ]
+        f1s = [
+            [document[line.metric].f1 if line.metric in document.result else None for line in lines]
+            for document in documents
+        ]
         best = [
-            max(
-                (
-                    document[line.metric].f1
-                    for document in documents
-                    if line.metric in document.result
-                ),
-                default=0,
-            )
-            for line in lines
+            max((f1 for f1 in column if f1 is not None), default=0)
+            for column in zip(*f1s, strict=True)
         ]
         members = []
-        for document in documents:
-            result = document.result
-            f1s = [document[line.metric].f1 if line.metric in result else None for line in lines]
+        for document, row in zip(documents, f1s, strict=True):
+            rounding = document.result.protocol.rounding
             cells = [
-                Cell(percent(f1, result.protocol.rounding), several and bool(top) and f1 == top)
-                for f1, top in zip(f1s, best, strict=True)
+                Cell(percent(f1, rounding), several and bool(top) and f1 == top)
+                for f1, top in zip(row, best, strict=True)
             ]
-            members.append((result.response, cells))
-        groups.append((identifier, members))
-    return Table(tuple(columns), tuple(stack_rows(groups, several, label=False)))
+            members.append((document.result.response, cells))
+        groups.append((Cell(identifier), members))
+    titles = (line.title for line in lines)
+    columns = (*response_columns("Document", several), *number_columns(*titles))
+    return table_of(columns, *stack_rows(groups, several))
 
 
 def slice_tables(results: Sequence[Result]) -> list[Table]:
@@ -252,54 +252,51 @@ def slice_table(sliced: Sequence[Slices], metrics: Container[str]) -> Table:
 
     Of `metrics` all rates are shown where there is room, of others F1.
     """
-    feature = sliced[0].feature
+    several = len(sliced) > 1
     lines = lines_of([slices.whole for slices in sliced])
-    asked_for = [line for line in lines if line.metric in metrics]
-    all_intervals = Intervals.of(
+    intervals = Intervals.of(
         [result for slices in sliced for result in (slices.whole, *slices.values())]
     )
-    ci = all_intervals
-    width = sum(len(columns_of(line)) for line in asked_for) + len(lines) - len(asked_for)
-    brief = set(lines) - (set(asked_for) if width <= _COLUMNS else set())
-    if width + len(lines) > _COLUMNS:  # F1 with intervals, or if that is too much F1 alone
-        each = 1 + len(ci.columns())
-        ci = ci if each * len(lines) <= _COLUMNS else NO_INTERVALS
-        brief = set(lines) if ci.heading else brief
-    elsewhere = (
-        " (intervals are in CSV and JSON)" if all_intervals.heading and not ci.heading else ""
-    )
-    several = len(sliced) > 1
-    columns = [
-        Column(feature_heading(feature)),
-        Column("share", numeric=True),
-        *([Column("Response")] if several else []),
-        *(column for line in lines for column in columns_of(line, f1_only=line in brief, ci=ci)),
-    ]
+    brief, ci = _fit_columns(lines, metrics, intervals)
     sections = []
     for value in (*all_values(sliced), None):
         having = [slices for slices in sliced if value is None or value in slices]
-        sliced_results = [slices.whole if value is None else slices[value] for slices in having]
-        rows: list[tuple[Cell, ...]] = []
-        for slices, result in zip(having, sliced_results, strict=True):
-            first = not rows
-            rows.append(
-                (
-                    Cell(("all" if value is None else value) if first else "", label=True),
-                    Cell(_share(slices, value) if first else ""),
-                    *([Cell(result.response)] if several else []),
-                    *(
-                        cell
-                        for line in lines
-                        for cell in _cells_or_dashes(
-                            line, result, sliced_results, line in brief, ci
-                        )
-                    ),
-                )
+        results = [slices.whole if value is None else slices[value] for slices in having]
+        rows: list[Cells] = [
+            (
+                *([result.response] if several else []),
+                *(
+                    cell
+                    for line in lines
+                    for cell in _cells_or_dashes(line, result, results, line in brief, ci)
+                ),
             )
-        sections.append(tuple(rows))
+            for result in results
+        ]
+        rows = titled_rows(Cell(_show_share(having[0], value)), rows)
+        sections.append(titled_rows(row_label("all" if value is None else value), rows))
     if not several:
-        sections = [tuple(row for section in sections[:-1] for row in section), sections[-1]]
-    return Table(tuple(columns), tuple(sections), caption=f"By {feature}{elsewhere}")
+        sections = [[row for section in sections[:-1] for row in section], sections[-1]]
+    columns: list[Column | str] = [feature_heading(sliced[0].feature), *number_columns("share")]
+    columns += ["Response"] if several else []
+    for line in lines:
+        columns += columns_of(line, f1_only=line in brief, ci=ci)
+    remark = " (intervals are in CSV and JSON)" if intervals.heading and not ci.heading else ""
+    return table_of(columns, *sections, caption=f"By {sliced[0].feature}{remark}")
+
+
+def _fit_columns(
+    lines: Sequence[Line], metrics: Container[str], intervals: Intervals
+) -> tuple[set[Line], Intervals]:
+    """The lines of which only F1 has room, and the intervals if there is room for them."""
+    full = [line for line in lines if line.metric in metrics]
+    width = sum(len(columns_of(line)) for line in full) + len(lines) - len(full)
+    brief = set(lines) - (set(full) if width <= _COLUMNS else set())
+    if width + len(lines) <= _COLUMNS:
+        return brief, intervals
+    if (1 + len(intervals.columns())) * len(lines) > _COLUMNS:
+        return brief, NO_INTERVALS
+    return set(lines) if intervals.heading else brief, intervals
 
 
 def _cells_or_dashes(
@@ -312,7 +309,7 @@ def _cells_or_dashes(
     return [Cell("–")] * len(cells) if nothing else cells
 
 
-def _share(slices: Slices, value: str | None) -> str:
+def _show_share(slices: Slices, value: str | None) -> str:
     """How much of the key a value is."""
     total = sum(slices.sizes.values())
     size = total if value is None else slices.sizes.get(value, 0)
@@ -321,30 +318,22 @@ def _share(slices: Slices, value: str | None) -> str:
 
 def count_tables(results: Sequence[Result]) -> list[Table]:
     """The counts of metrics that people read as such: correct, wrong, missed, spurious."""
-    rows = []
     several = len(results) > 1
+    section = []
     for line in lines_of(results):
-        for number, result in enumerate(results):
-            score = line.score(result)
-            if score is None or "tp" not in score.counts:
-                continue
-            rows.append(
-                (
-                    Cell("" if number else line.title, label=True),
-                    *([Cell(result.response)] if several else []),
-                    *(
-                        Cell(f"{score.counts[n]:,.0f}" if n in score.counts else "")
-                        for n in _COUNTS
-                    ),
-                    Cell(percent(score.rates.get("accuracy"))),
-                )
+        scores = [(result.response, line.score(result)) for result in results]
+        rows = [
+            (
+                *([response] if several else []),
+                *(f"{score.counts[n]:,.0f}" if n in score.counts else "" for n in _COUNTS),
+                percent(score.rates.get("accuracy")),
             )
-    if not rows:
+            for response, score in scores
+            if score is not None and "tp" in score.counts
+        ]
+        section += titled_rows(row_label(line.title), rows)
+    if not section:
         return []
-    columns = (
-        Column("Counts"),
-        *([Column("Response")] if several else []),
-        *(Column(f"{word} ({name})", numeric=True) for name, word in _COUNTS.items()),
-        Column("accuracy", numeric=True),
-    )
-    return [Table(columns, (tuple(rows),))]
+    names = [f"{word} ({name})" for name, word in _COUNTS.items()]
+    columns = (*response_columns("Counts", several), *number_columns(*names, "accuracy"))
+    return [table_of(columns, section)]

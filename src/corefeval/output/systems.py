@@ -1,4 +1,4 @@
-"""Comparisons in every format: systems by metrics, and the tables that options add."""
+"""Comparisons of systems, on one corpus or over several, in every format."""
 
 from __future__ import annotations
 
@@ -13,26 +13,35 @@ from corefeval.output.differences import (
     driver_table,
     letters,
     outcome_table,
+    p_value,
     pair_table,
     power_sentences,
+    show_sign,
     tau_table,
     turning_sentences,
 )
-from corefeval.output.drawing import SoloDrawing
 from corefeval.output.style import RATES, current_style
 from corefeval.output.tables import (
     RAISED,
     Cell,
+    Cells,
     Column,
+    Columns,
     Sheet,
+    SoloDrawing,
     Table,
     feature_heading,
+    number_columns,
     percent,
+    row_label,
+    table_of,
+    titled_rows,
 )
 from corefeval.tabular import Row
 
 if TYPE_CHECKING:
     from corefeval.stats import Comparison
+    from corefeval.stats.standings import CorporaComparison, CorporaDifference, Standing
 
 BETTER, WORSE = "†", "‡"  # than the baseline
 
@@ -47,6 +56,7 @@ _CORRECTIONS = {
     "none": ", not corrected for {pairs}",
 }
 _MANY = 6  # metrics that fit side by side
+_SHOWN_CORPORA = 4  # corpora that are named in a cell
 
 
 @dataclass(frozen=True)
@@ -139,9 +149,9 @@ def main_tables(comparison: Comparison, *, compact: bool, most: int = _MANY) -> 
     metrics = comparison.metrics
     groups = [metrics[at : at + most] for at in range(0, len(metrics), most)]
     return [
-        Table(
-            (*_head(comparison), *_metric_columns(comparison, group, compact)),
-            (_rows(comparison, group, compact),),
+        table_of(
+            (*_head_columns(comparison), *_metric_columns(comparison, group, compact)),
+            _rows(comparison, group, compact),
         )
         for group in groups
     ]
@@ -149,18 +159,13 @@ def main_tables(comparison: Comparison, *, compact: bool, most: int = _MANY) -> 
 
 def stacked_table(comparison: Comparison) -> Table:
     """Metrics below each other, for all rates of which there is no room side by side."""
-    sections = tuple(
-        _titled(comparison.title(metric), _rows(comparison, [metric], compact=False))
+    sections = (
+        titled_rows(row_label(comparison.title(metric)), _rows(comparison, [metric], compact=False))
         for metric in comparison.metrics
     )
     columns = _metric_columns(comparison, comparison.metrics[:1], compact=False)
     plain = (column._replace(group="") for column in columns)
-    return Table((Column("Metric"), *_head(comparison), *plain), sections)
-
-
-def _titled(title: str, rows: Sequence[tuple[Cell, ...]]) -> tuple[tuple[Cell, ...], ...]:
-    """Rows with a label before the first of them."""
-    return tuple((Cell("" if n else title, label=True), *row) for n, row in enumerate(rows))
+    return table_of(("Metric", *_head_columns(comparison), *plain), *sections)
 
 
 def slice_table(
@@ -168,23 +173,22 @@ def slice_table(
 ) -> Table:
     """Systems by metrics for each value of a feature, a section each."""
     first = next(iter(values.values()))
-    heading = feature_heading(feature)
-    sections = tuple(
-        _titled(value, _rows(comparison, comparison.metrics, compact))
+    sections = (
+        titled_rows(row_label(value), _rows(comparison, comparison.metrics, compact))
         for value, comparison in values.items()
     )
-    columns = (Column(heading), *_head(overall), *_metric_columns(first, first.metrics, compact))
-    return Table(columns, sections, caption=f"By {feature}")
+    columns: Columns = (*_head_columns(overall), *_metric_columns(first, first.metrics, compact))
+    return table_of((feature_heading(feature), *columns), *sections, caption=f"By {feature}")
 
 
-def _head(comparison: Comparison) -> tuple[Column, ...]:
-    return (Column(""), Column("System")) if comparison.baseline is None else (Column("System"),)
+def _head_columns(comparison: Comparison) -> tuple[str, ...]:
+    return ("", "System") if comparison.baseline is None else ("System",)
 
 
 def _metric_columns(comparison: Comparison, metrics: Sequence[str], compact: bool) -> list[Column]:
     columns = []
     for metric in metrics:
-        title, rates = comparison.title(metric), _rates(comparison, metric)
+        title, rates = comparison.title(metric), _choose_rates(comparison, metric)
         ranked = not compact and comparison.baseline is None
         for rate in rates:
             heading = RATES.get(rate, rate)
@@ -200,7 +204,7 @@ def _metric_columns(comparison: Comparison, metrics: Sequence[str], compact: boo
     return columns
 
 
-def _rates(comparison: Comparison, metric: str) -> tuple[str, ...]:
+def _choose_rates(comparison: Comparison, metric: str) -> tuple[str, ...]:
     """The rates of a metric that are shown: the one that is compared, and others of the style."""
     wishes, compared_rate = current_style().rates, comparison.rate
     if wishes and compared_rate not in wishes:
@@ -213,17 +217,15 @@ def _is_stacked() -> bool:
     return current_style().width == "column" and len(current_style().rates) > 1
 
 
-def _rows(
-    comparison: Comparison, metrics: Sequence[str], compact: bool
-) -> tuple[tuple[Cell, ...], ...]:
+def _rows(comparison: Comparison, metrics: Sequence[str], compact: bool) -> list[Cells]:
     names = letters(comparison.systems)
     by_metric = [_metric_cells(comparison, metric, names, compact) for metric in metrics]
-    rows = []
+    rows: list[Cells] = []
     for place, system in enumerate(comparison.systems):
-        label = (Cell(names[system]),) if comparison.baseline is None else ()
+        letter = (names[system],) if comparison.baseline is None else ()
         cells = (cell for column in by_metric for cell in column[place])
-        rows.append((*label, Cell(system), *cells))
-    return tuple(rows)
+        rows.append((*letter, system, *cells))
+    return rows
 
 
 def _metric_cells(
@@ -232,11 +234,11 @@ def _metric_cells(
     """The cells of one metric, system by system."""
     scores = {system: percent(score) for system, score in comparison.scores[metric].items()}
     best = comparison.best(metric)
-    marks = {system: _mark(comparison, metric, system, names) for system in scores}
+    marks = {system: _mark_better(comparison, metric, system, names) for system in scores}
     width = max(map(len, scores.values()))
     room = max(map(len, marks.values()))
     ranks = {} if comparison.baseline is not None else comparison.ranks(metric)
-    shown = _rates(comparison, metric)
+    shown = _choose_rates(comparison, metric)
     cells = []
     for system, score in scores.items():
         number, bold = score.rjust(width), system in best
@@ -256,7 +258,7 @@ def _metric_cells(
     return cells
 
 
-def _mark(comparison: Comparison, metric: str, system: str, names: dict[str, str]) -> str:
+def _mark_better(comparison: Comparison, metric: str, system: str, names: dict[str, str]) -> str:
     if comparison.baseline is not None:
         if comparison.is_better(metric, system, comparison.baseline):
             return BETTER
@@ -291,4 +293,95 @@ def legend(comparison: Comparison, *, compact: bool = False) -> str:
     return (
         f"{start} A superscript names the systems that this one is significantly better than "
         f"({how}); systems of the same rank ({rank}) do not differ significantly."
+    )
+
+
+@dataclass(frozen=True)
+class CorporaDrawing(SoloDrawing):
+    """A comparison over corpora by one metric (the first), in a group of them or all."""
+
+    results: Sequence[CorporaComparison]
+    metric: str | None = None
+    group: str = ""
+
+    def _standing(self, comparison: CorporaComparison) -> Standing[CorporaDifference]:
+        return comparison.standing(self.metric or comparison.metrics[0], self.group)
+
+    def sheet_of(self, comparison: CorporaComparison, format: str) -> Sheet:
+        """Ranks with averages and intervals, pairs best first, and what the columns mean."""
+        standing = self._standing(comparison)
+        tables = (
+            standing_table(standing, comparison.options.level),
+            standing_pair_table(standing, comparison),
+        )
+        return Sheet(
+            (*tables, standing_legend(standing, comparison)),
+            (),
+            (comparison.signature,),
+            label="standings",
+        )
+
+    def rows(self) -> list[Row]:
+        """One row for each pair, of the metric and group that are shown."""
+        places = {
+            (standing.metric, standing.group) for standing in map(self._standing, self.results)
+        }
+        rows = [row for comparison in self.results for row in comparison.rows()]
+        return [row for row in rows if (row["metric"], row["group"]) in places]
+
+
+def standing_table(standing: Standing[CorporaDifference], level: float) -> Table:
+    """Systems, best first: rank, average and interval."""
+    rows = []
+    for name in sorted(standing.scores, key=lambda name: -standing.scores[name]):
+        average, interval = standing.scores[name], "–".join(map(percent, standing.intervals[name]))
+        rows.append((name, str(standing.ranks[name]), percent(average), interval))
+    columns: Columns = ("System", *number_columns("Rank", "Average", f"{100 * level:g} % CI"))
+    group = f", {standing.group}" if standing.group else ""
+    return table_of(columns, rows, caption=f"{standing.metric}{group}")
+
+
+def standing_pair_table(standing: Standing[CorporaDifference], comparison: CorporaComparison) -> Table:
+    """Every pair, the better one first: the difference, and on how many corpora it holds."""
+    pairs = [pair if pair.difference >= 0 else pair.reversed for pair in standing.pairs]
+    order = sorted(standing.scores, key=lambda name: -standing.scores[name])
+    pairs.sort(key=lambda pair: (order.index(pair.first), order.index(pair.second)))
+    headings = ("Difference", f"{100 * comparison.options.level:g} % CI", "adjusted p")
+    columns: Columns = (
+        *("System", "Against"),
+        *number_columns(*headings),
+        *number_columns("better", "worse", group="corpora"),
+        Column("which", "corpora"),
+    )
+    return table_of(columns, map(_pair_row, pairs), caption="Pairs")
+
+
+def _pair_row(pair: CorporaDifference) -> Cells:
+    low, high = pair.interval
+    better, worse = pair.better, pair.worse
+    named = [*better.corpora, *(f"not {name}" for name in worse.corpora)]
+    if len(named) > _SHOWN_CORPORA:
+        named[_SHOWN_CORPORA:] = [f"and {len(named) - _SHOWN_CORPORA} more"]
+    return (
+        pair.first,
+        pair.second,
+        Cell(show_sign(pair.difference), bold=pair.significant),
+        f"{show_sign(low)} to {show_sign(high)}",
+        Cell(p_value(pair.adjusted_p), bold=pair.significant),
+        *(f"{outcome.count}/{outcome.tested}" for outcome in (better, worse)),
+        ", ".join(named),
+    )
+
+
+def standing_legend(standing: Standing[CorporaDifference], comparison: CorporaComparison) -> str:
+    """What ranks, intervals and numbers of corpora mean."""
+    options = comparison.options
+    drawn = ", ".join(options.resample)
+    return (
+        f"Averages over {plural(len(standing.corpora), 'corpus')}. Differences in bold are "
+        f"significant at {options.alpha:g} (bootstrap of {drawn}, {options.trials:,} trials); "
+        "systems of the same rank do not differ significantly. better and worse say on how many "
+        "corpora, at least, the first system is significantly better or worse than the second "
+        f"({options.combination.title()} on paired randomization tests), and which names these "
+        "corpora (Holm)."
     )

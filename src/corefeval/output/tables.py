@@ -1,13 +1,17 @@
-"""Tables as rows of cells, and sheets of tables, which each format draws in its own way."""
+"""Tables, sheets of tables, and the drawings that make them of results, for every format."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, cast
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, cast
 
+from corefeval._version import __version__
+from corefeval.display import csv_text, json_text
 from corefeval.output.style import current_style
 from corefeval.results import Score
 from corefeval.syntax import CROSS, split_list
+from corefeval.tabular import Row, columns_of
 
 # Small raised letters, as far as there are any.
 RAISED = dict(zip("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True))
@@ -77,37 +81,60 @@ class Sheet(NamedTuple):
         return self._replace(parts=parts)
 
 
-def table_of(headings: Iterable[str], rows: Iterable[Iterable[str]], caption: str = "") -> Table:
-    """A table of plain text: what the first column names, and numbers behind it."""
-    first, *number_headings = headings
-    columns = (Column(first), *(Column(heading, numeric=True) for heading in number_headings))
-    return Table(columns, (tuple(tuple(map(Cell, row)) for row in rows),), caption)
+Columns = Iterable[Column | str]  # of a table; plain text is the heading of a column of text
+Cells = Sequence[Cell | str]  # of a row; plain text is a cell of that text
 
 
-def label_columns(heading: str, several: bool) -> list[Column]:
-    """The columns that name the rows: what they are of, and of `several` responses which one."""
+def table_of(columns: Columns, *sections: Iterable[Cells], caption: str = "") -> Table:
+    """A table of columns and sections of rows, where plain text is a column or a cell of text."""
+    return Table(
+        tuple(Column(column) if isinstance(column, str) else column for column in columns),
+        tuple(
+            tuple(
+                tuple(Cell(cell) if isinstance(cell, str) else cell for cell in row) for row in rows
+            )
+            for rows in sections
+        ),
+        caption,
+    )
+
+
+def number_columns(*headings: str, group: str = "") -> tuple[Column, ...]:
+    """Columns of numbers with these headings."""
+    return tuple(Column(heading, group, numeric=True) for heading in headings)
+
+
+def row_label(text: str) -> Cell:
+    """The cell that says what a row is about."""
+    return Cell(text, label=True)
+
+
+def titled_rows(title: Cell, rows: Iterable[Cells]) -> list[Cells]:
+    """Rows with one more cell in front: the title in the first of them, and nothing below it."""
+    below = title._replace(text="")
+    return [(below if number else title, *row) for number, row in enumerate(rows)]
+
+
+def response_columns(heading: str, several: bool) -> list[Column]:
+    """The columns that name the rows: by a heading, and of several responses by the response."""
     return [Column(heading), *([Column("Response")] if several else [])]
 
 
 def stack_rows(
-    groups: Iterable[tuple[str, Iterable[tuple[str, Sequence[Cell]]]]],
-    several: bool,
-    *,
-    label: bool = True,
-) -> list[tuple[tuple[Cell, ...], ...]]:
-    """Sections of rows behind `label_columns`: groups are a name and, by response, its cells.
+    groups: Iterable[tuple[Cell, Iterable[tuple[str, Cells]]]], several: bool
+) -> list[list[Cells]]:
+    """Sections of rows behind `response_columns`: groups have a title and, by response, cells.
 
-    Of several responses each group is a section, which has its name once; the rows of one response
-    are all in one.
+    Of several responses each group is a section, which has its title once; the rows of a single
+    response are all in one section.
     """
-    sections = []
-    for name, members in groups:
-        rows: list[tuple[Cell, ...]] = []
-        for response, cells in members:
-            response_cell = (Cell(response),) if several else ()
-            rows.append((Cell("" if rows else name, label=label), *response_cell, *cells))
-        sections.append(tuple(rows))
-    return sections if several else [tuple(row for section in sections for row in section)]
+    sections = [
+        titled_rows(
+            title, ((response, *cells) if several else cells for response, cells in members)
+        )
+        for title, members in groups
+    ]
+    return sections if several else [[row for section in sections for row in section]]
 
 
 def feature_heading(feature: str) -> str:
@@ -153,3 +180,88 @@ def interval(score: Score, rate: str = "f1") -> str:
     wish = current_style().digits
     digits = 1 if wish is None else wish
     return f"{100 * low:.{digits}f}–{100 * high:.{digits}f}"
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Results of one type, drawn together; fields besides `results` are options of `render`.
+
+    A type says what it is as a sheet (for text, Markdown and LaTeX), as rows (for CSV) and as a
+    record (for JSON). Here all three are made of its rows, which serves types without a drawing of
+    their own.
+    """
+
+    results: Sequence[Any]
+
+    formats: ClassVar[tuple[str, ...]] = ("text", "json", "csv", "markdown", "latex")
+    has_rates: ClassVar[bool] = False  # whether a style may choose rates, and their order
+
+    def sheet(self, format: str) -> Sheet:
+        """Tables and sentences."""
+        rows = self.rows()
+        names = columns_of(rows)
+        first, *following = names
+        cells = [[_show_value(row.get(name)) for name in names] for row in rows]
+        return Sheet((table_of((first, *number_columns(*following)), cells),))
+
+    def rows(self) -> list[Row]:
+        """The rows of all results."""
+        return [row for result in self.results for row in result.rows()]
+
+    def record(self) -> object:
+        """Everything that JSON has: here the rows."""
+        return self.rows()
+
+    def draw(self, format: str, color: bool) -> str:
+        """The results as text in a format."""
+        if format == "json":
+            return json_text(self.record())
+        if format == "csv":
+            rows = self.rows()
+            names = columns_of(rows)
+            return csv_text(names, ([row.get(name) for name in names] for row in rows))
+        sheet = self.sheet(format)
+        if format == "latex":
+            from corefeval.output.latex import draw_latex
+
+            return draw_latex(sheet)
+        sheet = sheet.with_caption(current_style().caption)
+        if format == "markdown":
+            from corefeval.output.markdown import draw_markdown
+
+            return draw_markdown(sheet)
+        from corefeval.output.terminal import draw_text
+
+        return draw_text(sheet, color=color)
+
+
+class SoloDrawing(Drawing):
+    """Results that each have tables of their own, which stand below each other."""
+
+    def sheet_of(self, result: Any, format: str) -> Sheet:
+        """The tables and sentences of one result."""
+        raise NotImplementedError
+
+    def record_of(self, result: Any) -> object:
+        """Everything that JSON has of one result."""
+        return {"corefeval": __version__, **result.as_dict()}
+
+    def sheet(self, format: str) -> Sheet:
+        """The sheets of all results, joined."""
+        sheets = [self.sheet_of(result, format) for result in self.results]
+        return sheets[0]._replace(
+            parts=tuple(part for sheet in sheets for part in sheet.parts),
+            about=tuple(line for sheet in sheets for line in sheet.about),
+            signatures=tuple(dict.fromkeys(line for sheet in sheets for line in sheet.signatures)),
+        )
+
+    def record(self) -> object:
+        """The record of a single result, or a list of the records of several."""
+        records = [self.record_of(result) for result in self.results]
+        return records[0] if len(records) == 1 else records
+
+
+def _show_value(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    return "" if value is None else str(value)

@@ -1,4 +1,7 @@
-"""Sheets drawn for a terminal."""
+"""Sheets drawn for a terminal.
+
+Tables fit into its width by narrower gaps, folded text, and blocks of columns below each other.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,11 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Sequence
-from itertools import groupby, zip_longest
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise, zip_longest
+from typing import NamedTuple
 
-from corefeval.display import visible
-from corefeval.output.fitting import Block, blocks, cell_len, cut, fold, heading, make_presentable
+from corefeval.display import shorten, visible
 from corefeval.output.tables import RAISED, Cell, Column, Sheet, Table
 
 _PLAIN = {"─": "-", "³": "3", "φ": "phi", "–": "-", "−": "-", "τ": "tau", "≤": "<=", "±": "+-"}
@@ -21,6 +24,13 @@ _BOLD, _DIM, _PLAIN_AGAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 Line = list[tuple[str, str]]  # pieces of a line, each with a style or an empty one
 _USUAL, _LEAST = 120, 40  # columns: where nobody says how many there are, and at least
 _SENTENCE = 96  # longer lines are hard to read
+_NARROW_GAP = 2
+_LEAST_TEXT = 12  # text is not folded more narrowly
+_WORD = 24  # and words up to this width stay whole
+_LABELS = 3  # columns that may have to be repeated in each block
+_MOST_TEXT = 80  # nor wider
+# Latin letters and signs that always take one column, and what our own tables have beside them.
+_NARROW = re.compile("[ -~¡-¬®-˿φ–−]*")
 
 
 def draw_text(sheet: Sheet, *, color: bool = False, most: int = _USUAL) -> str:
@@ -39,13 +49,13 @@ def draw_text(sheet: Sheet, *, color: bool = False, most: int = _USUAL) -> str:
             if isinstance(part, str):
                 lines += [[(line, "")] for line in _wrap(part, room, list_room)]
             else:
-                lines += [*_lines(part, sheet.gap, room), []]
+                lines += [*_table_lines(part, sheet.gap, room), []]
         lines += [[]] if is_text else []
     about = [line for text in sheet.about for line in _wrap(text, room)]
     # A signature is to be copied, so that it stays on one line.
     lines += [[(line, _DIM)] for line in (*about, *map(visible, sheet.signatures))]
     color = color and os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
-    return _printable("\n".join(_style_line(line, color) for line in lines))
+    return _make_printable("\n".join(_style_line(line, color) for line in lines))
 
 
 def _terminal_width() -> int:
@@ -66,7 +76,7 @@ def _style_line(line: Line, color: bool) -> str:
     )
 
 
-def _printable(text: str) -> str:
+def _make_printable(text: str) -> str:
     """The text without blanks at line ends, in ASCII signs where the terminal has no others."""
     text = "\n".join(line.rstrip() for line in text.strip("\n").split("\n")) + "\n"
     try:
@@ -85,7 +95,7 @@ def _wrap(text: str, room: int, list_room: int | None = None) -> list[str]:
     """
     lines = []
     for line in map(visible, text.split("\n")):
-        line = re.sub(r"\S+", lambda match: cut(match[0], room), line)
+        line = re.sub(r"\S+", lambda match: _cut_word(match[0], room), line)
         indent = " " * (len(line) - len(line.lstrip()) + 2) if line.startswith(" ") else ""
         lines += textwrap.wrap(
             line,
@@ -97,12 +107,12 @@ def _wrap(text: str, room: int, list_room: int | None = None) -> list[str]:
     return lines
 
 
-def _lines(table: Table, gap: int, room: int) -> list[Line]:
+def _table_lines(table: Table, gap: int, room: int) -> list[Line]:
     """A caption, and the blocks of columns that the table has room for."""
-    table = make_presentable(table)
+    table = _make_presentable(table)
     caption = _wrap(table.caption, room) if table.caption else []
     lines: list[Line] = [[(line, _BOLD)] for line in caption]
-    for number, block in enumerate(blocks(table, gap, room)):
+    for number, block in enumerate(_make_blocks(table, gap, room)):
         lines += [[]] if number else []
         lines += _block_lines(table, block)
     return lines
@@ -113,7 +123,7 @@ def _block_lines(table: Table, block: Block) -> list[Line]:
     columns = [table.columns[place] for place in block.places]
     names = _group_line(columns, block)
     headings = [
-        [line for part in heading(column) for line in fold(part, width)]
+        [line for part in _heading_lines(column) for line in _fold_text(part, width)]
         for column, width in zip(columns, block.widths, strict=True)
     ]
     depth = max(max(map(len, headings), default=0), 2 if names.strip() else 1)
@@ -123,15 +133,15 @@ def _block_lines(table: Table, block: Block) -> list[Line]:
             ([""] * (depth - len(heading_lines)) + heading_lines)[level]
             for heading_lines in headings
         ]
-        [line] = _row([Cell(word) for word in words], columns, block)
+        [line] = _row_lines([Cell(word) for word in words], columns, block)
         # Above the headings of groups there is room for their names.
         text = "".join(piece for piece, _ in line)
-        lines.append([(text if level or not names.strip() else _overlay(text, names), "")])
+        lines.append([(text if level or not names.strip() else _join_lines(text, names), "")])
     lines.append([("─" * block.width, "")])
     for number, section in enumerate(table.sections):
         lines += [[]] if number else []
         for row in section:
-            lines += _row([row[place] for place in block.places], columns, block)
+            lines += _row_lines([row[place] for place in block.places], columns, block)
     return lines
 
 
@@ -142,15 +152,15 @@ def _group_line(columns: Sequence[Column], block: Block) -> str:
     for group, members in groupby(columns, key=lambda column: column.group):
         number = len(list(members))
         inside = sum(block.widths[at : at + number]) + block.gap * (number - 1)
-        name = cut(group, inside)
-        before = (inside - cell_len(name)) // 2
+        name = _cut_word(group, inside)
+        before = (inside - _measure_text(name)) // 2
         line += " " * ((block.gap if at else 0) + before) + name
-        line += " " * (inside - before - cell_len(name))
+        line += " " * (inside - before - _measure_text(name))
         at += number
     return line
 
 
-def _overlay(first: str, second: str) -> str:
+def _join_lines(first: str, second: str) -> str:
     """Two lines as one, where each is blank wherever the other is not."""
     pairs = zip_longest(first, second, fillvalue=" ")
     return "".join(
@@ -159,10 +169,10 @@ def _overlay(first: str, second: str) -> str:
     )
 
 
-def _row(cells: Sequence[Cell], columns: Sequence[Column], block: Block) -> list[Line]:
+def _row_lines(cells: Sequence[Cell], columns: Sequence[Column], block: Block) -> list[Line]:
     """The lines of a row: one, or several where a cell is folded."""
     texts = [
-        [cell.text] if column.numeric or column.unbroken else fold(cell.text, width)
+        [cell.text] if column.numeric or column.unbroken else _fold_text(cell.text, width)
         for cell, column, width in zip(cells, columns, block.widths, strict=True)
     ]
     rows: list[Line] = [[] for _ in range(max(map(len, texts), default=0))]
@@ -171,8 +181,237 @@ def _row(cells: Sequence[Cell], columns: Sequence[Column], block: Block) -> list
     ):
         for number, row in enumerate(rows):
             text = lines[number] if number < len(lines) else ""
-            pad = " " * (width - cell_len(text))
+            pad = " " * (width - _measure_text(text))
             row.append((" " * (block.gap if at else 0) + (pad if column.numeric else ""), ""))
             row.append((text, _BOLD if cell.bold or cell.label else ""))
             row.append(("" if column.numeric else pad, ""))
     return rows
+
+
+class Block(NamedTuple):
+    """Columns that stand side by side: their places in the table, their widths, the gap."""
+
+    places: tuple[int, ...]
+    widths: tuple[int, ...]
+    gap: int
+
+    @property
+    def width(self) -> int:
+        """The width of a row."""
+        return sum(self.widths) + self.gap * (len(self.widths) - 1)
+
+
+def _measure_text(text: str) -> int:
+    """How many columns of a terminal a visible text takes; rich is imported only if need be.
+
+    >>> _measure_text("B³"), _measure_text("日本")
+    (2, 4)
+    """
+    if text.isascii() or _NARROW.fullmatch(text):
+        return len(text)
+    from rich.cells import cell_len as measure
+
+    return measure(text)
+
+
+def _make_presentable(table: Table) -> Table:
+    """The table with all text visible, on one line, and cut where it is very long."""
+    return Table(
+        tuple(
+            column._replace(heading=_make_plain(column.heading), group=_make_plain(column.group))
+            for column in table.columns
+        ),
+        tuple(
+            tuple(
+                tuple(cell._replace(text=_make_plain(cell.text)) for cell in row) for row in section
+            )
+            for section in table.sections
+        ),
+        visible(table.caption),
+    )
+
+
+def _make_plain(text: str) -> str:
+    return shorten(visible(text), 2 * _MOST_TEXT)
+
+
+def _make_blocks(table: Table, gap: int, room: int) -> list[Block]:
+    """Blocks of columns that fit into `room`, as few as possible.
+
+    Columns that name the rows are in each block, and groups of columns stay together if they have
+    room. Only a single cell that is wider than `room`, a very long name or a number, makes
+    a block too wide.
+    """
+    widest, least = _measure_widths(table)
+    everything = tuple(range(len(table.columns)))
+    for spacing in (gap, min(gap, _NARROW_GAP)):
+        full_block = _make_block(table, everything, widest, spacing)
+        if full_block.width <= room:
+            return [full_block]
+    gap = min(gap, _NARROW_GAP)
+    if _make_block(table, everything, least, gap).width <= room:
+        return [_narrow_block(table, everything, widest, least, gap, room)]
+    return _split_table(table, widest, least, gap, room)
+
+
+def _split_table(
+    table: Table, widest: Sequence[int], least: Sequence[int], gap: int, room: int
+) -> list[Block]:
+    labels = _label_places(table.columns)
+    while labels and not _leaves_room(labels, least, gap, room):
+        labels = labels[:-1]
+    together = [places for places in _group_places(table.columns) if places[0] not in labels]
+    together = [tuple(place for place in places if place not in labels) for places in together]
+    groups = [
+        part
+        for group in together
+        for part in (
+            [group]
+            if _make_block(table, (*labels, *group), least, gap).width <= room
+            else _split_group(table.columns, group)
+        )
+    ]
+    widest_group = max(_make_block(table, group, least, gap).width for group in groups)
+    label_block = _narrow_block(
+        table, labels, widest, least, gap, min(3 * room // 5, room - gap - widest_group)
+    )
+    widths = list(widest)
+    for place, width in zip(label_block.places, label_block.widths, strict=True):
+        widths[place] = width
+    remaining = room - label_block.width - gap
+    for place in set(range(len(widths))) - set(labels):
+        widths[place] = min(widths[place], max(least[place], remaining))
+
+    def fill(limit: int) -> list[Block]:
+        groupings: list[tuple[int, ...]] = []
+        for group in groups:
+            extended = (*groupings[-1], *group) if groupings else ()
+            if extended and _make_block(table, (*labels, *extended), widths, gap).width <= limit:
+                groupings[-1] = extended
+            else:
+                groupings.append(group)
+        return [_make_block(table, (*labels, *places), widths, gap) for places in groupings]
+
+    full = fill(room)
+    for limit in range(room - 1, 0, -1):  # blocks of about the same width look better
+        even = fill(limit)
+        if len(even) > len(full) or max(block.width for block in even) > limit:
+            break
+        full = even
+    return full
+
+
+def _leaves_room(labels: Sequence[int], least: Sequence[int], gap: int, room: int) -> bool:
+    """Whether any other column fits beside the labels."""
+    other_widths = [width for place, width in enumerate(least) if place not in labels]
+    return sum(least[place] + gap for place in labels) + max(other_widths, default=0) <= room
+
+
+def _label_places(columns: Sequence[Column]) -> tuple[int, ...]:
+    """The columns that name the rows: those of text at the beginning."""
+    first_other = next(
+        (place for place, column in enumerate(columns) if column.numeric or column.unbroken),
+        len(columns),
+    )
+    return tuple(range(min(first_other, _LABELS, len(columns) - 1)))
+
+
+def _group_places(columns: Sequence[Column]) -> Iterator[tuple[int, ...]]:
+    """Columns that stay together: those of a group, and close ones with those before them."""
+    for _, members in groupby(enumerate(columns), key=lambda pair: pair[1].group or pair[0]):
+        yield tuple(place for place, _ in members)
+
+
+def _split_group(columns: Sequence[Column], group: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """The columns of a group that is too wide, one by one, close ones with those before them."""
+    starts = [at for at, place in enumerate(group) if not (at and columns[place].close)]
+    for start, end in pairwise((*starts, len(group))):
+        yield tuple(group[start:end])
+
+
+def _measure_widths(table: Table) -> tuple[list[int], list[int]]:
+    """How wide each column is at most and at least."""
+    rows = [row for section in table.sections for row in section]
+    widest, least = [], []
+    for place, column in enumerate(table.columns):
+        title = max(map(_measure_text, _heading_lines(column)), default=0)
+        cells = max((_measure_text(row[place].text) for row in rows), default=0)
+        texts = [column.heading]
+        if column.numeric or column.unbroken:
+            solid = cells
+        else:
+            solid = min(cells, _LEAST_TEXT)
+            texts += [row[place].text for row in rows]
+        word = max((_measure_text(word) for text in texts for word in text.split()), default=0)
+        widest.append(max(solid, min(max(title, cells), _MOST_TEXT)))
+        least.append(min(widest[-1], max(solid, min(word, _WORD))))
+    return widest, least
+
+
+def _make_block(table: Table, places: Sequence[int], widths: Sequence[int], gap: int) -> Block:
+    """A block; columns grow where the name of their group is longer."""
+    block_widths = [widths[place] for place in places]
+    at = 0
+    for group, members in groupby(places, key=lambda place: table.columns[place].group):
+        number = len(list(members))
+        inside = sum(block_widths[at : at + number]) + gap * (number - 1)
+        block_widths[at + number - 1] += max(min(_measure_text(group), _MOST_TEXT) - inside, 0)
+        at += number
+    return Block(tuple(places), tuple(block_widths), gap)
+
+
+def _narrow_block(
+    table: Table,
+    places: Sequence[int],
+    widest: Sequence[int],
+    least: Sequence[int],
+    gap: int,
+    room: int,
+) -> Block:
+    """The block with its widest columns as narrow as need be, and no narrower than they may be."""
+    widths = list(widest)
+    while (block := _make_block(table, places, widths, gap)).width > room:
+        spare = [place for place in places if widths[place] > least[place]]
+        if not spare:
+            break
+        widths[max(spare, key=widths.__getitem__)] -= 1
+    return block
+
+
+def _heading_lines(column: Column) -> list[str]:
+    """The lines of a heading: long names over two, so that numbers need not stand far apart."""
+    if column.numeric and not column.group and not column.heading.endswith("% CI"):
+        return column.heading.split(" ", 1)
+    return [column.heading]
+
+
+def _fold_text(text: str, width: int) -> list[str]:
+    """The lines of a text in a column: cut between words, and a longer word in its middle.
+
+    >>> _fold_text("not worse when mentions are removed", 16)
+    ['not worse when', 'mentions are', 'removed']
+    >>> _fold_text("a-long-name.conll", 9)
+    ['a-lo…onll']
+    """
+    if _measure_text(text) <= width:
+        return [text]
+    indent = text[: len(text) - len(text.lstrip(" "))][: width // 2]
+    lines: list[str] = []
+    for word in text.split():
+        word = _cut_word(word, width - len(indent))
+        if lines and _measure_text(lines[-1]) + 1 + _measure_text(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(indent + word)
+    return lines
+
+
+def _cut_word(word: str, width: int) -> str:
+    """The beginning and the end of a text that is wider than its column."""
+    if _measure_text(word) <= width:
+        return word
+    from rich.cells import set_cell_size
+
+    end = max(width - 1, 0) // 2
+    tail = set_cell_size(word[::-1], end)[::-1].strip()
+    return f"{set_cell_size(word, max(width - 1 - end, 0)).strip()}…{tail}"

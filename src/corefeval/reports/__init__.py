@@ -96,8 +96,8 @@ def report(
         for preparation, analysis in zip(prepared, analyses, strict=True)
     ]
     if sort == "score":
-        scored = _sort(scored, len(plans))
-    name = title or _short(key_corpus.name) or "key"
+        scored = _sort_responses(scored, len(plans))
+    name = title or _base_name(key_corpus.name) or "key"
     notices = {str(notice): notice for response in scored for notice in collect_notices(response)}
     left_out += _explain_tests(scored)
     notices |= {str(notice): notice for notice in left_out}
@@ -111,7 +111,7 @@ def report(
     return Report(page, tuple(notices.values()))
 
 
-def _sort(scored: Sequence[Scored], n_matches: int) -> list[Scored]:
+def _sort_responses(scored: Sequence[Scored], n_matches: int) -> list[Scored]:
     """The best response first, each with all the ways in which it was matched."""
     groups = [scored[at : at + n_matches] for at in range(0, len(scored), n_matches)]
     metrics = [name for name in scored[0].result.metrics if name != "mentions"] or ["mentions"]
@@ -200,17 +200,19 @@ def _name_responses(responses: Input) -> dict[str, Input]:
     sources: list[Input] = [responses] if single else list(responses)  # type: ignore[call-overload]
     if not sources:
         raise UsageError("there is no response to report on")
-    names = distinct_names([_name(source, number) for number, source in enumerate(sources, 1)])
+    names = distinct_names(
+        [_name_source(source, number) for number, source in enumerate(sources, 1)]
+    )
     return dict(zip(names, sources, strict=True))
 
 
-def _name(source: Input, number: int) -> str:
+def _name_source(source: Input, number: int) -> str:
     if isinstance(source, str | os.PathLike):
-        return _short(os.fspath(source)) or str(source)
+        return _base_name(os.fspath(source)) or str(source)
     if isinstance(source, Corpus) and source.name:
-        return _short(source.name)
+        return _base_name(source.name)
     return f"response {number}"
 
 
-def _short(path: str) -> str:
+def _base_name(path: str) -> str:
     return os.path.basename(path.rstrip("/\\")) if "://" not in path else path

@@ -63,7 +63,7 @@ class Positions:
     def spans(self, corpus: Corpus) -> tuple[IntArray, IntArray]:
         """The start and the end (exclusive) of each mention, in tokens of its document."""
         if self.labels is not None or corpus.mention_start is None or corpus.mention_end is None:
-            start = self._of_labels(corpus)
+            start = self._number_labels(corpus)
             return start, start + 1
         start, end = corpus.mention_start, corpus.mention_end
         if self.cuts:
@@ -84,7 +84,7 @@ class Positions:
                     row[1:] = np.searchsorted(cuts, row[1:])
         return gaps
 
-    def _of_labels(self, corpus: Corpus) -> IntArray:
+    def _number_labels(self, corpus: Corpus) -> IntArray:
         if self.labels is None or corpus.labels is None:
             return np.zeros(corpus.n_mentions, dtype=np.int64)
         document = corpus.mention_document.tolist()
@@ -95,7 +95,7 @@ class Positions:
 def find_positions(key: Corpus, responses: Sequence[Corpus], *, text: bool) -> Positions:
     """The texts of a key and of the responses that share it."""
     if key.labels is not None:
-        return _of_labels(key, responses, text=text)
+        return _show_labels(key, responses, text=text)
     documents, cuts = [], {}
     sides = [side.tokens for side in (key, *responses) if side.tokens is not None]
     for index in range(len(key.documents)):
@@ -103,8 +103,8 @@ def find_positions(key: Corpus, responses: Sequence[Corpus], *, text: bool) -> P
         if characters is None:
             documents.append(_show_tokens(sides, key, responses, index, text=text))
         else:
-            bounds = _bounds((key, *responses), index)
-            cuts[index], document_text = _cut(characters, bounds, text=text)
+            bounds = _collect_bounds((key, *responses), index)
+            cuts[index], document_text = _cut_text(characters, bounds, text=text)
             documents.append(document_text)
     return Positions(documents, cuts)
 
@@ -114,7 +114,9 @@ def _show_tokens(
 ) -> DocumentText:
     present = [side for side in sides if side.counts[index]]
     if not present:
-        last = max((int(b.max(initial=0)) for b in _bounds((key, *responses), index)), default=0)
+        last = max(
+            (int(b.max(initial=0)) for b in _collect_bounds((key, *responses), index)), default=0
+        )
         return DocumentText(last, None, [0] if last else [])
     tokens = next((side for side in present if "word" in side.columns), present[0])
     count = int(tokens.counts[index])
@@ -124,12 +126,12 @@ def _show_tokens(
     if not text or "word" not in tokens.columns:
         return DocumentText(count, None, sentences)
     words = tokens.column(index, "word")
-    speakers = _speakers(tokens, index, sentences)
-    paragraphs = _paragraphs((key, *responses), index, len(sentences))
+    speakers = _find_speakers(tokens, index, sentences)
+    paragraphs = _find_paragraphs((key, *responses), index, len(sentences))
     return DocumentText(count, words, sentences, speakers, paragraphs=paragraphs)
 
 
-def _paragraphs(corpora: Sequence[Corpus], index: int, count: int) -> list[int] | None:
+def _find_paragraphs(corpora: Sequence[Corpus], index: int, count: int) -> list[int] | None:
     """The sentences before which a comment of the first side that has any says `newpar`."""
     for corpus in corpora:
         comments = corpus.sentence_metadata[index] if corpus.sentence_metadata else ()
@@ -144,7 +146,7 @@ def _paragraphs(corpora: Sequence[Corpus], index: int, count: int) -> list[int] 
     return None
 
 
-def _speakers(tokens: Tokens, index: int, sentences: Sequence[int]) -> list[str] | None:
+def _find_speakers(tokens: Tokens, index: int, sentences: Sequence[int]) -> list[str] | None:
     """Who speaks each sentence; None where nobody does."""
     if "speaker" not in tokens.columns:
         return None
@@ -155,7 +157,7 @@ def _speakers(tokens: Tokens, index: int, sentences: Sequence[int]) -> list[str]
     return ["" if speaker in _NO_SPEAKER else speaker for speaker in speakers]
 
 
-def _bounds(corpora: Sequence[Corpus], index: int) -> list[IntArray]:
+def _collect_bounds(corpora: Sequence[Corpus], index: int) -> list[IntArray]:
     bounds = []
     for corpus in corpora:
         rows = slice(*corpus.mention_offsets[index : index + 2].tolist())
@@ -166,7 +168,7 @@ def _bounds(corpora: Sequence[Corpus], index: int) -> list[IntArray]:
     return bounds
 
 
-def _cut(
+def _cut_text(
     characters: str, bounds: Sequence[IntArray], *, text: bool
 ) -> tuple[IntArray, DocumentText]:
     """Cut a text into words, and further where mentions begin and end."""
@@ -184,7 +186,7 @@ def _cut(
         for place, (start, _) in enumerate(begins)
         if place and not characters[start - 1].isspace() and not characters[start].isspace()
     ]
-    lines = _lines(characters, begins)
+    lines = _find_lines(characters, begins)
     # Of texts without a blank line, such as novels of one line each, lines are paragraphs.
     new = _BLANK_LINE if _BLANK_LINE.search(characters.strip()) else re.compile("\n")
     before = [characters[begins[at - 1][0] : begins[at][0]] if at else "" for at in lines if words]
@@ -198,7 +200,7 @@ def _cut(
     return np.array([start for start, _ in begins], dtype=np.int64), document_text
 
 
-def _lines(characters: str, pieces: Sequence[tuple[int, int]]) -> list[int]:
+def _find_lines(characters: str, pieces: Sequence[tuple[int, int]]) -> list[int]:
     """Where lines begin; a long line is cut after a full stop, so that it need not be one block."""
     lines = [0]
     for place in range(1, len(pieces)):
@@ -209,7 +211,7 @@ def _lines(characters: str, pieces: Sequence[tuple[int, int]]) -> list[int]:
     return lines
 
 
-def _of_labels(key: Corpus, responses: Sequence[Corpus], *, text: bool) -> Positions:
+def _show_labels(key: Corpus, responses: Sequence[Corpus], *, text: bool) -> Positions:
     """Every distinct label is a token; each entity of the key is a line, extra mentions the last.
 
     Mentions without positions have no text around them, so this is what there is to read.
@@ -291,11 +293,11 @@ def _half_mean(values: list[FloatArray | None]) -> FloatArray | None:
 
 def key_documents(errors: Classification, place: Positions, *, text: bool) -> list[Json]:
     """The text and the key's mentions of each document."""
-    columns = _columns(errors.key, place) | _kinds(errors.alignment.key)
+    columns = _mention_columns(errors.key, place) | _mention_kinds(errors.alignment.key)
     parts = (
-        map(_text, place.documents),
-        _by_document(errors.key, place, columns),
-        _entity_names(errors, "key", text=text),
+        map(_describe_text, place.documents),
+        _describe_mentions(errors.key, place, columns),
+        _name_entities(errors, "key", text=text),
     )
     return [shown | mentions | names for shown, mentions, names in zip(*parts, strict=True)]
 
@@ -314,13 +316,13 @@ def response_documents(
     first = key.mention_offsets[:-1]
     twin = errors.items.key_row[: response.n_mentions]
     twin = np.where(twin >= 0, twin - first[response.mention_document], -1)
-    columns = _columns(response, place) | {"twin": twin, "wrong": wrong}
-    columns |= _kinds(errors.alignment.response)
+    columns = _mention_columns(response, place) | {"twin": twin, "wrong": wrong}
+    columns |= _mention_kinds(errors.alignment.response)
     of_key: dict[str, IntArray] = {"keyWrong": key_wrong}
     if shares.response_mentions is not None and shares.key_mentions is not None:
         columns["cost"] = _millionths(shares.response_mentions)
         of_key["keyCost"] = _millionths(shares.key_mentions)
-    documents = _by_document(response, place, columns)
+    documents = _describe_mentions(response, place, columns)
     for index, extra_fields in enumerate(_split(of_key, key.mention_offsets)):
         documents[index] |= extra_fields
     if shares.key_entities is not None and shares.response_entities is not None:
@@ -329,10 +331,10 @@ def response_documents(
             ("entityCost", response, shares.response_entities),
         ):
             for index, extra_fields in enumerate(
-                _split({name: _millionths(values)}, _entities(corpus))
+                _split({name: _millionths(values)}, _entity_offsets(corpus))
             ):
                 documents[index] |= extra_fields
-    for index, extra_fields in enumerate(_entity_names(errors, "response", text=text)):
+    for index, extra_fields in enumerate(_name_entities(errors, "response", text=text)):
         documents[index] |= extra_fields
     return documents
 
@@ -349,25 +351,27 @@ def error_bits(errors: Classification) -> tuple[IntArray, IntArray]:
     return bits[: items.n_response], key_bits
 
 
-def _columns(corpus: Corpus, place: Positions) -> dict[str, IntArray]:
+def _mention_columns(corpus: Corpus, place: Positions) -> dict[str, IntArray]:
     start, end = place.spans(corpus)
-    first = looked_up(_entities(corpus)[:-1], corpus.mention_document)
+    first = looked_up(_entity_offsets(corpus)[:-1], corpus.mention_document)
     return {"start": start, "length": end - start, "entity": corpus.mention_entity - first}
 
 
-def _entities(corpus: Corpus) -> IntArray:
+def _entity_offsets(corpus: Corpus) -> IntArray:
     """Where each document's entities begin, and the end."""
     counts = np.bincount(corpus.entity_document, minlength=len(corpus.documents))
     return np.concatenate(([0], np.cumsum(counts)))
 
 
-def _kinds(side: Side) -> dict[str, IntArray]:
+def _mention_kinds(side: Side) -> dict[str, IntArray]:
     """Name, nominal or pronoun, as numbers; nothing where that is not known."""
     kinds = kinds_if_known(side.feature)
     return {} if kinds is None else {"kind": kinds.recoded(MENTION_KINDS).codes}
 
 
-def _by_document(corpus: Corpus, place: Positions, columns: dict[str, IntArray]) -> list[Json]:
+def _describe_mentions(
+    corpus: Corpus, place: Positions, columns: dict[str, IntArray]
+) -> list[Json]:
     documents = _split(columns, corpus.mention_offsets)
     for row, start, end in place.gaps(corpus).tolist():  # rare
         document = int(corpus.mention_document[row])
@@ -384,7 +388,7 @@ def _split(columns: dict[str, IntArray], offsets: IntArray) -> list[Json]:
     ]
 
 
-def _entity_names(errors: Classification, side: SideName, *, text: bool) -> list[Json]:
+def _name_entities(errors: Classification, side: SideName, *, text: bool) -> list[Json]:
     """What the entities of each document are called: `names` of the source, where it has any.
 
     `named` are the mentions that name them; −1 for an entity without any mention.
@@ -397,10 +401,10 @@ def _entity_names(errors: Classification, side: SideName, *, text: bool) -> list
             row = lookup.name(side, members)
             first = corpus.mention_offsets[corpus.mention_document[row]]
             named[corpus.mention_entity[row]] = row - first
-    documents = _split({"named": named}, _entities(corpus))
+    documents = _split({"named": named}, _entity_offsets(corpus))
     if corpus.names is not None and text:
         names = list(corpus.names)
-        for document, bounds in zip(documents, pairwise(_entities(corpus)), strict=True):
+        for document, bounds in zip(documents, pairwise(_entity_offsets(corpus)), strict=True):
             document["names"] = names[slice(*bounds)]
     return documents
 
@@ -409,7 +413,7 @@ def _millionths(values: NDArray[np.float64] | FloatArray) -> IntArray:
     return np.rint(values * MILLION).astype(np.int64)
 
 
-def _text(document: DocumentText) -> Json:
+def _describe_text(document: DocumentText) -> Json:
     shown: Json = {"count": document.count, "sentences": document.sentences}
     if document.words is not None:
         # A blank ends a word here, so that a text is one string; blanks in words are no-break.

@@ -80,7 +80,7 @@ def make_leaderboard(
     there is linked, as seen from where the page will lie (`beside`).
     """
     compared = _compare(outcome, options)
-    groups = _groups(outcome)
+    groups = _group_corpora(outcome)
     comparison_notices = compared.notices if compared else ()
     notices = [
         _hide_words(str(notice)) if notice.kind == "broken-key" else str(notice)
@@ -101,20 +101,20 @@ def make_leaderboard(
             {
                 "name": system.name,
                 "seeds": len(system.seeds),
-                "signature": _signature(outcome, system.name),
+                "signature": _find_signature(outcome, system.name),
             }
             for system in outcome.systems
         ],
         "corpora": [{"name": corpus.name, "weight": corpus.weight} for corpus in outcome.corpora],
         "groups": [{"name": name, "corpora": places} for name, places in groups.items()],
-        "scores": [_scores(outcome, metric) for metric in outcome.metrics],
+        "scores": [_average_scores(outcome, metric) for metric in outcome.metrics],
         "standings": [
             [_describe_standing(outcome, compared, metric, group) for group in groups]
             for metric in outcome.metrics
         ],
         "slices": list(_describe_slices(outcome, groups)),
         "unsliced": [str(notice) for notice in outcome.notices if notice.kind == "skipped-slices"],
-        "problems": list(_problems(outcome)),
+        "problems": list(_list_problems(outcome)),
         "level": compared.options.level if compared else None,
         "alpha": compared.options.alpha if compared else None,
         "trials": compared.options.trials if compared else None,
@@ -130,19 +130,19 @@ def make_leaderboard(
 def _compare(outcome: SuiteResult, options: Mapping[str, Any]) -> CorporaComparison | None:
     """The systems compared by all metrics; None where there are not two of them, or no results."""
     has = [name for name in outcome.metrics if not np.isnan(outcome.scores(name)).all()]
-    has = [name for name in has if any(name in result.tables for result in _results(outcome))]
+    has = [name for name in has if any(name in result.tables for result in _list_results(outcome))]
     if len(outcome.systems) < 2 or not has:
         return None
     return with_statistics(outcome, has, **options)
 
 
-def _groups(outcome: SuiteResult) -> dict[str, list[int]]:
+def _group_corpora(outcome: SuiteResult) -> dict[str, list[int]]:
     """The places of the corpora of each group, all together first."""
     several = outcome.groups if len(outcome.groups) > 1 else {}
     return {EVERYTHING: list(range(len(outcome.corpora))), **several}
 
 
-def _signature(outcome: SuiteResult, system: str) -> str:
+def _find_signature(outcome: SuiteResult, system: str) -> str:
     """How a system was scored; the first signature where corpora differ."""
     results = (cell.result for (_, name, _), cell in outcome.cells.items() if name == system)
     return next(
@@ -150,15 +150,15 @@ def _signature(outcome: SuiteResult, system: str) -> str:
     )
 
 
-def _results(outcome: SuiteResult) -> list[Result]:
+def _list_results(outcome: SuiteResult) -> list[Result]:
     return [cell.result for cell in outcome.cells.values() if cell.result is not None]
 
 
-def _short(value: float) -> float | None:
+def _round(value: float) -> float | None:
     return None if math.isnan(value) else round(float(value), 6)
 
 
-def _scores(outcome: SuiteResult, metric: str) -> list[list[list[float | None] | None]]:
+def _average_scores(outcome: SuiteResult, metric: str) -> list[list[list[float | None] | None]]:
     """By system and corpus the mean and the deviation over seeds, or None."""
     table = outcome.scores(metric)
     averages = [macro(table[:, [place]], np.ones(1)) for place in range(table.shape[1])]
@@ -166,7 +166,7 @@ def _scores(outcome: SuiteResult, metric: str) -> list[list[list[float | None] |
         [
             None
             if math.isnan(means[system])
-            else [_short(means[system]), _short(deviations[system])]
+            else [_round(means[system]), _round(deviations[system])]
             for means, deviations in averages
         ]
         for system in range(table.shape[0])
@@ -178,11 +178,11 @@ def _describe_standing(
 ) -> Json:
     """Scores, intervals and ranks by system; what is known of each pair."""
     names = [system.name for system in outcome.systems]
-    places = _groups(outcome)[group]
+    places = _group_corpora(outcome)[group]
     means, deviations = macro(outcome.scores(metric)[:, places], outcome.weights[places])
     record: Json = {
-        "scores": list(map(_short, means.tolist())),
-        "deviations": list(map(_short, deviations.tolist())),
+        "scores": list(map(_round, means.tolist())),
+        "deviations": list(map(_round, deviations.tolist())),
     }
     system_scores = {
         n: score for n, score in zip(names, means.tolist(), strict=True) if score == score
@@ -194,7 +194,7 @@ def _describe_standing(
     return {
         **record,
         "intervals": [
-            list(map(_short, standing.intervals[name])) if name in standing.intervals else None
+            list(map(_round, standing.intervals[name])) if name in standing.intervals else None
             for name in names
         ],
         "ranks": [standing.ranks.get(name) for name in names],
@@ -212,16 +212,16 @@ def _describe_pair(
     return [
         names.index(pair.first),
         names.index(pair.second),
-        _short(pair.difference),
-        *map(_short, pair.interval),
-        _short(pair.adjusted_p),
+        _round(pair.difference),
+        *map(_round, pair.interval),
+        _round(pair.adjusted_p),
         int(pair.significant),
         pair.better.tested,
         *sides,
     ]
 
 
-def _problems(outcome: SuiteResult) -> Iterator[list[Any]]:
+def _list_problems(outcome: SuiteResult) -> Iterator[list[Any]]:
     """System, corpus, seed and why there is no result, without what was found in the file."""
     systems = [system.name for system in outcome.systems]
     corpora = [corpus.name for corpus in outcome.corpora]
@@ -247,7 +247,7 @@ def _describe_slices(outcome: SuiteResult, groups: Mapping[str, list[int]]) -> I
 
     An average is over the corpora and seeds that have the value.
     """
-    results = _results(outcome)
+    results = _list_results(outcome)
     features = dict.fromkeys(name for result in results for name in result.slices)
     for feature in features:
         if shows_words(feature):
@@ -255,12 +255,12 @@ def _describe_slices(outcome: SuiteResult, groups: Mapping[str, list[int]]) -> I
         values = all_values(
             result.slices[feature] for result in results if feature in result.slices
         )
-        tables = _slice_tables(outcome, feature, values)
+        tables = _collect_slices(outcome, feature, values)
         yield {
             "feature": feature,
             "values": values,
             "scores": [
-                [_average(tables[metric], outcome, places) for places in groups.values()]
+                [_average_slices(tables[metric], outcome, places) for places in groups.values()]
                 if metric in tables
                 else None
                 for metric in outcome.metrics
@@ -268,13 +268,15 @@ def _describe_slices(outcome: SuiteResult, groups: Mapping[str, list[int]]) -> I
         }
 
 
-def _average(tables: Numbers, outcome: SuiteResult, places: list[int]) -> list[list[float | None]]:
+def _average_slices(
+    tables: Numbers, outcome: SuiteResult, places: list[int]
+) -> list[list[float | None]]:
     """Systems × values: the average of each value over some corpora."""
     means = [macro(table[:, places], outcome.weights[places])[0] for table in tables]
-    return [list(map(_short, row)) for row in np.array(means).T.tolist()]
+    return [list(map(_round, row)) for row in np.array(means).T.tolist()]
 
 
-def _slice_tables(outcome: SuiteResult, feature: str, values: Sequence[str]) -> Json:
+def _collect_slices(outcome: SuiteResult, feature: str, values: Sequence[str]) -> Json:
     """By metric an array of values × systems × corpora × seeds; NaN where there is nothing."""
     most = max(len(system.runs) for system in outcome.systems)
     shape = (len(values), len(outcome.systems), len(outcome.corpora), most)
@@ -309,7 +311,7 @@ def _link_reports(
         [text] if "{corpus}" in text else [os.path.join(text, pattern) for pattern in _PATTERNS]
     )
 
-    find_systems = cache(_report_systems)
+    find_systems = cache(_read_systems)
 
     def find(system: str, corpus: str) -> str | None:
         for pattern in patterns if outcome.n_results(system, corpus) else ():
@@ -333,7 +335,7 @@ def _link_reports(
     return links
 
 
-def _report_systems(path: str) -> set[str]:
+def _read_systems(path: str) -> set[str]:
     """The names of the systems in a report; none where the page is of another kind."""
     with open(path, encoding="utf-8", errors="replace") as stream:
         data = stream.read().partition(' id="data">')[2].partition("</script>")[0]

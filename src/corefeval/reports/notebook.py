@@ -79,7 +79,9 @@ def _style(column: Column) -> str:
 def document_html(document: Document) -> str:
     """A document's text with its chains coloured and numbered; long ones are cut short."""
     entities = document.entities
-    numbers = {entity.index: number for number, entity in enumerate(_by_text(entities), start=1)}
+    numbers = {
+        entity.index: number for number, entity in enumerate(_sort_by_text(entities), start=1)
+    }
     title = f"<p><strong>{_isolate(str(document.id))}</strong></p>"
     if document.corpus.labels is not None or "word" not in document.columns:
         return f"<div>{title}{_list_entities(entities, numbers)}</div>"
@@ -94,7 +96,7 @@ def frame(page: str, height: int = 720) -> str:
     )
 
 
-def _by_text(entities: Sequence[Entity]) -> list[Entity]:
+def _sort_by_text(entities: Sequence[Entity]) -> list[Entity]:
     return sorted(entities, key=lambda entity: entity.mentions[0].row)
 
 
@@ -146,9 +148,9 @@ def _list_entities(entities: Sequence[Entity], numbers: dict[int, int]) -> str:
     """Entities one by one, where there is no text to show them in."""
 
     def items() -> Iterator[str]:
-        for entity in _by_text(entities)[:MOST_ENTITIES]:
+        for entity in _sort_by_text(entities)[:MOST_ENTITIES]:
             hue = _hue(numbers[entity.index], len(entity))
-            texts = ", ".join(_isolate(_place(mention)) for mention in entity)
+            texts = ", ".join(_isolate(_show_place(mention)) for mention in entity)
             yield f'<li value="{numbers[entity.index]}" style="color:{hue}">{texts}</li>'
 
     n_hidden = len(entities) - MOST_ENTITIES
@@ -161,5 +163,5 @@ def _isolate(text: str) -> str:
     return f"<bdi>{escape(visible(text))}</bdi>"
 
 
-def _place(mention: Mention) -> str:
+def _show_place(mention: Mention) -> str:
     return str(mention.label) if mention.label is not None else f"{mention.start}–{mention.end - 1}"

@@ -63,7 +63,7 @@ def make_payload(systems: Sequence[Scored], *, text: bool, title: str, seed: int
             errors[0].key, [classification.response for classification in errors], text=text
         )
         places.append(place)
-        relations = _relations(errors[0])[0]
+        relations = _describe_both_relations(errors[0])[0]
         shown = key_documents(errors[0], place, text=text)
         texts.append(
             [
@@ -121,14 +121,14 @@ def _describe_response(
             document | document_relations
             for document, document_relations in zip(
                 response_documents(errors, place, shares, text=text),
-                _relations(errors)[1],
+                _describe_both_relations(errors)[1],
                 strict=True,
             )
         ],
     }
 
 
-def _relations(errors: Classification) -> tuple[list[Json], list[Json]]:
+def _describe_both_relations(errors: Classification) -> tuple[list[Json], list[Json]]:
     return describe_relations(errors.alignment, (errors.key, errors.response))
 
 
@@ -201,20 +201,23 @@ def _describe_scores(results: Sequence[Result]) -> Json:
         "documents": list(first.document_ids),
         "ci": None if first.segment_rates else first.ci,
         "metrics": [{"name": name, "title": titles.get(name, name)} for name in metrics],
-        "scores": {metric: [_score(result[metric]) for result in results] for metric in metrics},
+        "scores": {
+            metric: [_describe_score(result[metric]) for result in results] for metric in metrics
+        },
         "byDocument": {
-            metric: [_document_rates(result, metric) for result in results] for metric in metrics
+            metric: [_round_document_rates(result, metric) for result in results]
+            for metric in metrics
         },
     }
 
 
-def _score(score: Score) -> Json:
-    shown: Json = {name: _short(score.rates[name]) for name in _RATES if name in score.rates}
-    intervals = {n: list(map(_short, score.intervals[n])) for n in _RATES if n in score.intervals}
+def _describe_score(score: Score) -> Json:
+    shown: Json = {name: _round(score.rates[name]) for name in _RATES if name in score.rates}
+    intervals = {n: list(map(_round, score.intervals[n])) for n in _RATES if n in score.intervals}
     return {**shown, "intervals": intervals} if intervals else shown
 
 
-def _document_rates(result: Result, metric: str) -> Json:
+def _round_document_rates(result: Result, metric: str) -> Json:
     """Each document's rates on its own counts: a list per rate."""
     rates = result.document_rates[metric]
     return {name: np.round(rates[name], 8).tolist() for name in _RATES if name in rates}
@@ -241,7 +244,7 @@ def _describe_slices(results: Sequence[Result]) -> list[Json]:
                 "scores": {
                     metric: [
                         [
-                            _score(sliced[value][metric])
+                            _describe_score(sliced[value][metric])
                             if sliced is not None and value in sliced and metric in sliced[value]
                             else None
                             for value in values
@@ -279,10 +282,10 @@ def _describe_differences(results: Mapping[str, Result], *, ci: float | None, se
             "metric": pair.metric,
             "first": names.index(pair.first),
             "second": names.index(pair.second),
-            "difference": _short(pair.difference),
-            "interval": list(map(_short, pair.interval)),
-            "p": _short(pair.p),
-            "adjusted": _short(pair.adjusted_p),
+            "difference": _round(pair.difference),
+            "interval": list(map(_round, pair.interval)),
+            "p": _round(pair.p),
+            "adjusted": _round(pair.adjusted_p),
         }
         for pair in pairs
     ]
@@ -300,7 +303,7 @@ def describe_choices(sensitivity: Sensitivity) -> Json:
             {
                 "name": effect.name,
                 "points": {
-                    name: {m: None if p is None else _short(p) for m, p in points.items()}
+                    name: {m: None if p is None else _round(p) for m, p in points.items()}
                     for name, points in zip(sensitivity.responses, effect.points, strict=True)
                 },
             }
@@ -326,8 +329,8 @@ def _describe_errors(analysis: ErrorAnalysis) -> Json:
         "kinds": [
             {
                 "count": row.count,
-                "alone": {metric: _short(gain) for metric, gain in row.alone.items()},
-                "inTurn": {metric: _short(gain) for metric, gain in row.in_turn.items()},
+                "alone": {metric: _round(gain) for metric, gain in row.alone.items()},
+                "inTurn": {metric: _round(gain) for metric, gain in row.in_turn.items()},
             }
             for row in analysis.kinds
         ],
@@ -336,7 +339,7 @@ def _describe_errors(analysis: ErrorAnalysis) -> Json:
     }
 
 
-def _short(value: float) -> float:
+def _round(value: float) -> float:
     return round(float(value), 8)
 
 
@@ -348,11 +351,11 @@ def _count_lost_points(analysis: ErrorAnalysis) -> dict[str, list[float]]:
         if table.parts:
             gains[metric] = np.mean([gains[part] for part in table.parts], axis=0)
         else:
-            gains[metric] = _gain(analysis.result, table, perfect.tables[metric])
+            gains[metric] = _measure_gain(analysis.result, table, perfect.tables[metric])
     return {metric: np.round(gain, 6).tolist() for metric, gain in gains.items()}
 
 
-def _gain(result: Result, table: CountTable, perfect: CountTable) -> FloatArray:
+def _measure_gain(result: Result, table: CountTable, perfect: CountTable) -> FloatArray:
     rates = partial(rates_of, table.shape, undefined=result.protocol.undefined)
     columns, best = table.columns(), perfect.columns()
     instead: Mapping[str, Any] = {

@@ -30,12 +30,12 @@ def describe_relations(
     if full_sides is None:
         return [{} for _ in corpora[0].documents], [{} for _ in corpora[1].documents]
     return (
-        _of_side(full_sides.key, corpora[0], None),
-        _of_side(full_sides.response, corpora[1], right_pairs(alignment)),
+        _describe_side(full_sides.key, corpora[0], None),
+        _describe_side(full_sides.response, corpora[1], right_pairs(alignment)),
     )
 
 
-def _of_side(side: FullSide, scored: Corpus, right: BoolArray | None) -> list[Json]:
+def _describe_side(side: FullSide, scored: Corpus, right: BoolArray | None) -> list[Json]:
     shown: list[Json] = [{} for _ in scored.documents]
     counts = np.bincount(scored.entity_document, minlength=len(shown))
     first_entity = (np.cumsum(counts) - counts).tolist()
