@@ -96,19 +96,14 @@ def render(
     listed = _list_results(results)
     kind: Any = _drawing_type(listed)
     wishes: dict[str, Any] = {**options}
-    option_names = [field.name for field in fields(kind)][
-        1:
-    ]  # some types have an option of their own called rates
+    _, *option_names = (field.name for field in fields(kind))
+    # Some types have an option of their own that is called rates.
     style_names = [name for name in STYLE_OPTIONS if name in wishes and name not in option_names]
     style = Style.of(format, {name: wishes.pop(name) for name in style_names})
+    type_name = type(listed[0]).__name__
     if style.rates and not kind.has_rates:
-        raise UsageError(f"there are no rates for a {type(listed[0]).__name__}")
-    for name in wishes:
-        if name not in option_names:
-            problem = f"there is no {name} for a {type(listed[0]).__name__}"
-            raise UsageError(
-                f"{problem}: {did_you_mean(name, option_names)}" if option_names else problem
-            )
+        raise UsageError(f"there are no rates for a {type_name}")
+    _check_options(wishes, option_names, type_name)
     if format not in kind.formats:
         raise UsageError(
             f"there is no output format {format!r} here: there are {', '.join(kind.formats)}"
@@ -116,6 +111,15 @@ def render(
     drawing: Drawing = kind(listed, **wishes)
     with style.in_use():
         return drawing.draw(format, color)
+
+
+def _check_options(wishes: Iterable[str], option_names: Sequence[str], type_name: str) -> None:
+    for name in wishes:
+        if name not in option_names:
+            problem = f"there is no {name} for a {type_name}"
+            raise UsageError(
+                f"{problem}: {did_you_mean(name, option_names)}" if option_names else problem
+            )
 
 
 def make_sheet(result: Tabular) -> Sheet:

@@ -75,7 +75,6 @@ def report(
     methods = [
         Method.of(metrics, by, match_plan, Sampling(ci, samples, seed)) for match_plan in plans
     ]
-    wanted_metrics, sampling = methods[0].metrics, methods[0].sampling
     feature_names = [canonical_feature(name) for name in methods[0].by]
     key_corpus = plans[0].read(key, "key", is_key=True)
     shown_features = [name for name in feature_names if text or not shows_words(name)]
@@ -88,13 +87,7 @@ def report(
         )
     ]
     prepared = [prepare_corpora(key_corpus, corpus, match_plan) for corpus, match_plan in planned]
-    analyses = judge_alike(
-        [analyse_prepared(preparation, wanted_metrics) for preparation in prepared]
-    )
-    scored = [
-        _score(preparation, analysis, wanted_metrics, shown_features, sampling)
-        for preparation, analysis in zip(prepared, analyses, strict=True)
-    ]
+    scored = _score_responses(prepared, methods[0], shown_features)
     if sort == "score":
         scored = _sort_responses(scored, len(plans))
     name = title or _base_name(key_corpus.name) or "key"
@@ -109,6 +102,19 @@ def report(
         corpora = [corpus for corpus, match_plan in planned if match_plan is plans[0]]
         page["choices"] = describe_choices(measure_corpora(key_corpus, corpora, plans[0]))
     return Report(page, tuple(notices.values()))
+
+
+def _score_responses(
+    prepared: Sequence[Prepared], method: Method, features: Sequence[str]
+) -> list[Scored]:
+    """Scores and errors of each response, with spans judged alike in all of them."""
+    analyses = judge_alike(
+        [analyse_prepared(preparation, method.metrics) for preparation in prepared]
+    )
+    return [
+        _score(preparation, analysis, method.metrics, features, method.sampling)
+        for preparation, analysis in zip(prepared, analyses, strict=True)
+    ]
 
 
 def _sort_responses(scored: Sequence[Scored], n_matches: int) -> list[Scored]:

@@ -80,15 +80,19 @@ def make_leaderboard(
     there is linked, as seen from where the page will lie (`beside`).
     """
     compared = _compare(outcome, options)
-    groups = _group_corpora(outcome)
-    comparison_notices = compared.notices if compared else ()
-    notices = [
-        _hide_words(str(notice)) if notice.kind == "broken-key" else str(notice)
-        for notice in (*outcome.notices, *comparison_notices)
-        if notice.kind not in ("no-result", "no-part")
-    ]
-    page: Json = {
+    page = {
         "title": title or outcome.title or "Leaderboard",
+        **_describe_outcome(outcome, compared),
+    }
+    shown = {name: make_visible(value) for name, value in page.items()}
+    shown["links"] = _link_reports(outcome, reports, beside)
+    return Leaderboard(shown, compared.notices if compared else ())
+
+
+def _describe_outcome(outcome: SuiteResult, compared: CorporaComparison | None) -> Json:
+    """Everything that the page shows but its title and links to reports."""
+    groups = _group_corpora(outcome)
+    return {
         "version": __version__,
         "kinds": [],
         "metrics": [
@@ -120,11 +124,18 @@ def make_leaderboard(
         "trials": compared.options.trials if compared else None,
         "resample": compared.options.resample if compared else None,
         "signature": compared.signature if compared else "",
-        "notices": list(dict.fromkeys(notices)),
+        "notices": _list_notices(outcome, compared),
     }
-    shown = {name: make_visible(value) for name, value in page.items()}
-    shown["links"] = _link_reports(outcome, reports, beside)
-    return Leaderboard(shown, comparison_notices)
+
+
+def _list_notices(outcome: SuiteResult, compared: CorporaComparison | None) -> list[str]:
+    """Each notice once, without words of the corpus; missing results are shown elsewhere."""
+    notices = (
+        _hide_words(str(notice)) if notice.kind == "broken-key" else str(notice)
+        for notice in (*outcome.notices, *(compared.notices if compared else ()))
+        if notice.kind not in ("no-result", "no-part")
+    )
+    return list(dict.fromkeys(notices))
 
 
 def _compare(outcome: SuiteResult, options: Mapping[str, Any]) -> CorporaComparison | None:
