@@ -23,7 +23,7 @@ from corefeval.model.arrays import IntArray
 from corefeval.model.corpus import match_documents
 from corefeval.model.identity import mention_codes
 from corefeval.pairing.documents import find_similar, partners
-from corefeval.pairing.mismatches import are_among, find_mismatch, tell_cause
+from corefeval.pairing.mismatches import find_mismatch, tell_cause
 from corefeval.pairing.texts import on_tokens
 from corefeval.pairing.zeros import settle_zeros
 
@@ -84,19 +84,21 @@ def inspect(
         _inspect_file(file, format, encoding, word_column, None if several else against, documents)
         for file in files
     ]
-    inspections = [one for one in inspections if one.corpus is None or one.corpus.documents]
+    inspections = [i for i in inspections if i.corpus is None or i.corpus.documents]
     if not inspections:
-        what = f"no document of {os.fspath(path)} matches {documents!r}"
-        raise PairingError(what, fix="`*` stands for any text: 'bc/*', '*_0001; part 000'")
+        problem = f"no document of {os.fspath(path)} matches {documents!r}"
+        raise PairingError(problem, fix="`*` stands for any text: 'bc/*', '*_0001; part 000'")
     if not several:
         return inspections
     together = grade(_folder_findings(os.fspath(path), inspections, against))
     by_file = {inspection.file: inspection for inspection in inspections}
     for file, inspection in by_file.items():
-        own = (*inspection.findings, *(finding for finding in together if finding.file == file))
-        by_file[file] = replace(inspection, findings=tuple(grade(own)))
-    rest = tuple(finding for finding in together if finding.file not in by_file)
-    return [*by_file.values(), *([Inspection(os.fspath(path), rest)] if rest else [])]
+        shared = [finding for finding in together if finding.file == file]
+        findings = tuple(grade([*inspection.findings, *shared]))
+        by_file[file] = replace(inspection, findings=findings)
+    inspections = list(by_file.values())
+    of_folder = tuple(finding for finding in together if finding.file not in by_file)
+    return [*inspections, Inspection(os.fspath(path), of_folder)] if of_folder else inspections
 
 
 def _inspect_file(
@@ -129,11 +131,11 @@ def _inspect_answers(
     except InputError as error:
         return Inspection(path, (from_error(error, file=path),), format)
     findings = [] if corpus.ledger is None else list(answer_findings(corpus.ledger, path))
-    known = {finding.kind for finding in findings}
-    rest = tuple(notice for notice in corpus.notices if notice.kind not in known)
-    locator = Locator(corpus.with_details(notices=rest), path)
+    ledger_kinds = {finding.kind for finding in findings}
+    further_notices = tuple(notice for notice in corpus.notices if notice.kind not in ledger_kinds)
+    locator = Locator(corpus.with_details(notices=further_notices), path)
     # Tokens, and so their lines, are the key's.
-    findings += [replace(one, line=None) for one in _corpus_findings(locator, against)]
+    findings += [replace(finding, line=None) for finding in _corpus_findings(locator, against)]
     return Inspection(path, tuple(grade(findings)), format, corpus)
 
 
@@ -146,7 +148,7 @@ def inspect_source(
     layout: Layout | None = None,
     documents: str = "*",
 ) -> Inspection:
-    """Check what was read from a file already; `layout` where that is a part of one."""
+    """Check the content of a file; `layout` is its layout where the source is a part of a file."""
     corpus = None
     mended: list[tuple[Finding, str]] = []
     findings: list[Finding] = []
@@ -156,8 +158,8 @@ def inspect_source(
             if documents != "*":
                 rows = match_documents(corpus.documents, documents, source.file, may_be_empty=True)
                 corpus = corpus.select_documents(rows)
-                here = {None, *map(str, corpus.documents)}
-                mended = [(finding, done) for finding, done in mended if finding.document in here]
+                names = {None, *map(str, corpus.documents)}
+                mended = [(finding, done) for finding, done in mended if finding.document in names]
             findings += [finding for finding, _ in mended]
             findings += _corpus_findings(Locator(corpus, source.file), against)
     except InputError as error:
@@ -182,19 +184,21 @@ def _read(
     return corpus, list(conll_findings(source, repairs))
 
 
-# Notices of what readers tell line by line, too.
+# Kinds of notices whose details readers also list line by line.
 _BY_LINE = frozenset(
     ("contradictory-anchors", "minimum-outside", "repeated-markables", "unresolved-relations")
 )
 
 
 def _read_with_oddities(source: Source, format: Format) -> tuple[Corpus, list[tuple[Finding, str]]]:
-    """Read a file whose reader can say of each thing that it left out where that stands."""
+    """Read a file whose reader lists what it leaves out, with the lines where that stands."""
     oddities: list[Oddity] = []
     corpus = format.read(source, oddities=oddities)
-    found = [Finding(one.kind, one.message, source.file, one.line) for one in oddities]
-    rest = tuple(notice for notice in corpus.notices if notice.kind not in _BY_LINE)
-    return corpus.with_details(notices=rest), [(finding, "left out") for finding in found]
+    findings = [
+        Finding(oddity.kind, oddity.message, source.file, oddity.line) for oddity in oddities
+    ]
+    notices = tuple(notice for notice in corpus.notices if notice.kind not in _BY_LINE)
+    return corpus.with_details(notices=notices), [(finding, "left out") for finding in findings]
 
 
 def _corpus_findings(locator: Locator, against: Corpus | None) -> Iterator[Finding]:
@@ -209,7 +213,7 @@ def _corpus_findings(locator: Locator, against: Corpus | None) -> Iterator[Findi
 def _folder_findings(
     folder: str, inspections: Sequence[Inspection], against: Corpus | None
 ) -> Iterator[Finding]:
-    """What the files of a folder are together."""
+    """Findings about the files of a folder together: repeated documents, and how they fit a key."""
     corpora = [(i.file, i.corpus) for i in inspections if i.corpus is not None]
     try:
         corpus = join([corpus for _, corpus in corpora], name=folder) if corpora else None
@@ -217,7 +221,7 @@ def _folder_findings(
         yield from_error(error, "repeated-document")
         return
     if corpus is not None and against is not None:
-        files = [file for file, one in corpora for _ in one.documents]
+        files = [file for file, part in corpora for _ in part.documents]
         yield from comparison_findings(Locator(corpus, folder, files), against)
 
 
@@ -238,13 +242,13 @@ def comparison_findings(locator: Locator, key: Corpus) -> Iterator[Finding]:
     missing = [d for index, d in enumerate(key.documents) if index not in pairs]
     extra = [index for index in range(len(corpus.documents)) if index not in paired]
     if not pairs:
-        here, there = (list_names([*map(str, side.documents)]) for side in (corpus, key))
-        message = f"{here or 'nothing'} here, {there or 'nothing'} in the key"
+        names, key_names = (list_names([*map(str, side.documents)]) for side in (corpus, key))
+        message = f"{names or 'nothing'} here, {key_names or 'nothing'} in the key"
         yield locator.about_file("nothing-pairs", message)
         return
-    others = [corpus.documents[index] for index in extra]
+    extra_documents = [corpus.documents[index] for index in extra]
     for identifier in missing:
-        message = f"in {key.name or 'the key'}, but not here{_hint(identifier, others)}"
+        message = f"in {key.name or 'the key'}, but not here{_hint(identifier, extra_documents)}"
         yield Finding("missing-document", message, locator.file, document=str(identifier))
     for index in extra:
         hint = _hint(corpus.documents[index], missing)
@@ -260,8 +264,8 @@ def comparison_findings(locator: Locator, key: Corpus) -> Iterator[Finding]:
         yield from _mention_findings(locator, key, placed, old)
 
 
-def _hint(identifier: DocumentId, others: Sequence[DocumentId]) -> str:
-    close = find_similar(identifier, others, _SIMILAR)
+def _hint(identifier: DocumentId, candidates: Sequence[DocumentId]) -> str:
+    close = find_similar(identifier, candidates, _SIMILAR)
     return "" if close is None else f"; did you mean {excerpt(close)}?"
 
 
@@ -270,7 +274,8 @@ def _text_findings(
 ) -> Iterator[Finding]:
     """The first difference of each document, in the order of the key; then mentions.
 
-    `placed` is the corpus on the key's documents, which are `old` in the file.
+    `placed` has the key's documents in the key's order, and `old` their indices in the file, −1 for
+    documents that the file lacks.
     """
     try:
         placed, notices = on_tokens(placed, key, ignore_tokens=True)
@@ -286,26 +291,27 @@ def _text_findings(
     (key, placed), notices = settle_zeros((key, placed), "align")
     for notice in notices:
         yield locator.about_file("reading-notice", notice.message)
-    mine, theirs = key.tokens, placed.tokens
-    if mine is None or theirs is None:
+    key_tokens, tokens = key.tokens, placed.tokens
+    if key_tokens is None or tokens is None:
         yield from _mention_findings(locator, key, placed, old)
         return
     indices = np.flatnonzero(old >= 0)
-    differences = {d.document: d for d in _differences(mine, theirs, indices)}
+    differences = {d.document: d for d in _differences(key_tokens, tokens, indices)}
     for index in indices.tolist():
-        n_mine, n_theirs = int(mine.counts[index]), int(theirs.counts[index])
+        n_key, n_tokens = int(key_tokens.counts[index]), int(tokens.counts[index])
         difference, place = differences.get(index), int(old[index])
-        counts = f"{plural(n_theirs, 'token')} of the key's {n_mine:,}"
-        if _is_truncated(difference, n_mine, n_theirs):
-            message, kind, position = f"{counts}, then it ends", "truncated-document", n_theirs - 1
+        counts = f"{plural(n_tokens, 'token')} of the key's {n_key:,}"
+        if _is_truncated(difference, n_key, n_tokens):
+            message, kind, position = f"{counts}, then it ends", "truncated-document", n_tokens - 1
         elif difference is not None:
-            message = _describe(difference, mine) + (f"; {counts}" if n_mine != n_theirs else "")
+            message = _describe(difference, key_tokens)
+            message += f"; {counts}" if n_key != n_tokens else ""
             kind, position = "differing-tokens", difference.position
-        elif n_mine != n_theirs:
-            message, kind, position = counts, "differing-tokens", n_mine
+        elif n_key != n_tokens:
+            message, kind, position = counts, "differing-tokens", n_key
         else:
             continue
-        old[index] = -1  # of which it is known why mentions are not the key's
+        old[index] = -1  # differing tokens explain why its mentions are not the key's
         yield locator.about_document(kind, place, message, max(position, 0))
     yield from _mention_findings(locator, key, placed, old)
 
@@ -313,13 +319,13 @@ def _text_findings(
 def _mention_findings(
     locator: Locator, key: Corpus, placed: Corpus, old: IntArray
 ) -> Iterator[Finding]:
-    """The documents of which hardly a mention is the key's."""
+    """Findings about documents with hardly a mention in common with the key."""
     if (key.labels is None) != (placed.labels is None):
         return
     if not key.n_mentions or not placed.n_mentions:
         return
-    mine, theirs = mention_codes(key, placed)
-    common = np.flatnonzero(are_among(mine, np.sort(theirs, kind="stable")))
+    key_codes, codes = mention_codes(key, placed)
+    common = np.flatnonzero(np.isin(key_codes, codes))
     mismatch = find_mismatch(key, placed, common)
     if mismatch is None:
         return
@@ -331,22 +337,22 @@ def _mention_findings(
             yield locator.about_document(mismatch.kind, int(old[index]), message)
 
 
-def _differences(key: Tokens, response: Tokens, indices: IntArray) -> Iterator[TokenDifference]:
-    while (difference := find_difference(key, response, indices)) is not None:
+def _differences(key: Tokens, tokens: Tokens, indices: IntArray) -> Iterator[TokenDifference]:
+    while (difference := find_difference(key, tokens, indices)) is not None:
         yield difference
         indices = indices[indices > difference.document]
 
 
-def _is_truncated(difference: TokenDifference | None, n_mine: int, n_theirs: int) -> bool:
+def _is_truncated(difference: TokenDifference | None, n_key: int, n_tokens: int) -> bool:
     """Whether a document is the beginning of the key's; its last word may be cut."""
     agrees = difference is None or (
-        difference.position == n_theirs - 1
+        difference.position == n_tokens - 1
         and difference.key_word.startswith(difference.response_word)
     )
-    return n_theirs < n_mine and agrees
+    return n_tokens < n_key and agrees
 
 
 def _describe(difference: TokenDifference, key: Tokens) -> str:
     place = f" as on line {difference.key_line:,} of {key.source}" if difference.key_line else ""
-    found, expected = excerpt(difference.response_word, 30), excerpt(difference.key_word, 30)
-    return f"token {difference.position} is {found}, not {expected}{place}"
+    word, key_word = excerpt(difference.response_word, 30), excerpt(difference.key_word, 30)
+    return f"token {difference.position} is {word}, not {key_word}{place}"

@@ -341,7 +341,9 @@ def standing_table(standing: Standing[CorporaDifference], level: float) -> Table
     return table_of(columns, rows, caption=f"{standing.metric}{group}")
 
 
-def standing_pair_table(standing: Standing[CorporaDifference], comparison: CorporaComparison) -> Table:
+def standing_pair_table(
+    standing: Standing[CorporaDifference], comparison: CorporaComparison
+) -> Table:
     """Every pair, the better one first: the difference, and on how many corpora it holds."""
     pairs = [pair if pair.difference >= 0 else pair.reversed for pair in standing.pairs]
     order = sorted(standing.scores, key=lambda name: -standing.scores[name])

@@ -1,7 +1,7 @@
 """Key and response with hardly a mention in common, and why that may be.
 
-Nobody sees from a score near zero that spans were counted otherwise. A response is looked at only
-where it has next to nothing of the key, so that all others pay for a comparison of two numbers.
+A score near zero does not tell that spans were counted differently. Only a response that has next
+to nothing in common with the key is examined; all others pay for comparing two numbers.
 """
 
 from __future__ import annotations
@@ -13,21 +13,25 @@ import numpy as np
 
 from corefeval.diagnostics import Notice, excerpt, list_names, plural
 from corefeval.model import Corpus, join
-from corefeval.model.arrays import BoolArray, IntArray, distinct, ragged_arange
+from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
 from corefeval.model.joining import strip_details
 from corefeval.pairing.texts import find_differing_documents
 
 _FEW = 4  # at most one mention of so many in common is suspicious
 _ENOUGH = 5  # mentions of which, in some of many documents, one should be in common
-_SAMPLE = 100_000  # mentions that tell which shift it is
 _EXAMPLES = 20  # documents that tell whether they were exchanged
-_LIMIT = 1 << 62
-_OTHER_UNITS = 1.5  # positions that run so much further do not count the same things
 
 MISMATCHES = ("no-common-mentions", "shifted-spans")  # kinds of notices
 
-# What is added to start and end of the response's spans; the likely ones first.
-_SHIFTS = ((0, 1), (0, -1), (1, 1), (-1, -1), (1, 0), (-1, 0), (-1, 1), (1, -1))
+_INCLUSIVE = "ends are inclusive on one side and exclusive on the other"
+_FROM_ZERO = "one side counts from 0, the other from 1"
+# What is added to start and end of the response's spans, and what that means; likely ones first.
+_SHIFTS = {
+    (0, 1): f"ends one higher ({_INCLUSIVE})",
+    (0, -1): f"ends one lower ({_INCLUSIVE})",
+    (1, 1): f"starts and ends one higher ({_FROM_ZERO})",
+    (-1, -1): f"starts and ends one lower ({_FROM_ZERO})",
+}
 
 
 class Mismatch(NamedTuple):
@@ -48,12 +52,17 @@ class Mismatch(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """What notices and findings call it."""
+        """The kind of the notices and findings about it."""
         return MISMATCHES[self.shift is not None]
+
+    def take(self, rows: BoolArray) -> Mismatch:
+        """The mismatch in some of its documents."""
+        documents, sizes, common, shifted = (column[rows] for column in self[:4])
+        return Mismatch(documents, sizes, common, shifted, self.shift, self.cause)
 
 
 def find_mismatch(key: Corpus, response: Corpus, key_rows: IntArray) -> Mismatch | None:
-    """Where hardly a mention is common; None where there is no such document.
+    """The documents in which hardly a mention is common; None where there is no such document.
 
     Both number their documents alike; `key_rows` are the key's mentions that the response has. Of
     several documents, single ones count if both sides have a handful of mentions there.
@@ -61,36 +70,36 @@ def find_mismatch(key: Corpus, response: Corpus, key_rows: IntArray) -> Mismatch
     if _poor_documents(key, response, key_rows) is None:
         return None
     suspects = find_suspects(key, response, key_rows)
-    found = _find(suspects)
-    if found is None:
+    mismatch = _examine(suspects)
+    if mismatch is None:
         return None
     places = {identifier: place for place, identifier in enumerate(key.documents)}
-    own = [places[suspects.key.documents[index]] for index in found.documents.tolist()]
-    return found._replace(documents=np.array(own, dtype=np.int64))
+    indices = [places[suspects.key.documents[index]] for index in mismatch.documents.tolist()]
+    return mismatch._replace(documents=np.array(indices, dtype=np.int64))
 
 
-def _find(whole: Suspects) -> Mismatch | None:
-    """Where hardly a mention is common, by the documents that are suspect."""
-    key, response = whole.key, whole.response
-    found = _poor_documents(key, response, whole.key_rows, any_common=whole.n_common > 0)
-    if found is None:
+def _examine(suspects: Suspects) -> Mismatch | None:
+    """The mismatch in suspect documents, by their index among these, with its shift or cause."""
+    key, response = suspects.key, suspects.response
+    any_common = suspects.n_common > 0
+    mismatch = _poor_documents(key, response, suspects.key_rows, any_common=any_common)
+    if mismatch is None:
         return None
-    rows = [np.flatnonzero(_mark(found, side)[side.mention_document]) for side in (key, response)]
-    found = _with_shift(found, key, response, rows)
-    if found.shift is None:
-        nothing = found.common == 0
-        found = _choose(found, nothing)
-        if not nothing.any():
-            return None
-        return found._replace(cause=_cause(found, whole))
-    return _choose(found, 2 * found.shifted >= found.sizes)
+    mismatch = _with_shift(mismatch, key, response)
+    if mismatch.shift is not None:
+        return mismatch.take(2 * mismatch.shifted >= mismatch.sizes)
+    mismatch = mismatch.take(mismatch.common == 0)
+    if not mismatch.documents.size:
+        return None
+    return mismatch._replace(cause=_cause(mismatch, suspects))
 
 
 class Suspects(NamedTuple):
     """The documents of a piece that may have hardly a mention in common, all by themselves.
 
-    `key_rows` are the key's mentions in them that the response has too, `other_tokens` how many of
-    the documents have other tokens. The piece has `n_documents`, and `n_common` such mentions.
+    `key_rows` are the key's mentions in them that the response has too, and `other_tokens` says
+    whether the tokens of each document differ. The piece has `n_documents` in all, and `n_common`
+    mentions that are on both sides.
     """
 
     key: Corpus
@@ -102,52 +111,55 @@ class Suspects(NamedTuple):
 
 
 def find_suspects(key: Corpus, response: Corpus, key_rows: IntArray) -> Suspects:
-    """What a piece has to tell, so that mismatches can be told of all pieces together.
+    """The suspect documents of a piece, from which the notices of all pieces can be made.
 
-    What is rare in a piece may be all there is: a piece without common mentions is all suspect.
+    All documents of a piece without common mentions are suspect: the other pieces may have none,
+    too.
     """
     n_documents = len(key.documents)
     documents = np.arange(n_documents)
     if key_rows.size:
-        found = _poor_documents(key, response, key_rows)
-        documents = documents[:0] if found is None else found.documents
+        mismatch = _poor_documents(key, response, key_rows)
+        documents = documents[:0] if mismatch is None else mismatch.documents
     different = []
     if key.tokens is not None and response.tokens is not None and documents.size:
         different = find_differing_documents(key.tokens, response.tokens, documents)
     common = np.zeros(key.n_mentions, dtype=np.bool_)
     common[key_rows] = True
-    own = ragged_arange(
+    suspect_rows = ragged_arange(
         key.mention_offsets[documents],
         key.mention_offsets[documents + 1] - key.mention_offsets[documents],
     )
-    mine, theirs = (strip_details(side).select_documents(documents) for side in (key, response))
-    other_tokens = np.isin(documents, different)
-    rows = np.flatnonzero(common[own])
-    return Suspects(mine, theirs, rows, other_tokens, n_documents, int(key_rows.size))
+    return Suspects(
+        strip_details(key).select_documents(documents),
+        strip_details(response).select_documents(documents),
+        key_rows=np.flatnonzero(common[suspect_rows]),
+        other_tokens=np.isin(documents, different),
+        n_documents=n_documents,
+        n_common=int(key_rows.size),
+    )
 
 
 def joint_mismatch_notices(pieces: Sequence[Suspects]) -> list[Notice]:
     """The notices of all pieces together."""
-    n_common = sum(piece.n_common for piece in pieces)
-    n_documents = sum(piece.n_documents for piece in pieces)
-    some = [piece for piece in pieces if piece.key.documents]
-    if not some:
+    suspicious = [piece for piece in pieces if piece.key.documents]
+    if not suspicious:
         return []
-    sides = [
-        join([getattr(piece, side) for piece in some], name=getattr(some[0], side).name)
+    key, response = (
+        join([getattr(piece, side) for piece in suspicious], name=getattr(suspicious[0], side).name)
         for side in ("key", "response")
-    ]
-    shifts = np.cumsum([0, *(piece.key.n_mentions for piece in some)])
-    shifted = [piece.key_rows + shift for piece, shift in zip(some, shifts[:-1], strict=True)]
-    whole = Suspects(
-        sides[0],
-        sides[1],
-        np.concatenate(shifted),
-        np.concatenate([piece.other_tokens for piece in some]),
-        n_documents,
-        n_common,
     )
-    return _notices(whole)
+    shifts = np.cumsum([0, *(piece.key.n_mentions for piece in suspicious)])[:-1]
+    key_rows = [piece.key_rows + shift for piece, shift in zip(suspicious, shifts, strict=True)]
+    suspects = Suspects(
+        key,
+        response,
+        key_rows=np.concatenate(key_rows),
+        other_tokens=np.concatenate([piece.other_tokens for piece in suspicious]),
+        n_documents=sum(piece.n_documents for piece in pieces),
+        n_common=sum(piece.n_common for piece in pieces),
+    )
+    return _notices(suspects)
 
 
 def mismatch_notices(key: Corpus, response: Corpus, key_rows: IntArray) -> list[Notice]:
@@ -157,51 +169,41 @@ def mismatch_notices(key: Corpus, response: Corpus, key_rows: IntArray) -> list[
     return _notices(find_suspects(key, response, key_rows))
 
 
-def _notices(whole: Suspects) -> list[Notice]:
-    key, response = whole.key, whole.response
-    found = _find(whole)
-    if found is None:
+def _notices(suspects: Suspects) -> list[Notice]:
+    key, response = suspects.key, suspects.response
+    mismatch = _examine(suspects)
+    if mismatch is None:
         return []
-    names = tuple(str(key.documents[index]) for index in found.documents.tolist())
-    where = ""
-    if not whole.n_common:
+    names = tuple(str(key.documents[index]) for index in mismatch.documents.tolist())
+    if not suspects.n_common:
         counts = f"{plural(response.n_mentions, 'mention')} and the key's {key.n_mentions:,}"
         message = f"no mention in common between its {counts}: "
     else:
-        documents = plural(whole.n_documents, "document")
-        where = f" in {len(names):,} of {documents} ({list_names(names)})"
-        share = f"{int(found.common.sum()):,} of {plural(int(found.sizes.sum()), 'mention')}"
-        message = f"only {share} in common with the key{where}: "
-    message += tell_cause(found)
-    items = names if whole.n_common else ()
-    return [Notice(found.kind, f"{response.name or 'response'}: {message}", len(names), items)]
+        documents = plural(suspects.n_documents, "document")
+        share = f"{int(mismatch.common.sum()):,} of {plural(int(mismatch.sizes.sum()), 'mention')}"
+        message = f"only {share} in common with the key in {len(names):,} of {documents} "
+        message += f"({list_names(names)}): "
+    message += tell_cause(mismatch)
+    items = names if suspects.n_common else ()
+    return [Notice(mismatch.kind, f"{response.name or 'response'}: {message}", len(names), items)]
 
 
-def tell_cause(found: Mismatch, index: int | None = None) -> str:
-    """What is behind it, of all documents or of one of them (by its place in `documents`)."""
-    if found.shift is None:
-        return found.cause
-    start, end = found.shift
+def tell_cause(mismatch: Mismatch, index: int | None = None) -> str:
+    """The cause in words, for all documents or one of them (by its place in `documents`)."""
+    if mismatch.shift is None:
+        return mismatch.cause
     chosen = slice(None) if index is None else slice(index, index + 1)
-    count, size = int(found.shifted[chosen].sum()), int(found.sizes[chosen].sum())
-    steps = {1: "one higher", -1: "one lower"}
-    if start == end:
-        how, why = f"starts and ends {steps[start]}", "one side counts from 0, the other from 1"
-    elif not start:
-        how = f"ends {steps[end]}"
-        why = "ends are inclusive on one side and exclusive on the other"
-    else:
-        how = f"starts {steps[start]}" + (f" and ends {steps[end]}" if end else "")
-        why = "the two sides count spans differently"
-    return f"spans are off by one: {count:,} of {size:,} would be, with {how} ({why})"
+    count, size = int(mismatch.shifted[chosen].sum()), int(mismatch.sizes[chosen].sum())
+    shift = _SHIFTS[mismatch.shift]
+    return f"spans are off by one: {count:,} of {size:,} would be, with {shift}"
 
 
 def _poor_documents(
     key: Corpus, response: Corpus, key_rows: IntArray, *, any_common: bool | None = None
 ) -> Mismatch | None:
-    """The documents in which few mentions are common, or none if that may be chance.
+    """The documents in which few mentions are common; None if that may be chance.
 
-    `any_common`: whether there are common mentions at all, in these documents or others.
+    `any_common` says whether there are common mentions at all, in these documents or others.
     """
     any_common = key_rows.size > 0 if any_common is None else any_common
     if not key.n_mentions or not response.n_mentions:
@@ -226,63 +228,42 @@ def _poor_documents(
     return Mismatch(documents, sizes[poor], common[poor], np.zeros_like(documents))
 
 
-def _choose(found: Mismatch, rows: BoolArray) -> Mismatch:
-    names = ("documents", "sizes", "common", "shifted")
-    return found._replace(**{name: getattr(found, name)[rows] for name in names})
-
-
-def _mark(found: Mismatch, corpus: Corpus) -> BoolArray:
-    marked = np.zeros(len(corpus.documents), dtype=np.bool_)
-    marked[found.documents] = True
-    return marked
-
-
-def _with_shift(
-    found: Mismatch, key: Corpus, response: Corpus, rows: Sequence[IntArray]
-) -> Mismatch:
-    """The same with the shift that brings most mentions together, if it brings at least half."""
-    columns = [_columns(side, chosen) for side, chosen in zip((key, response), rows, strict=True)]
-    if columns[0] is None or columns[1] is None or columns[0].shape[1] != columns[1].shape[1]:
-        return found
-    lowest = np.minimum(columns[0].min(axis=0), columns[1].min(axis=0)).tolist()
-    highest = np.maximum(columns[0].max(axis=0), columns[1].max(axis=0)).tolist()
-    widths = [high - low + 3 for low, high in zip(lowest, highest, strict=True)]  # one on each side
-    *steps, whole = np.cumprod(np.array([1, *widths[::-1]], dtype=object)).tolist()
-    if whole >= _LIMIT:  # one number cannot hold it all
-        return found
-    steps, low = steps[::-1], np.array(lowest) - 1
-    mine, theirs = (distinct((one - low) @ np.array(steps)) for one in columns)
-    offsets = [start * steps[-2] + end for start, end in _SHIFTS]
-    sample = theirs[:: 1 + theirs.size // _SAMPLE]
-    best = int(np.argmax([are_among(sample + offset, mine).sum() for offset in offsets]))
-    together = theirs[are_among(theirs + offsets[best], mine)]
-    document = together // steps[0] + low[0]
-    shifted = np.bincount(document, minlength=len(key.documents))[found.documents]
+def _with_shift(mismatch: Mismatch, key: Corpus, response: Corpus) -> Mismatch:
+    """The mismatch with the shift that brings most mentions together, if it brings half of them."""
+    key_spans, spans = _distinct_spans(key, mismatch), _distinct_spans(response, mismatch)
+    if key_spans is None or spans is None or key_spans.shape[1] != spans.shape[1]:
+        return mismatch
+    best, best_shift = np.zeros(len(key.documents), dtype=np.int64), None
+    for shift in _SHIFTS:
+        moved = spans.copy()
+        moved[:, -2:] += shift
+        rows, counts = np.unique(np.concatenate((key_spans, moved)), axis=0, return_counts=True)
+        shifted = np.bincount(rows[counts > 1, 0], minlength=len(key.documents))
+        if shifted.sum() > best.sum():
+            best, best_shift = shifted, shift
+    shifted = best[mismatch.documents]
     total = int(shifted.sum())
-    if 2 * total < found.sizes.sum() or total <= _FEW * found.common.sum():
-        return found
-    return found._replace(shifted=shifted, shift=_SHIFTS[best])
+    if 2 * total < mismatch.sizes.sum() or total <= _FEW * mismatch.common.sum():
+        return mismatch
+    return mismatch._replace(shifted=shifted, shift=best_shift)
 
 
-def are_among(values: IntArray, ascending: IntArray) -> BoolArray:
-    """Which values are among others, of which there is at least one."""
-    place = np.searchsorted(ascending, values)
-    found: BoolArray = ascending[np.minimum(place, ascending.size - 1)] == values
-    return found
+def _distinct_spans(corpus: Corpus, mismatch: Mismatch) -> IntArray | None:
+    """Rows of document, start and end of the mentions in some documents, each row once.
 
-
-def _columns(corpus: Corpus, rows: IntArray) -> IntArray | None:
-    """Document, start and end of mentions, also of labels that are such numbers.
-
-    A whole number is a span that starts where it ends; of three numbers the first is a sentence.
+    Labels count as spans if they are whole numbers or tuples of two or three of them: one number is
+    a span that starts where it ends, and the first of three is a sentence, a column before the
+    start. None if there are no mentions or other labels.
     """
+    rows = np.flatnonzero(np.isin(corpus.mention_document, mismatch.documents))
     if not rows.size:
         return None
     document = corpus.mention_document[rows]
     if corpus.labels is None:
         if corpus.mention_start is None or corpus.mention_end is None:
             return None
-        return np.column_stack((document, corpus.mention_start[rows], corpus.mention_end[rows]))
+        spans = corpus.mention_start[rows], corpus.mention_end[rows]
+        return np.unique(np.column_stack((document, *spans)), axis=0)
     labels = [corpus.labels[row] for row in rows.tolist()]
     if set(map(type, labels)) not in ({int}, {tuple}):
         return None
@@ -292,17 +273,17 @@ def _columns(corpus: Corpus, rows: IntArray) -> IntArray | None:
         return None
     if values.dtype.kind != "i" or values.shape[1:] not in ((), (2,), (3,)):
         return None
-    return np.column_stack((document, *((values, values) if values.ndim == 1 else values.T)))
+    columns = (values, values) if values.ndim == 1 else values.T
+    return np.unique(np.column_stack((document, *columns)), axis=0)
 
 
-def _cause(found: Mismatch, whole: Suspects) -> str:
-    """What else may be behind it, in words."""
-    key, response = whole.key, whole.response
+def _cause(mismatch: Mismatch, suspects: Suspects) -> str:
+    """The likely cause in words, where no shift explains the mismatch."""
+    key, response = suspects.key, suspects.response
     return (
         _other_types(key, response)
-        or _other_tokens(found, whole)
-        or _explain_exchange(found, key, response)
-        or _other_units(found, key, response)
+        or _other_tokens(mismatch, suspects)
+        or _explain_exchange(mismatch, key, response)
         or "the cause is unclear; the first mentions are "
         f"{_first(response)} here and {_first(key)} in the key: check that both are of the same "
         "text and tokens"
@@ -310,7 +291,7 @@ def _cause(found: Mismatch, whole: Suspects) -> str:
 
 
 def _other_types(key: Corpus, response: Corpus) -> str:
-    """Labels that would be the same if both were text."""
+    """In words, that labels would be equal if they were text on both sides; else nothing."""
     if key.labels is None or response.labels is None:
         return ""
     texts = [
@@ -319,8 +300,8 @@ def _other_types(key: Corpus, response: Corpus) -> str:
     ]
     if 2 * len(texts[0] & texts[1]) < min(map(len, texts)):
         return ""
-    here, there = (_type_of(side.labels or ()) for side in (response, key))
-    return f"mentions are of different types: {here} here, {there} in the key"
+    response_type, key_type = (_type_of(side.labels or ()) for side in (response, key))
+    return f"mentions are of different types: {response_type} here, {key_type} in the key"
 
 
 def _as_text(label: Hashable) -> Hashable:
@@ -329,39 +310,40 @@ def _as_text(label: Hashable) -> Hashable:
 
 def _type_of(labels: Sequence[Hashable]) -> str:
     label = labels[0]
-    inside = ", ".join(type(one).__name__ for one in label) if isinstance(label, tuple) else ""
+    inside = ", ".join(type(part).__name__ for part in label) if isinstance(label, tuple) else ""
     return f"tuple ({inside})" if inside else type(label).__name__
 
 
-def _other_tokens(found: Mismatch, whole: Suspects) -> str:
-    different = int(whole.other_tokens[found.documents].sum())
+def _other_tokens(mismatch: Mismatch, suspects: Suspects) -> str:
+    different = int(suspects.other_tokens[mismatch.documents].sum())
     if not different:
         return ""
-    share = f"{different:,} of {plural(found.documents.size, 'document')}"
+    share = f"{different:,} of {plural(mismatch.documents.size, 'document')}"
     return f"another tokenisation: the tokens of {share} differ from the key's"
 
 
-def _explain_exchange(found: Mismatch, key: Corpus, response: Corpus) -> str:
-    """Documents most of whose mentions are those of another document."""
+def _explain_exchange(mismatch: Mismatch, key: Corpus, response: Corpus) -> str:
+    """In words, that most documents have the mentions of another document; else nothing."""
     numbers: dict[Hashable, int] = {}
     codes = [_number(side, numbers) for side in (key, response)]
-    if found.documents.size < 2 or codes[0] is None or codes[1] is None:
+    if mismatch.documents.size < 2 or codes[0] is None or codes[1] is None:
         return ""
     sizes = np.diff(response.mention_offsets)
-    looked_at = found.documents[:_EXAMPLES].tolist()
+    looked_at = mismatch.documents[:_EXAMPLES].tolist()
     pairs = []
     for index in looked_at:
-        mine = codes[0][slice(*key.mention_offsets[index : index + 2].tolist())]
+        key_codes = codes[0][slice(*key.mention_offsets[index : index + 2].tolist())]
         shared = np.bincount(
-            response.mention_document[np.isin(codes[1], mine)], minlength=sizes.size
+            response.mention_document[np.isin(codes[1], key_codes)], minlength=sizes.size
         )
         best = int(np.argmax(shared))
-        if best != index and shared[best] > 1 and 2 * shared[best] >= min(mine.size, sizes[best]):
+        enough = max(2, min(key_codes.size, sizes[best]) / 2)
+        if best != index and shared[best] >= enough:
             pairs.append((index, best))
     if 2 * len(pairs) <= len(looked_at):
         return ""
-    here, there = (excerpt(str(key.documents[index])) for index in pairs[0][::-1])
-    return f"documents are mixed up: what is {there} in the key seems to be {here} here"
+    response_name, key_name = (excerpt(str(key.documents[index])) for index in pairs[0][::-1])
+    return f"documents are mixed up: what is {key_name} in the key seems to be {response_name} here"
 
 
 def _number(corpus: Corpus, numbers: dict[Hashable, int]) -> IntArray | None:
@@ -373,21 +355,6 @@ def _number(corpus: Corpus, numbers: dict[Hashable, int]) -> IntArray | None:
     if corpus.mention_start is None or corpus.mention_end is None:
         return None
     return (corpus.mention_start << 31) + (corpus.mention_end - corpus.mention_start)
-
-
-def _other_units(found: Mismatch, key: Corpus, response: Corpus) -> str:
-    ends = []
-    for side in (response, key):
-        columns = _columns(side, np.flatnonzero(_mark(found, side)[side.mention_document]))
-        if columns is None:
-            return ""
-        ends.append(int(columns[:, -1].max()))
-    if max(ends) < _OTHER_UNITS * (min(ends) + 1):
-        return ""
-    return (
-        f"another tokenisation or text: positions go up to {ends[0]:,} here and up to {ends[1]:,} "
-        "in the key (characters, or parts of words, instead of tokens?)"
-    )
 
 
 def _first(corpus: Corpus) -> str:
