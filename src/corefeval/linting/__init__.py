@@ -1,4 +1,4 @@
-"""Checking files before they are scored: findings, and files without what can be mended."""
+"""Checking files before they are scored: findings, and repaired copies of files."""
 
 from corefeval.linting.findings import Finding, count_severities
 from corefeval.linting.inspection import Inspection, check_corpus, inspect

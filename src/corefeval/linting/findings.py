@@ -14,7 +14,7 @@ from corefeval.linting.kinds import KINDS, SEVERITIES, Severity
 from corefeval.model import Corpus, Document, Mention
 from corefeval.model.text_tokens import text_of
 
-_WORDS, _CHARACTERS = 100, 600  # of a mention in a finding: those of nested ones add up
+_WORDS, _CHARACTERS = 100, 600  # at most so many of a mention: those of nested ones add up
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Finding:
     """One finding: its kind, its place as far as it has one, and what to say about it.
 
     `span` is the first token and the one behind the last, counted from 0 in the document; `text`
-    the first words of the mention. `fix` is empty where the kind's own advice will do.
+    the first words of the mention. `fix` is empty where the advice of the kind applies.
     """
 
     kind: str
@@ -51,7 +51,7 @@ class Finding:
 
 
 def from_error(error: InputError, kind: str = "", **place: str | None) -> Finding:
-    """The finding that an error is, of a kind, of its own kind, or a file that cannot be read."""
+    """The finding for an error: of `kind`, else of the error's kind, else an unreadable file."""
     kind = kind or error.kind or "unreadable-file"
     details = [
         f"{label} {text}"

@@ -1,4 +1,4 @@
-"""What can be odd about mentions, about documents, and about CoNLL files."""
+"""Findings about mentions, about documents, and about the lines of CoNLL files."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -46,9 +47,9 @@ def mention_findings(locator: Locator) -> Iterator[Finding]:
 def first_copies(corpus: Corpus, codes: IntArray) -> BoolArray:
     """Which mentions are the first of their tokens in their entity; codes tell tokens apart."""
     order = np.lexsort((corpus.mention_entity, codes))
-    same = (np.diff(codes[order]) == 0) & (np.diff(corpus.mention_entity[order]) == 0)
+    is_copy = (np.diff(codes[order]) == 0) & (np.diff(corpus.mention_entity[order]) == 0)
     first: BoolArray = np.ones(corpus.n_mentions, dtype=np.bool_)
-    first[order[1:][same]] = False
+    first[order[1:][is_copy]] = False
     return first
 
 
@@ -68,8 +69,8 @@ def _find_repeats(locator: Locator, codes: IntArray) -> Iterator[Finding]:
         if len(by_entity) > 1:
             firsts = [rows[0] for rows in by_entity.values()]
             names = " and ".join(_entity(locator, row) for row in firsts[:_NAMED])
-            more = f" and {len(firsts) - _NAMED:,} more" if len(firsts) > _NAMED else ""
-            message = f"in the entities {names}{more}"
+            remainder = f" and {len(firsts) - _NAMED:,} more" if len(firsts) > _NAMED else ""
+            message = f"in the entities {names}{remainder}"
             yield locator.about_mention("span-in-two-entities", firsts[0], message)
 
 
@@ -99,10 +100,10 @@ def _positions(corpus: Corpus) -> tuple[IntArray, IntArray]:
 
 
 def _find_overlaps(locator: Locator, first: BoolArray) -> Iterator[Finding]:
-    """Mentions that cross others or are nested in one of their own entity.
+    """Mentions that cross other mentions, or are nested in a mention of their entity.
 
     Each mention is reported once per kind, with the nearest of those that it crosses. Mentions that
-    are alone among their tokens, most of them, are never looked at.
+    overlap no other mention (most of them) are skipped.
     """
     corpus = locator.corpus
     rows = np.flatnonzero(first)
@@ -119,28 +120,29 @@ def _find_overlaps(locator: Locator, first: BoolArray) -> Iterator[Finding]:
 
 
 def _overlap(locator: Locator) -> Callable[[int, int], bool]:
-    """A test of whether two mentions whose extents overlap share a token; gaps may be why not."""
+    """A function that says whether two mentions (by row) whose extents overlap share a token."""
     gapped = locator.corpus.gaps_of
 
-    def overlap(one: int, other: int) -> bool:
-        if one not in gapped and other not in gapped:
+    def overlap(row: int, other_row: int) -> bool:
+        if row not in gapped and other_row not in gapped:
             return True
-        ours, theirs = (set(locator.mention(row).positions) for row in (one, other))
-        return not ours.isdisjoint(theirs)
+        positions = set(locator.mention(row).positions)
+        return not positions.isdisjoint(locator.mention(other_row).positions)
 
     return overlap
 
 
-# Mentions that are open at some place: end and row, in this order.
+# Mentions that are open at some place: (end, row) of each, ascending.
 _Open = list[tuple[int, int]]
 
 
 def _sweep(
     locator: Locator, rows: IntArray, overlap: Callable[[int, int], bool]
 ) -> Iterator[Finding]:
-    """Walk through mentions in textual order, with those that are still open, by their ends.
+    """The findings about overlapping mentions, which are given in textual order.
 
-    Only the nearest few are tried, more than one of them because of gaps.
+    Mentions that are still open are kept by their ends. For each mention, the nearest few of them
+    are tried: with gaps, mentions may share no token although their extents overlap.
     """
     starts, ends = _positions(locator.corpus)
     spans = dict(
@@ -148,50 +150,54 @@ def _sweep(
             rows.tolist(), zip(starts[rows].tolist(), ends[rows].tolist(), strict=True), strict=True
         )
     )
-    everything: _Open = []
+    open_mentions: _Open = []
     by_entity: dict[int, _Open] = defaultdict(list)
     for row, entity in zip(spans, locator.corpus.mention_entity[rows].tolist(), strict=True):
         start, end = spans[row]
-        own = by_entity[entity]
-        for still_open in (everything, own):
+        of_entity = by_entity[entity]
+        for still_open in (open_mentions, of_entity):
             del still_open[: bisect_right(still_open, (start, locator.corpus.n_mentions))]
-        nested = bisect_right(own, (end, -1))
-        others = _list_others(everything, own, bisect_right(everything, (end, -1)) - nested)
-        around = (other for _, other in own[nested : nested + _TRIED] if spans[other] != spans[row])
+        nested = bisect_right(of_entity, (end, -1))
+        n_foreign = bisect_right(open_mentions, (end, -1)) - nested
+        foreign = _list_foreign(open_mentions, of_entity, n_foreign)
+        crossed = (inner for _, inner in of_entity[: min(nested, _TRIED)])
+        around = (outer for _, outer in of_entity[nested : nested + _TRIED])
+        around = (outer for outer in around if spans[outer] != spans[row])
         for kind, verb, candidates in (
-            ("crossing-entities", "crosses", others),
-            ("crossing-mentions", "crosses", (other for _, other in own[: min(nested, _TRIED)])),
+            ("crossing-entities", "crosses", foreign),
+            ("crossing-mentions", "crosses", crossed),
             ("self-nested-mention", "is inside", around),
         ):
-            other = next((other for other in candidates if overlap(row, other)), None)
-            if other is not None:
-                yield _about_two(locator, kind, row, other, verb)
-        insort(everything, (end, row))
-        insort(own, (end, row))
+            other_row = next(filter(partial(overlap, row), candidates), None)
+            if other_row is not None:
+                yield _about_two(locator, kind, row, other_row, verb)
+        insort(open_mentions, (end, row))
+        insort(of_entity, (end, row))
 
 
-def _list_others(everything: _Open, own: _Open, count: int) -> Iterator[int]:
-    """The first of all mentions, up to a count, that are not among an entity's own.
+def _list_foreign(open_mentions: _Open, of_entity: _Open, count: int) -> Iterator[int]:
+    """The first open mentions, up to a count, that do not belong to an entity.
 
-    The n-th of them is at the first place behind which there are n more of all than of its own.
+    `of_entity` are the open mentions of the entity. The n-th mention of other entities is at the
+    first place up to which there are n more open mentions than open mentions of the entity.
     """
     for number in range(1, min(count, _TRIED) + 1):
         place = bisect_left(
-            range(len(everything)),
+            range(len(open_mentions)),
             number,
-            key=lambda place: place + 1 - bisect_right(own, everything[place]),
+            key=lambda place: place + 1 - bisect_right(of_entity, open_mentions[place]),
         )
-        yield everything[place][1]
+        yield open_mentions[place][1]
 
 
-def _about_two(locator: Locator, kind: str, row: int, other: int, verb: str) -> Finding:
-    mention = locator.mention(other)
+def _about_two(locator: Locator, kind: str, row: int, other_row: int, verb: str) -> Finding:
+    mention = locator.mention(other_row)
     text = locator.text(mention)
     name = f"{excerpt(text, 40)} ({tell_span(*mention.span)})" if text else tell_span(*mention.span)
-    same = locator.corpus.mention_entity[row] == locator.corpus.mention_entity[other]
+    is_one_entity = locator.corpus.mention_entity[row] == locator.corpus.mention_entity[other_row]
     entity = _entity(locator, row)
-    whose = f"both of entity {entity}" if same else f"of entities {entity} and "
-    whose += "" if same else _entity(locator, other)
+    whose = f"both of entity {entity}" if is_one_entity else f"of entities {entity} and "
+    whose += "" if is_one_entity else _entity(locator, other_row)
     return locator.about_mention(kind, row, f"{verb} {name}, {whose}")
 
 
@@ -267,14 +273,14 @@ def _find_word_ids(locator: Locator) -> Iterator[Finding]:
         bounds = np.searchsorted(scan.misnumbered, (first, first + count))
         for row in scan.misnumbered[slice(*bounds)].tolist():
             number, word = scan.text(int(scan.token_line[row])).split(b"\t", 2)[:2]
-            text = excerpt(lines.origin.decode(word))
-            message = f"{text} has number {number.decode()}, which is out of order"
+            shown_word = excerpt(lines.origin.decode(word))
+            message = f"{shown_word} has number {number.decode()}, which is out of order"
             yield locator.about_document("word-ids", index, message, row - int(first))
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """How much identity there is in a file; no number of tokens where there are none."""
+    """How much a file contains; `tokens` is None where it has no tokens."""
 
     documents: int
     tokens: int | None
@@ -308,13 +314,17 @@ class Contents:
         )
 
 
+# Kinds of notices for which there are findings with the numbers of lines, too.
+_WITH_LINES = ("unfinished-file", "word-ids")
+
+
 def whole_file_findings(
     file: str | None, contents: Contents, notices: Iterable[Notice]
 ) -> Iterator[Finding]:
     """Findings about a file as a whole."""
-    # What has a line is found where files are looked at, with that line's number.
-    for notice in (one for one in notices if one.kind not in ("unfinished-file", "word-ids")):
-        yield Finding("reading-notice", notice.message, file)
+    for notice in notices:
+        if notice.kind not in _WITH_LINES:
+            yield Finding("reading-notice", notice.message, file)
     if not contents.mentions:
         documents = plural(contents.documents, "document")
         yield Finding("no-mentions", f"no mentions in {documents}", file)
@@ -330,7 +340,7 @@ _END_LINE = re.compile(rb"(?i)#\s*end\s+document\b")
 
 
 def conll_findings(source: Source, repairs: Iterable[Repair]) -> Iterator[tuple[Finding, str]]:
-    """The mistakes of a file and its document lines that others do not read, and what to do."""
+    """Findings about the lines of a CoNLL file, each with what a repair does about it."""
     for repair in repairs:
         yield from_error(repair.error, repair.kind, document=repair.document), repair.done
     data = source.data.tobytes()

@@ -1,4 +1,4 @@
-"""A file without what can be mended, and a list of all that was changed."""
+"""Repaired copies of files, and lists of what was changed in them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from corefeval.model.identity import mention_codes
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that the new file has otherwise: why, where it was, and what was done."""
+    """A difference of the new file from the old one: its kind, its line, and what was done."""
 
     kind: str
     done: str
@@ -52,11 +52,11 @@ def repair_file(
     encoding: str = "utf-8",
     word_column: int | None = None,
 ) -> FileRepair:
-    """Write a file anew, in its own format and UTF-8, without what can be mended.
+    """Write a repaired copy of a file, in the same format and UTF-8.
 
-    What is no matter of form stays: a span in two entities, nesting, mentions across sentences
-    (unless the format cannot express them). A file that cannot be read at all is an error, and the
-    input is never overwritten. The new file is checked, also how it fits a key.
+    What may be intended stays: a span in two entities, nesting, mentions across sentences (unless
+    the format cannot express them). A file that cannot be read at all is an error, and the input
+    is never overwritten. The new file is checked, and compared with a key if there is one.
     """
     if files_of(path)[1]:
         raise UsageError(
@@ -107,7 +107,7 @@ def _refuse_to_overwrite(path: str, target: str) -> None:
 
 
 def _without_copies(corpus: Corpus, findings: tuple[Finding, ...]) -> tuple[Corpus, list[Change]]:
-    """Leave out what an entity has already."""
+    """The corpus without repeated mentions of an entity, and the changes."""
     if not corpus.n_mentions:
         return corpus, []
     codes, _ = mention_codes(corpus, corpus)

@@ -32,9 +32,9 @@ def render_text(
     strict: bool = False,
     color: bool = False,
 ) -> str:
-    """What was found, file by file and kind by kind; at the end how much, and a verdict on each.
+    """The findings, file by file and kind by kind; then how many, and a verdict on each file.
 
-    `quiet` leaves verdicts alone; `strict` lets warnings fail a file, too.
+    With `quiet` there are only verdicts; with `strict` a file with warnings fails, too.
     """
     verdicts = "\n".join(_verdict(inspection, strict, color) for inspection in inspections)
     if quiet:
@@ -46,12 +46,12 @@ def render_text(
 
 
 def _verdict(inspection: Inspection, strict: bool, color: bool) -> str:
-    """Whether a file passes, and how much of what was found in it."""
+    """Whether a file passes, and how many findings of each severity it has."""
     fails = inspection.fails(strict)
     word = _paint("fails" if fails else "passes", "error" if fails else "good", color)
     counts = count_severities(inspection.findings).items()
-    found = [plural(count, severity) for severity, count in counts if count]
-    return f"{visible(inspection.file)} {word}: {', '.join(found) or 'nothing found'}"
+    tallies = [plural(count, severity) for severity, count in counts if count]
+    return f"{visible(inspection.file)} {word}: {', '.join(tallies) or 'nothing found'}"
 
 
 def _file_block(inspection: Inspection, all: bool, color: bool) -> str:
@@ -90,7 +90,7 @@ def _kind_block(kind: str, findings: list[Finding], all: bool, color: bool) -> I
 
 
 def _describe(finding: Finding) -> str:
-    """One finding on one line: where, what, and in which document."""
+    """A finding on one line: its line number, mention, message and document."""
     where = f"line {finding.line}: " if finding.line else ""
     place = [finding.document] if finding.document else []
     subject = ""
@@ -128,7 +128,7 @@ def _summary(findings: Sequence[Finding], color: bool) -> str:
     lines = []
     for severity, count in count_severities(findings).items():
         number = _paint(plural(count, severity), severity if count else "", color and count > 0)
-        kinds = Counter(one.kind for one in findings if one.severity == severity)
+        kinds = Counter(finding.kind for finding in findings if finding.severity == severity)
         members = ", ".join(f"{kind} {number:,}" for kind, number in kinds.items())
         lines.append(f"{number} ({_MEANINGS[severity]})" + (f": {members}" if members else ""))
     return "\n".join(lines)

@@ -1,6 +1,6 @@
-"""What can be odd about statements beside mentions: heads, minima, dependencies, relations.
+"""Findings about heads, minimum spans, dependencies and relations.
 
-Also about answers of language models: their ledger, as findings.
+Also about answers of language models: what their ledger says of each mention.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def matching_findings(locator: Locator) -> Iterator[Finding]:
 
 
 def _find_heads(locator: Locator) -> Iterator[Finding]:
-    """Heads that a CoNLL-U file states, and that are none."""
+    """Stated heads of a CoNLL-U file that are missing or not in their mentions."""
     corpus = locator.corpus
     lines = None if corpus.tokens is None else corpus.tokens.lines
     if not isinstance(lines, ConlluLines) or not corpus.n_mentions:
@@ -128,27 +128,27 @@ def _find_odd_sets(locator: Locator) -> Iterator[Finding]:
     entities, rows = np.unique(corpus.mention_entity, return_index=True)
     first = dict(zip(entities.tolist(), rows.tolist(), strict=True))
     circle = _circles(elements, corpus.n_entities)
-    for whole, parts in elements.items():
-        others = sorted(parts - {whole})
-        if whole not in first:
+    for entity, parts in elements.items():
+        members = sorted(parts - {entity})
+        if entity not in first:
             continue
-        if whole in parts:
-            message = f"entity {_name(locator, whole)} is an element of itself"
-            yield locator.about_mention("self-reference", first[whole], message)
-        if len(others) == 1:
-            message = f"entity {_name(locator, whole)} is a set of "
-            message += f"{_name(locator, others[0])} alone"
-            yield locator.about_mention("set-of-one", first[whole], message)
-        around = [one for one in others if circle[one] == circle[whole]]
+        if entity in parts:
+            message = f"entity {_name(locator, entity)} is an element of itself"
+            yield locator.about_mention("self-reference", first[entity], message)
+        if len(members) == 1:
+            message = f"entity {_name(locator, entity)} is a set of "
+            message += f"{_name(locator, members[0])} alone"
+            yield locator.about_mention("set-of-one", first[entity], message)
+        around = [member for member in members if circle[member] == circle[entity]]
         if around:
-            message = f"entity {_name(locator, whole)} has an element, {_name(locator, around[0])}"
+            message = f"entity {_name(locator, entity)} has an element, {_name(locator, around[0])}"
             message += ", that leads back to it"
-            yield locator.about_mention("circular-set", first[whole], message)
-        gone = [_name(locator, one) for one in others if one not in first]
+            yield locator.about_mention("circular-set", first[entity], message)
+        gone = [_name(locator, member) for member in members if member not in first]
         if gone:
             message = f"no mention of {', '.join(gone[:_NAMED])}"
             message += f" and {plural(len(gone) - _NAMED, 'more')}" if len(gone) > _NAMED else ""
-            yield locator.about_mention("unmentioned-entity", first[whole], message)
+            yield locator.about_mention("unmentioned-entity", first[entity], message)
 
 
 def _name(locator: Locator, entity: int) -> str:
@@ -161,8 +161,9 @@ def _circles(elements: dict[int, set[int]], number: int) -> IntArray:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    pairs = np.array([(one, other) for one in elements for other in elements[one]]).reshape(-1, 2)
-    table = coo_array((np.ones(len(pairs)), pairs.T), shape=(number, number))
+    pairs = [(entity, element) for entity in elements for element in elements[entity]]
+    columns = np.array(pairs).reshape(-1, 2).T
+    table = coo_array((np.ones(len(pairs)), columns), shape=(number, number))
     labels: IntArray = connected_components(table, connection="strong")[1]
     return labels
 
@@ -185,8 +186,9 @@ def _find_odd_bridging(locator: Locator) -> Iterator[Finding]:
 
 
 def answer_findings(ledger: Ledger, file: str) -> Iterator[Finding]:
-    """A finding for each mention that is not simply placed, with its own words; and for documents
-    that end early, or of which nothing can be read.
+    """A finding for each mention that was lost, changed, repeated or repaired, with its words.
+
+    Also one for each document whose answer ends early or cannot be read at all.
     """
     for entry in ledger.entries:
         kind = _kind(entry)
@@ -196,17 +198,18 @@ def answer_findings(ledger: Ledger, file: str) -> Iterator[Finding]:
             message = f"occurs {entry.places:,} times in the text"
             yield _finding("llm-ambiguous", entry, file, message)
     written = {entry.document for entry in ledger.entries}
-    for one in ledger.documents:
-        if one.document not in written:
-            message = f"nothing can be read ({one.finish})" if one.finish else "nothing can be read"
-            yield Finding("llm-refusal", message, file, document=one.document)
-        elif one.ends_early or one.finish == "length":
-            share = one.reached / max(one.tokens, 1)
+    for answer in ledger.documents:
+        if answer.document not in written:
             message = (
-                f"the answer ends after {one.reached:,} of {one.tokens:,} tokens ({share:.0%})"
+                f"nothing can be read ({answer.finish})" if answer.finish else "nothing can be read"
             )
-            message += f"; it says {one.finish}" if one.finish else ""
-            yield Finding("llm-cut", message, file, document=one.document)
+            yield Finding("llm-refusal", message, file, document=answer.document)
+        elif answer.ends_early or answer.finish == "length":
+            share = answer.reached / max(answer.tokens, 1)
+            tokens = f"{answer.reached:,} of {answer.tokens:,} tokens ({share:.0%})"
+            message = f"the answer ends after {tokens}"
+            message += f"; it says {answer.finish}" if answer.finish else ""
+            yield Finding("llm-cut", message, file, document=answer.document)
 
 
 def _kind(entry: Entry) -> str:

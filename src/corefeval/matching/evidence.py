@@ -1,4 +1,4 @@
-"""What matchers go by beside the tokens of mentions: heads, and stated or parsed minimum spans."""
+"""What matchers need besides the tokens of mentions: heads, and stated or parsed minimum spans."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from corefeval.model.arrays import IntArray
 from corefeval.model.moving import MINIMUM, parse_minimum
 
 _POSITIONS = "needs token positions, and plain Python mentions have none"
-# The columns that tell heads and minimum spans, by what people call what is in them.
+# Columns from which heads and minimum spans are found, by the name of what is in them.
 _COLUMNS = {"dependencies": ("head",), "parse trees": ("parse",), "tags": ("tag", "upos")}
 _FIX = "use match exact, or score files or spans of tokens"
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Both sides with what a matcher needs, and what to say of it in signature and notices.
+    """Both sides with what a matcher needs, and fields of the signature and notices about it.
 
-    `columns` says what is in the token columns that told it.
+    `columns` names the annotations in token columns that were used, such as parse trees.
     """
 
     key: Mentions
@@ -47,7 +47,7 @@ def gather(
     *,
     own_tokens: bool = True,
 ) -> Evidence:
-    """What the matcher of a name needs to know of both sides.
+    """Both sides with what the matcher `match` needs.
 
     Heads are what each side states of its mentions, else what the other side states of the same
     tokens, else what the token columns tell, the key's first. A key that was a text has no
@@ -90,11 +90,11 @@ def _by_minima(key: Mentions, response: Mentions, analyses: Sequence[Features]) 
     """
     cores, notices = stated_minima(key.corpus)
     alone = [np.ones(side.codes.size, dtype=np.bool_) for side in (key, response)]
-    for one, rows in zip(alone, common_rows(key.codes, response.codes), strict=True):
-        one[rows] = False
+    for is_alone, rows in zip(alone, common_rows(key.codes, response.codes), strict=True):
+        is_alone[rows] = False
     alone[0] &= cores.counts == 0
-    wanted = [np.flatnonzero(one) for one in alone]
-    minima = minimum_spans(analyses, wanted)
+    searched_rows = [np.flatnonzero(is_alone) for is_alone in alone]
+    minima = minimum_spans(analyses, searched_rows)
     bare = cores.counts == 0
     lacking = int((bare & (sizes(key.corpus, np.arange(bare.size)) > 1)).sum())
     is_used = {"stated": not bare.all(), "parse": minima is not None and bare.any()}
@@ -116,17 +116,17 @@ def _by_minima(key: Mentions, response: Mentions, analyses: Sequence[Features]) 
         text += "parse trees: matched only where the tokens are the same"
         notices += [Notice("minimum-unknown", text, lacking, noun="mention")] if lacking else []
     else:
-        notices += _list_long((key, response), minima, wanted)
+        notices += _list_long((key, response), minima, searched_rows)
     sides = key._replace(cores=cores, minima=minima[0]), response._replace(minima=minima[1])
-    columns = ["parse trees"] if any(rows.size for rows in wanted) else []
+    columns = ["parse trees"] if any(rows.size for rows in searched_rows) else []
     return Evidence(*sides, {"minimum": rules} if rules else {}, notices, columns)
 
 
 def _list_long(
-    sides: Sequence[Mentions], minima: Sequence[IntArray], wanted: Sequence[IntArray]
+    sides: Sequence[Mentions], minima: Sequence[IntArray], searched_rows: Sequence[IntArray]
 ) -> Iterator[Notice]:
     """How many mentions of each side are too long to look for their minimum spans."""
-    for side, codes, rows in zip(sides, minima, wanted, strict=True):
+    for side, codes, rows in zip(sides, minima, searched_rows, strict=True):
         count = int((codes[rows] < 0).sum())
         text = f"{side.corpus.name or 'corpus'}: {{n}} of more than {LONGEST:,} tokens, matched "
         text += "only where the tokens are the same"
@@ -141,7 +141,7 @@ def _by_heads(
     feature: str,
     minima: TokenSets | None = None,
 ) -> Evidence:
-    """The heads of one or both sides; those of mentions that have a minimum are not asked for."""
+    """The heads of one or both sides; mentions that have a minimum span need none."""
     sides, notices, used = [key, response], [], np.zeros(len(HEAD_RULES), dtype=np.int64)
     unknown = []
     for number, analysis in enumerate(analyses):
@@ -160,7 +160,7 @@ def _by_heads(
             feature, "heads, or tags to find them", ("tag",), "add tags, or state heads"
         )
     rules = "+".join(rule for rule, n in zip(HEAD_RULES, used.tolist(), strict=True) if n)
-    columns = [what for what, n in zip(_COLUMNS, used[1:].tolist(), strict=True) if n]
+    columns = [name for name, n in zip(_COLUMNS, used[1:].tolist(), strict=True) if n]
     fields = {"heads": rules} if rules else {}
     tags = next((a.tagset_name for a in analyses if a.tagset_name), None)
     fields |= {"tagset": tags} if tags else {}
@@ -168,13 +168,13 @@ def _by_heads(
 
 
 def _list_borrowed(analysis: Features, used: Sequence[str], *, own_tokens: bool) -> list[Notice]:
-    """What was used and is not in the key's file but in the response's, which may be a guess."""
+    """A notice on annotations that only the response's file has, and that may be predictions."""
     columns = analysis.columns("match")
     key, response = columns.corpora
-    places = {what: columns.find(_COLUMNS[what]) for what in used}
+    places = {name: columns.find(_COLUMNS[name]) for name in used}
     lacking = [
-        what
-        for what, at in places.items()
+        name
+        for name, at in places.items()
         if at and (columns.texts[at[0]][1] is not key.tokens or not own_tokens)
     ]
     if not lacking:
@@ -184,7 +184,7 @@ def _list_borrowed(analysis: Features, used: Sequence[str], *, own_tokens: bool)
 
 
 def _describe_heads(corpus: Corpus, counts: IntArray, unknown: int) -> list[Notice]:
-    """Where the heads of a side come from; it counts those that are not stated."""
+    """A notice on where the heads of a side come from; its count is that of heads not stated."""
     names = {"file": "as stated", "dependencies": "by dependencies", "parse": "by parse trees"}
     parts = [
         (names.get(rule, "by tags"), n) for rule, n in zip(HEAD_RULES, counts.tolist(), strict=True)
@@ -220,14 +220,14 @@ def stated_minima(corpus: Corpus) -> tuple[TokenSets, list[Notice]]:
     counts = np.array([len(parsed[text]) for text in texts], dtype=np.int64)
     number = np.array([n for text in texts for n in parsed[text]], dtype=np.int64)
     owner = np.repeat(np.arange(counts.size), counts)
-    tokens, there = _numbered_tokens(corpus, owner, number)
-    lost = int((~there).sum())
+    tokens, is_inside = _numbered_tokens(corpus, owner, number)
+    lost = int((~is_inside).sum())
     notices = []
     if lost:
         text = f"{corpus.name or 'corpus'}: {{n}} of minimum spans outside their mentions"
         notices.append(Notice("minimum-outside", text, lost, noun="token"))
-    counts = np.bincount(owner[there], minlength=corpus.n_mentions)
-    return TokenSets(counts, tokens[there]), notices
+    counts = np.bincount(owner[is_inside], minlength=corpus.n_mentions)
+    return TokenSets(counts, tokens[is_inside]), notices
 
 
 def _numbered_tokens(

@@ -43,10 +43,10 @@ def common_rows(key: IntArray, response: IntArray) -> tuple[IntArray, IntArray]:
     # The lowest bit tells the sides apart. numpy's stable sort finds the two runs and merges them.
     merged = np.concatenate((left << 1, (right << 1) | 1))
     merged.sort(kind="stable")
-    (found,) = (merged[1:] ^ merged[:-1] == 1).nonzero()
+    (pair_places,) = (merged[1:] ^ merged[:-1] == 1).nonzero()
     merged &= 1
-    from_response = merged.cumsum()[found]
-    key_rows, response_rows = found - from_response, from_response
+    from_response = merged.cumsum()[pair_places]
+    key_rows, response_rows = pair_places - from_response, from_response
     if key_order is not None:
         key_rows = key_order[key_rows]
     if response_order is not None:
@@ -57,7 +57,7 @@ def common_rows(key: IntArray, response: IntArray) -> tuple[IntArray, IntArray]:
 T = TypeVar("T")
 Finder = Callable[[IntArray, IntArray], Candidates]
 
-_CROWD = 64  # of more mentions that may lie inside a key mention only the nearest are looked at:
+_CROWD = 64  # of more mentions that may lie inside a key mention, only the nearest are tried:
 _NEIGHBOURS = 16  # so many by their starts, and by their ends
 
 
@@ -69,13 +69,13 @@ def match_heads(key: Mentions, response: Mentions) -> Matches:
     """
     heads = _require(key.heads), _require(response.heads)
     twins = common_rows(key.codes, response.codes)
-    mine, theirs = heads[0][twins[0]], heads[1][twins[1]]
-    same = (mine == theirs) | (mine < 0) | (theirs < 0)
+    key_heads, response_heads = heads[0][twins[0]], heads[1][twins[1]]
+    agree = (key_heads == response_heads) | (key_heads < 0) | (response_heads < 0)
 
     def find(key_rows: IntArray, response_rows: IntArray) -> Candidates:
         return find_overlaps(key, key_rows, response, response_rows, heads=heads)
 
-    return _complete(key, response, (twins[0][same], twins[1][same]), find)
+    return _complete(key, response, (twins[0][agree], twins[1][agree]), find)
 
 
 def match_partially(key: Mentions, response: Mentions) -> Matches:
@@ -115,9 +115,9 @@ def match_overlapping(key: Mentions, response: Mentions, *, share: float) -> Mat
     """Mentions whose Dice overlap is at least `share`."""
 
     def find(key_rows: IntArray, response_rows: IntArray) -> Candidates:
-        found = find_overlaps(key, key_rows, response, response_rows)
-        enough = found.weight >= share - 1e-12
-        return Candidates(found.key[enough], found.response[enough], found.weight[enough])
+        overlaps = find_overlaps(key, key_rows, response, response_rows)
+        enough = overlaps.weight >= share - 1e-12
+        return Candidates(overlaps.key[enough], overlaps.response[enough], overlaps.weight[enough])
 
     return _complete(key, response, common_rows(key.codes, response.codes), find)
 
@@ -125,27 +125,32 @@ def match_overlapping(key: Mentions, response: Mentions, *, share: float) -> Mat
 def _complete(
     key: Mentions, response: Mentions, twins: tuple[IntArray, IntArray], find: Finder
 ) -> Matches:
-    """The twins, and the heaviest matches of what they leave."""
+    """The twins (mentions of the same tokens), and the heaviest matches of all other mentions."""
     sizes_of_sides = key.codes.size, response.codes.size
     left = [np.ones(size, dtype=np.bool_) for size in sizes_of_sides]
-    for one, rows in zip(left, twins, strict=True):
-        one[rows] = False
-    if not all(one.any() for one in left):
+    for is_left, rows in zip(left, twins, strict=True):
+        is_left[rows] = False
+    if not all(is_left.any() for is_left in left):
         return _keep_twins(key, response, twins)
-    more = resolve(find(np.flatnonzero(left[0]), np.flatnonzero(left[1])), key, response)
-    if more.key is None or more.response is None or more.weight is None or not more.key.size:
+    matches = resolve(find(np.flatnonzero(left[0]), np.flatnonzero(left[1])), key, response)
+    if (
+        matches.key is None
+        or matches.response is None
+        or matches.weight is None
+        or not matches.key.size
+    ):
         return _keep_twins(key, response, twins)
-    key_rows = np.concatenate((twins[0], more.key))
+    key_rows = np.concatenate((twins[0], matches.key))
     order = np.argsort(key_rows, kind="stable")
-    response_rows = np.concatenate((twins[1], more.response))[order]
-    weight = np.concatenate((np.ones(twins[0].size), more.weight))[order]
+    response_rows = np.concatenate((twins[1], matches.response))[order]
+    weight = np.concatenate((np.ones(twins[0].size), matches.weight))[order]
     return Matches(key_rows[order], response_rows, weight)
 
 
 def _keep_twins(key: Mentions, response: Mentions, twins: tuple[IntArray, IntArray]) -> Matches:
-    """Twins and nothing else; the same rows on both sides need not be listed."""
-    whole = twins[0].size == key.codes.size == response.codes.size
-    return Matches() if whole and np.array_equal(*twins) else Matches(*twins)
+    """Matches of twins alone; rows are not listed where they are the same on both sides."""
+    is_complete = twins[0].size == key.codes.size == response.codes.size
+    return Matches() if is_complete and np.array_equal(*twins) else Matches(*twins)
 
 
 def _find_inside(
@@ -176,11 +181,11 @@ def _find_inside(
     pairs = [_choose(windows, which) for which in (0, 1)]
     width = max(rows.size, 1)
     left, right = np.divmod(distinct(np.concatenate([k * width + r for k, r in pairs])), width)
-    one, other = key_rows[left], rows[right]
-    real = common_tokens(key.corpus, one, response.corpus, other) == sizes(response.corpus, other)
-    real[real] = _contain_cores(cores, one[real], response, other[real])
-    one, other = one[real], other[real]
-    return Candidates(one, other, common_share(key.corpus, one, response.corpus, other))
+    outer, inner = key_rows[left], rows[right]
+    real = common_tokens(key.corpus, outer, response.corpus, inner) == sizes(response.corpus, inner)
+    real[real] = _contain_cores(cores, outer[real], response, inner[real])
+    outer, inner = outer[real], inner[real]
+    return Candidates(outer, inner, common_share(key.corpus, outer, response.corpus, inner))
 
 
 def _choose(
@@ -188,11 +193,11 @@ def _choose(
 ) -> tuple[IntArray, IntArray]:
     """The places of key mentions and of response mentions that one of two windows contributes."""
     order, begin, number = windows[which]
-    other = windows[1 - which][2]
-    smaller = (number < other) | ((number == other) & (which == 0))
-    crowded = np.minimum(number, other) > _CROWD
+    other_number = windows[1 - which][2]
+    smaller = (number < other_number) | ((number == other_number) & (which == 0))
+    crowded = np.minimum(number, other_number) > _CROWD
     count = np.where(crowded, np.minimum(number, _NEIGHBOURS), np.where(smaller, number, 0))
-    # The nearest to the key mention's own bound: the first by starts, the last by ends.
+    # The nearest to the bound of the key mention: the first by starts, the last by ends.
     begin = begin if which == 0 else np.where(crowded, begin + number - count, begin)
     return np.repeat(np.arange(count.size), count), order[ragged_arange(begin, count)]
 

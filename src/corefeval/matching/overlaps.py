@@ -15,7 +15,7 @@ Pairs = tuple[IntArray, IntArray]
 
 
 def bounds(corpus: Corpus, rows: IntArray) -> Pairs:
-    """Start and end (exclusive) of some mentions; nothing where mentions have only labels."""
+    """Start and end (exclusive) of some mentions; empty arrays where mentions have only labels."""
     start, end = corpus.mention_start, corpus.mention_end
     if start is None or end is None:  # a corpus has either labels or positions
         return rows[:0], rows[:0]
@@ -32,40 +32,51 @@ def sizes(corpus: Corpus, rows: IntArray) -> IntArray:
     return size
 
 
-def common_tokens(one: Corpus, rows: IntArray, other: Corpus, others: IntArray) -> IntArray:
+def common_tokens(
+    left: Corpus, left_rows: IntArray, right: Corpus, right_rows: IntArray
+) -> IntArray:
     """How many tokens the mentions of some pairs have in common.
 
-    Those between the later start and the earlier end, less what is in the gaps of either; what is
-    in the gaps of both was then taken away twice.
+    Mention `left_rows[n]` of one corpus pairs with `right_rows[n]` of the other. Tokens between the
+    later start and the earlier end count, less those in gaps of either mention; what is in gaps of
+    both was then subtracted twice, and is added once.
     """
-    (start, end), (begin, stop) = bounds(one, rows), bounds(other, others)
+    (start, end), (begin, stop) = bounds(left, left_rows), bounds(right, right_rows)
     low, high = np.maximum(start, begin), np.minimum(end, stop)
     common: IntArray = np.maximum(high - low, 0)
     gaps = [
-        _gaps(corpus, own) if corpus.gaps.size else None
-        for corpus, own in ((one, rows), (other, others))
+        _gaps(side, side_rows) if side.gaps.size else None
+        for side, side_rows in ((left, left_rows), (right, right_rows))
     ]
-    for found in gaps:
-        if found is not None:
-            _, place, gap_start, gap_end = found
+    for side_gaps in gaps:
+        if side_gaps is not None:
+            _, place, gap_start, gap_end = side_gaps
             lost = np.minimum(gap_end, high[place]) - np.maximum(gap_start, low[place])
-            common -= _sum_at(np.maximum(lost, 0), place, rows.size)
+            common -= _sum_at(np.maximum(lost, 0), place, left_rows.size)
     if gaps[0] is not None and gaps[1] is not None:
-        (_, place, gap_start, gap_end), (counts, _, their_start, their_end) = gaps[0], gaps[1]
-        # Each gap of the one beside each gap of the other.
+        (_, place, gap_start, gap_end), (counts, _, right_start, right_end) = gaps[0], gaps[1]
+        # Each gap of a left mention with each gap of its right mention.
         number = counts[place]
-        at = np.repeat(np.arange(place.size), number)
-        beside = ragged_arange((np.cumsum(counts) - counts)[place], number)
-        first = np.maximum(np.maximum(gap_start[at], their_start[beside]), low[place[at]])
-        last = np.minimum(np.minimum(gap_end[at], their_end[beside]), high[place[at]])
-        common += _sum_at(np.maximum(last - first, 0), place[at], rows.size)
+        left_gap = np.repeat(np.arange(place.size), number)
+        right_gap = ragged_arange((np.cumsum(counts) - counts)[place], number)
+        first = np.maximum(
+            np.maximum(gap_start[left_gap], right_start[right_gap]), low[place[left_gap]]
+        )
+        last = np.minimum(
+            np.minimum(gap_end[left_gap], right_end[right_gap]), high[place[left_gap]]
+        )
+        common += _sum_at(np.maximum(last - first, 0), place[left_gap], left_rows.size)
     return common
 
 
-def common_share(one: Corpus, rows: IntArray, other: Corpus, others: IntArray) -> FloatArray:
+def common_share(
+    left: Corpus, left_rows: IntArray, right: Corpus, right_rows: IntArray
+) -> FloatArray:
     """The Dice overlap of pairs of mentions: twice the common tokens over the tokens of both."""
-    common = common_tokens(one, rows, other, others)
-    share: FloatArray = 2.0 * common / np.maximum(sizes(one, rows) + sizes(other, others), 1)
+    common = common_tokens(left, left_rows, right, right_rows)
+    share: FloatArray = (
+        2.0 * common / np.maximum(sizes(left, left_rows) + sizes(right, right_rows), 1)
+    )
     return share
 
 
@@ -81,7 +92,9 @@ def contain(corpus: Corpus, rows: IntArray, tokens: IntArray) -> BoolArray:
 
 
 def _gaps(corpus: Corpus, rows: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """The gaps of some mentions, in their order: how many each has, whose each is, start, end."""
+    """The gaps of some mentions: how many each mention has, then of each gap its place in `rows`,
+    start and end.
+    """
     gaps = corpus.gaps[np.argsort(corpus.gaps[:, 0], kind="stable")]
     first = np.searchsorted(gaps[:, 0], rows, side="left")
     counts = np.searchsorted(gaps[:, 0], rows, side="right") - first
@@ -93,9 +106,9 @@ def _sum_at(values: IntArray, place: IntArray, number: int) -> IntArray:
     return np.bincount(place, weights=values, minlength=number).astype(np.int64)
 
 
-_CROWD = 64  # where more mentions than these are in the way, only the nearest are looked at:
-_NEIGHBOURS = 16  # so many before and behind by their starts, and by their ends;
-_FEWER = 2  # so many, where more mentions are in crowds than
+_CROWD = 64  # a mention that overlaps more mentions is compared only with the nearest:
+_NEIGHBOURS = 16  # so many before and after it, by their starts and by their ends,
+_FEWER = 2  # or so many if there are many such mentions in all:
 _MANY = 1 << 17
 
 
@@ -114,18 +127,18 @@ def find_overlaps(
     must have the same head, too; with `groups` the same number, which no two documents share. Two
     mentions that both overlap more than 64 of the other side are compared only where one is among
     those nearest to the other, by their starts or by their ends, so that the time stays in
-    proportion to the mentions. That is the same from either side.
+    proportion to the mentions. The result does not depend on which side is the key.
     """
     if key.corpus.labels is not None or response.corpus.labels is not None:
         return Candidates(key_rows[:0], response_rows[:0], np.zeros(0))
     stride = stride_of(key.corpus, response.corpus)
     if heads is not None:
         sides = (key.corpus, heads[0]), (response.corpus, heads[1])
-        mine, theirs = (
+        key_groups, response_groups = (
             np.where(head >= 0, head + corpus.mention_document * stride, -1)
             for corpus, head in sides
         )
-        groups = mine, theirs
+        groups = key_groups, response_groups
     if groups is not None:
         key_rows = key_rows[groups[0][key_rows] >= 0]
         response_rows = response_rows[groups[1][response_rows] >= 0]
@@ -133,16 +146,17 @@ def find_overlaps(
         _Places.of(response, response_rows, stride, None if groups is None else groups[1]),
         _Places.of(key, key_rows, stride, None if groups is None else groups[0]),
     )
-    one, other = response_rows[left], key_rows[right]
-    share = common_share(response.corpus, one, key.corpus, other)
+    paired_responses, paired_keys = response_rows[left], key_rows[right]
+    share = common_share(response.corpus, paired_responses, key.corpus, paired_keys)
     real = share > 0  # a mention may lie in the gap of another
-    return Candidates(other[real], one[real], share[real])
+    return Candidates(paired_keys[real], paired_responses[real], share[real])
 
 
 class _Places(NamedTuple):
-    """Where mentions are, numbered through all documents, and what they must have in common.
+    """Where mentions are, with positions numbered through all documents.
 
-    Their cores must overlap: the number of a group, such as the head token, or the whole span.
+    Mentions can only pair if their cores overlap: the whole spans, or, with groups, the numbers of
+    their groups, such as the position of the head token.
     """
 
     start: IntArray
@@ -165,70 +179,74 @@ class _Places(NamedTuple):
         return _Places(*(column[rows] for column in columns))
 
 
-def _find_pairs(mine: _Places, theirs: _Places) -> Pairs:
+def _find_pairs(places: _Places, other_places: _Places) -> Pairs:
     """Pairs whose cores overlap: all of them, but in a crowd only those with the nearest spans."""
-    crowded = _are_crowded(mine, theirs)
+    crowded = _are_crowded(places, other_places)
     if not crowded.any():
-        return _find_overlapping(mine, theirs)
-    their_crowded = _are_crowded(theirs, mine)
-    reach = _NEIGHBOURS if crowded.sum() + their_crowded.sum() <= _MANY else _FEWER
-    width, codes = theirs.core.size, []
+        return _find_overlapping(places, other_places)
+    other_crowded = _are_crowded(other_places, places)
+    reach = _NEIGHBOURS if crowded.sum() + other_crowded.sum() <= _MANY else _FEWER
+    width, codes = other_places.core.size, []
     for find, which in ((_find_overlapping, False), (partial(_find_nearest, reach=reach), True)):
-        rows, their_rows = np.flatnonzero(crowded == which), np.flatnonzero(their_crowded == which)
-        left, right = find(mine.take(rows), theirs)
+        rows, other_rows = np.flatnonzero(crowded == which), np.flatnonzero(other_crowded == which)
+        left, right = find(places.take(rows), other_places)
         codes.append(rows[left] * width + right)
-        right, left = find(theirs.take(their_rows), mine)
-        codes.append(left * width + their_rows[right])
+        right, left = find(other_places.take(other_rows), places)
+        codes.append(left * width + other_rows[right])
     left, right = np.divmod(distinct(np.concatenate(codes)), width)
     return left, right
 
 
-def _are_crowded(mine: _Places, theirs: _Places) -> BoolArray:
+def _are_crowded(places: _Places, other_places: _Places) -> BoolArray:
     """Which mentions overlap too many of the other side."""
-    started = np.searchsorted(np.sort(theirs.core), mine.core_end, side="left")
-    over = np.searchsorted(np.sort(theirs.core_end), mine.core, side="right")
+    started = np.searchsorted(np.sort(other_places.core), places.core_end, side="left")
+    over = np.searchsorted(np.sort(other_places.core_end), places.core, side="right")
     crowded: BoolArray = started - over > _CROWD
     return crowded
 
 
-def _find_overlapping(mine: _Places, theirs: _Places) -> Pairs:
+def _find_overlapping(places: _Places, other_places: _Places) -> Pairs:
     """All pairs of overlapping cores, found by where one of them begins inside the other."""
-    order, their_order = (np.argsort(one.core, kind="stable") for one in (mine, theirs))
-    begins, their_begins = mine.core[order], theirs.core[their_order]
-    low = np.searchsorted(their_begins, mine.core, side="left")
-    high = np.searchsorted(their_begins, mine.core_end, side="left")
-    left = np.repeat(np.arange(mine.core.size), high - low)
-    right = their_order[ragged_arange(low, high - low)]
-    # The other way round only those that begin later, so that no pair comes twice.
-    low = np.searchsorted(begins, theirs.core, side="right")
-    high = np.maximum(np.searchsorted(begins, theirs.core_end, side="left"), low)
+    order, other_order = (np.argsort(side.core, kind="stable") for side in (places, other_places))
+    begins, other_begins = places.core[order], other_places.core[other_order]
+    low = np.searchsorted(other_begins, places.core, side="left")
+    high = np.searchsorted(other_begins, places.core_end, side="left")
+    left = np.repeat(np.arange(places.core.size), high - low)
+    right = other_order[ragged_arange(low, high - low)]
+    # In the other direction only those that begin later, so that no pair comes twice.
+    low = np.searchsorted(begins, other_places.core, side="right")
+    high = np.maximum(np.searchsorted(begins, other_places.core_end, side="left"), low)
     left = np.concatenate((left, order[ragged_arange(low, high - low)]))
-    right = np.concatenate((right, np.repeat(np.arange(theirs.core.size), high - low)))
+    right = np.concatenate((right, np.repeat(np.arange(other_places.core.size), high - low)))
     return left, right
 
 
-def _find_nearest(mine: _Places, theirs: _Places, *, reach: int) -> Pairs:
-    """For each of some mentions those that overlap it and start, or end, next to where it does."""
-    n_mine, n_theirs = mine.core.size, theirs.core.size
-    both = (mine.group, theirs.group), (mine.start, theirs.start), (mine.end, theirs.end)
-    group, start, end = map(np.concatenate, both)
+def _find_nearest(places: _Places, other_places: _Places, *, reach: int) -> Pairs:
+    """Pairs of overlapping cores, for each mention only those that start or end nearest to it."""
+    n_places, n_others = places.core.size, other_places.core.size
+    columns = (
+        (places.group, other_places.group),
+        (places.start, other_places.start),
+        (places.end, other_places.end),
+    )
+    group, start, end = map(np.concatenate, columns)
     codes = []
     for first, second in ((start, -end), (end, -start)):
         order = np.lexsort((second, first, group))
-        is_theirs = order >= n_mine
-        before = np.cumsum(is_theirs)[~is_theirs]
+        is_other = order >= n_places
+        before = np.cumsum(is_other)[~is_other]
         low = np.maximum(before - reach, 0)
-        high = np.minimum(before + reach, n_theirs)
-        near = np.repeat(order[~is_theirs], high - low)
-        other = order[is_theirs][ragged_arange(low, high - low)] - n_mine
-        overlap = mine.core[near] < theirs.core_end[other]
-        overlap &= theirs.core[other] < mine.core_end[near]
-        codes.append(near[overlap] * n_theirs + other[overlap])
-    left, right = np.divmod(distinct(np.concatenate(codes)), n_theirs)
+        high = np.minimum(before + reach, n_others)
+        near = np.repeat(order[~is_other], high - low)
+        neighbour = order[is_other][ragged_arange(low, high - low)] - n_places
+        overlap = places.core[near] < other_places.core_end[neighbour]
+        overlap &= other_places.core[neighbour] < places.core_end[near]
+        codes.append(near[overlap] * n_others + neighbour[overlap])
+    left, right = np.divmod(distinct(np.concatenate(codes)), n_others)
     return left, right
 
 
 def stride_of(*corpora: Corpus) -> int:
-    """More than any position: what keeps the positions of two documents apart."""
+    """A number above all positions, by which positions of different documents are kept apart."""
     ends = [corpus.mention_end for corpus in corpora if corpus.mention_end is not None]
     return 1 + max((int(end.max(initial=0)) for end in ends), default=0)

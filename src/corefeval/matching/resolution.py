@@ -16,9 +16,9 @@ class Mentions(NamedTuple):
     """One side as matchers see it: a corpus, and a code for each of its mentions.
 
     Codes are equal where mentions of the two sides have the same tokens (or labels), and different
-    for the mentions of one side. Some matchers need more: `heads` are the positions of heads in
-    their documents (−1 where not known), `cores` the tokens that a mention must keep, and `minima`
-    numbers that are equal where minimum spans are (−1 where not known).
+    for the mentions of a side. Some matchers need further fields: `heads` are the positions of
+    heads in their documents (−1 where not known), `cores` the tokens that a mention must keep, and
+    `minima` numbers that are equal where minimum spans are (−1 where not known).
     """
 
     corpus: Corpus
@@ -83,7 +83,7 @@ def resolve(candidates: Candidates, key: Mentions, response: Mentions) -> Matche
 
     Of several that are equally heavy, those whose pairs, in order, come first; a pair is compared
     by the earlier start of its two mentions, the later start, the earlier end and the later end.
-    That is the same when the sides are exchanged.
+    The result does not depend on which side is the key.
     """
     chosen = heaviest_matching(
         candidates.key,
@@ -105,8 +105,11 @@ def _order(candidates: Candidates, key: Mentions, response: Mentions) -> IntArra
     for which in range(3):
         values = [side[which] for side in sides]
         if values[0] is not None and values[1] is not None:
-            mine, theirs = values[0][sides[0][3]], values[1][sides[1][3]]
-            columns += [np.minimum(mine, theirs), np.maximum(mine, theirs)]
+            key_values, response_values = values[0][sides[0][3]], values[1][sides[1][3]]
+            columns += [
+                np.minimum(key_values, response_values),
+                np.maximum(key_values, response_values),
+            ]
     rank = np.empty(candidates.key.size, dtype=np.int64)
     rank[np.lexsort(columns[::-1])] = np.arange(rank.size)
     return rank

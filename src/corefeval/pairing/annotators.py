@@ -40,10 +40,10 @@ class Annotations:
 
 
 def pair_annotations(corpora: Sequence[Corpus], protocol: Protocol) -> Annotations:
-    """Annotations on the documents that all have, their texts checked, with policies applied.
+    """Annotations of the documents that all have, their texts checked, with policies applied.
 
-    All are paired with one of them, the first that others can be put on: characters go on tokens,
-    plain spans get positions.
+    All are paired with the first of them that has tokens, or else texts or positions: characters
+    are mapped to tokens, and plain spans get positions.
     """
     corpora, spans, notices = _on_common_documents(corpora, protocol)
     corpora, joined = join_groups(corpora, protocol.across)
@@ -59,10 +59,12 @@ def _on_common_documents(
         corpora = [corpus.choose_documents(protocol.documents) for corpus in corpora]
     standard = min(range(len(corpora)), key=lambda index: _rank(corpora[index]))
     placed = [put_on_tokens(corpora[standard], corpus, protocol)[1:] for corpus in corpora]
-    settled, more = _settle_all_zeros([corpus for corpus, _ in placed], protocol.zeros)
-    notices += more
-    others = [corpus for index, corpus in enumerate(settled) if index != standard]
-    pairings = [pair(settled[standard], one, protocol, zeros_settled=True) for one in others]
+    settled, zero_notices = _settle_all_zeros([corpus for corpus, _ in placed], protocol.zeros)
+    notices += zero_notices
+    responses = [corpus for index, corpus in enumerate(settled) if index != standard]
+    pairings = [
+        pair(settled[standard], response, protocol, zeros_settled=True) for response in responses
+    ]
     paired = [pairing.response for pairing in pairings]
     paired.insert(standard, pairings[0].key)
     notices += [notice for pairing in pairings for notice in pairing.notices]
@@ -73,12 +75,12 @@ def _on_common_documents(
 
 
 def _common_codes(corpora: Sequence[Corpus]) -> list[IntArray]:
-    """One number for each mention, the same where mentions of any of the corpora are the same.
+    """A number for each mention, equal where mentions of any of the corpora are the same.
 
     The corpora number their documents alike.
     """
-    first, *rest = corpora
-    for corpus in rest:
+    first, *further = corpora
+    for corpus in further:
         if (corpus.labels is None) != (first.labels is None):
             raise InputError(
                 "some annotators have token positions, others have plain Python mentions",
@@ -87,13 +89,13 @@ def _common_codes(corpora: Sequence[Corpus]) -> list[IntArray]:
                 fix="make every plain mention a tuple (start, end) of token positions, "
                 "or use corefeval.corpus_from_arrays",
             )
-    codes, others = mention_codes(first, reduce(stack_mentions, map(strip_details, rest)))
-    ends = np.cumsum([corpus.n_mentions for corpus in rest])
-    return [codes, *np.split(others, ends[:-1])]
+    codes, further_codes = mention_codes(first, reduce(stack_mentions, map(strip_details, further)))
+    ends = np.cumsum([corpus.n_mentions for corpus in further])
+    return [codes, *np.split(further_codes, ends[:-1])]
 
 
 def _rank(corpus: Corpus) -> int:
-    """How badly a corpus does as the one that the others are put on."""
+    """How badly a corpus serves as the one that all others are paired with, from 0 to 3."""
     if corpus.labels is not None:
         return 3
     if corpus.tokens is None:
@@ -104,7 +106,7 @@ def _rank(corpus: Corpus) -> int:
 def _settle_all_zeros(
     corpora: list[Corpus], zeros: Zeros
 ) -> tuple[list[Corpus], tuple[Notice, ...]]:
-    """Those that count tokens on one axis of these, on which texts in characters are put then."""
+    """The corpora with empty nodes settled among all that count tokens; texts stay as they are."""
     rows = [index for index, corpus in enumerate(corpora) if _rank(corpus) != _TEXT]
     settled, notices = settle_zeros([corpora[index] for index in rows], zeros)
     for index, corpus in zip(rows, settled, strict=True):
@@ -115,15 +117,17 @@ def _settle_all_zeros(
 def _with_common_documents(
     corpora: Sequence[Corpus], pattern: str
 ) -> tuple[list[Corpus], list[Notice]]:
-    """Leave out documents that not all have, and call the others what the first one calls them."""
-    first, *rest = corpora
-    if all(corpus.documents == first.documents for corpus in rest):
+    """The corpora without documents that not all have, under the names of the first corpus."""
+    first, *further = corpora
+    if all(corpus.documents == first.documents for corpus in further):
         return list(corpora), []
-    found = [partners(first.documents, corpus.documents) for corpus in rest]
-    common = [i for i in range(len(first.documents)) if all(i in partner for partner in found)]
+    partner_maps = [partners(first.documents, corpus.documents) for corpus in further]
+    common = [
+        i for i in range(len(first.documents)) if all(i in partner for partner in partner_maps)
+    ]
     if not common:
         raise _absence_error(corpora)
-    rows = [common, *([partner[index] for index in common] for partner in found)]
+    rows = [common, *([partner[index] for index in common] for partner in partner_maps)]
     lacking = [_left_out(c, set(row)) for c, row in zip(corpora, rows, strict=True)]
     names = dict.fromkeys(name for names in lacking for name in names)
     names = {name: None for name in names if fnmatch.fnmatchcase(name, pattern)}

@@ -1,7 +1,8 @@
-"""Documents pair by id and part; by position only where nobody named them, or a protocol does."""
+"""Pairing documents by id and part, or by position where they have no names of their own."""
 
 from __future__ import annotations
 
+import operator
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -61,8 +62,8 @@ def pair(
 ) -> Pairing:
     """Pair documents by id and part, and check that their texts are the same.
 
-    `pairs` says which document is which, where that is known already. Empty nodes are left alone
-    where they are settled already, among more sides than these two.
+    `pairs` says which document is which, where that is known already. With `zeros_settled`, empty
+    nodes are left as they are, because they are already settled among more than these two sides.
     """
     if pairs is None:
         names = key.name, response.name
@@ -71,27 +72,27 @@ def pair(
         _in_places(side, places, pairs.identifiers)
         for side, places in ((key, pairs.key), (response, pairs.response))
     )
-    # Who pairs by position takes no notice of what the documents are.
+    # Pairing by position does not depend on what is in the documents.
     ignore_tokens = protocol.tokens == "ignore" or protocol.pairing == "position"
     notices = list(pairs.notices)
-    key, more = with_key_on_tokens(key, response)
-    notices += more
-    response, more = on_tokens(response, key, ignore_tokens=ignore_tokens)
-    notices += more
+    key, step_notices = with_key_on_tokens(key, response)
+    notices += step_notices
+    response, step_notices = on_tokens(response, key, ignore_tokens=ignore_tokens)
+    notices += step_notices
     key, response, spans = put_on_tokens(key, response, protocol)
     if not zeros_settled and any(map(_marks_empty_nodes, (key, response))):
         from corefeval.pairing.zeros import settle_zeros
 
-        (key, response), more = settle_zeros((key, response), protocol.zeros)
-        notices += more
+        (key, response), step_notices = settle_zeros((key, response), protocol.zeros)
+        notices += step_notices
     if key.tokens is not None and response.tokens is not None:
         paired = pairs.both
         if not ignore_tokens:
             check_tokens(key.documents, key.tokens, response.tokens, paired, response.name)
         elif different := find_differing_documents(key.tokens, response.tokens, paired):
-            others = tuple(str(key.documents[index]) for index in different)
+            differing = tuple(str(key.documents[index]) for index in different)
             text = f"{response.name or 'response'}: {{n}} with tokens unlike the key's: {{items}}"
-            notices.append(Notice("other-tokens", text, len(others), others, "document"))
+            notices.append(Notice("other-tokens", text, len(differing), differing, "document"))
     for side, corpus in (("key", key), ("response", response)):
         if not corpus.n_mentions:
             message = f"{corpus.name or side}: there are no mentions"
@@ -111,12 +112,12 @@ def put_on_tokens(
         return key, response, None
     from corefeval.live.spans import spans_reading, with_positions
 
-    plain, other = (response, key) if key.labels is None else (key, response)
+    plain, positioned = (response, key) if key.labels is None else (key, response)
     reading = spans_reading(plain, protocol.spans)
     if reading is None:
         return key, response, None
-    plain = with_positions(plain, other, reading, guessed=protocol.spans == "auto")
-    key, response = (other, plain) if key.labels is None else (plain, other)
+    plain = with_positions(plain, positioned, reading, guessed=protocol.spans == "auto")
+    key, response = (positioned, plain) if key.labels is None else (plain, positioned)
     if not plain.n_mentions and protocol.spans == "auto":  # nothing was guessed from no spans
         return key, response, None
     return key, response, reading
@@ -139,28 +140,29 @@ def pair_documents(
     The protocol's `documents` is a glob: only documents whose id or name matches take part. Its
     `missing` and `extra` say what becomes of documents that only one side has.
     """
-    mine = match_documents(key, protocol.documents, names[0])
+    key_places = match_documents(key, protocol.documents, names[0])
     in_order = protocol.pairing == "position"
     name = names[1] or "the response"
-    theirs = match_documents(response, protocol.documents, name, may_be_empty=not in_order)
-    if not mine.size:
+    response_places = match_documents(response, protocol.documents, name, may_be_empty=not in_order)
+    if not key_places.size:
         raise PairingError("the key has no documents", file=names[0] or None)
-    identifiers = tuple(key[index] for index in mine.tolist())
-    other_ids = tuple(response[index] for index in theirs.tolist())
+    identifiers = tuple(key[index] for index in key_places.tolist())
+    response_ids = tuple(response[index] for index in response_places.tolist())
     if in_order:
-        return _pair_in_order(identifiers, other_ids, mine, theirs, names[1])
-    if identifiers == other_ids:
-        return DocumentPairs(identifiers, mine, theirs)
-    partner = partners(identifiers, other_ids)
-    old = np.array([partner.get(index, -1) for index in range(mine.size)], dtype=np.int64)
-    others = np.setdiff1d(np.arange(theirs.size), old)
-    missing = [d for d, index in zip(identifiers, old.tolist(), strict=True) if index < 0]
-    extra = [other_ids[index] for index in others.tolist()]
+        return _pair_in_order(identifiers, response_ids, key_places, response_places, names[1])
+    if identifiers == response_ids:
+        return DocumentPairs(identifiers, key_places, response_places)
+    partner = partners(identifiers, response_ids)
+    partner_list = [partner.get(index, -1) for index in range(key_places.size)]
+    missing = [d for d, index in zip(identifiers, partner_list, strict=True) if index < 0]
+    partner_places = np.array(partner_list, dtype=np.int64)
+    extra_places = np.setdiff1d(np.arange(response_places.size), partner_places)
+    extra = [response_ids[index] for index in extra_places.tolist()]
     if not partner:
         raise PairingError(
             "no document of the response is in the key",
             file=names[1] or None,
-            found=list_names([str(d) for d in other_ids]) or "no documents",
+            found=list_names([str(d) for d in response_ids]) or "no documents",
             expected=list_names([str(d) for d in identifiers]),
             fix="documents pair by id and part: both sides must call them the same, "
             "unless they are the same in order (--pairing position)",
@@ -170,32 +172,35 @@ def pair_documents(
         *_list_lacking(names[1], extra, missing, "extra", _EXTRA, protocol.extra),
     )
     if missing and protocol.missing == "skip":
-        kept = np.flatnonzero(old >= 0)
+        kept = np.flatnonzero(partner_places >= 0)
         identifiers = tuple(identifiers[index] for index in kept.tolist())
-        mine, old = mine[kept], old[kept]
+        key_places, partner_places = key_places[kept], partner_places[kept]
     if extra and protocol.extra == "count":
         identifiers = (*identifiers, *extra)
-        mine = np.append(mine, np.full(len(extra), -1))
-        old = np.append(old, others)
-    return DocumentPairs(identifiers, mine, np.append(theirs, -1)[old], notices)
+        key_places = np.append(key_places, np.full(len(extra), -1))
+        partner_places = np.append(partner_places, extra_places)
+    response_places = np.append(response_places, -1)[partner_places]
+    return DocumentPairs(identifiers, key_places, response_places, notices)
 
 
 def _pair_in_order(
     identifiers: tuple[DocumentId, ...],
-    other_ids: tuple[DocumentId, ...],
-    mine: IntArray,
-    theirs: IntArray,
+    response_ids: tuple[DocumentId, ...],
+    key_places: IntArray,
+    response_places: IntArray,
     name: str,
 ) -> DocumentPairs:
     """The documents in the same places, up to the end of the shorter side."""
-    number = min(mine.size, theirs.size)
-    renames = sum(one != other for one, other in zip(identifiers, other_ids, strict=False))
+    number = min(key_places.size, response_places.size)
+    renames = sum(map(operator.ne, identifiers, response_ids))
     notices: tuple[Notice, ...] = ()
-    if renames or mine.size != theirs.size:
-        text = f"{name or 'response'}: documents are paired by position: {mine.size} in the key, "
-        text += f"{theirs.size} in the response, {{n}} under other names"
+    if renames or key_places.size != response_places.size:
+        text = f"{name or 'response'}: documents are paired by position: {key_places.size} in the "
+        text += f"key, {response_places.size} in the response, {{n}} under other names"
         notices = (Notice("positions", text, renames, noun="document"),)
-    return DocumentPairs(identifiers[:number], mine[:number], theirs[:number], notices)
+    return DocumentPairs(
+        identifiers[:number], key_places[:number], response_places[:number], notices
+    )
 
 
 # By what the protocol says of them.
@@ -212,7 +217,7 @@ _EXTRA = {
 def _list_lacking(
     name: str,
     lacking: Sequence[DocumentId],
-    others: Sequence[DocumentId],
+    candidates: Sequence[DocumentId],
     which: str,
     texts: Mapping[str, str],
     policy: str,
@@ -220,14 +225,14 @@ def _list_lacking(
     """A notice on documents that one side lacks, or an error where the policy is one."""
     if not lacking:
         return []
-    side, other = ("key", "response") if which == "missing" else ("response", "key")
+    side, opposite = ("key", "response") if which == "missing" else ("response", "key")
     noun = f"{side} document"
-    hint = _suggestions(lacking, others)
+    hint = _suggestions(lacking, candidates)
     if policy == "error":
         raise PairingError(
-            f"{plural(len(lacking), noun)} not in the {other}",
+            f"{plural(len(lacking), noun)} not in the {opposite}",
             file=name or None,
-            found=list_names([str(one) for one in lacking]) + hint,
+            found=list_names([str(identifier) for identifier in lacking]) + hint,
             fix=f"use the same names for documents on both sides, or --{which} "
             + " or ".join(texts),
         )
@@ -250,7 +255,7 @@ def partners(key: Sequence[DocumentId], response: Sequence[DocumentId]) -> dict[
     >>> partners(key, [DocumentId("y"), DocumentId("bc/x_0")])
     {0: 1, 1: 0}
     """
-    found: dict[int, int] = {}
+    pairs: dict[int, int] = {}
     for of_key, of_response in (
         (_exactly, _exactly),
         (_with_part_in_name, _with_part_in_name),
@@ -261,22 +266,23 @@ def partners(key: Sequence[DocumentId], response: Sequence[DocumentId]) -> dict[
         (_without_part, _with_0_cut_off),
         (_with_0_cut_off, _without_part),
     ):
-        left = [index for index in range(len(key)) if index not in found]
-        taken = set(found.values())
+        left = [index for index in range(len(key)) if index not in pairs]
+        taken = set(pairs.values())
         right = [index for index in range(len(response)) if index not in taken]
         if not left or not right:
             break
-        theirs = _unambiguous(response, right, of_response)
+        response_spellings = _unambiguous(response, right, of_response)
         for text, index in _unambiguous(key, left, of_key).items():
-            if text not in theirs:
+            partner = response_spellings.get(text)
+            if partner is None:
                 continue
-            if of_key is not of_response or not _two_parts(key[index], response[theirs[text]]):
-                found[index] = theirs[text]
-    if not found and all(isinstance(document.name, FileName) for document in (*key, *response)):
+            if of_key is not of_response or not _two_parts(key[index], response[partner]):
+                pairs[index] = partner
+    if not pairs and all(isinstance(document.name, FileName) for document in (*key, *response)):
         return {index: index for index in range(min(len(key), len(response)))}
     if len(key) == len(response) == 1 and "" in (key[0].name, response[0].name):
-        found[0] = 0
-    return dict(sorted(found.items()))
+        pairs[0] = 0
+    return dict(sorted(pairs.items()))
 
 
 def _exactly(identifier: DocumentId) -> Hashable:
@@ -316,8 +322,8 @@ def _with_0_cut_off(identifier: DocumentId) -> Hashable:
     return identifier.name.removesuffix("_0") if cut else identifier
 
 
-def _two_parts(one: DocumentId, other: DocumentId) -> bool:
-    return None not in (one.part, other.part) and one.part != other.part
+def _two_parts(key_id: DocumentId, response_id: DocumentId) -> bool:
+    return None not in (key_id.part, response_id.part) and key_id.part != response_id.part
 
 
 def _unambiguous(
@@ -331,20 +337,22 @@ def _unambiguous(
     return {text: indices[0] for text, indices in spelled.items() if len(indices) == 1}
 
 
-def _suggestions(identifiers: Sequence[DocumentId], others: Sequence[DocumentId]) -> str:
-    """What the first of some documents may be called on the other side."""
+def _suggestions(identifiers: Sequence[DocumentId], candidates: Sequence[DocumentId]) -> str:
+    """A hint at what one of the first documents may be called on the other side, or nothing."""
     for identifier in identifiers[:_SHOWN]:
-        close = find_similar(identifier, others, _SIMILAR)
+        close = find_similar(identifier, candidates, _SIMILAR)
         if close is not None:
             return f" (closest to {excerpt(str(identifier))}: {excerpt(close)})"
     return ""
 
 
-def find_similar(identifier: DocumentId, others: Sequence[DocumentId], least: float) -> str | None:
-    """The id that is most like another one, if it is so much like it (from 0 to 1)."""
+def find_similar(
+    identifier: DocumentId, candidates: Sequence[DocumentId], least: float
+) -> str | None:
+    """The candidate most similar to an id, if its similarity (0 to 1) is at least `least`."""
     import difflib
 
-    enough = _CANDIDATE_TEXT // (1 + max((len(other.name) for other in others), default=0))
-    candidates = [str(other) for other in others[:enough]]
-    close = difflib.get_close_matches(str(identifier), candidates, n=1, cutoff=least)
+    longest = max((len(candidate.name) for candidate in candidates), default=0)
+    texts = [str(candidate) for candidate in candidates[: _CANDIDATE_TEXT // (1 + longest)]]
+    close = difflib.get_close_matches(str(identifier), texts, n=1, cutoff=least)
     return close[0] if close else None

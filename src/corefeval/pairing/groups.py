@@ -13,7 +13,7 @@ from corefeval.model.arrays import IntArray
 
 
 def join_groups(corpora: Sequence[Corpus], across: str) -> tuple[list[Corpus], list[Notice]]:
-    """Corpora on the same documents, of which those of a group are one document now.
+    """Corpora in which the documents of each group are joined into one.
 
     `across` is `none`, `all`, or a regular expression: documents in whose ids it finds the same
     text are a group, and one in which it finds nothing stays alone. Entities of a group that have
@@ -21,7 +21,7 @@ def join_groups(corpora: Sequence[Corpus], across: str) -> tuple[list[Corpus], l
     """
     if across == "none":
         return list(corpora), []
-    from corefeval.model.joining import merge_documents  # for those alone who ask for it
+    from corefeval.model.joining import merge_documents  # only where it is used
 
     for corpus in corpora:
         if corpus.n_mentions and not (corpus.names_hold and corpus.mention_start is not None):

@@ -45,7 +45,7 @@ def encode_id(text: str) -> int:
 
 
 def parse_dependencies(text: str) -> frozenset[tuple[int, str]]:
-    """The (parent, relation) pairs of a DEPS cell; entries that are none are passed over.
+    """The (parent, relation) pairs of a DEPS cell; malformed entries are skipped.
 
     >>> parse_dependencies("3:nsubj|what|x:dep") == {(encode_id("3"), "nsubj")}
     True
@@ -61,7 +61,7 @@ class NodeTable:
 
     `sentence` and `place` are numbers that mean the same on both sides; no two nodes of a side
     have the same place, and places ascend with the text. `id` is what `encode_id` makes of the
-    node's own id, and `dependencies` what DEPS says of it; a node without any has no code.
+    node's id, and `dependencies` its DEPS cell; a node without any has no code.
     """
 
     sentence: IntArray
@@ -106,16 +106,20 @@ def align_nodes(key: NodeTable, response: NodeTable) -> IntArray:
     Nodes that share no parent are never aligned, be they at the same place.
     """
     by_place = find_twins(key.place, response.place)
-    mine, theirs = _link(key, response)
-    partner = _assign(mine, theirs, by_place)
-    deep = np.concatenate([links.sentence[links.node >= 0] for links in (mine, theirs)])
+    key_links, response_links = _link(key, response)
+    partner = _assign(key_links, response_links, by_place)
+    deep = np.concatenate(
+        [links.sentence[links.node >= 0] for links in (key_links, response_links)]
+    )
     if not deep.size:
         return partner
     # Only where parents are empty nodes can another round say anything else.
-    mine, theirs = (links.take(np.isin(links.sentence, deep)) for links in (mine, theirs))
+    key_links, response_links = (
+        links.take(np.isin(links.sentence, deep)) for links in (key_links, response_links)
+    )
     changing = np.isin(response.sentence, deep)
     for _ in range(_ROUNDS):
-        again = _assign(mine, theirs, join_left(partner, by_place))
+        again = _assign(key_links, response_links, join_left(partner, by_place))
         if np.array_equal(again[changing], partner[changing]):
             break
         partner = np.where(changing, again, partner)
@@ -125,26 +129,30 @@ def align_nodes(key: NodeTable, response: NodeTable) -> IntArray:
 def rank_dependencies(
     key: NodeTable, response: NodeTable, rows: Sequence[IntArray]
 ) -> tuple[IntArray, IntArray]:
-    """What DEPS say of some nodes of each side, as ranks that both sides share."""
-    both = Categories.concatenate(
+    """The DEPS cells of some nodes of each side, as ranks that both sides share."""
+    dependencies = Categories.concatenate(
         key.dependencies.take(rows[0]), response.dependencies.take(rows[1])
     )
-    rank = {name: number for number, name in enumerate(sorted(both.names))}
-    ranks = np.array([*(rank[name] for name in both.names), -1], dtype=np.int64)[both.codes]
+    rank = {name: number for number, name in enumerate(sorted(dependencies.names))}
+    by_code = np.array([*(rank[name] for name in dependencies.names), -1], dtype=np.int64)
+    ranks = by_code[dependencies.codes]
     return ranks[: rows[0].size], ranks[rows[0].size :]
 
 
 def join_left(partner: IntArray, by_place: IntArray) -> IntArray:
-    """The alignment with nodes that were left over on both sides joined where they stand."""
+    """The alignment, with unaligned nodes at the same place on both sides aligned, too."""
     free = ~np.isin(by_place, partner[partner >= 0])
     return np.where((partner < 0) & free, by_place, partner)
 
 
-def find_twins(mine: IntArray, theirs: IntArray) -> IntArray:
-    """For each of their values, all different, where it is among mine; −1 where it is not."""
-    twins = np.full(theirs.size, -1, dtype=np.int64)
-    _, at_mine, at_theirs = np.intersect1d(mine, theirs, assume_unique=True, return_indices=True)
-    twins[at_theirs] = at_mine
+def find_twins(key: IntArray, response: IntArray) -> IntArray:
+    """For each value of the response its index in the key, −1 where the key lacks it.
+
+    The values of a side are all different.
+    """
+    twins = np.full(response.size, -1, dtype=np.int64)
+    _, at_key, at_response = np.intersect1d(key, response, assume_unique=True, return_indices=True)
+    twins[at_response] = at_key
     return twins
 
 
@@ -180,19 +188,19 @@ def _link(key: NodeTable, response: NodeTable) -> tuple[_Links, _Links]:
 
 def _find_parents(table: NodeTable, sentence: IntArray, parent: IntArray) -> IntArray:
     """The node that has an id in a sentence, the first where several have it; −1 for none."""
-    own = np.flatnonzero(table.id >= 0)
-    ids, known = dense_ranks(np.concatenate((table.id[own], parent)))
-    codes = np.concatenate((table.sentence[own], sentence)) * max(known.size, 1) + ids
-    mine, wanted = codes[: own.size], codes[own.size :]
-    distinct, first = np.unique(mine, return_index=True)
+    identified = np.flatnonzero(table.id >= 0)
+    ids, distinct_ids = dense_ranks(np.concatenate((table.id[identified], parent)))
+    codes = np.concatenate((table.sentence[identified], sentence)) * max(distinct_ids.size, 1) + ids
+    node_codes, parent_codes = codes[: identified.size], codes[identified.size :]
+    distinct, first = np.unique(node_codes, return_index=True)
     if not distinct.size:
         return np.full(parent.size, -1, dtype=np.int64)
-    at = np.minimum(np.searchsorted(distinct, wanted), distinct.size - 1)
-    return np.where(distinct[at] == wanted, own[first[at]], -1)
+    at = np.minimum(np.searchsorted(distinct, parent_codes), distinct.size - 1)
+    return np.where(distinct[at] == parent_codes, identified[first[at]], -1)
 
 
 def _assign(key: _Links, response: _Links, partner: IntArray) -> IntArray:
-    """The alignment, with parents that are empty nodes compared through another one."""
+    """The alignment, with parents that are empty nodes compared by an earlier one, `partner`."""
     n_key, n_response = key.table.place.size, partner.size
     alone = np.arange(n_key, n_key + n_response)
     classes = np.arange(n_key), np.where(partner >= 0, partner, alone)
@@ -220,15 +228,18 @@ def _code_parents(sides: Sequence[_Links], classes: Sequence[IntArray]) -> list[
     """
     width = 1 + max(int(links.word.max(initial=0)) for links in sides)
     return [
-        np.where(links.node >= 0, -1 - one[links.node], links.sentence * width + links.word)
-        for links, one in zip(sides, classes, strict=True)
+        np.where(
+            links.node >= 0, -1 - side_classes[links.node], links.sentence * width + links.word
+        )
+        for links, side_classes in zip(sides, classes, strict=True)
     ]
 
 
 def _find_crowded(key: _Links, response: _Links, parents: Sequence[IntArray]) -> IntArray:
     """The sentences in which more pairs share a parent than an assignment is made of."""
-    mine, theirs = parents[0][key.first], np.sort(parents[1][response.first])
-    shared = np.searchsorted(theirs, mine, side="right") - np.searchsorted(theirs, mine)
+    key_parents, response_parents = parents[0][key.first], np.sort(parents[1][response.first])
+    low = np.searchsorted(response_parents, key_parents)
+    shared = np.searchsorted(response_parents, key_parents, side="right") - low
     ranks, sentences = dense_ranks(key.sentence[key.first])
     crowded: IntArray = sentences[np.bincount(ranks, shared, minlength=sentences.size) > CROWDED]
     return crowded
@@ -241,23 +252,25 @@ def _align_same(key: _Links, response: _Links, sentences: IntArray) -> IntArray:
     partner = np.full(tables[1].place.size, -1, dtype=np.int64)
     width = 1 + max(int(links.content.max(initial=0)) for links in (key, response))
     groups = [
-        table.sentence[own] * width + links.content[own]
-        for table, links, own in zip(tables, (key, response), rows, strict=True)
+        table.sentence[side_rows] * width + links.content[side_rows]
+        for table, links, side_rows in zip(tables, (key, response), rows, strict=True)
     ]
     at = find_twins(tables[0].place[rows[0]], tables[1].place[rows[1]])
-    same = (at >= 0) & (groups[0][at] == groups[1])
-    partner[rows[1][same]] = rows[0][at[same]]
-    left = [np.ones(own.size, dtype=np.bool_) for own in rows]
-    left[0][at[same]] = False
-    left[1][same] = False
-    rows = [own[rest] for own, rest in zip(rows, left, strict=True)]
-    groups = [group[rest] for group, rest in zip(groups, left, strict=True)]
+    agree = (at >= 0) & (groups[0][at] == groups[1])
+    partner[rows[1][agree]] = rows[0][at[agree]]
+    left = [np.ones(side_rows.size, dtype=np.bool_) for side_rows in rows]
+    left[0][at[agree]] = False
+    left[1][agree] = False
+    rows = [side_rows[is_left] for side_rows, is_left in zip(rows, left, strict=True)]
+    groups = [group[is_left] for group, is_left in zip(groups, left, strict=True)]
     # The first of a group with the first, the second with the second.
     ranks, _ = dense_ranks(np.concatenate(groups))
     width = ranks.size + 1
     codes = [
-        group * width + _count_within(group, table.place[own])
-        for group, table, own in zip(np.split(ranks, [rows[0].size]), tables, rows, strict=True)
+        group * width + _count_within(group, table.place[side_rows])
+        for group, table, side_rows in zip(
+            np.split(ranks, [rows[0].size]), tables, rows, strict=True
+        )
     ]
     at = find_twins(*codes)
     partner[rows[1][at >= 0]] = rows[0][at[at >= 0]]
@@ -265,7 +278,7 @@ def _align_same(key: _Links, response: _Links, sentences: IntArray) -> IntArray:
 
 
 def _count_within(group: IntArray, place: IntArray) -> IntArray:
-    """The how-manieth of its group each node is, from 0, in the order of places."""
+    """The position of each node within its group, from 0, in the order of places."""
     order = np.lexsort((place, group))
     ascending = group[order]
     count = np.empty(group.size, dtype=np.int64)
@@ -293,29 +306,30 @@ def _dice(sides: Sequence[tuple[IntArray, IntArray]], n: int) -> tuple[IntArray,
 
     A side is the owner and the code of each member of its sets, no code twice in a set.
     """
-    (mine, my_codes), (theirs, their_codes) = sides
-    order = np.argsort(their_codes, kind="stable")
-    ascending = their_codes[order]
-    begin = np.searchsorted(ascending, my_codes)
-    lengths = np.searchsorted(ascending, my_codes, side="right") - begin
-    met = np.repeat(mine, lengths) * n + theirs[order[ragged_arange(begin, lengths)]]
+    (key_owners, key_codes), (response_owners, response_codes) = sides
+    order = np.argsort(response_codes, kind="stable")
+    ascending = response_codes[order]
+    begin = np.searchsorted(ascending, key_codes)
+    lengths = np.searchsorted(ascending, key_codes, side="right") - begin
+    met = np.repeat(key_owners, lengths) * n + response_owners[order[ragged_arange(begin, lengths)]]
     pairs, common = np.unique(met, return_counts=True)
-    sizes = np.bincount(mine, minlength=1)[pairs // n] + np.bincount(theirs, minlength=1)[pairs % n]
-    return pairs, 2 * common / sizes
+    key_sizes = np.bincount(key_owners, minlength=1)
+    response_sizes = np.bincount(response_owners, minlength=1)
+    return pairs, 2 * common / (key_sizes[pairs // n] + response_sizes[pairs % n])
 
 
 def _order_edges(key: _Links, response: _Links, rows: IntArray, columns: IntArray) -> IntArray:
     """The rank of each pair among equals: by place, and by content where places are exchanged."""
-    mine, theirs = key.table.place[rows], response.table.place[columns]
+    key_places, response_places = key.table.place[rows], response.table.place[columns]
     contents = key.content[rows], response.content[columns]
-    before = mine <= theirs
+    before = key_places <= response_places
     keys = (
-        mine,
+        key_places,
         np.where(before, contents[1], contents[0]),
         np.where(before, contents[0], contents[1]),
-        np.maximum(mine, theirs),
-        np.minimum(mine, theirs),
-        mine != theirs,
+        np.maximum(key_places, response_places),
+        np.minimum(key_places, response_places),
+        key_places != response_places,
     )
     order = np.empty(rows.size, dtype=np.int64)
     order[np.lexsort(keys)] = np.arange(rows.size)

@@ -1,4 +1,4 @@
-"""Which mentions take part: those of a layer, repeated ones, singletons, entities of one set."""
+"""Which mentions take part: policies for layers, repeated mentions, singletons and sets."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from corefeval.protocol import Duplicates, Layer, Protocol
 def without_duplicates(
     corpus: Corpus, codes: IntArray, policy: Duplicates
 ) -> tuple[Corpus, IntArray, tuple[Notice, ...]]:
-    """Keep one of the mentions that are repeated: the first- or the last-opened one.
+    """The corpus without repeated mentions, of which the first or the last is kept; their codes.
 
-    `codes` are equal where mentions are the same; they come back for the mentions that stay. What
-    refers to nothing repeats nothing but its like.
+    `codes` are equal where mentions are the same. Mentions that do not refer and mentions that do
+    never count as repetitions of each other.
     """
     layered = codes
     if corpus.entity_layer is not None:
@@ -36,45 +36,45 @@ def without_duplicates(
     keep = ~repeated
     if len(corpus.relations):
         corpus = _with_twins_related(corpus, layered, keep)
-    what, whose = f"dropped, the {policy} of each kept", corpus.name or "corpus"
-    notices = note("repeated-mentions", count, "repeated mention", what, whose=whose)
+    outcome, whose = f"dropped, the {policy} of each kept", corpus.name or "corpus"
+    notices = note("repeated-mentions", count, "repeated mention", outcome, whose=whose)
     return corpus.keep_mentions(keep), codes[keep], notices
 
 
 def _with_twins_related(corpus: Corpus, codes: IntArray, keep: BoolArray) -> Corpus:
-    """The corpus with what it says of mentions that go said of those that stay in their place.
+    """The corpus with the relations of repeated mentions given to the mentions that are kept.
 
-    What it says of an entity as an antecedent, all of whose mentions go, is said of the first.
+    Relations to an entity that loses all of its mentions go to what is kept for its first mention.
     """
     rows = np.flatnonzero(keep)
     rows = rows[np.argsort(codes[rows], kind="stable")]
     twin = np.append(rows[np.searchsorted(codes[rows], codes)], -1)
     owner = np.append(corpus.mention_entity, -1)
-    one = corpus.relations
+    relations = corpus.relations
     first = np.full(corpus.n_entities, -1, dtype=np.int64)
     first[corpus.mention_entity[::-1]] = np.arange(corpus.n_mentions)[::-1]
     first[corpus.mention_entity[keep]] = -1  # which have mentions left
-    stated = one.antecedent_mention
-    mention = twin[one.mention]
-    antecedent = twin[np.where(stated >= 0, stated, first[one.antecedent_entity])]
+    stated = relations.antecedent_mention
+    mention = twin[relations.mention]
+    antecedent = twin[np.where(stated >= 0, stated, first[relations.antecedent_entity])]
     related = replace(
-        one,
+        relations,
         mention=mention,
-        entity=np.where(mention >= 0, owner[mention], one.entity),
+        entity=np.where(mention >= 0, owner[mention], relations.entity),
         antecedent_mention=antecedent,
-        antecedent_entity=np.where(antecedent >= 0, owner[antecedent], one.antecedent_entity),
+        antecedent_entity=np.where(antecedent >= 0, owner[antecedent], relations.antecedent_entity),
     )
     return corpus.with_details(relations=related)
 
 
 def _find_repeats(codes: IntArray, keep_last: bool) -> BoolArray | None:
-    """Which mentions are there already, before (or after) them in their own order."""
+    """Which mentions repeat an earlier one (or, with `keep_last`, a later one); None for none."""
     order = None if is_sorted(codes) else np.argsort(codes, kind="stable")
     ordered = codes if order is None else codes[order]
-    same = ordered[1:] == ordered[:-1]
-    if not same.any():
+    equals_next = ordered[1:] == ordered[:-1]
+    if not equals_next.any():
         return None
-    repeated = np.concatenate((same, [False]) if keep_last else ([False], same))
+    repeated = np.concatenate((equals_next, [False]) if keep_last else ([False], equals_next))
     if order is None:
         return repeated
     result = np.empty_like(repeated)
@@ -90,23 +90,24 @@ def _duplicate_error(corpus: Corpus, codes: IntArray, row: int, count: int) -> I
     source = None if tokens is None else tokens.source  # a folder has no single one, nor lines
     has_line = tokens is not None and source is not None and again.label is None
     line = tokens.line(document.index, again.start) if tokens is not None and has_line else None
-    what = again.label if again.label is not None else f"tokens {again.start} to {again.end - 1}"
+    mention = again.label if again.label is not None else f"tokens {again.start} to {again.end - 1}"
     return InputError(
         f"a mention is repeated in document {excerpt(str(document.id))}"
         + (f" (and {count - 1:,} more)" if count > 1 else ""),
         file=source or corpus.name or None,
         line=line,
-        found=f"{what} in entity {excerpt(first.entity.name)} and in {excerpt(again.entity.name)}",
+        found=f"{mention} in entity {excerpt(first.entity.name)} and in "
+        f"{excerpt(again.entity.name)}",
         expected="each mention once",
         fix="--duplicates first (or last) keeps one of them",
     )
 
 
 def with_lost(corpus: Corpus, codes: IntArray) -> tuple[Corpus, IntArray]:
-    """The corpus with a mention for each one that was written and could not be placed.
+    """The corpus with a mention for each one that an answer has and that could not be placed.
 
-    It stands in its entity, on tokens that nobody else has, and its code is negative: it is never
-    matched. Documents without tokens have no room for any.
+    Such a mention is in its entity, on a span that no other mention has, and its code is negative,
+    so that it is never matched. There are none in documents without tokens.
     """
     lost = [] if corpus.ledger is None else [e for e in corpus.ledger.entries if e.state == "lost"]
     start, end, tokens = corpus.mention_start, corpus.mention_end, corpus.tokens
@@ -122,13 +123,12 @@ def with_lost(corpus: Corpus, codes: IntArray) -> tuple[Corpus, IntArray]:
     room = {index: _spans(int(tokens.counts[index])) for index in documents.values()}
     for entry in lost:
         index = documents.get(entry.document, -1)
-        free = (one for one in room.get(index, ()) if (index, *one) not in taken)
-        span = next(free, None)
+        span = next((span for span in room.get(index, ()) if (index, *span) not in taken), None)
         if span is not None:
             entity = entities.setdefault((index, entry.entity), len(entities))
             rows.append((index, *span, entity, -1 - len(rows)))
     added = np.array(rows, dtype=np.int64).reshape(-1, 5).T
-    whole = assemble(
+    complete = assemble(
         documents=corpus.documents,
         mention_document=np.concatenate((corpus.mention_document, added[0])),
         start=np.concatenate((start, added[1])),
@@ -138,9 +138,10 @@ def with_lost(corpus: Corpus, codes: IntArray) -> tuple[Corpus, IntArray]:
         tokens=tokens,
         name=corpus.name,
     )
-    named = [name for (_, name), _ in sorted(entities.items(), key=lambda one: (one[0][0], one[1]))]
+    numbered = sorted((index, number, name) for (index, name), number in entities.items())
+    named = [name for _, _, name in numbered]
     kept = {"ledger": corpus.ledger, "notices": corpus.notices}
-    return whole.with_details(names=named, features={}, **kept), whole.features["code"]
+    return complete.with_details(names=named, features={}, **kept), complete.features["code"]
 
 
 def _spans(count: int) -> Iterator[tuple[int, int]]:
@@ -151,10 +152,10 @@ def _spans(count: int) -> Iterator[tuple[int, int]]:
 
 
 class Kept(NamedTuple):
-    """What the policies leave of a corpus: what is scored, and the codes of its mentions.
+    """What the policies leave of a corpus: the corpus that is scored, and codes of its mentions.
 
     `full` is its whole layer, without repeated mentions, in which `rows` are those that are scored
-    (None for all of them). Corpora are None where they are what was given.
+    (None for all of them). A corpus is None where the policies leave the original as it is.
     """
 
     corpus: Corpus | None
@@ -164,15 +165,15 @@ class Kept(NamedTuple):
     rows: IntArray | None
     notices: tuple[Notice, ...]
 
-    def of(self, given: Corpus) -> Kept:
-        """The same with no corpus missing."""
-        return self._replace(corpus=self.corpus or given, full=self.full or given)
+    def of(self, original: Corpus) -> Kept:
+        """The result with the original corpus in place of None."""
+        return self._replace(corpus=self.corpus or original, full=self.full or original)
 
 
 def apply_policies(
     corpora: Sequence[Corpus], codes: Sequence[IntArray], protocol: Protocol
 ) -> tuple[list[Corpus], list[IntArray], list[Notice], list[Kept]]:
-    """Corpora with what the protocol scores alone, their codes, and more on each of them.
+    """Corpora with only what the protocol scores, their codes, notices, and details on each.
 
     Codes are negative for mentions of answers that were lost, where these are to count.
     """
@@ -180,46 +181,49 @@ def apply_policies(
     notices: list[Notice] = []
     # The first corpus is the key; all others are responses.
     first = {"drop": 0, "drop-response": 1}.get(protocol.singletons, len(corpora))
-    for place, (corpus, own) in enumerate(zip(corpora, codes, strict=True)):
-        apply = partial(_apply, corpus, own, protocol, place >= first)
+    for place, (corpus, corpus_codes) in enumerate(zip(corpora, codes, strict=True)):
+        apply = partial(_apply, corpus, corpus_codes, protocol, place >= first)
         if place:
-            made = apply()
+            kept = apply()
         else:  # a key comes again with the next response, and mostly with the same codes
             names = "duplicates", "lost", "layer", "split"
-            told = (str(place >= first), *(getattr(protocol, name) for name in names))
-            made = corpus.remember(f"policies {' '.join(told)}", apply, of=own)
-        all_kept.append(made.of(corpus))
+            choices = (str(place >= first), *(getattr(protocol, name) for name in names))
+            kept = corpus.remember(f"policies {' '.join(choices)}", apply, of=corpus_codes)
+        all_kept.append(kept.of(corpus))
         notices += (
-            *made.notices,
+            *kept.notices,
             *(() if place else _note_unscored(corpus, all_kept[0], protocol)),
         )
     corpora = [kept.corpus for kept in all_kept if kept.corpus is not None]
     return corpora, [kept.codes for kept in all_kept], notices, all_kept
 
 
-def _note_unscored(given: Corpus, key: Kept, protocol: Protocol) -> Iterator[Notice]:
-    """What the key has and nobody scores."""
+def _note_unscored(original: Corpus, key: Kept, protocol: Protocol) -> Iterator[Notice]:
+    """Notices about mentions and sets of the key that the protocol does not score."""
     corpus = key.full
-    if given.entity_layer is not None and protocol.layer == "identity":
-        layers = given.mention_layer
+    if original.entity_layer is not None and protocol.layer == "identity":
+        layers = original.mention_layer
         deixis = "of discourse deixis left out (--layer deixis scores them)"
-        for layer, kind, what in (
+        for layer, kind, outcome in (
             (DEIXIS, "unscored-deixis", deixis),
             (NON_REFERRING, "unscored-pseudo", "without a referent left out of coreference"),
         ):
             count = int((layers == layer).sum())
-            yield from note(kind, count, "mention", what, whose=given.name or "key")
+            yield from note(kind, count, "mention", outcome, whose=original.name or "key")
     if corpus is None or protocol.split != "off" or not len(corpus.relations):
         return
     from corefeval.model.sets import find_sets
 
-    what = "of antecedents left out of coreference (--split score counts them)"
+    outcome = "of antecedents left out of coreference (--split score counts them)"
     number = len(find_sets(corpus))
-    yield from note("unscored-sets", number, "set", what, whose=corpus.name or "key")
+    yield from note("unscored-sets", number, "set", outcome, whose=corpus.name or "key")
 
 
 def _apply(corpus: Corpus, codes: IntArray, protocol: Protocol, drops_singletons: bool) -> Kept:
-    """What the protocol leaves; no corpus where that is all, for none is to keep itself alive."""
+    """What the protocol leaves of a corpus, without the corpus where that is all of it.
+
+    The result is remembered by the corpus, which must not hold a reference to itself.
+    """
     left, name = corpus, corpus.name or "corpus"
     if protocol.lost == "strict":
         left, codes = with_lost(left, codes)
@@ -246,14 +250,14 @@ def _apply(corpus: Corpus, codes: IntArray, protocol: Protocol, drops_singletons
         left, codes = left.take_mentions(rows), codes[rows]
     if left.entity_layer is not None:  # there is one layer from here on
         left = replace(left, entity_layer=None)
-    made = (None if one is corpus else one for one in (left, full))
-    return Kept(next(made), codes, next(made), full_codes, rows, notices)
+    scored = None if left is corpus else left
+    return Kept(scored, codes, None if full is corpus else full, full_codes, rows, notices)
 
 
 def _in_layer(
     corpus: Corpus, codes: IntArray, layer: Layer
 ) -> tuple[Corpus, IntArray, tuple[Notice, ...]]:
-    """The mentions of a layer; what refers to nothing stays with identity for now."""
+    """The mentions of a layer; mentions that do not refer stay with identity at this point."""
     if corpus.entity_layer is None and layer == "identity":
         return corpus, codes, ()
     keep = (corpus.mention_layer == DEIXIS) == (layer == "deixis")

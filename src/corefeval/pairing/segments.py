@@ -40,7 +40,7 @@ def segment(
 
     Segments begin with sentences where the key (or else the response) has any, and with mentions
     of the key elsewhere. A segment in which the key has no mention joins the one before it, so
-    that there may be fewer than were asked for. `partners` has the key's row for each mention of
+    that there may be fewer than `number`. `partners` has the key's row for each mention of
     the response, −1 for one that the key lacks: matched mentions are in one segment.
 
     >>> from corefeval.model import corpus_from_arrays
@@ -70,13 +70,13 @@ def segment(
 
 
 def _cuts(key: Corpus, response: Corpus, number: int) -> IntArray:
-    """Where segments may begin best: as near to equal parts as sentences (or mentions) allow."""
+    """Where segments begin: as near to equal parts as sentences (or else mentions) allow."""
     length, sentences = _sentences(key, response)
     shares = np.arange(1, number) / number
     if sentences.size > 1:
-        wanted = shares * length
-        after = np.clip(np.searchsorted(sentences, wanted), 1, sentences.size - 1)
-        nearer = wanted - sentences[after - 1] <= sentences[after] - wanted
+        targets = shares * length
+        after = np.clip(np.searchsorted(sentences, targets), 1, sentences.size - 1)
+        nearer = targets - sentences[after - 1] <= sentences[after] - targets
         return np.unique(sentences[after - nearer])
     starts = np.sort(key.mention_start) if key.mention_start is not None else np.empty(0, np.int64)
     if not starts.size:
@@ -100,7 +100,7 @@ def _with_mentions(cuts: IntArray, starts: IntArray) -> IntArray:
     """Only the cuts that leave a mention of the key in each segment."""
     place = np.searchsorted(cuts, starts, side="right")
     filled = np.bincount(place, minlength=cuts.size + 1) > 0
-    # The first segment that has mentions takes what is before it.
+    # Segments before the first one that has mentions join it.
     kept = np.flatnonzero(filled)[1:]
     return cuts[kept - 1]
 
@@ -126,7 +126,7 @@ def _split(corpus: Corpus, place: IntArray, number: int) -> Corpus:
 
 
 def segment_notice(number: int, document: str) -> Notice:
-    """What to say beside an interval that comes from segments."""
+    """The notice on intervals that come from segments of a document."""
     message = (
         f"{document}: a single document cannot be resampled; intervals are from "
         f"{plural(number, 'segment')} of it, each scored as a document"

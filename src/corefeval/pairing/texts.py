@@ -1,4 +1,4 @@
-"""Whether a response is the same text as its key, and characters put on the key's tokens."""
+"""Comparing the text of a response with its key's, and mapping characters to tokens."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def check_tokens(
 ) -> None:
     """Refuse a response of another text, at the first difference.
 
-    `name` is the response's own, for tokens of several files, which have no source.
+    `name` is the response's name, for tokens of several files, which have no source.
     """
     file = response.source or name or None
     unequal = paired[key.counts[paired] != response.counts[paired]]
@@ -37,50 +37,53 @@ def check_tokens(
         raise _other_length(documents, key, response, int(unequal[0]), file)
     difference = find_difference(key, response, paired)
     if difference is not None:
-        found, expected = _describe(difference, key)
+        actual, expected = _describe(difference, key)
         fix = f"use the same tokenisation, {_GO_ON}"
         if "�" in difference.response_word + difference.key_word:
             fix = f"name the files' encoding with --encoding / encoding=…, {_GO_ON}"
         identifier, line = documents[difference.document], difference.response_line
-        raise _another_text(identifier, file, line, found, expected, fix)
+        raise _another_text(identifier, file, line, actual, expected, fix)
 
 
 def find_differing_documents(key: Tokens, response: Tokens, paired: IntArray) -> list[int]:
     """The documents whose texts differ, by index."""
     unequal = key.counts[paired] != response.counts[paired]
     same_length = paired[~unequal]
-    found = set(paired[unequal].tolist())
+    differing = set(paired[unequal].tolist())
     while (difference := find_difference(key, response, same_length)) is not None:
-        found.add(difference.document)
+        differing.add(difference.document)
         same_length = same_length[same_length > difference.document]
-    return sorted(found)
+    return sorted(differing)
 
 
 def _other_length(
     documents: Sequence[DocumentId], key: Tokens, response: Tokens, document: int, file: str | None
 ) -> PairingError:
-    theirs, mine = int(response.counts[document]), int(key.counts[document])
+    response_length, key_length = int(response.counts[document]), int(key.counts[document])
     difference = find_difference(key, response, [document])
-    found, expected = f"{theirs:,} tokens", f"{mine:,} tokens as in the key"
+    actual, expected = f"{response_length:,} tokens", f"{key_length:,} tokens as in the key"
     fix = f"use the same tokenisation, {_GO_ON}"
-    line = response.line(document, min(theirs - 1, mine)) if theirs else None
-    if difference is not None and (difference.response_word or difference.position < theirs - 1):
-        found, expected = _describe(difference, key, f"; {found} in all", f"; {expected}")
+    last = min(response_length - 1, key_length)
+    line = response.line(document, last) if response_length else None
+    if difference is not None and (
+        difference.response_word or difference.position < response_length - 1
+    ):
+        actual, expected = _describe(difference, key, f"; {actual} in all", f"; {expected}")
         line = difference.response_line
-    elif theirs < mine:
-        found += ", then the document ends"
+    elif response_length < key_length:
+        actual += ", then the document ends"
         fix = f"the response seems to be cut short: produce it again, {_GO_ON}"
-    return _another_text(documents[document], file, line, found, expected, fix)
+    return _another_text(documents[document], file, line, actual, expected, fix)
 
 
 def _another_text(
-    identifier: DocumentId, file: str | None, line: int | None, found: str, expected: str, fix: str
+    identifier: DocumentId, file: str | None, line: int | None, actual: str, expected: str, fix: str
 ) -> PairingError:
     return PairingError(
         f"document {excerpt(str(identifier))} has another text than in the key",
         file=file,
         line=line,
-        found=found,
+        found=actual,
         expected=expected,
         fix=fix,
     )
@@ -96,7 +99,7 @@ def _describe(
     )
 
 
-_AROUND = 20  # so many characters of a text are shown
+_AROUND = 20  # characters of a text that are shown
 
 
 class _Misfit(NamedTuple):
@@ -178,9 +181,10 @@ def _check_key_text(key: Corpus, response: Corpus, index: int, ignore_tokens: bo
     key_text, text = text_of(key.tokens, index) or "", text_of(response.tokens, index)
     if text is not None and writable_text(text) != writable_text(key_text) and not ignore_tokens:
         place = first_unequal(text, key_text)
-        here, there = text[place : place + _AROUND], key_text[place : place + _AROUND]
+        response_part, key_part = text[place : place + _AROUND], key_text[place : place + _AROUND]
         misfit = _Misfit(
-            f"{_some_text(here)} at character {place}", f"{_some_text(there)} as in the key"
+            f"{_some_text(response_part)} at character {place}",
+            f"{_some_text(key_part)} as in the key",
         )
         raise _misfit_error(key, response, index, misfit)
 

@@ -45,13 +45,15 @@ class _Nodes:
 
     def take(self, rows: IntArray | BoolArray) -> _Nodes:
         """Some of the nodes."""
-        return _Nodes(*(getattr(self, one.name)[rows] for one in fields(self)))
+        return _Nodes(*(getattr(self, column.name)[rows] for column in fields(self)))
 
-    def join(self, other: _Nodes) -> _Nodes:
+    def join(self, nodes: _Nodes) -> _Nodes:
         """The nodes of both, in order."""
-        columns = ((getattr(self, one.name), getattr(other, one.name)) for one in fields(self))
-        both = _Nodes(*map(np.concatenate, columns))
-        return both.take(np.argsort(both.token, kind="stable"))
+        columns = (
+            (getattr(self, column.name), getattr(nodes, column.name)) for column in fields(self)
+        )
+        joined = _Nodes(*map(np.concatenate, columns))
+        return joined.take(np.argsort(joined.token, kind="stable"))
 
 
 @dataclass(slots=True)
@@ -100,7 +102,7 @@ def settle_zeros(
 
 
 def _sides(corpora: Sequence[Corpus]) -> list[_Side]:
-    """The sides with their nodes, those among them that only another side marks."""
+    """The sides with their empty nodes, including those that only another side marks."""
     model = next(corpus.tokens for corpus in corpora if corpus.tokens is not None)
     sides = []
     for corpus in corpora:
@@ -112,12 +114,12 @@ def _sides(corpora: Sequence[Corpus]) -> list[_Side]:
             np.maximum.at(counts, corpus.mention_document, corpus.mention_end)
         sides.append(_Side(corpus, counts, _nodes_of(None)))
     original = [(side.nodes, side.nodes_in) for side in sides]
-    for side, (own, _) in zip(sides, original, strict=True):
-        for other, (nodes, number) in zip(sides, original, strict=True):
-            same = (side.nodes_in == 0) & (number > 0) & (side.counts == other.counts)
-            if nodes is not own and same.any():
-                taken = nodes.take(same[nodes.document])
-                shift = (side.offsets - other.offsets)[taken.document]
+    for side, (side_nodes, _) in zip(sides, original, strict=True):
+        for marking, (nodes, number) in zip(sides, original, strict=True):
+            is_marked_there = (side.nodes_in == 0) & (number > 0) & (side.counts == marking.counts)
+            if nodes is not side_nodes and is_marked_there.any():
+                taken = nodes.take(is_marked_there[nodes.document])
+                shift = (side.offsets - marking.offsets)[taken.document]
                 side.nodes = side.nodes.join(replace(taken, token=taken.token + shift))
     return sides
 
@@ -130,14 +132,14 @@ def _nodes_of(tokens: Tokens | None) -> _Nodes:
     document = documents_of_tokens(tokens.offsets, token)
     rank = np.arange(token.size) - np.searchsorted(document, document)
     word = token - tokens.offsets[document] - rank
-    number = own = np.full(token.size, -1, dtype=np.int64)
+    number = node_id = np.full(token.size, -1, dtype=np.int64)
     if "number" in tokens.columns and token.size:
         texts = tokens.coded("number", token)
-        number, own = (
+        number, node_id = (
             np.array([*map(parse, texts.names), -1], dtype=np.int64)[texts.codes]
             for parse in (_number, encode_id)
         )
-    return _Nodes(token, document, word, _slots(tokens, token, document), number, own)
+    return _Nodes(token, document, word, _slots(tokens, token, document), number, node_id)
 
 
 def _number(text: str) -> int:
@@ -195,53 +197,58 @@ def _on_one_axis(sides: Sequence[_Side], *, align: bool) -> tuple[list[Corpus], 
     having = np.bincount(np.concatenate(where), minlength=axis.code.size)
     lonely = having < present[axis.nodes.document]
     notices: list[Notice] = []
-    other = "the other side" if len(sides) == 2 else "another one"
+    elsewhere = "the other side" if len(sides) == 2 else "another one"
     for side, places, moved in zip(sides, where, moves, strict=True):
         name = side.corpus.name or "corpus"
-        what = "matched by dependencies with one at another place"
-        notices += note("aligned-nodes", moved, "empty node", what, whose=name)
-        what = f"where {other} has none; mentions of them match nothing"
-        what += " (zeros=drop leaves them out)"
-        notices += note("empty-nodes", int(lonely[places].sum()), "empty node", what, whose=name)
+        outcome = "matched by dependencies with one at another place"
+        notices += note("aligned-nodes", moved, "empty node", outcome, whose=name)
+        outcome = f"where {elsewhere} has none; mentions of them match nothing"
+        outcome += " (zeros=drop leaves them out)"
+        notices += note("empty-nodes", int(lonely[places].sum()), "empty node", outcome, whose=name)
     pieces = zip(sides, groups, codes, strict=True)
     return [_move(side, axis, group, code) for side, group, code in pieces], tuple(notices)
 
 
 def _leave_out_other_texts(sides: Sequence[_Side]) -> None:
-    """Take the nodes of documents that differ in their words for words: nothing can be placed."""
+    """Treat empty nodes as words in documents whose words differ, where they cannot be placed."""
     words = [side.counts - side.nodes_in for side in sides]
     most = np.max(words, axis=0)
-    same = np.all([(own == most) | (s.counts == 0) for own, s in zip(words, sides, strict=True)], 0)
+    is_one_text = np.all(
+        [(n_words == most) | (s.counts == 0) for n_words, s in zip(words, sides, strict=True)], 0
+    )
     for side in sides:
-        side.nodes = side.nodes.take(same[side.nodes.document])
+        side.nodes = side.nodes.take(is_one_text[side.nodes.document])
 
 
 def _axis(
     sides: Sequence[_Side], *, align: bool
 ) -> tuple[_Axis, list[IntArray], list[IntArray], list[int]]:
-    """The places of all nodes; for each side groups and codes of its own, and how many moved."""
+    """The places of all nodes; for each side groups and codes of its nodes, and how many moved."""
     words = np.max([side.counts - side.nodes_in for side in sides], axis=0)
     bases = np.concatenate(([0], np.cumsum(words + 1)))[:-1]
     ends = np.cumsum([side.nodes.token.size for side in sides])[:-1]
     every = _Nodes(
-        *(np.concatenate([getattr(s.nodes, one.name) for s in sides]) for one in fields(_Nodes))
+        *(
+            np.concatenate([getattr(s.nodes, column.name) for s in sides])
+            for column in fields(_Nodes)
+        )
     )
     # Without the same sentences, or without numbers on all sides, the order of nodes must do.
     starts = _sentence_starts(sides, bases)
-    other = _other_sentences(starts, bases)[every.document]
-    slots, known = dense_ranks(np.append(np.where(other, 0, every.slot), (0, _NEXT)))
-    width = known.size
+    is_unlike = _other_sentences(starts, bases)[every.document]
+    slots, distinct_slots = dense_ranks(np.append(np.where(is_unlike, 0, every.slot), (0, _NEXT)))
+    width = distinct_slots.size
     group = (bases[every.document] + every.word) * width + slots[:-2]
-    order = np.concatenate([_ordinals(one) for one in np.split(group, ends)])
+    order = np.concatenate([_ordinals(part) for part in np.split(group, ends)])
     pieces = zip(np.split(group, ends), np.split(every.number, ends), strict=True)
     unusable = np.concatenate([_is_unsorted(*piece) for piece in pieces])
-    unusable |= other | np.isin(every.document, every.document[every.number < 0])
+    unusable |= is_unlike | np.isin(every.document, every.document[every.number < 0])
     ranks, distinct = dense_ranks(np.where(unusable, order, every.number))
     code = dense_ranks(group)[0] * max(distinct.size, 1) + ranks
     moves, home = [0] * len(sides), np.ones(code.size, dtype=np.bool_)
     if align:
         sentence = _sentences(np.union1d(bases, starts[0][1]), group, width)
-        sentence = np.where(other, -1, sentence)
+        sentence = np.where(is_unlike, -1, sentence)
         code, home, moves = _align(sides, np.split(code, ends), np.split(sentence, ends))
     by_code = np.lexsort((~home, code))  # nodes that stand where those of their code are put first
     union, first = np.unique(code[by_code], return_index=True)
@@ -263,8 +270,8 @@ def _align(
     """Codes of all nodes, the same for nodes of the first side and those aligned with them.
 
     Also whether a node stands at the place of its code, and of each side the number of nodes that
-    are aligned with one at another place. A node that is left over where another one took the place
-    has one of its own behind it.
+    are aligned with one at another place. A node whose place was taken by an aligned one gets a new
+    place behind it.
     """
     first, moves = codes[0], [0]
     # What orders places: the place, that of the partner, what stands there, and who came second.
@@ -272,24 +279,29 @@ def _align(
     for side, code, sentence, rank in zip(
         sides[1:], codes[1:], sentences[1:], ranks[1:], strict=True
     ):
-        mine = np.flatnonzero((sentences[0] >= 0) & np.isin(sentences[0], sentence))
-        theirs = np.flatnonzero((sentence >= 0) & np.isin(sentence, sentences[0]))
-        key = _table(sides[0], mine, sentences[0], first)
-        other = _table(side, theirs, sentence, code)
+        first_rows = np.flatnonzero((sentences[0] >= 0) & np.isin(sentences[0], sentence))
+        side_rows = np.flatnonzero((sentence >= 0) & np.isin(sentence, sentences[0]))
+        first_table = _table(sides[0], first_rows, sentences[0], first)
+        side_table = _table(side, side_rows, sentence, code)
         moves.append(0)
-        if key is None or other is None:
+        if first_table is None or side_table is None:
             continue
-        partner = align_nodes(key, other)
+        partner = align_nodes(first_table, side_table)
         rows = partner[partner >= 0], np.flatnonzero(partner >= 0)
-        mine, theirs = mine[rows[0]], theirs[rows[1]]
-        rank[3] = np.isin(code, first[mine])
+        first_rows, side_rows = first_rows[rows[0]], side_rows[rows[1]]
+        rank[3] = np.isin(code, first[first_rows])
         if len(sides) == 2:
-            one, two = first[mine], code[theirs]
-            contents = rank_dependencies(key, other, rows)
-            content = np.where(one > two, contents[1], contents[0])
-            ranks[0][:, mine] = (np.minimum(one, two), np.maximum(one, two), content, one > two)
-        rank[:, theirs] = ranks[0][:, mine]
-        moves[-1] = int((first[mine] != code[theirs]).sum())
+            first_places, side_places = first[first_rows], code[side_rows]
+            contents = rank_dependencies(first_table, side_table, rows)
+            content = np.where(first_places > side_places, contents[1], contents[0])
+            ranks[0][:, first_rows] = (
+                np.minimum(first_places, side_places),
+                np.maximum(first_places, side_places),
+                content,
+                first_places > side_places,
+            )
+        rank[:, side_rows] = ranks[0][:, first_rows]
+        moves[-1] = int((first[first_rows] != code[side_rows]).sum())
     every = np.concatenate(ranks, axis=1)
     order = np.lexsort(every[::-1])
     places = np.empty(order.size, dtype=np.int64)
@@ -307,20 +319,20 @@ def _table(side: _Side, rows: IntArray, sentence: IntArray, place: IntArray) -> 
 
 
 def _ordinals(group: IntArray) -> IntArray:
-    """The how-manieth of its group each node is, from 1; groups ascend."""
+    """The position of each node within its group, from 1; groups ascend."""
     return np.arange(1, group.size + 1) - np.searchsorted(group, group)
 
 
 def _is_unsorted(group: IntArray, number: IntArray) -> BoolArray:
     """Which nodes are in a group whose numbers do not ascend."""
     wrong = (group[1:] == group[:-1]) & (number[1:] <= number[:-1])
-    found: BoolArray = np.isin(group, group[1:][wrong])
-    return found
+    is_unsorted: BoolArray = np.isin(group, group[1:][wrong])
+    return is_unsorted
 
 
 def _sentence_starts(sides: Sequence[_Side], bases: IntArray) -> list[tuple[IntArray, IntArray]]:
     """Of each side that has tokens, their number by document, and words that begin sentences."""
-    known = []
+    starts_of_sides = []
     for side in sides:
         if side.corpus.tokens is None:
             continue
@@ -331,41 +343,43 @@ def _sentence_starts(sides: Sequence[_Side], bases: IntArray) -> list[tuple[IntA
         )
         word = starts - side.offsets[document] - before
         inside = (word > 0) & (word < (side.counts - side.nodes_in)[document])
-        known.append((side.counts, distinct((bases[document] + word)[inside])))
-    return known
+        starts_of_sides.append((side.counts, distinct((bases[document] + word)[inside])))
+    return starts_of_sides
 
 
-def _other_sentences(known: Sequence[tuple[IntArray, IntArray]], bases: IntArray) -> BoolArray:
+def _other_sentences(
+    starts_of_sides: Sequence[tuple[IntArray, IntArray]], bases: IntArray
+) -> BoolArray:
     """In which documents not all sides begin sentences at the same words."""
     different = np.zeros(bases.size, dtype=np.bool_)
-    for counts, places in known[1:]:
-        unequal = np.setxor1d(known[0][1], places, assume_unique=True)
-        found = np.unique(documents_of_tokens(bases, unequal))
-        there = (counts[found] > 0) & (known[0][0][found] > 0)
-        different[found[there]] = True
+    for counts, places in starts_of_sides[1:]:
+        unequal = np.setxor1d(starts_of_sides[0][1], places, assume_unique=True)
+        documents = np.unique(documents_of_tokens(bases, unequal))
+        have_tokens = (counts[documents] > 0) & (starts_of_sides[0][0][documents] > 0)
+        different[documents[have_tokens]] = True
     return different
 
 
 def _move(side: _Side, axis: _Axis, own_group: IntArray, code: IntArray) -> Corpus:
     """A side with the nodes of all sides in its documents.
 
-    `own_group` is where its own nodes stand, `code` what they are on the axis.
+    `own_group` has the groups of its nodes, `code` their codes on the axis.
     """
-    there = np.flatnonzero(side.counts[axis.nodes.document] > 0)
-    union, group = axis.code[there], axis.group[there]
+    present = np.flatnonzero(side.counts[axis.nodes.document] > 0)
+    union, group = axis.code[present], axis.group[present]
     if np.array_equal(union, code) and np.array_equal(group, own_group):
         return side.corpus
-    nodes = axis.nodes.take(there)
-    n_tokens, own = int(side.counts.sum()), side.nodes.token
+    nodes = axis.nodes.take(present)
+    n_tokens, node_tokens = int(side.counts.sum()), side.nodes.token
     is_word = np.ones(n_tokens, dtype=np.bool_)
-    is_word[own] = False
-    n_words = n_tokens - own.size
+    is_word[node_tokens] = False
+    n_words = n_tokens - node_tokens.size
     words = np.concatenate(([0], np.cumsum(side.counts - side.nodes_in)))
     # Words, numbered through, before each node of the axis.
     before = words[nodes.document] + nodes.word
     new = np.empty(n_tokens, dtype=np.int64)
     new[is_word] = np.arange(n_words) + np.cumsum(np.bincount(before, minlength=n_words + 1))[:-1]
-    new[own] = (before + np.arange(union.size))[np.searchsorted(union, code)]
+    new[node_tokens] = (before + np.arange(union.size))[np.searchsorted(union, code)]
     counts = side.counts - side.nodes_in + np.bincount(nodes.document, minlength=side.counts.size)
     offsets = np.concatenate(([0], np.cumsum(counts)))
     moved = move_mentions(side.corpus, side.offsets, new, offsets)
@@ -377,24 +391,24 @@ def _move(side: _Side, axis: _Axis, own_group: IntArray, code: IntArray) -> Corp
     # A sentence begins with the nodes before its first word, be they of another side.
     starts = tokens.starts
     document = documents_of_tokens(side.offsets, starts)
-    word = starts - np.searchsorted(own, starts)
+    word = starts - np.searchsorted(node_tokens, starts)
     first = (axis.bases[document] + word - words[document] + 1) * axis.width - 1
     begins = word + np.searchsorted(group, first)
-    mine = np.flatnonzero(~is_word[starts])
-    at = own_group[np.searchsorted(own, starts[mine])]
-    run = word[mine] + np.searchsorted(group, at)
-    begins[mine] = np.where(at % axis.width > 0, run, new[starts[mine]])
+    on_nodes = np.flatnonzero(~is_word[starts])
+    at = own_group[np.searchsorted(node_tokens, starts[on_nodes])]
+    run = word[on_nodes] + np.searchsorted(group, at)
+    begins[on_nodes] = np.where(at % axis.width > 0, run, new[starts[on_nodes]])
     return replace(moved, tokens=place_tokens(tokens, rows, counts, begins))
 
 
 def _without_nodes(side: _Side) -> tuple[Corpus, tuple[Notice, ...]]:
     """A side without empty nodes, and without the mentions that are headed by one."""
-    corpus, own = side.corpus, side.nodes.token
-    if not own.size:
+    corpus, node_tokens = side.corpus, side.nodes.token
+    if not node_tokens.size:
         return corpus, ()
     offsets, n_tokens = side.offsets, int(side.counts.sum())
     is_word = np.ones(n_tokens, dtype=np.bool_)
-    is_word[own] = False
+    is_word[node_tokens] = False
     kept = corpus
     if corpus.mention_head is not None and corpus.n_mentions:
         heads = np.asarray(corpus.mention_head)
@@ -410,6 +424,6 @@ def _without_nodes(side: _Side) -> tuple[Corpus, tuple[Notice, ...]]:
     name = corpus.name or "corpus"
     lost = corpus.n_mentions - kept.n_mentions
     return kept, (
-        *note("empty-nodes", own.size, "empty node", "left out", whose=name),
+        *note("empty-nodes", node_tokens.size, "empty node", "left out", whose=name),
         *note("zero-mentions", lost, "mention", "of empty nodes left out", whose=name),
     )
