@@ -1,8 +1,7 @@
 """Checking files before they are scored: findings, and repaired copies of files."""
 
-from corefeval.linting.findings import Finding, count_severities
+from corefeval.linting.findings import KINDS, Finding, FindingKind, count_severities
 from corefeval.linting.inspection import Inspection, check_corpus, inspect
-from corefeval.linting.kinds import KINDS, FindingKind
 from corefeval.linting.repair import FileRepair, repair_file
 
 __all__ = [

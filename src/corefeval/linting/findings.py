@@ -1,19 +1,42 @@
-"""Findings: what is odd about a file, and where it is."""
+"""Findings: what is odd about a file, and where it is; their kinds are in `kinds.toml`."""
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
+from pathlib import Path
+from typing import Literal
 
 from corefeval.diagnostics import InputError
 from corefeval.formats.conll.tokens import ConllLines
-from corefeval.linting.kinds import KINDS, SEVERITIES, Severity
 from corefeval.model import Corpus, Document, Mention
 from corefeval.model.text_tokens import text_of
 
+Severity = Literal["error", "warning", "note"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class FindingKind:
+    """A kind of finding: its severity, what it is, its effect on scores, and how it is fixed.
+
+    An error stops scoring or loses mentions; a warning changes scores, here or in other scorers,
+    without anybody noticing; a note is good to know.
+    """
+
+    name: str
+    severity: Severity
+    summary: str
+    effect: str
+    fix: str
+
+
+_TABLE = Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8")
+KINDS = {name: FindingKind(name, **texts) for name, texts in tomllib.loads(_TABLE).items()}
 _WORDS, _CHARACTERS = 100, 600  # at most so many of a mention: those of nested ones add up
 
 
@@ -41,12 +64,12 @@ class Finding:
 
     @property
     def effect(self) -> str:
-        """What it does to scores."""
+        """The effect of the finding on scores."""
         return KINDS[self.kind].effect
 
     @property
     def advice(self) -> str:
-        """How to mend it."""
+        """How to fix it."""
         return self.fix or KINDS[self.kind].fix
 
 

@@ -14,8 +14,7 @@ from corefeval.formats.conll.layout import Layout
 from corefeval.formats.conll.repair import Repair
 from corefeval.formats.registry import Format, find_format
 from corefeval.formats.source import Oddity, Source, read_source
-from corefeval.linting.findings import Finding, Locator, from_error
-from corefeval.linting.kinds import KINDS, SEVERITIES
+from corefeval.linting.findings import KINDS, SEVERITIES, Finding, Locator, from_error
 from corefeval.linting.oddities import Contents, conll_findings, document_findings, mention_findings
 from corefeval.linting.statements import answer_findings, matching_findings, relation_findings
 from corefeval.model import Corpus, DocumentId, TokenDifference, Tokens, find_difference, join
@@ -30,7 +29,7 @@ from corefeval.pairing.zeros import settle_zeros
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """What was found in a file; `mended` says what a reader that goes on did about mistakes.
+    """The findings about a file; `mended` has those that reading corrected, and how.
 
     There is no corpus where the file could not be read at all, and no format where it has none.
     """
@@ -49,7 +48,7 @@ class Inspection:
         return self.fails()
 
     def fails(self, strict: bool = False) -> bool:
-        """Whether there are errors, or, for those who are `strict`, warnings."""
+        """Whether there are errors or, with `strict`, warnings."""
         grave = ("error", "warning") if strict else ("error",)
         return any(finding.severity in grave for finding in self.findings)
 
@@ -57,7 +56,7 @@ class Inspection:
 def check_corpus(
     corpus: Corpus, *, against: Corpus | None = None, file: str | None = None
 ) -> list[Finding]:
-    """What is odd about a corpus, the grave first; also how it fits a key."""
+    """Findings about a corpus, errors first, also about how it fits a key."""
     return grade(_corpus_findings(Locator(corpus, file or corpus.name or None), against))
 
 
@@ -75,7 +74,7 @@ def inspect(
     The files of a folder are compared with the key together, and their documents with each other.
     `documents` is a glob: only documents whose id it matches are looked at, and only files that
     have any; a PairingError says that none has.
-    Answers of language models need a key; what became of their mentions is what is found.
+    Answers of language models need a key; findings say what became of their mentions.
     """
     if format is not None and find_format(format).needs_key:
         return [_inspect_answers(os.fspath(path), find_format(format), encoding, against)]
@@ -172,7 +171,7 @@ def inspect_source(
 def _read(
     source: Source, format: Format, word_column: int | None, layout: Layout | None = None
 ) -> tuple[Corpus, list[tuple[Finding, str]]]:
-    """Read a file; behind each mistake of a broken CoNLL file reading goes on."""
+    """Read a file; reading a broken CoNLL file goes on after each mistake."""
     if format.name in ("conllua", "corefud"):
         return _read_with_oddities(source, format)
     if format.name != "conll":
@@ -226,7 +225,7 @@ def _folder_findings(
 
 
 def grade(findings: Iterator[Finding] | Sequence[Finding]) -> list[Finding]:
-    """Errors first, kinds together, in the order of lines."""
+    """The findings with errors first, by kind, and by line within a kind."""
     rank = {name: number for number, name in enumerate(KINDS)}
     return sorted(findings, key=lambda f: (SEVERITIES.index(f.severity), rank[f.kind], f.line or 0))
 
@@ -235,7 +234,7 @@ _SIMILAR = 0.6
 
 
 def comparison_findings(locator: Locator, key: Corpus) -> Iterator[Finding]:
-    """What does not fit the key."""
+    """Findings about documents, texts and mentions that do not fit the key."""
     corpus = locator.corpus
     pairs = partners(key.documents, corpus.documents)
     paired = set(pairs.values())

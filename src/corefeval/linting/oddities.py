@@ -217,14 +217,14 @@ def _find_across_sentences(locator: Locator) -> Iterator[Finding]:
         begin, stop = int(offsets[index]), int(offsets[index + 1])
         first = np.searchsorted(sentences, starts[begin:stop], side="right")
         last = np.searchsorted(sentences, ends[begin:stop] - 1, side="right")
-        segment = layers[begin:stop] == DEIXIS  # which may well be several sentences
+        segment = layers[begin:stop] == DEIXIS  # deixis may refer to several sentences
         for place in np.flatnonzero((first != last) & ~segment).tolist():
             message = f"from sentence {first[place]} into sentence {last[place]}"
             yield locator.about_mention("cross-sentence-mention", begin + place, message)
 
 
 def _find_on_blanks(locator: Locator) -> Iterator[Finding]:
-    """Mentions that begin or end on white space; zeros stand for nothing on purpose."""
+    """Mentions that begin or end on white space, unless that is an empty node."""
     corpus = locator.corpus
     starts, ends = _positions(corpus)
     if corpus.tokens is None or "word" not in corpus.tokens.columns:

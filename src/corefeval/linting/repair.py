@@ -34,7 +34,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class FileRepair:
-    """A file that was written anew: what was changed, and what was found in the new file."""
+    """A repaired copy of a file: the changes, and the inspection of the new file."""
 
     file: str
     target: str

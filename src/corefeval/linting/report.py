@@ -8,13 +8,12 @@ from itertools import groupby
 
 from corefeval.diagnostics import excerpt, plural
 from corefeval.display import json_text, visible
-from corefeval.linting.findings import Finding, count_severities
+from corefeval.linting.findings import KINDS, Finding, count_severities
 from corefeval.linting.inspection import Inspection
-from corefeval.linting.kinds import KINDS
 from corefeval.linting.oddities import tell_span
 from corefeval.linting.repair import Change, FileRepair
 
-_SHOWN = 5  # findings of a kind, unless all are asked for
+_SHOWN = 5  # findings of a kind without --all
 _MEANINGS = {
     "error": "scoring stops, or mentions are lost",
     "warning": "scores may not mean what you think",

@@ -28,7 +28,7 @@ _NAMED = 3
 
 
 def matching_findings(locator: Locator) -> Iterator[Finding]:
-    """What matching by heads, by minimum spans and by empty nodes cannot use."""
+    """Findings about heads, minimum spans and empty nodes that matching cannot use."""
     if locator.corpus.labels is not None:
         return
     yield from _find_heads(locator)
@@ -68,7 +68,7 @@ def _is_number_up_to(most: int, text: str) -> bool:
 
 
 def _find_minima(locator: Locator) -> Iterator[Finding]:
-    """Minimum spans (`minspan`) with what is no number of a token."""
+    """Minimum spans (`minspan`) with numbers of tokens that their mentions do not have."""
     texts = locator.corpus.features.get("minspan")
     for row, text in enumerate(() if texts is None else texts.tolist()):
         numbers = [part.strip() for part in str(text).replace(";", ",").split(",")] if text else []
@@ -120,7 +120,7 @@ def relation_findings(locator: Locator) -> Iterator[Finding]:
 
 
 def _find_odd_sets(locator: Locator) -> Iterator[Finding]:
-    """Sets of one element, that contain themselves, or have elements that nobody mentions."""
+    """Findings about sets of one element, circular sets, and elements without mentions."""
     corpus = locator.corpus
     elements = find_elements(corpus)
     if not elements:
@@ -169,7 +169,7 @@ def _circles(elements: dict[int, set[int]], number: int) -> IntArray:
 
 
 def _find_odd_bridging(locator: Locator) -> Iterator[Finding]:
-    """Bridging to the anaphor's own entity, and pairs that are there twice."""
+    """Findings about bridging to the entity of the anaphor, and about repeated pairs."""
     corpus = locator.corpus
     pairs = bridging_pairs(corpus)
     seen = set()

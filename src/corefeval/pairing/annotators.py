@@ -29,8 +29,8 @@ _TEXT = 1
 class Annotations:
     """Several annotations of the same documents, which they number alike.
 
-    `codes` has an array for each: a number for each mention, the same where mentions are. `spans`
-    says how plain spans were read, where there were any.
+    `codes` has an array for each: a number for each mention, equal where mentions are the same.
+    `spans` says how plain spans were read, where there were any.
     """
 
     corpora: list[Corpus]

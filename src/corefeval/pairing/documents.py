@@ -85,19 +85,27 @@ def pair(
 
         (key, response), step_notices = settle_zeros((key, response), protocol.zeros)
         notices += step_notices
-    if key.tokens is not None and response.tokens is not None:
-        paired = pairs.both
-        if not ignore_tokens:
-            check_tokens(key.documents, key.tokens, response.tokens, paired, response.name)
-        elif different := find_differing_documents(key.tokens, response.tokens, paired):
-            differing = tuple(str(key.documents[index]) for index in different)
-            text = f"{response.name or 'response'}: {{n}} with tokens unlike the key's: {{items}}"
-            notices.append(Notice("other-tokens", text, len(differing), differing, "document"))
+    notices += _compare_tokens(key, response, pairs.both, ignore_tokens)
     for side, corpus in (("key", key), ("response", response)):
         if not corpus.n_mentions:
             message = f"{corpus.name or side}: there are no mentions"
             notices.append(Notice("no-mentions", message))
     return Pairing(key, response, tuple(notices), spans)
+
+
+def _compare_tokens(
+    key: Corpus, response: Corpus, paired: IntArray, ignore_tokens: bool
+) -> list[Notice]:
+    """A notice on documents whose tokens differ where that is ignored; else a PairingError."""
+    if key.tokens is None or response.tokens is None:
+        return []
+    if not ignore_tokens:
+        check_tokens(key.documents, key.tokens, response.tokens, paired, response.name)
+        return []
+    indices = find_differing_documents(key.tokens, response.tokens, paired)
+    names = tuple(str(key.documents[index]) for index in indices)
+    text = f"{response.name or 'response'}: {{n}} with tokens unlike the key's: {{items}}"
+    return [Notice("other-tokens", text, len(names), names, "document")] if names else []
 
 
 def _marks_empty_nodes(corpus: Corpus) -> bool:
@@ -118,7 +126,9 @@ def put_on_tokens(
         return key, response, None
     plain = with_positions(plain, positioned, reading, guessed=protocol.spans == "auto")
     key, response = (positioned, plain) if key.labels is None else (plain, positioned)
-    if not plain.n_mentions and protocol.spans == "auto":  # nothing was guessed from no spans
+    if (
+        not plain.n_mentions and protocol.spans == "auto"
+    ):  # without spans there was nothing to guess
         return key, response, None
     return key, response, reading
 
@@ -153,20 +163,13 @@ def pair_documents(
     if identifiers == response_ids:
         return DocumentPairs(identifiers, key_places, response_places)
     partner = partners(identifiers, response_ids)
-    partner_list = [partner.get(index, -1) for index in range(key_places.size)]
-    missing = [d for d, index in zip(identifiers, partner_list, strict=True) if index < 0]
-    partner_places = np.array(partner_list, dtype=np.int64)
+    if not partner:
+        raise _nothing_pairs(identifiers, response_ids, names[1])
+    missing = [d for index, d in enumerate(identifiers) if index not in partner]
+    partner_places = np.full(key_places.size, -1, dtype=np.int64)
+    partner_places[list(partner)] = list(partner.values())
     extra_places = np.setdiff1d(np.arange(response_places.size), partner_places)
     extra = [response_ids[index] for index in extra_places.tolist()]
-    if not partner:
-        raise PairingError(
-            "no document of the response is in the key",
-            file=names[1] or None,
-            found=list_names([str(d) for d in response_ids]) or "no documents",
-            expected=list_names([str(d) for d in identifiers]),
-            fix="documents pair by id and part: both sides must call them the same, "
-            "unless they are the same in order (--pairing position)",
-        )
     notices = (
         *_list_lacking(names[1], missing, extra, "missing", _MISSING, protocol.missing),
         *_list_lacking(names[1], extra, missing, "extra", _EXTRA, protocol.extra),
@@ -181,6 +184,19 @@ def pair_documents(
         partner_places = np.append(partner_places, extra_places)
     response_places = np.append(response_places, -1)[partner_places]
     return DocumentPairs(identifiers, key_places, response_places, notices)
+
+
+def _nothing_pairs(
+    identifiers: Sequence[DocumentId], response_ids: Sequence[DocumentId], name: str
+) -> PairingError:
+    return PairingError(
+        "no document of the response is in the key",
+        file=name or None,
+        found=list_names([*map(str, response_ids)]) or "no documents",
+        expected=list_names([*map(str, identifiers)]),
+        fix="documents pair by id and part: both sides must call them the same, "
+        "unless they are the same in order (--pairing position)",
+    )
 
 
 def _pair_in_order(
@@ -203,7 +219,7 @@ def _pair_in_order(
     )
 
 
-# By what the protocol says of them.
+# Texts of notices, by the value of the protocol's `missing` or `extra`.
 _MISSING = {
     "empty": "{n} not in the response, counted as empty: {items}",
     "skip": "{n} not in the response, left out on both sides: {items}",
@@ -302,22 +318,22 @@ def _by_words(identifier: DocumentId) -> Hashable:
 
 
 def _with_own_part(identifier: DocumentId) -> Hashable:
-    """The name with its part; a document without one has no such spelling."""
+    """The name with its part; the id itself, which pairs with nothing, if it has no part."""
     return identifier if identifier.part is None else _with_part_in_name(identifier)
 
 
 def _as_part_0(identifier: DocumentId) -> Hashable:
-    """The name of a document that is part 0; others have no such spelling."""
+    """The name of a document that is part 0; the id itself for all others."""
     return identifier.name if identifier.part == 0 else identifier
 
 
 def _without_part(identifier: DocumentId) -> Hashable:
-    """The name of a document that has no part; others have no such spelling."""
+    """The name of a document that has no part; the id itself for all others."""
     return identifier.name if identifier.part is None else identifier
 
 
 def _with_0_cut_off(identifier: DocumentId) -> Hashable:
-    """The name before `_0`; others have no such spelling."""
+    """The name before `_0` of a document without a part; the id itself for all others."""
     cut = identifier.part is None and identifier.name.endswith("_0")
     return identifier.name.removesuffix("_0") if cut else identifier
 

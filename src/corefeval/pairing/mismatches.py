@@ -39,8 +39,8 @@ class Mismatch(NamedTuple):
 
     For each of them, `sizes` is the number of mentions of the side that has fewer, `common` how
     many both have, and `shifted` how many they would have in common with `shift` added to start and
-    end of the response's spans. Without such a shift, not one mention is common, and `cause` says
-    what may be behind that.
+    end of the response's spans. Without such a shift, no mention is common, and `cause` names the
+    likely cause.
     """
 
     documents: IntArray
@@ -95,7 +95,7 @@ def _examine(suspects: Suspects) -> Mismatch | None:
 
 
 class Suspects(NamedTuple):
-    """The documents of a piece that may have hardly a mention in common, all by themselves.
+    """Corpora of only those documents of a piece that may have hardly a mention in common.
 
     `key_rows` are the key's mentions in them that the response has too, and `other_tokens` says
     whether the tokens of each document differ. The piece has `n_documents` in all, and `n_common`

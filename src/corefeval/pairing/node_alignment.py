@@ -35,7 +35,7 @@ _FULL = 10.0  # how much more (parent, relation) weighs than the parent alone
 
 
 def encode_id(text: str) -> int:
-    """The id of a word (5) or an empty node (5.10) as one number; −1 for what is none.
+    """The id of a word (5) or an empty node (5.10) as one number; −1 for other text.
 
     >>> encode_id("5.10") > encode_id("5.1") > encode_id("5") > encode_id("_")
     True
@@ -76,7 +76,7 @@ class _Links:
 
     `word` ranks the parents' ids and `relation` the relations, on both sides alike. `node` is the
     parent where it is an empty node that is there, else −1; `first` marks the first row of each
-    parent of a node. `content` ranks nodes by all that their DEPS say, on both sides alike.
+    parent of a node. `content` ranks nodes by their whole DEPS cells, on both sides alike.
     """
 
     table: NodeTable
@@ -103,7 +103,7 @@ class _Links:
 def align_nodes(key: NodeTable, response: NodeTable) -> IntArray:
     """For each node of the response the node of the key that it is aligned with, or −1.
 
-    Nodes that share no parent are never aligned, be they at the same place.
+    Nodes that share no parent are never aligned, even at the same place.
     """
     by_place = find_twins(key.place, response.place)
     key_links, response_links = _link(key, response)
@@ -113,7 +113,7 @@ def align_nodes(key: NodeTable, response: NodeTable) -> IntArray:
     )
     if not deep.size:
         return partner
-    # Only where parents are empty nodes can another round say anything else.
+    # Further rounds can only change sentences in which parents are empty nodes.
     key_links, response_links = (
         links.take(np.isin(links.sentence, deep)) for links in (key_links, response_links)
     )
@@ -236,7 +236,7 @@ def _code_parents(sides: Sequence[_Links], classes: Sequence[IntArray]) -> list[
 
 
 def _find_crowded(key: _Links, response: _Links, parents: Sequence[IntArray]) -> IntArray:
-    """The sentences in which more pairs share a parent than an assignment is made of."""
+    """The sentences in which more than `CROWDED` pairs of nodes share a parent."""
     key_parents, response_parents = parents[0][key.first], np.sort(parents[1][response.first])
     low = np.searchsorted(response_parents, key_parents)
     shared = np.searchsorted(response_parents, key_parents, side="right") - low

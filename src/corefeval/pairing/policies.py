@@ -53,7 +53,7 @@ def _with_twins_related(corpus: Corpus, codes: IntArray, keep: BoolArray) -> Cor
     relations = corpus.relations
     first = np.full(corpus.n_entities, -1, dtype=np.int64)
     first[corpus.mention_entity[::-1]] = np.arange(corpus.n_mentions)[::-1]
-    first[corpus.mention_entity[keep]] = -1  # which have mentions left
+    first[corpus.mention_entity[keep]] = -1  # entities that have mentions left
     stated = relations.antecedent_mention
     mention = twin[relations.mention]
     antecedent = twin[np.where(stated >= 0, stated, first[relations.antecedent_entity])]
@@ -87,7 +87,9 @@ def _duplicate_error(corpus: Corpus, codes: IntArray, row: int, count: int) -> I
     first = document.mentions[int(np.argmax(codes == codes[row])) - document.rows.start]
     again = document.mentions[row - document.rows.start]
     tokens = corpus.tokens
-    source = None if tokens is None else tokens.source  # a folder has no single one, nor lines
+    source = (
+        None if tokens is None else tokens.source
+    )  # the files of a folder have no single source, nor lines
     has_line = tokens is not None and source is not None and again.label is None
     line = tokens.line(document.index, again.start) if tokens is not None and has_line else None
     mention = again.label if again.label is not None else f"tokens {again.start} to {again.end - 1}"
@@ -185,7 +187,7 @@ def apply_policies(
         apply = partial(_apply, corpus, corpus_codes, protocol, place >= first)
         if place:
             kept = apply()
-        else:  # a key comes again with the next response, and mostly with the same codes
+        else:  # the key of the next response is mostly the same, with the same codes
             names = "duplicates", "lost", "layer", "split"
             choices = (str(place >= first), *(getattr(protocol, name) for name in names))
             kept = corpus.remember(f"policies {' '.join(choices)}", apply, of=corpus_codes)

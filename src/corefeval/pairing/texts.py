@@ -177,7 +177,7 @@ def with_key_on_tokens(key: Corpus, response: Corpus) -> tuple[Corpus, tuple[Not
 
 
 def _check_key_text(key: Corpus, response: Corpus, index: int, ignore_tokens: bool) -> None:
-    """A key that is a text takes the same text, or nothing."""
+    """Raise a PairingError if a key and a response that are texts differ."""
     key_text, text = text_of(key.tokens, index) or "", text_of(response.tokens, index)
     if text is not None and writable_text(text) != writable_text(key_text) and not ignore_tokens:
         place = first_unequal(text, key_text)
@@ -190,7 +190,7 @@ def _check_key_text(key: Corpus, response: Corpus, index: int, ignore_tokens: bo
 
 
 def _words(key: Corpus, response: Corpus, index: int) -> tuple[list[str], list[bool]]:
-    """The key's words, and which of them stand for nothing in the text."""
+    """The key's words, and which of them are empty nodes, which the text lacks."""
     tokens = key.tokens
     if tokens is None or (tokens.counts[index] and "word" not in tokens.columns):
         raise PairingError(
@@ -215,7 +215,7 @@ def _place(text: str, words: Sequence[str], empty: Sequence[bool]) -> Places | _
         if any(empty):
             real = zip(visible, empty, strict=True)
             spellings.append(["" if zero else word for word, zero in real])
-    plain = plain_word(characters) if characters else ""  # with as many characters
+    plain = plain_word(characters) if characters else ""  # of the same length
     for visible in spellings:
         if "".join(visible) in (characters, plain):
             return Places.of(text, list(map(len, visible)))

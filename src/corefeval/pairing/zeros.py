@@ -81,11 +81,11 @@ def settle_zeros(
     """Corpora of the same documents whose positions mean the same, empty nodes or not.
 
     With "place" each text gets the empty nodes of all, so that nodes at the same place have the
-    same position; with "align" so have nodes that are aligned with one of the first corpus by their
-    dependencies, where both have any, and only of the others those at the same place; with "drop"
-    no text has any. A side that marks no empty node in a document, but
-    has as many tokens there as one that does, has the same nodes. Documents that have not the same
-    number of words are left as they are.
+    same position. With "align", nodes that are aligned with a node of the first corpus by their
+    dependencies have its position, and only nodes that are not aligned go by their place. With
+    "drop" no text has any. A side that marks no empty node in a document, but has as many tokens
+    there as one that does, has the same nodes. Documents whose numbers of words differ are left as
+    they are.
     """
     marked = any(c.tokens is not None and "empty" in c.tokens.columns for c in corpora)
     if not marked or any(corpus.labels is not None for corpus in corpora):
