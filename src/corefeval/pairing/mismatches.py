@@ -237,8 +237,8 @@ def _with_shift(mismatch: Mismatch, key: Corpus, response: Corpus) -> Mismatch:
     for shift in _SHIFTS:
         moved = spans.copy()
         moved[:, -2:] += shift
-        rows, counts = np.unique(np.concatenate((key_spans, moved)), axis=0, return_counts=True)
-        shifted = np.bincount(rows[counts > 1, 0], minlength=len(key.documents))
+        rows, is_repeated = _sort_rows(np.concatenate((key_spans, moved)))
+        shifted = np.bincount(rows[is_repeated, 0], minlength=len(key.documents))
         if shifted.sum() > best.sum():
             best, best_shift = shifted, shift
     shifted = best[mismatch.documents]
@@ -262,8 +262,7 @@ def _distinct_spans(corpus: Corpus, mismatch: Mismatch) -> IntArray | None:
     if corpus.labels is None:
         if corpus.mention_start is None or corpus.mention_end is None:
             return None
-        spans = corpus.mention_start[rows], corpus.mention_end[rows]
-        return np.unique(np.column_stack((document, *spans)), axis=0)
+        return _distinct_rows(document, corpus.mention_start[rows], corpus.mention_end[rows])
     labels = [corpus.labels[row] for row in rows.tolist()]
     if set(map(type, labels)) not in ({int}, {tuple}):
         return None
@@ -273,8 +272,20 @@ def _distinct_spans(corpus: Corpus, mismatch: Mismatch) -> IntArray | None:
         return None
     if values.dtype.kind != "i" or values.shape[1:] not in ((), (2,), (3,)):
         return None
-    columns = (values, values) if values.ndim == 1 else values.T
-    return np.unique(np.column_stack((document, *columns)), axis=0)
+    return _distinct_rows(document, *((values, values) if values.ndim == 1 else values.T))
+
+
+def _distinct_rows(*columns: IntArray) -> IntArray:
+    rows, is_repeated = _sort_rows(np.column_stack(columns))
+    return rows[~is_repeated]
+
+
+def _sort_rows(rows: IntArray) -> tuple[IntArray, BoolArray]:
+    """The rows in ascending order, and which of them equal the row before."""
+    rows = rows[np.lexsort(rows.T[::-1])]
+    is_repeated = np.zeros(len(rows), dtype=np.bool_)
+    is_repeated[1:] = (rows[1:] == rows[:-1]).all(axis=1)
+    return rows, is_repeated
 
 
 def _cause(mismatch: Mismatch, suspects: Suspects) -> str:
