@@ -21,7 +21,7 @@ Bits = NDArray[np.uint32] | NDArray[np.uint64]
 
 
 def windows(data: ByteArray, dtype: DTypeLike) -> NDArray[Any]:
-    """An overlapping view of bytes in which item i is the value that begins at byte i.
+    """A view of bytes in which item i is the value that begins at byte i; items overlap.
 
     >>> windows(np.frombuffer(b"abcd", np.uint8), "S2").tolist()
     [b'ab', b'bc', b'cd']
@@ -79,9 +79,9 @@ _PATIENCE = 8
 
 
 class Bitmap:
-    """Which bytes of a file are marked, worked out when first looked at.
+    """Which bytes of a file are marked; computed on first use.
 
-    What is before the first byte and behind the last one is marked, too.
+    Positions before the first byte and behind the last one count as marked.
     """
 
     def __init__(self, data: ByteArray, marks: Callable[[ByteArray], BoolArray]) -> None:
@@ -102,20 +102,20 @@ class Bitmap:
 
     def after(self, position: IntArray) -> Words:
         """The marks of the 56 bytes from each position on, the first in the lowest bit."""
-        word = self._shifted(position)
+        word = self._words_at(position)
         word &= _SHOWN
         return word
 
     def ends_of_runs(self, position: IntArray) -> Words:
         """The unmarked bytes behind a marked one, among the 56 bytes from each position on."""
-        word = self._shifted(position - 1)
+        word = self._words_at(position - 1)
         behind = word >> _ONE
         np.invert(behind, out=behind)
         behind &= word
         behind &= _SHOWN
         return behind
 
-    def _shifted(self, position: IntArray) -> Words:
+    def _words_at(self, position: IntArray) -> Words:
         place = position + 8 * _PAD
         word: Words = windows(self._packed, np.uint64)[place >> 3]
         place &= 7
@@ -123,50 +123,59 @@ class Bitmap:
         return word
 
 
-def nth_set(bits: Callable[[IntArray], Words], here: IntArray, limit: IntArray, n: int) -> IntArray:
-    """The position of the n-th set bit from each `here` on, counted from 0; else its limit.
+def nth_set(
+    bits: Callable[[IntArray], Words], begin: IntArray, limit: IntArray, n: int
+) -> IntArray:
+    """The position of the n-th set bit from each `begin` on, counted from 0; else its limit.
 
     `bits` are `Bitmap.after` or `Bitmap.ends_of_runs`.
     """
-    word = bits(here)
+    word = bits(begin)
     count = np.bitwise_count(word)
     spare = np.empty_like(word)
     for _ in range(n):  # take away the lowest set bit
         np.subtract(word, _ONE, out=spare)
         np.bitwise_and(word, spare, out=word)
-    found: IntArray = np.minimum(here + place(lowest(word)), limit)
-    active = np.flatnonzero((count <= n) & (here + REACH < limit))
+    position: IntArray = np.minimum(begin + place(lowest(word)), limit)
+    active = np.flatnonzero((count <= n) & (begin + REACH < limit))
     if active.size:
         missing = n - count[active].astype(np.int64)
-        found[active] = _further(bits, here[active] + REACH, limit[active], missing)
-    return found
+        position[active] = _pass_windows(bits, begin[active] + REACH, limit[active], missing)
+    return position
 
 
-def _further(
-    bits: Callable[[IntArray], Words], here: IntArray, limit: IntArray, missing: IntArray
+def _pass_windows(
+    bits: Callable[[IntArray], Words], begin: IntArray, limit: IntArray, missing: IntArray
 ) -> IntArray:
-    """The same where as many set bits as `missing` are still to be passed, window by window."""
-    found = limit.copy()
-    active = np.arange(here.size)
+    """The position of the set bit behind `missing` others, from each `begin` on; else its limit.
+
+    All lines advance together, a window at a time.
+    """
+    position = limit.copy()
+    active = np.arange(begin.size)
     for _ in range(_PATIENCE):
-        word = bits(here)
+        word = bits(begin)
         count = np.bitwise_count(word)
         for passed in range(int(missing.max(initial=0))):
             word = np.where(missing > passed, word & (word - _ONE), word)
-        found[active] = np.minimum(here + place(lowest(word)), limit[active])
-        on = np.flatnonzero((count <= missing) & (here + REACH < limit[active]))
-        if not on.size:
-            return found
-        missing = missing[on] - count[on]
-        here, active = here[on] + REACH, active[on]
-    for index, begin, rest in zip(active.tolist(), here.tolist(), missing.tolist(), strict=True):
-        found[index] = _far(bits, begin, int(limit[index]), rest)
-    return found
+        position[active] = np.minimum(begin + place(lowest(word)), limit[active])
+        unfinished = np.flatnonzero((count <= missing) & (begin + REACH < limit[active]))
+        if not unfinished.size:
+            return position
+        missing = missing[unfinished] - count[unfinished]
+        begin, active = begin[unfinished] + REACH, active[unfinished]
+    for index, start, remaining in zip(
+        active.tolist(), begin.tolist(), missing.tolist(), strict=True
+    ):
+        position[index] = _search_long_line(bits, start, int(limit[index]), remaining)
+    return position
 
 
-def _far(bits: Callable[[IntArray], Words], here: int, limit: int, missing: int) -> int:
-    """The same for one very long line, all of its windows at once."""
-    steps = np.arange(here, limit, REACH)
+def _search_long_line(
+    bits: Callable[[IntArray], Words], begin: int, limit: int, missing: int
+) -> int:
+    """The position of the set bit behind `missing` others in a very long line; else its limit."""
+    steps = np.arange(begin, limit, REACH)
     passed = np.cumsum(np.bitwise_count(bits(steps)), dtype=np.int64)
     window = int(np.searchsorted(passed, missing, side="right"))
     if window == steps.size:

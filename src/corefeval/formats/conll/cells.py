@@ -1,4 +1,4 @@
-"""Coreference cells: their brackets, the ids of entities, and cells that say nothing."""
+"""Coreference cells: their brackets, the ids of entities, and cells that are empty."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _BYTE, _THREE = np.uint64(0xFF), np.uint8(3)
 def number_ids(
     data: ByteArray, position: IntArray, length: IntArray, packed: NDArray[np.uint64]
 ) -> tuple[IntArray, bool]:
-    """Number ids that stand at positions of the data; and whether all are plain decimal numbers.
+    """A number for each distinct id, and whether all ids are plain decimal numbers.
 
-    `packed` are their first eight bytes.
+    Ids stand at positions of the data; `packed` has the first eight bytes of each.
     """
     values = _decimal_values(packed, length)
     numbers, distinct = dense_ranks(packed if values is None else values)
@@ -51,20 +51,20 @@ def number_ids(
 
 
 def _decimal_values(packed: NDArray[np.uint64], length: IntArray) -> IntArray | None:
-    """The values of ids that are all plain decimal numbers, whose range is small; None for others.
+    """The values of ids if all are plain decimal numbers of up to eight digits, else None.
 
     Eight digits are read at once: neighbours are joined into pairs, pairs into fours, fours into
-    the whole (each line below halves the number of lanes in the 64-bit word).
+    the number (each line below halves the number of lanes in the 64-bit word).
     """
     if int(length.max(initial=0)) > SHORT:
         return None
     values = np.empty(packed.size, dtype=np.int64)
     for offset in range(0, packed.size, _CELLS_AT_ONCE):
         piece = slice(offset, offset + _CELLS_AT_ONCE)
-        own, shift = packed[piece], _ID_SHIFTS[length[piece]]
-        digits = (own << shift) - (_ZEROS << shift)
+        ids, shift = packed[piece], _ID_SHIFTS[length[piece]]
+        digits = (ids << shift) - (_ZEROS << shift)
         no_digit = ((digits + _NINE_TO_HIGH) | digits) & _HIGH
-        leading_zero = ((own & np.uint64(0xFF)) == ord("0")) & (length[piece] > 1)
+        leading_zero = ((ids & np.uint64(0xFF)) == ord("0")) & (length[piece] > 1)
         if no_digit.any() or leading_zero.any():
             return None
         pairs = (digits * np.uint64(10) + (digits >> np.uint64(8))) & np.uint64(0x00FF00FF00FF00FF)
@@ -109,29 +109,29 @@ class Brackets:
 def parse_cells(
     data: ByteArray, start: IntArray, end: IntArray, text: NDArray[np.uint64] | None = None
 ) -> tuple[Brackets, IntArray]:
-    """Take cells apart; also the indices of the cells that are no coreference cells.
+    """The brackets of cells, and the indices of the cells that are no coreference cells.
 
     A cell is a row of `(id`, `(id)` and `id)` with or without `|` between them. `text` has the last
-    eight bytes of each, the first of them lowest, where somebody has looked already.
+    eight bytes of each cell, the first of them lowest; without it they are taken from the data.
     """
     # One piece of fresh memory costs less than four: the system hands it out in larger pages.
     cell, position, size, packed = np.empty((4, start.size), dtype=np.int64)
     opens, closes = np.empty((2, start.size), dtype=np.bool_)
     columns: Columns = cell, position, size, opens, closes, packed.view(np.uint64)
-    others = [cell[:0]]
+    complex_cells = [cell[:0]]
     for offset in range(0, start.size, _CELLS_AT_ONCE):
         piece = slice(offset, offset + _CELLS_AT_ONCE)
         length = end[piece] - start[piece]
-        own = _first_bytes(data, start[piece], length) if text is None else text[piece]
-        simple, parts = _parse_simple(start[piece], length, own)
+        bytes_of_cells = _first_bytes(data, start[piece], length) if text is None else text[piece]
+        simple, parts = _parse_simple(start[piece], length, bytes_of_cells)
         for column, part in zip(columns, parts, strict=True):
             column[piece] = part
         cell[piece] += offset
-        others.append((~simple).nonzero()[0] + offset)
-    bad = rest = np.concatenate(others)
-    if rest.size:  # few cells have several ids, or a long one
-        of_rest, bad = _parse_any(data, start[rest], end[rest] - start[rest])
-        columns, bad = _put_between(columns, of_rest, rest), rest[bad]
+        complex_cells.append((~simple).nonzero()[0] + offset)
+    bad = unusual = np.concatenate(complex_cells)
+    if unusual.size:  # few cells have several ids, or a long one
+        unusual_columns, bad = _parse_unusual(data, start[unusual], end[unusual] - start[unusual])
+        columns, bad = _replace_cells(columns, unusual_columns, unusual), unusual[bad]
     cell, position, size, opens, closes, texts = columns
     entity, decimal = number_ids(data, position, size, texts)
     return Brackets(cell, position, size, opens, closes, entity, decimal), bad
@@ -151,12 +151,15 @@ def _first_bytes(data: ByteArray, start: IntArray, length: IntArray) -> NDArray[
     return text
 
 
-def _put_between(columns: Columns, others: Columns, cells: IntArray) -> Columns:
-    """The ids of all cells, in order, where those of some cells are to be others."""
+def _replace_cells(columns: Columns, replacements: Columns, cells: IntArray) -> Columns:
+    """The ids of all cells in order, with the ids of `cells` replaced.
+
+    The first column of `replacements` counts in `cells`.
+    """
     kept = np.ones(columns[0].size, dtype=np.bool_)
     kept[cells] = False
-    others = (cells[others[0]], *others[1:])
-    joint = [np.concatenate((c[kept], o)) for c, o in zip(columns, others, strict=True)]
+    replacements = (cells[replacements[0]], *replacements[1:])
+    joint = [np.concatenate((c[kept], o)) for c, o in zip(columns, replacements, strict=True)]
     order = stable_order(joint[0])
     return tuple(column[order] for column in joint)  # type: ignore[return-value]
 
@@ -164,9 +167,10 @@ def _put_between(columns: Columns, others: Columns, cells: IntArray) -> Columns:
 def _parse_simple(
     start: IntArray, length: IntArray, text: NDArray[np.uint64]
 ) -> tuple[BoolArray, Columns]:
-    """Which cells have one id, and are no longer than eight bytes; and the columns of all as such.
+    """Which cells have a single id and at most eight bytes, and the columns of their ids.
 
-    A cell is an integer, the first byte in the lowest bits: shifts take its brackets away.
+    The columns have a row for every cell; rows of cells that are not simple mean nothing. A cell is
+    an integer, the first byte in the lowest bits: shifts take its brackets away.
     """
     size = np.minimum(length, SHORT)
     opens = (text & _BYTE) == ord("(")
@@ -175,25 +179,30 @@ def _parse_simple(
     closes = text >> _LAST_SHIFTS[size] == ord(")")
     size -= closes
     text &= _ID_MASKS[size]
-    special = _contain(text & _EVEN, _ROUND) | _contain(text, _BARS)  # brackets and bars
+    special = _contains_sign(text & _EVEN, _ROUND) | _contains_sign(
+        text, _BARS
+    )  # brackets and bars
     simple = (length <= SHORT) & ~special
     simple &= (opens | closes) & (size > 0)
     return simple, (np.arange(start.size), start + opens, size, opens, closes, text)
 
 
-def _contain(texts: NDArray[np.uint64], signs: np.uint64) -> BoolArray:
-    """Which texts of eight bytes have a certain sign, of which `signs` is eight."""
+def _contains_sign(texts: NDArray[np.uint64], signs: np.uint64) -> BoolArray:
+    """Which texts of eight bytes contain a sign; `signs` is the sign repeated eight times."""
     texts = texts ^ signs  # a byte of 0 where the sign is, which alone borrows from above itself
     below = texts - _ONES
     np.invert(texts, out=texts)
     below &= texts
     below &= _HIGH
-    found: BoolArray = below != 0
-    return found
+    contained: BoolArray = below != 0
+    return contained
 
 
-def _parse_any(data: ByteArray, start: IntArray, length: IntArray) -> tuple[Columns, IntArray]:
-    """The same for cells of any kind."""
+def _parse_unusual(data: ByteArray, start: IntArray, length: IntArray) -> tuple[Columns, IntArray]:
+    """The columns of ids in cells of any length and number of ids, and which cells are unreadable.
+
+    The first column counts in the cells that are passed, as do the unreadable ones.
+    """
     stop = np.cumsum(length)
     begin = stop - length
     characters = np.zeros(int(length.sum()) + SHORT, dtype=np.uint8)
@@ -223,7 +232,7 @@ def _parse_any(data: ByteArray, start: IntArray, length: IntArray) -> tuple[Colu
 def match_brackets(
     entity: IntArray, opens: BoolArray, closes: BoolArray
 ) -> tuple[IntArray, IntArray]:
-    """For each bracket that opens, the index of the one that closes it; also the unmatched ones.
+    """For each bracket, the index of the bracket that closes it; and the unmatched brackets.
 
     Brackets of one entity nest: what was opened last closes first. A bracket that opens and closes
     (`(5)`) matches itself. The first array has −1 where a bracket does not open or is unmatched.

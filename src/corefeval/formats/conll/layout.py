@@ -1,4 +1,4 @@
-"""Which column of a CoNLL file is which, told by what is in the columns."""
+"""Which column of a CoNLL file is which, judged by the contents of the columns."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _ENOUGH = 5  # values; of fewer nobody can say whether they are tags
 class Layout(NamedTuple):
     """The numbers of columns by name; `notice` says what was guessed, or looks wrong.
 
-    `width` is the number of columns, coreference included, where a part of a file goes by all.
+    `width` is the number of columns, coreference included; a part of a file has that of the file.
     """
 
     numbers: dict[str, int]
@@ -60,7 +60,7 @@ class Sample(NamedTuple):
     n_columns: int
 
     def column(self, number: int) -> list[str]:
-        """The cells of a column, nothing on shorter lines."""
+        """The cells of a column, an empty text for lines that are too short."""
         return [row[number - 1] if number <= len(row) else "" for row in self.rows]
 
     def counts_tokens(self, number: int) -> bool:
@@ -70,10 +70,15 @@ class Sample(NamedTuple):
         """
         cells = self.column(number)
         steps = [
-            one.isdecimal()
-            and other.isdecimal()
-            and (int(other[-9:]) == int(one[-9:]) + 1 or int(other[-9:]) < 2 <= int(one[-9:]))
-            for (one, other), begins in zip(pairwise(cells), self.begins[1:], strict=True)
+            number_cell.isdecimal()
+            and next_cell.isdecimal()
+            and (
+                int(next_cell[-9:]) == int(number_cell[-9:]) + 1
+                or int(next_cell[-9:]) < 2 <= int(number_cell[-9:])
+            )
+            for (number_cell, next_cell), begins in zip(
+                pairwise(cells), self.begins[1:], strict=True
+            )
             if not begins
         ]
         return bool(steps) and sum(steps) >= _MOST * len(steps)
@@ -97,7 +102,7 @@ def are_tags(cells: Sequence[str]) -> bool:
 
 
 def is_usual(sample: Sample) -> bool:
-    """Whether a few lines suffice to see the columns of CoNLL-2012."""
+    """Whether the columns are clearly those of CoNLL-2012, so that no further lines are needed."""
     usual = sample.n_columns > COLUMNS["word"] and sample.counts_tokens(COLUMNS["number"])
     return usual and not are_tags(sample.column(COLUMNS["word"]))
 
@@ -108,7 +113,7 @@ def usual_numbers(n_columns: int) -> dict[str, int]:
 
 
 def find_layout(sample: Sample) -> Layout:
-    """The columns by what is in them: those of CoNLL-2012, unless the words are elsewhere.
+    """The columns judged by their contents: those of CoNLL-2012, unless the words are elsewhere.
 
     The word stands behind the number of its token. Where nothing is numbered, and the fourth column
     is tags or not there, the words are the column with the most different texts, if any has texts.
@@ -129,8 +134,8 @@ def find_layout(sample: Sample) -> Layout:
         message = f"{sample.file}: the words seem to be in column {candidates[0]}; {_CHOOSE}"
         guessed = n_columns > word or len(candidates) > 1
         notice = Notice("word-column", message) if guessed else None
-        return Layout(_around(sample, candidates[0]), notice)
-    notice = _doubt(sample, word) if has_tags else None
+        return Layout(_neighbouring_columns(sample, candidates[0]), notice)
+    notice = _tags_notice(sample, word) if has_tags else None
     if n_columns <= word and sample.rows:
         message = f"{sample.file}: no column looks like words, so texts cannot be compared; "
         notice = Notice("word-column", message + _CHOOSE)
@@ -138,13 +143,13 @@ def find_layout(sample: Sample) -> Layout:
 
 
 def check_word_column(word: int) -> None:
-    """A number from 1."""
+    """Raise UsageError unless `word` is a column number, counted from 1."""
     if isinstance(word, bool) or not isinstance(word, int) or word < 1:
         raise UsageError(f"the word column must be 1 or more, not {word!r}")
 
 
 def stated_layout(sample: Sample, word: int) -> Layout:
-    """The columns where somebody says which has the words, counted from 1."""
+    """The columns of a file whose words are in column `word`, counted from 1."""
     check_word_column(word)
     if word >= sample.n_columns:
         raise InputError(
@@ -155,12 +160,12 @@ def stated_layout(sample: Sample, word: int) -> Layout:
             fix="name another column with --word-column / word_column=…, or leave it out",
         )
     usual = word == COLUMNS["word"]
-    numbers = usual_numbers(sample.n_columns) if usual else _around(sample, word)
-    return Layout(numbers, _doubt(sample, word) if are_tags(sample.column(word)) else None)
+    numbers = usual_numbers(sample.n_columns) if usual else _neighbouring_columns(sample, word)
+    return Layout(numbers, _tags_notice(sample, word) if are_tags(sample.column(word)) else None)
 
 
-def _around(sample: Sample, word: int) -> dict[str, int]:
-    """The columns around the words, as in CoNLL-U where they are like it."""
+def _neighbouring_columns(sample: Sample, word: int) -> dict[str, int]:
+    """The column of words, and its neighbours where they are numbers, lemmas or tags."""
     numbers = {"word": word}
     if word > 1 and sample.counts_tokens(word - 1):
         numbers = {"number": word - 1, "word": word}
@@ -169,7 +174,7 @@ def _around(sample: Sample, word: int) -> dict[str, int]:
     return numbers
 
 
-def _doubt(sample: Sample, word: int) -> Notice:
-    some = ", ".join(map(excerpt, list(dict.fromkeys(sample.column(word)))[:3]))
-    message = f"{sample.file}: the words, column {word}, look like tags ({some}); "
+def _tags_notice(sample: Sample, word: int) -> Notice:
+    examples = ", ".join(map(excerpt, list(dict.fromkeys(sample.column(word)))[:3]))
+    message = f"{sample.file}: the words, column {word}, look like tags ({examples}); "
     return Notice("word-column", message + _CHOOSE)

@@ -33,12 +33,12 @@ Cells = tuple[IntArray, NDArray[np.uint64]]  # where cells start, and their last
 
 @dataclass(slots=True)
 class Lines:
-    """Where lines are and end (trailing blanks left out), their kinds, and their last cells.
+    """Where lines start and end (trailing blanks left out), their kinds, and their last cells.
 
     `before` is the newline in front of each line, −1 for the first. `cell` is where the last cell
-    starts, of lines that are MARKED at first sight, and `text` the last eight bytes of these. In
-    plain files no line of a token ends in blanks, and no MARKED one begins with any. `underscores`
-    says whether any line ends in `_`.
+    starts, of lines that are MARKED at first sight, and `text` the last eight bytes of these cells.
+    A file is plain if no line of a token ends in blanks, and no MARKED line begins with blanks.
+    `underscores` says whether any line ends in `_`.
     """
 
     before: IntArray
@@ -59,13 +59,13 @@ class Lines:
         return start
 
     def cells(self, data: ByteArray, lines: IntArray) -> Cells:
-        """Where the last cells of some lines start, and their text: of all that are MARKED."""
-        if lines.size == self.cell.size:  # no others became such
+        """Where the last cells of `lines` (all that are MARKED) start, and their last eight bytes."""
+        if lines.size == self.cell.size:  # no line became MARKED after the first sight
             return self.cell, self.text
         return find_cells(data, self.starts(lines), self.end[lines])
 
     def change(self, lines: Any, end: Any, kind: Any) -> None:
-        """Let some lines end earlier, and be of another kind."""
+        """Set new ends and kinds of some lines."""
         if np.may_share_memory(self.before, self.end):  # so far a line ends where the next starts
             self.end = self.end.copy()
         self.is_plain = False
@@ -91,9 +91,9 @@ def split_lines(data: ByteArray) -> tuple[ByteArray, Lines]:
 
 
 def first_control(data: ByteArray) -> int:
-    """Where the first byte is that no text has, NUL or another one below the tab; −1 for none.
+    """The position of the first control character (a byte below the tab), −1 for none.
 
-    Such a byte inside of a word would be taken for a blank, and shift the columns behind it.
+    Inside a word it would be taken for a blank, and shift the columns behind it.
     """
     for offset in range(0, data.size, _CHUNK):
         piece = data[offset : offset + _CHUNK]
@@ -112,21 +112,21 @@ def _find_lines(data: ByteArray) -> Lines:
         passed += _CHUNK
         if not end.size:
             continue
-        now = size + end.size
-        if now > kind.size:
+        new_size = size + end.size
+        if new_size > kind.size:
             # Room for all lines, if those to come are as long; what is not used costs nothing.
             left = max(data.size - passed, 0)
-            room = now + min(int(1.1 * now * left / passed), left // 8) + 1
+            room = new_size + min(int(1.1 * new_size * left / passed), left // 8) + 1
             newline, kind = _with_room(newline, size + 1, room + 1), _with_room(kind, size, room)
-        newline[size + 1 : now + 1] = end
-        own, here = _kinds(data, newline[size:now] + 1, end)
-        underscores |= here
-        kind[size:now] = own
-        (marked,) = (own == MARKED).nonzero()
-        start = newline[size:now][marked] + 1
+        newline[size + 1 : new_size + 1] = end
+        piece_kinds, piece_underscores = _kinds(data, newline[size:new_size] + 1, end)
+        underscores |= piece_underscores
+        kind[size:new_size] = piece_kinds
+        (marked,) = (piece_kinds == MARKED).nonzero()
+        start = newline[size:new_size][marked] + 1
         is_plain = is_plain and not (data[start] <= BLANK_BYTE).any()
         cells.append(find_cells(data, start, end[marked]))
-        size = now
+        size = new_size
     before, end = newline[:size], newline[1 : size + 1]
     cell, text = map(np.concatenate, zip(*cells, strict=True))
     return Lines(before, end, kind[:size], cell, text, is_plain, underscores)
@@ -194,10 +194,9 @@ _ONE = np.uint16(1)
 
 
 def places_of(mask: BoolArray) -> IntArray:
-    """`np.flatnonzero(mask)`, in less time where some are true and most are not.
+    """`np.flatnonzero(mask)`, faster for masks in which few items are true.
 
-    A bit for each is looked at: few groups of sixteen have any, and most of these have one. What
-    can be done in place is, for fresh memory costs more than the work.
+    The mask is packed into bits: few groups of sixteen have a set bit, and most of these just one.
     """
     packed = np.zeros(-(-mask.size // _GROUP) * 2, dtype=np.uint8)
     packed[: (mask.size + 7) // 8] = np.packbits(mask, bitorder="little")
@@ -218,8 +217,8 @@ def places_of(mask: BoolArray) -> IntArray:
         bits &= bits - _ONE  # takes away the lowest
         place += 1
         positions[place] = begin + _lowest_bit(bits)
-        (on,) = (bits & (bits - _ONE) != 0).nonzero()
-        bits, begin, place = bits[on], begin[on], place[on]
+        (several,) = (bits & (bits - _ONE) != 0).nonzero()
+        bits, begin, place = bits[several], begin[several], place[several]
     return positions
 
 
@@ -253,7 +252,7 @@ _COREFERENCE = re.compile(rb"[-_]|\|*+(?:\([^()|]++\)?+\|*+|[^()|]++\)\|*+)++")
 def find_hash_tokens(
     source: Source, lines: Lines, candidates: list[int], begin: Sequence[int], end: Sequence[int]
 ) -> None:
-    """Give `#` lines that are tokens their kind.
+    """Change the kind of `#` lines that are tokens.
 
     A comment may be anything, so a token is a line whose last cell could be coreference and which
     has as many columns as the token line next to it in its document. Where a document has nothing
@@ -281,7 +280,7 @@ def find_hash_tokens(
         ]
         if not neighbours:
             alone.setdefault(document, []).append((line, cells))
-        elif len(cells) in {len(_cells(source, lines, other)) for other in neighbours}:
+        elif len(cells) in {len(_cells(source, lines, neighbour)) for neighbour in neighbours}:
             _make_token(source, lines, line, cells)
     for members in alone.values():
         if len({len(cells) for _, cells in members}) == 1:

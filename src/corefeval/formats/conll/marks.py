@@ -38,10 +38,10 @@ _MANY = 20  # unbalanced brackets of one cell, which become one repair
 class Mentions(NamedTuple):
     """The mentions of a file, or of some of its documents, in textual order.
 
-    `start` and `end` count tokens within the document. Of each entity there are the document, and
-    where its id stands in the file and how long it is. `overlapping` are the tokens of the file on
-    which a mention from before ends and one of its entity begins that goes on: whoever opens all
-    brackets of a cell before closing any, as v8.01 does, has others there.
+    `start` and `end` count tokens within the document. Each entity has its document, and the place
+    and length of its id in the file. `overlapping` are the tokens of the file on which a longer
+    mention ends and another one of its entity begins: a scorer that opens all brackets of a cell
+    before it closes any, as v8.01 does, reads different mentions there.
     """
 
     start: IntArray
@@ -55,7 +55,7 @@ class Mentions(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Marks:
-    """The brackets of a file, each with its token, document and entity, and what closes it."""
+    """The brackets of a file, each with its token, document, entity and closing bracket."""
 
     brackets: Brackets
     token: IntArray
@@ -67,9 +67,9 @@ class _Marks:
 
 @dataclass(frozen=True, slots=True)
 class _Mistakes:
-    """The tokens whose cells are unreadable; else those of brackets without a partner.
+    """The tokens whose cells are unreadable; if all are readable, those of unmatched brackets.
 
-    For the latter there are also the marks as they are, and which of their brackets are unmatched.
+    In the second case there are also the marks of the file, and the indices of those unmatched.
     """
 
     token: IntArray
@@ -94,14 +94,14 @@ def read_mentions(
     """Read the coreference cells of the tokens that have one, and join their brackets.
 
     `text` has the last eight bytes of each cell. In plain files no line begins or ends with blanks.
-    Where coreference is left empty, the last text of a line is another column. What seems odd is
-    therefore looked at again, with the columns counted, before it is called a mistake.
+    Where coreference is left empty, the last text of a line is another column. A cell that seems
+    odd is therefore checked again, with the columns counted, before it is called a mistake.
     """
     bounds = _bounds_of_pieces(tokens, marked)
     if is_plain and len(bounds) > 2:
-        found = _read_in_pieces(tokens, marked, text, bounds)
-        if found is not None:
-            return found
+        mentions = _read_in_pieces(tokens, marked, text, bounds)
+        if mentions is not None:
+            return mentions
     marks = _try_to_read_marks(tokens, marked, text, is_plain)
     seems_odd = isinstance(marks, _Mistakes)
     if seems_odd or (not is_plain and with_trailing_blanks(tokens, marked).size):
@@ -117,22 +117,22 @@ def read_mentions(
         if repairs is None:
             raise _first_error(outline, tokens, marks)
         marks = _repaired_marks(outline, tokens, marked, marks, repairs)
-    return _mentions(tokens, marks)
+    return _make_mentions(tokens, marks)
 
 
 def _bounds_of_pieces(tokens: ConllLines, marked: IntArray) -> list[int]:
-    """Where documents begin that share the cells out into pieces, and where the last one ends."""
+    """The first documents of pieces with about as many cells each, and the number of documents."""
     cells = np.searchsorted(marked, tokens.first)
-    wanted = np.arange(0, marked.size - _MARKS_AT_ONCE // 2, _MARKS_AT_ONCE)
-    return [*dict.fromkeys((*np.searchsorted(cells, wanted).tolist(), cells.size))]
+    first_cells = np.arange(0, marked.size - _MARKS_AT_ONCE // 2, _MARKS_AT_ONCE)
+    return [*dict.fromkeys((*np.searchsorted(cells, first_cells).tolist(), cells.size))]
 
 
 def _read_in_pieces(
     tokens: ConllLines, marked: IntArray, text: NDArray[np.uint64], bounds: list[int]
 ) -> Mentions | None:
-    """The mentions of some documents after the other, so that what is on the way stays small.
+    """The mentions, read a few documents at a time so that temporary arrays stay small.
 
-    None where anything seems odd. Ids that are no numbers are put in order for the whole file.
+    None where anything seems odd, or where ids are no numbers: these are sorted file by file.
     """
     limits = np.searchsorted(marked, np.append(tokens.first, tokens.line_start.size)[bounds])
     pieces: list[Mentions] = []
@@ -142,13 +142,13 @@ def _read_in_pieces(
         marks = _try_to_read_marks(tokens, marked[begin:end], text[begin:end], True, documents)
         if isinstance(marks, _Mistakes) or not marks.brackets.decimal:
             return None
-        piece = _mentions(tokens, marks)
+        piece = _make_mentions(tokens, marks)
         pieces.append(piece._replace(entity=piece.entity + n_entities))
         n_entities += piece.entity_document.size
     return Mentions(*map(np.concatenate, zip(*pieces, strict=True)))
 
 
-def _mentions(tokens: ConllLines, marks: _Marks) -> Mentions:
+def _make_mentions(tokens: ConllLines, marks: _Marks) -> Mentions:
     """The mentions that brackets make."""
     opening = np.flatnonzero(marks.closing >= 0)
     start, end = marks.token[opening], marks.token[marks.closing[opening]] + 1
@@ -165,7 +165,7 @@ def _mentions(tokens: ConllLines, marks: _Marks) -> Mentions:
         marks.entity_document,
         marks.brackets.position[example],
         marks.brackets.length[example],
-        _overlapping(marks),
+        _find_overlapping(marks),
     )
 
 
@@ -178,8 +178,8 @@ def _try_to_read_marks(
 ) -> _Marks | _Mistakes:
     start, end = tokens.prefix_end[marked], tokens.line_end[marked]
     brackets, bad = parse_cells(tokens.origin.data, start, end, text)
-    alone = _alone(tokens, marked, is_plain, start, spare=end)
-    bad = np.union1d(bad, alone) if alone.size else bad
+    single = _find_single_cells(tokens, marked, is_plain, start)
+    bad = np.union1d(bad, single) if single.size else bad
     if bad.size:
         return _Mistakes(marked[bad])
     token = marked[brackets.cell]
@@ -196,21 +196,18 @@ def _try_to_read_marks(
     return _Mistakes(token[unmatched], marks, unmatched) if unmatched.size else marks
 
 
-def _alone(
-    tokens: ConllLines, marked: IntArray, is_plain: bool, start: IntArray, spare: IntArray
+def _find_single_cells(
+    tokens: ConllLines, marked: IntArray, is_plain: bool, start: IntArray
 ) -> IntArray:
-    """Which of some rows have no cell before the last one, which begins at `start`.
-
-    `spare` is memory as large, of which nobody needs what is in it.
-    """
-    begin = np.take(tokens.line_start, marked, out=spare, mode="clip")
-    alone = np.flatnonzero(start == begin)
+    """Which marked rows consist of a single cell; the last cell of each begins at `start`."""
+    line_start = tokens.line_start[marked]
+    single = np.flatnonzero(start == line_start)
     if is_plain:
-        return alone
-    indented = np.flatnonzero(tokens.origin.data[begin] <= BLANK_BYTE)
+        return single
+    indented = np.flatnonzero(tokens.origin.data[line_start] <= BLANK_BYTE)
     if not indented.size:
-        return alone
-    return np.union1d(alone, indented[tokens.n_cells(marked[indented]) == 1])
+        return single
+    return np.union1d(single, indented[tokens.n_cells(marked[indented]) == 1])
 
 
 def _first_error(outline: Outline, tokens: ConllLines, mistakes: _Mistakes) -> InputError:
@@ -238,18 +235,21 @@ def _repaired_marks(
     if mistakes.marks is None or mistakes.unmatched is None:
         raise _first_error(outline, tokens, mistakes)
     marks, unmatched = mistakes.marks, np.sort(mistakes.unmatched)
-    rows, others = _select_told(unmatched, marks.token[unmatched])
-    for row, more in zip(rows.tolist(), others.tolist(), strict=True):
-        error = unmatched_bracket(outline, tokens, marks.token, marks.brackets, row, more)
+    rows, hidden_counts = _select_reported(unmatched, marks.token[unmatched])
+    for row, n_hidden in zip(rows.tolist(), hidden_counts.tolist(), strict=True):
+        error = unmatched_bracket(outline, tokens, marks.token, marks.brackets, row, n_hidden)
         done = f"left out {excerpt(bracket_text(tokens.origin, marks.brackets, row))}"
-        done += f" and {more:,} others" if more else ""
+        done += f" and {n_hidden:,} others" if n_hidden else ""
         document = str(document_of(outline, tokens, int(marks.token[row])))
         repairs.append(Repair("unbalanced-bracket", error, done, document))
     return marks
 
 
-def _select_told(brackets: IntArray, token: IntArray) -> tuple[IntArray, IntArray]:
-    """All brackets, but of a token with many the first alone; and for how many others it stands."""
+def _select_reported(brackets: IntArray, token: IntArray) -> tuple[IntArray, IntArray]:
+    """The brackets to report, and how many further brackets of its token each stands for.
+
+    All are reported, but of a token with more than twenty only the first.
+    """
     first = np.searchsorted(token, token, side="left")
     place, size = np.arange(token.size) - first, np.searchsorted(token, token, side="right") - first
     many = size > _MANY
@@ -257,7 +257,7 @@ def _select_told(brackets: IntArray, token: IntArray) -> tuple[IntArray, IntArra
     return brackets[shown], np.where(many, size - 1, 0)[shown]
 
 
-def _overlapping(marks: _Marks) -> IntArray:
+def _find_overlapping(marks: _Marks) -> IntArray:
     token, opens, closes = marks.token, marks.brackets.opens, marks.brackets.closes
     if not (token[1:] == token[:-1]).any():
         return token[:0]
@@ -273,6 +273,6 @@ def _overlapping(marks: _Marks) -> IntArray:
     # Mentions of the token alone stay what they are, and may stand between the two.
     rows = rows[(partner[rows] >= 0) & (token[partner[rows]] != token[rows])]
     rows = rows[np.lexsort((marks.entity[rows], token[rows]))]
-    one, other = rows[:-1], rows[1:]
-    meet = (token[one] == token[other]) & (marks.entity[one] == marks.entity[other])
-    return np.unique(token[one[meet & closes[one] & opens[other]]])
+    earlier, later = rows[:-1], rows[1:]
+    meet = (token[earlier] == token[later]) & (marks.entity[earlier] == marks.entity[later])
+    return np.unique(token[earlier[meet & closes[earlier] & opens[later]]])

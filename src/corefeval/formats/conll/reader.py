@@ -1,4 +1,4 @@
-"""Reading CoNLL-2011/2012: bytes in, corpus out, without looking at more than is needed."""
+"""Reading CoNLL-2011/2012: lines first, then documents, tokens and mentions."""
 
 from __future__ import annotations
 
@@ -37,17 +37,18 @@ def read_conll(
 ) -> Corpus:
     """Read the documents, tokens and mentions of a CoNLL file.
 
-    `word_column`, counted from 1, says which column has the words, if it is not to be told by what
-    is in it; `layout` says it of all columns, where this is a part of a file. A mistake is an
-    error, unless there is a list of repairs: then it is mended, and the repair put into the list.
+    `word_column`, counted from 1, is the column of the words; without it, it is found by the
+    contents of the columns. `layout` has all columns, where this is a part of a file. A mistake
+    raises InputError, unless there is a list of repairs: then it is mended, and the repair put
+    into the list.
     """
     if repairs is not None:
         source = decodable(source, repairs)
     elif (place := first_control(source.data)) >= 0:
-        whole = source.data.tobytes()
-        newline = b"\n" if b"\n" in whole else b"\r"
-        line = whole.count(newline, 0, place)
-        raise control_character(source, line, whole.split(newline, line + 1)[line])
+        content = source.data.tobytes()
+        newline = b"\n" if b"\n" in content else b"\r"
+        line = content.count(newline, 0, place)
+        raise control_character(source, line, content.split(newline, line + 1)[line])
     data, lines = split_lines(source.data)
     source = replace(source, data=data)
     comments = np.flatnonzero(lines.kind == COMMENT).tolist()
@@ -116,10 +117,10 @@ def _entity_names(source: Source, mentions: Mentions) -> list[str]:
 def _notices(
     source: Source, outline: Outline, token_lines: ConllLines, mentions: Mentions
 ) -> tuple[Notice, ...]:
-    """What was guessed about a file, or is likely to be wrong with it."""
-    found = [] if token_lines.layout.notice is None else [token_lines.layout.notice]
+    """Notices of what was guessed about a file, or is likely to be wrong with it."""
+    notices = [] if token_lines.layout.notice is None else [token_lines.layout.notice]
     if source.places is None:
-        found += unfinished_notices(source.file, outline)
+        notices += unfinished_notices(source.file, outline)
     overlapping = mentions.overlapping
     if overlapping.size:
         line = source.line(token_lines.line_number[overlapping[0]])
@@ -127,19 +128,19 @@ def _notices(
         text += "begins, like ‘0)|(0’ (first on {items}): read as written; the official "
         text += "scorer v8.01 reads the opening first, and gets other mentions"
         where = (f"line {line}",)
-        found.append(Notice("overlapping-mentions", text, overlapping.size, where, "cell"))
-    return tuple(found)
+        notices.append(Notice("overlapping-mentions", text, overlapping.size, where, "cell"))
+    return tuple(notices)
 
 
 def unfinished_notices(file: str, outline: Outline) -> list[Notice]:
-    """Which documents of a file do not end."""
-    found = []
+    """Notices of documents that have no end."""
+    notices = []
     if outline.unfinished:
         text = f"{file}: {{n}} without ‘#end document’ before the next one began; taken to "
         text += "end there"
-        found.append(Notice("unfinished-documents", text, outline.unfinished, noun="document"))
+        notices.append(Notice("unfinished-documents", text, outline.unfinished, noun="document"))
     if outline.cut_short:
         last = excerpt(str(outline.identifiers[-1]))
         message = f"{file}: the file ends inside document {last}, without "
-        found.append(Notice("unfinished-file", message + "‘#end document’: it may be cut short"))
-    return found
+        notices.append(Notice("unfinished-file", message + "‘#end document’: it may be cut short"))
+    return notices

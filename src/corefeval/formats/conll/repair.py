@@ -1,4 +1,4 @@
-"""Documents of a CoNLL file; mistakes in it, as errors with their place or mended."""
+"""Documents of a CoNLL file; mistakes in it, raised as errors with their place or mended."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CELL_EXAMPLES = "‘-’, ‘_’, nothing, or brackets such as ‘(12’, ‘12
 
 
 def repeated_document(source: Source, identifier: DocumentId, first: int, again: int) -> InputError:
-    """Two documents of one id, by the lines (counted from 0) on which they begin."""
+    """An error about two documents with one id; their first lines are counted from 0."""
     return InputError(
         f"document {excerpt(str(identifier))} appears twice",
         file=source.file,
@@ -43,7 +43,7 @@ def repeated_document(source: Source, identifier: DocumentId, first: int, again:
 
 
 def no_document(source: Source) -> InputError:
-    """A file without documents and tokens."""
+    """An error about a file without documents and tokens."""
     return InputError(
         "there is no document in the file",
         file=source.file,
@@ -53,7 +53,7 @@ def no_document(source: Source) -> InputError:
 
 
 def control_character(source: Source, line: int, text: bytes) -> InputError:
-    """A line (counted from 0) with a byte that no text has."""
+    """An error about a line (counted from 0) with a control character."""
     return InputError(
         "a control character, which would shift the columns of its line",
         file=source.file,
@@ -65,7 +65,7 @@ def control_character(source: Source, line: int, text: bytes) -> InputError:
 
 
 def stray_token(source: Source, line: int, text: bytes) -> InputError:
-    """A token that no document has: its line (counted from 0), and what stands there."""
+    """An error about a token outside of documents, on a line (counted from 0) of this text."""
     return InputError(
         "a token outside any document",
         file=source.file,
@@ -77,7 +77,7 @@ def stray_token(source: Source, line: int, text: bytes) -> InputError:
 
 
 def no_coreference_cell(tokens: ConllLines, token: int) -> InputError:
-    """A token line whose last cell is no coreference, or is all that there is."""
+    """An error about a token line whose last cell is no coreference, or its only cell."""
     cells = tokens.cells(token)
     if len(cells) == 1 and is_coreference(cells[0].encode()):
         return InputError(
@@ -118,9 +118,9 @@ def unmatched_bracket(
     token: IntArray,
     brackets: Brackets,
     row: int,
-    others: int = 0,
+    n_hidden: int = 0,
 ) -> InputError:
-    """A bracket without the one that opens or closes it, and so many others of its cell."""
+    """An error about a bracket without partner, and `n_hidden` further ones of its cell."""
     source = tokens.origin
     opens = bool(brackets.opens[row])
     text = bracket_text(source, brackets, row)
@@ -129,7 +129,11 @@ def unmatched_bracket(
     return InputError(
         f"a mention of entity {excerpt(identifier)} in document {where} never "
         + ("closes" if opens else "opens")
-        + (f", and {others:,} other brackets of its cell have no partner either" if others else ""),
+        + (
+            f", and {n_hidden:,} other brackets of its cell have no partner either"
+            if n_hidden
+            else ""
+        ),
         file=source.file,
         line=source.line(tokens.line_number[token[row]]),
         found=excerpt(text),
@@ -143,7 +147,7 @@ _REPLACED = dict.fromkeys(range(TAB), "�")
 
 
 class Repair(NamedTuple):
-    """A mistake that was mended: its kind, the error that it would have been, what was done.
+    """A mistake that was mended: its kind, the error that would have been raised, what was done.
 
     Kinds: `wrong-encoding`, `repeated-document`, `stray-tokens`, `unreadable-cell`,
     `unbalanced-bracket`.
@@ -186,11 +190,11 @@ def decodable(source: Source, repairs: list[Repair]) -> Source:
 def rename_repeated(
     outline: Outline, repeated: Sequence[tuple[int, InputError]], repairs: list[Repair]
 ) -> None:
-    """Give later documents of an id that is taken a part that is free."""
+    """Give documents whose id is taken the first part that is free."""
     taken = set(outline.identifiers)
     for index, error in repeated:
         old = outline.identifiers[index]
-        new = outline.identifiers[index] = _free(old.name, taken)
+        new = outline.identifiers[index] = _first_free_part(old.name, taken)
         taken.add(new)
         done = f"renamed the second to {excerpt(str(new))}"
         repairs.append(Repair("repeated-document", error, done, str(old)))
@@ -200,14 +204,14 @@ def adopt_strays(source: Source, lines: Lines, outline: Outline, repairs: list[R
     """Make documents, named by the file, of tokens that stand outside of documents."""
     token_lines = np.flatnonzero(lines.kind > COMMENT)
     taken = set(outline.identifiers)
-    known = list(zip(outline.identifiers, outline.begin, outline.end, strict=True))
+    declared = list(zip(outline.identifiers, outline.begin, outline.end, strict=True))
     strays = []
     before = -1
-    for _, begin, end in (*known, (None, len(lines), 0)):
+    for _, begin, end in (*declared, (None, len(lines), 0)):
         first, last = np.searchsorted(token_lines, (before, begin)).tolist()
         if last > first:
             name = DocumentId(source.stem)
-            name = name if name not in taken else _free(source.stem, taken)
+            name = name if name not in taken else _first_free_part(source.stem, taken)
             taken.add(name)
             strays.append((name, before, begin))
             line = int(token_lines[first])
@@ -216,14 +220,14 @@ def adopt_strays(source: Source, lines: Lines, outline: Outline, repairs: list[R
             done = f"put {plural(last - first, 'token')} into a document {excerpt(str(name))}"
             repairs.append(Repair("stray-tokens", error, done, str(name)))
         before = end
-    everything = sorted((*known, *strays), key=lambda document: document[1:])
+    everything = sorted((*declared, *strays), key=lambda document: document[1:])
     outline.identifiers[:] = [identifier for identifier, _, _ in everything]
     outline.begin = array("q", [begin for _, begin, _ in everything])
     outline.end = array("q", [end for _, _, end in everything])
 
 
-def _free(name: str, taken: Collection[DocumentId]) -> DocumentId:
-    """A document of this name with the first part that no other has."""
+def _first_free_part(name: str, taken: Collection[DocumentId]) -> DocumentId:
+    """The id of this name with the lowest part that is not taken."""
     parts = (DocumentId(name, part) for part in count(1))
     return next(identifier for identifier in parts if identifier not in taken)
 
@@ -231,10 +235,10 @@ def _free(name: str, taken: Collection[DocumentId]) -> DocumentId:
 def empty_unreadable(
     outline: Outline, tokens: ConllLines, rows: IntArray, repairs: list[Repair]
 ) -> None:
-    """Take cells that are no coreference for nothing.
+    """Treat cells that are no coreference as empty, and note a repair for each.
 
-    A cell that is all that its line has is the token. Where most lines have no coreference in
-    their last column, that column is another one, and stays.
+    The only cell of a line is its token. Where most lines have no coreference in their last
+    column, that column is kept as one of the token's.
     """
     is_column = 2 * rows.size > tokens.line_start.size
     for row in rows.tolist():
@@ -250,7 +254,7 @@ def empty_unreadable(
         repairs.append(Repair("unreadable-cell", error, done, document))
 
 
-# Nearly all files write it just so; the other patterns are for the rest.
+# Nearly all files write it just so; the looser patterns below are for the few that do not.
 _BEGIN = rb"#begin document \(([^()\n]+)\); part (\d{1,18})"
 _USUAL = re.compile(_BEGIN)
 _USUAL_DOCUMENT = re.compile(rb"^%b\n#end document\n" % _BEGIN, re.MULTILINE)
@@ -265,7 +269,7 @@ class Outline:
     """The documents of a file, and the lines between which each stands.
 
     `unfinished` documents end where the next one begins; `cut_short`: the last one does not end.
-    `others` are lines that begin with `#` and tell of no document.
+    `plain_comments` are lines that begin with `#`, and neither begin nor end a document.
     """
 
     identifiers: list[DocumentId] = field(default_factory=list)
@@ -273,7 +277,7 @@ class Outline:
     end: array[int] = field(default_factory=partial(array, "q"))
     unfinished: int = 0
     cut_short: bool = False
-    others: list[int] = field(default_factory=list)
+    plain_comments: list[int] = field(default_factory=list)
 
 
 def read_outline(
@@ -290,21 +294,20 @@ def read_outline(
     if repairs is not None and repeated is not None:
         rename_repeated(outline, repeated, repairs)
         adopt_strays(source, lines, outline, repairs)
-    find_hash_tokens(source, lines, outline.others, outline.begin, outline.end)
+    find_hash_tokens(source, lines, outline.plain_comments, outline.begin, outline.end)
     return outline
 
 
 def _usual_outline(source: Source, comments: list[int], texts: list[bytes]) -> Outline | None:
-    """The documents where all begin and end as usual, each with an id of its own; else None.
+    """The documents, if all begin and end in the usual form and have distinct ids; else None.
 
-    Then all lines that begin with `#` are looked at in one go, for while a loop does so no other
-    thread can run.
+    One pattern reads all lines that begin with `#`: a loop would stop other threads for longer.
     """
     text = b"\n".join([*texts, b""])
-    found = _USUAL_DOCUMENT.findall(text)
-    if 2 * len(found) != len(comments) or not text.isascii():
+    headers = _USUAL_DOCUMENT.findall(text)
+    if 2 * len(headers) != len(comments) or not text.isascii():
         return None
-    names, parts = zip(*found, strict=True) if found else ((), ())
+    names, parts = zip(*headers, strict=True) if headers else ((), ())
     stripped = [name.strip() or source.stem for name in b"\n".join(names).decode().split("\n")]
     identifiers = list(map(DocumentId, stripped, map(int, parts)))
     if len(set(identifiers)) < len(identifiers):
@@ -318,18 +321,18 @@ def outline_of(
     size: int,
     repeated: list[tuple[int, InputError]] | None = None,
 ) -> Outline:
-    """The documents that lines beginning with `#` tell of: each a place and its text, in order.
+    """The documents that lines beginning with `#` declare; `marks` has places and texts, in order.
 
-    Places are lines counted from 0, or whatever `source.line` makes a line of. An id that is there
-    twice is an error, unless there is a list for such.
+    Places are line numbers counted from 0, or whatever `source.line` translates to lines. An id
+    that appears twice raises InputError, unless there is a list `repeated` for such errors.
     """
     outline = Outline()
     seen: dict[DocumentId, int] = {}
     is_open = False
     for line, text in marks:
-        identifier = _read_mark(source, text, line)
+        identifier = _read_document_line(source, text, line)
         if identifier is None:
-            outline.others.append(line)
+            outline.plain_comments.append(line)
         elif identifier is _END:
             if is_open:
                 outline.end[-1] = line
@@ -351,8 +354,8 @@ def outline_of(
     return outline
 
 
-def _read_mark(source: Source, text: bytes, line: int) -> DocumentId | None:
-    """The document that a line begins, `_END` where it ends one, None where it does neither."""
+def _read_document_line(source: Source, text: bytes, line: int) -> DocumentId | None:
+    """The id of the document that a line begins, `_END` if it ends a document, else None."""
     if text == _USUAL_END:
         return _END
     usual = _USUAL.fullmatch(text)
@@ -362,11 +365,11 @@ def _read_mark(source: Source, text: bytes, line: int) -> DocumentId | None:
     match = _DOCUMENT_LINE.match(text)
     if match is None:
         return None
-    return _END if match[1][0] in b"eE" else _identifier(source, match[2], line)
+    return _END if match[1][0] in b"eE" else _parse_identifier(source, match[2], line)
 
 
-def _identifier(source: Source, text: bytes, line: int) -> DocumentId:
-    """Name and part from `(name); part 000`, where only the name must be there."""
+def _parse_identifier(source: Source, text: bytes, line: int) -> DocumentId:
+    """The id that `(name); part 000` states; the part may be missing."""
     name = source.decode(text, line).strip()
     part = None
     words = name.rsplit(None, 1)

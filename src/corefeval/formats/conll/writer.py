@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"[0-9]{1,9}")  # all that the official scorer reads as an 
 
 
 def write_conll(corpus: Corpus) -> Written:
-    """Write all documents; says what could not be written as it is.
+    """The file with all documents, and notices of what could not be written as it is.
 
     Brackets of one entity close in the order last opened, first closed, so of two mentions of one
     entity that cross each other only the first can be written; a mention with gaps is written
@@ -79,7 +79,7 @@ def _plain_id(identifier: DocumentId) -> DocumentId:
 
 
 def _is_renamed(old: DocumentId, new: DocumentId) -> bool:
-    """Whether a document is called otherwise, part 000 for none aside."""
+    """Whether a document's id has changed by more than a part 000 where it had no part."""
     return not old.name or old not in (new, DocumentId(new.name))
 
 
@@ -123,7 +123,7 @@ def _rows(
 def _made_up_rows(
     document: Document, columns: dict[str, list[str]], n_tokens: int, sentence_starts: list[int]
 ) -> list[list[str]]:
-    """Document, part and number, and as many further columns as are known."""
+    """A row for each token: document, part and number, and the further columns that there are."""
     identifier = re.sub(r"[\x00-\x08\s]|^#", "_", str(document.id.name)) or "-"
     part = str(document.id.part or 0)
     last = max((COLUMNS[name] for name in columns if name in COLUMNS), default=3)

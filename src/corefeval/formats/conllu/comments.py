@@ -34,7 +34,7 @@ def read_comment(comment: str) -> tuple[str, str]:
 
 
 def read_sentence_comment(comment: str) -> tuple[str, str] | None:
-    """The same; None for comments that speak of a document."""
+    """The key and value of a comment about a sentence; None for comments about a document."""
     return None if comment.lstrip("# ").startswith(_OF_DOCUMENTS) else read_comment(comment)
 
 
@@ -49,17 +49,17 @@ class Documents:
     counts: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
-def find_documents(source: Source, found: Scan) -> Documents:
-    """Read the comments that speak of documents; tokens before them make one without a name."""
+def find_documents(source: Source, scan: Scan) -> Documents:
+    """The documents that comments declare; tokens before the first one make one without a name."""
     documents = Documents()
     begin: list[int] = []
     seen: dict[DocumentId, int] = {}
     telling = [
-        (line, *read_comment(source.decode(found.text(line), line)))
-        for line in _telling_comments(found)
+        (line, *read_comment(source.decode(scan.text(line), line)))
+        for line in _document_comments(scan)
     ]
     named = [line for line, key, _ in telling if key in ("newdoc", "newdoc id")]
-    if found.token_line.size and (not named or found.token_line[0] < named[0]):
+    if scan.token_line.size and (not named or scan.token_line[0] < named[0]):
         telling.insert(0, (0, "newdoc", ""))
     header: Header | None = None
     metadata: dict[str, str] = {}
@@ -81,21 +81,21 @@ def find_documents(source: Source, found: Scan) -> Documents:
             documents.headers[-1:] = [header] if documents.headers else []
         else:
             metadata[key.removeprefix("meta::")] = value
-    documents.first = np.searchsorted(found.token_line, begin)
-    documents.counts = np.diff(np.append(documents.first, found.token_line.size))
+    documents.first = np.searchsorted(scan.token_line, begin)
+    documents.counts = np.diff(np.append(documents.first, scan.token_line.size))
     return documents
 
 
-def _telling_comments(found: Scan) -> list[int]:
-    """The comment lines that speak of documents, found by their third byte first."""
-    start = np.minimum(found.line_start[found.comments] + 2, found.data.size - 1)
-    third = found.data[start]
-    some = found.comments[np.isin(third, np.frombuffer(b"ngm", dtype=np.uint8))]
-    return [line for line in some.tolist() if found.text(line).startswith(TELLING)]
+def _document_comments(scan: Scan) -> list[int]:
+    """The comment lines about documents; their third byte rules out most lines."""
+    start = np.minimum(scan.line_start[scan.comments] + 2, scan.data.size - 1)
+    third = scan.data[start]
+    candidates = scan.comments[np.isin(third, np.frombuffer(b"ngm", dtype=np.uint8))]
+    return [line for line in candidates.tolist() if scan.text(line).startswith(TELLING)]
 
 
 def repetition_error(source: Source, identifier: DocumentId, first: int, again: int) -> InputError:
-    """Two documents of one id, by the lines (counted from 0) on which they begin."""
+    """An error about two documents with one id; their first lines are counted from 0."""
     return source.error(
         f"document {excerpt(str(identifier))} appears twice",
         source.line(again),
@@ -106,50 +106,52 @@ def repetition_error(source: Source, identifier: DocumentId, first: int, again: 
 
 
 def comment_lines(scan: Scan, rows: IntArray) -> tuple[IntArray, IntArray]:
-    """The comments above tokens with which sentences begin: from which to which.
+    """The first comment above each row, which begins a sentence, and the end (exclusive).
 
-    The numbers count in `scan.comments`; the second is exclusive. Lines of multi-word tokens may
-    stand between the comments and the token.
+    The numbers count in `scan.comments`. Lines of multi-word tokens may stand between the comments
+    and the token.
     """
     above = scan.token_line[rows] - 1
     range_run = _first_of_run(scan.ranges)
     place = np.searchsorted(scan.ranges, above)
-    below_range = np.flatnonzero(_has(scan.ranges, place, above))
+    below_range = np.flatnonzero(_are_listed(scan.ranges, place, above))
     above[below_range] = scan.ranges[range_run[place[below_range]]] - 1
     last = np.searchsorted(scan.comments, above)
-    there = _has(scan.comments, last, above)
+    has_comment = _are_listed(scan.comments, last, above)
     first, after = np.zeros_like(last), np.zeros_like(last)
-    first[there] = _first_of_run(scan.comments)[last[there]]
-    after[there] = last[there] + 1
+    first[has_comment] = _first_of_run(scan.comments)[last[has_comment]]
+    after[has_comment] = last[has_comment] + 1
     return first, after
 
 
-def _has(lines: IntArray, place: IntArray, line: IntArray) -> BoolArray:
-    found = np.zeros(line.size, dtype=np.bool_)
+def _are_listed(lines: IntArray, place: IntArray, line: IntArray) -> BoolArray:
+    is_listed = np.zeros(line.size, dtype=np.bool_)
     inside = np.flatnonzero(place < lines.size)
-    found[inside] = lines[place[inside]] == line[inside]
-    return found
+    is_listed[inside] = lines[place[inside]] == line[inside]
+    return is_listed
 
 
 def _first_of_run(lines: IntArray) -> IntArray:
-    """For each of some ascending lines, the first of those that lead to it without a gap."""
+    """For each of the ascending lines, the index of the first line of its run without gaps."""
     begins = np.diff(lines, prepend=-2) != 1
     first: IntArray = np.flatnonzero(begins)[np.cumsum(begins) - 1]
     return first
 
 
 def coded_comments(origin: Source, scan: Scan, rows: IntArray, key: str) -> Categories:
-    """The value of one key for sentences that begin at some rows, which ascend; −1 for none.
+    """The value of a key for each sentence, which begin at `rows` (ascending); code −1 for none.
 
     Where a sentence has the key twice, the last one counts.
     """
-    lines, start = _candidates(origin, scan, key)
+    lines, start = _lines_with_key(origin, scan, key)
     end = scan.line_end[lines]
     texts = coded_cells(
         scan.data,
         lines.size,
-        lambda some: (start[some], end[some]),
-        lambda found, cells: origin.decode_all(found, lambda number: lines[cells[number]]),
+        lambda numbers: (start[numbers], end[numbers]),
+        lambda texts_of_cells, cells: origin.decode_all(
+            texts_of_cells, lambda number: lines[cells[number]]
+        ),
     )
 
     def value(text: str) -> str | None:
@@ -161,27 +163,27 @@ def coded_comments(origin: Source, scan: Scan, rows: IntArray, key: str) -> Cate
     commented = np.flatnonzero(after > first)
     number = np.searchsorted(scan.comments, lines)
     share = np.searchsorted(after[commented], number, side="right")
-    known = np.flatnonzero(values.codes >= 0)
-    known = known[share[known] < commented.size]
-    sentence = commented[share[known]]
-    inside = number[known] >= first[sentence]
+    stated = np.flatnonzero(values.codes >= 0)
+    stated = stated[share[stated] < commented.size]
+    sentence = commented[share[stated]]
+    inside = number[stated] >= first[sentence]
     codes = np.full(rows.size, -1, dtype=np.int64)
-    codes[sentence[inside]] = values.codes[known[inside]]
+    codes[sentence[inside]] = values.codes[stated[inside]]
     return Categories(codes, values.names)
 
 
-def _candidates(origin: Source, scan: Scan, key: str) -> tuple[IntArray, IntArray]:
-    """Comment lines that may have a key, and where they begin.
+def _lines_with_key(origin: Source, scan: Scan, key: str) -> tuple[IntArray, IntArray]:
+    """Comment lines that may have a key, and the positions at which they start.
 
-    Only lines whose text begins with the key have it. What begins with a character beyond ASCII
-    may be white space of some kind, so that it is looked at.
+    Only lines whose text begins with the key have it. A first character beyond ASCII may be white
+    space, so such lines are kept.
     """
     data, lines = scan.data, scan.comments
     start, end = scan.line_start[lines], scan.line_end[lines]
     if not (key[:1].isascii() and key[:1].isprintable() and key.strip("# ") == key != ""):
         return lines, start
     try:
-        wanted = key.encode(origin.encoding)
+        key_bytes = key.encode(origin.encoding)
     except UnicodeError:
         return lines[:0], start[:0]
     text = start.copy()
@@ -194,7 +196,7 @@ def _candidates(origin: Source, scan: Scan, key: str) -> tuple[IntArray, IntArra
     odd[active] = True
     odd |= data[text] >= _ASCII
     even = np.flatnonzero(~odd)
-    for place, letter in enumerate(wanted):
+    for place, letter in enumerate(key_bytes):
         even = even[data[np.minimum(text[even] + place, end[even])] == letter]
     chosen = np.union1d(even, np.flatnonzero(odd))
     return lines[chosen], start[chosen]

@@ -35,9 +35,9 @@ class Mentions:
 
 @dataclass(slots=True)
 class _Brackets:
-    """Every bracket of the file: its token, what it belongs to, whether it opens and closes.
+    """Every bracket of the file: its token, its key, whether it opens and closes, its text.
 
-    A key is a document, an entity and, in discontinuous mentions, the part and number of parts.
+    A key is a document, an entity, and the part and number of parts of a discontinuous mention.
     """
 
     source: Source
@@ -51,18 +51,18 @@ class _Brackets:
     keys: list[tuple[int, str, int, int]] = field(default_factory=list)
 
     def error(self, problem: str, token: int, **details: str) -> InputError:
-        """A mistake at a token, for the caller to raise."""
+        """An error about a token."""
         line = self.source.line(self.scan.token_line[token])
         return self.source.error(problem, line, **details)
 
 
 def find_mentions(
-    source: Source, found: Scan, documents: Documents, notices: list[Notice]
+    source: Source, scan: Scan, documents: Documents, notices: list[Notice]
 ) -> Mentions:
-    """Join all brackets of a file."""
-    tokens, values = attributes(found, b"Entity=")
+    """The mentions that the brackets of a file make; `notices` get what seems odd."""
+    tokens, values = attributes(scan, b"Entity=")
     owners = (np.searchsorted(documents.first, tokens, side="right") - 1).tolist()
-    brackets = _Brackets(source, found, documents)
+    brackets = _Brackets(source, scan, documents)
     _read_brackets(brackets, (tokens.tolist(), values, owners), notices)
     token = np.array(brackets.token, dtype=np.int64)
     opens = np.array(brackets.opens, dtype=np.bool_)
@@ -81,7 +81,7 @@ def find_mentions(
         names = [entity for _, entity, _, _ in brackets.keys]
         return Mentions(owners_of_keys[key], key, start, end, texts, names, NO_GAPS)
     columns = (key.tolist(), start.tolist(), end.tolist(), opening.tolist())
-    return _collect(brackets, list(zip(*columns, strict=True)))
+    return _join_parts(brackets, list(zip(*columns, strict=True)))
 
 
 def _read_brackets(
@@ -114,16 +114,16 @@ def _read_brackets(
         result.closes.append(bool(single or closed))
         result.text.append(opened)
     result.keys = [(owner, *identity(text)) for owner, text in numbers]
-    _judge(result, marks, foreign, notices)
+    _check_attributes(result, marks, foreign, notices)
 
 
-def _judge(
+def _check_attributes(
     brackets: _Brackets,
     marks: tuple[list[int], list[bytes], list[int]],
     foreign: Sequence[int],
     notices: list[Notice],
 ) -> None:
-    """Refuse or report what is odd about the attributes of a file."""
+    """Raise InputError for attributes that cannot be read, and note those that seem odd."""
     tokens, values, owners = marks
     file, headers = brackets.source.file, brackets.documents.headers
     for at in foreign:
@@ -135,8 +135,8 @@ def _judge(
                 expected="brackets such as ‘(e1-person-2’, ‘e1)’ or ‘(e1-person-1)’",
                 fix="percent-encode brackets in values, or fix the attribute",
             )
-    count, what = len(set(foreign)), "of another kind, ignored"
-    notices += note("foreign-entities", count, "Entity attribute", what, whose=file)
+    count, description = len(set(foreign)), "of another kind, ignored"
+    notices += note("foreign-entities", count, "Entity attribute", description, whose=file)
     without_header = [key for key in brackets.keys if headers[key[0]] is None]
     for key in without_header:
         if not _PLAIN_ID.fullmatch(key[1]):
@@ -156,8 +156,8 @@ def _judge(
         notices.append(Notice("no-entity-ids", message))
 
 
-def _collect(brackets: _Brackets, spans: Sequence[tuple[int, int, int, int]]) -> Mentions:
-    """Put the parts of discontinuous mentions together, and number the entities."""
+def _join_parts(brackets: _Brackets, spans: Sequence[tuple[int, int, int, int]]) -> Mentions:
+    """The mentions, with the parts of discontinuous ones joined and the entities numbered."""
     headers = brackets.documents.headers
     anonymous = [header is not None and header.id_index is None for header in headers]
     numbers: dict[tuple[int, str], int] = {}
@@ -167,10 +167,14 @@ def _collect(brackets: _Brackets, spans: Sequence[tuple[int, int, int, int]]) ->
     for key, start, end, row in spans:
         document, entity, part, parts = brackets.keys[key]
         if part > 1:
-            mention = _continue(brackets, unfinished, key, row)
+            mention = _find_continued(brackets, unfinished, key, row)
             gaps += [(mention, rows[mention][3], start)] if start > rows[mention][3] else []
             # The head is that of the last part's bracket, counted over all parts.
-            text = max(brackets.text[row], rows[mention][4], key=lambda one: one.count("-"))
+            text = max(
+                brackets.text[row],
+                rows[mention][4],
+                key=lambda text_of_part: text_of_part.count("-"),
+            )
             rows[mention] = (*rows[mention][:3], max(end, rows[mention][3]), text)
             continue
         name = f"m{len(rows) + 1}" if anonymous[document] else entity
@@ -202,7 +206,7 @@ def _collect(brackets: _Brackets, spans: Sequence[tuple[int, int, int, int]]) ->
     )
 
 
-def _continue(
+def _find_continued(
     brackets: _Brackets,
     unfinished: dict[tuple[int, str, int], list[tuple[int, int]]],
     key: int,

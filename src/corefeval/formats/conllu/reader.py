@@ -14,7 +14,7 @@ from corefeval.diagnostics import Notice, excerpt, note
 from corefeval.formats.conllu.comments import Documents, find_documents
 from corefeval.formats.conllu.entity_attribute import Header
 from corefeval.formats.conllu.mentions import Mentions, find_mentions
-from corefeval.formats.conllu.scan import Scan, attributes, scan
+from corefeval.formats.conllu.scan import Scan, attributes, scan_lines
 from corefeval.formats.conllu.tokens import ConlluLines, SentenceComments
 from corefeval.formats.source import Oddity, Source
 from corefeval.model import BRIDGING, NO_RELATIONS, SPLIT, Corpus, Relation, Relations
@@ -31,18 +31,18 @@ def read_conllu(source: Source, *, name: str = "", oddities: list[Oddity] | None
 
     Relations that cannot be used are counted in a notice; `oddities`, where given, get their lines.
     """
-    found = scan(source)
-    documents = find_documents(source, found)
+    scan = scan_lines(source)
+    documents = find_documents(source, scan)
     if not documents.identifiers:
         raise source.error(
             "there is no sentence in the file",
             expected="CoNLL-U: ten columns, separated by tabs",
             fix="check that this is the right file, and its format",
         )
-    lines = ConlluLines(source, found, documents.first, documents.counts)
-    what = "not numbered 1, 2, 3, …; the order of lines counts"
-    notices = [*note("word-ids", found.misnumbered.size, "word", what, whose=source.file)]
-    mentions = find_mentions(source, found, documents, notices)
+    lines = ConlluLines(source, scan, documents.first, documents.counts)
+    description = "not numbered 1, 2, 3, …; the order of lines counts"
+    notices = [*note("word-ids", scan.misnumbered.size, "word", description, whose=source.file)]
+    mentions = find_mentions(source, scan, documents, notices)
     headers = [header or Header() for header in documents.headers]
     has_heads = any(header.head_index is not None for header in headers)
     document = mentions.document
@@ -62,13 +62,13 @@ def read_conllu(source: Source, *, name: str = "", oddities: list[Oddity] | None
     return corpus.with_details(
         metadata=tuple(documents.metadata),
         sentence_metadata=tuple(SentenceComments(lines, i) for i in range(len(headers))),
-        relations=_relations(source, found, documents, corpus, notices, oddities),
+        relations=_relations(source, scan, documents, corpus, notices, oddities),
         notices=tuple(notices),
     )
 
 
 def _fields(headers: Sequence[Header], mentions: Mentions) -> dict[str, NDArray[Any]]:
-    """What the brackets say of each mention."""
+    """The fields of the brackets as features of mentions."""
     pairs = zip(mentions.document.tolist(), mentions.text, strict=True)
     return tabulate([headers[index].values(text) for index, text in pairs])
 
@@ -78,7 +78,7 @@ def _gap_shift(documents: Documents, mentions: Mentions) -> IntArray:
 
 
 def _heads(documents: Documents, headers: Sequence[Header], mentions: Mentions) -> IntArray:
-    """Head positions in the document, as the field says; −1 where it says nothing."""
+    """Head positions in the document, as the head field states them; −1 where it states none."""
     gaps: dict[int, list[tuple[int, int]]] = {}
     for row, start, end in mentions.gaps.tolist():
         gaps.setdefault(row, []).append((start, end))
@@ -93,7 +93,7 @@ def _heads(documents: Documents, headers: Sequence[Header], mentions: Mentions) 
 
 
 def stated_heads(lines: ConlluLines) -> Iterator[tuple[int, int, int, str]]:
-    """Of each mention for whose head ‘# global.Entity’ has a field: document, span, what it says.
+    """Document, start, end and head field of each mention that has such a field in its header.
 
     Documents, and positions in them, are those of the file as it was read.
     """
@@ -111,7 +111,7 @@ def stated_heads(lines: ConlluLines) -> Iterator[tuple[int, int, int, str]]:
 
 
 def _head_numbers(headers: Sequence[Header], mentions: Mentions) -> list[int]:
-    """What the head field says, counted from 1; 0 where it says nothing, or is not there."""
+    """The number in the head field of each mention, counted from 1; 0 for none."""
     places = [header.head_index for header in headers]
     numbers = []
     for document, text in zip(mentions.document.tolist(), mentions.text, strict=True):
@@ -128,15 +128,15 @@ def _head_numbers(headers: Sequence[Header], mentions: Mentions) -> list[int]:
 
 def _relations(
     source: Source,
-    found: Scan,
+    scan: Scan,
     documents: Documents,
     corpus: Corpus,
     notices: list[Notice],
     oddities: list[Oddity] | None,
 ) -> Relations:
-    """Bridging, of the mention that opens where it stands; split antecedents, of entities."""
+    """Bridging, of the mention that opens on the token; split antecedents, of entities."""
     keys = ((b"Bridge=", False), (b"SplitAnte=", True), (b"Split=", True))  # the last is old GUM's
-    stated = [(*attributes(found, key), is_split) for key, is_split in keys]
+    stated = [(*attributes(scan, key), is_split) for key, is_split in keys]
     if not any(values for _, values, _ in stated):
         return NO_RELATIONS
     named = zip(corpus.entity_document.tolist(), corpus.names or (), strict=True)
@@ -147,31 +147,33 @@ def _relations(
     relations: list[Relation] = []
     sets: dict[tuple[int, int], list[tuple[int, int]]] = {}
     unresolved = 0
-    told = [] if oddities is None else oddities
+    noted = [] if oddities is None else oddities
     for tokens, values, is_split in stated:
         owners = np.searchsorted(documents.first, tokens, side="right") - 1
         positions = tokens - documents.first[owners]
-        lines = found.token_line[tokens].tolist()
+        lines = scan.token_line[tokens].tolist()
         places = zip(owners.tolist(), positions.tolist(), lines, values, strict=True)
         for document, position, line, value in places:
             seen = set()
-            for one in filter(None, source.decode(value).split(",")):
-                match = _RELATION.fullmatch(one)
+            for text in filter(None, source.decode(value).split(",")):
+                match = _RELATION.fullmatch(text)
                 if match is None:
                     unresolved += 1
-                    message = f"{excerpt(one, 40)} is not a relation of two entities, such as e1<e2"
-                    told.append(Oddity("unmentioned-entity", source.line(line), message))
+                    message = (
+                        f"{excerpt(text, 40)} is not a relation of two entities, such as e1<e2"
+                    )
+                    noted.append(Oddity("unmentioned-entity", source.line(line), message))
                     continue
                 antecedent, anaphor = (entities.get((document, match[n])) for n in (1, 2))
                 if is_split and match[0] in seen:
                     message = f"{excerpt(match[0], 40)} again"
-                    told.append(Oddity("repeated-relation", source.line(line), message))
+                    noted.append(Oddity("repeated-relation", source.line(line), message))
                 seen.add(match[0])
                 if antecedent is None or anaphor is None:
                     unresolved += 1
                     nobody = excerpt(match[1 if antecedent is None else 2], 30)
                     message = f"{excerpt(match[0], 40)}: no mention of {nobody}"
-                    told.append(Oddity("unmentioned-entity", source.line(line), message))
+                    noted.append(Oddity("unmentioned-entity", source.line(line), message))
                 elif is_split:
                     sets.setdefault((anaphor, -1), []).append((antecedent, -1))
                 else:
@@ -179,5 +181,5 @@ def _relations(
                     whose, label = (anaphor, row), match[3] or ""
                     relations.append(Relation(BRIDGING, whose, ((antecedent, -1),), label))
     notices += note_unresolved(unresolved, source.file)
-    relations += [Relation(SPLIT, one, tuple(sets[one])) for one in sets]
+    relations += [Relation(SPLIT, text, tuple(sets[text])) for text in sets]
     return Relations.of(relations)

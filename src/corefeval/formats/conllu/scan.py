@@ -1,4 +1,4 @@
-"""The lines of a CoNLL-U file: found, counted and told apart by array operations over its bytes."""
+"""The lines of a CoNLL-U file and their kinds, found by array operations over its bytes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _EMPTY_NODE = re.compile(rb"\d+\.\d+")
 
 @dataclass(frozen=True)
 class Scan:
-    """The token lines of a file (those of empty nodes among them), and what is beside them.
+    """The token lines of a file (those of empty nodes among them), and the lines around them.
 
     `last_column` is where each token's MISC begins, `new_sentence` whether a sentence begins with
     it; `ranges` are the lines of multi-word tokens and `comments` all comment lines, by number.
@@ -43,16 +43,16 @@ class Scan:
     misnumbered: IntArray
 
     def __getstate__(self) -> dict[str, Any]:
-        """The fields alone: what is derived from them is derived anew."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        """The fields, without cached properties."""
+        return {attribute.name: getattr(self, attribute.name) for attribute in fields(self)}
 
     def text(self, line: int) -> bytes:
-        """One line."""
+        """The bytes of a line."""
         return self.data[self.line_start[line] : self.line_end[line]].tobytes()
 
     @cached_property
-    def whole(self) -> bytes:
-        """All of the file."""
+    def content(self) -> bytes:
+        """The bytes of the file."""
         return self.data.tobytes()
 
     @cached_property
@@ -61,8 +61,8 @@ class Scan:
         return np.flatnonzero((self.data == BAR) | (self.data == NEWLINE))
 
 
-def scan(source: Source) -> Scan:
-    """Find the lines of a file, and check that they are CoNLL-U."""
+def scan_lines(source: Source) -> Scan:
+    """The lines of a file; raises InputError where one is not CoNLL-U."""
     data = source.data
     if data.size and data[-1] != NEWLINE:
         data = np.append(data, np.uint8(NEWLINE))
@@ -77,9 +77,9 @@ def scan(source: Source) -> Scan:
     wrong = np.searchsorted(tabs, end) - first != N_COLUMNS - 1
     if wrong.any():
         line = int(content[np.argmax(wrong)])
-        found = data[line_start[line] : line_end[line]].tobytes()
+        line_text = data[line_start[line] : line_end[line]].tobytes()
         problem, expected = "a line with another number of columns", "ten, separated by tabs"
-        raise not_conllu(source, line, found, problem, expected)
+        raise not_conllu(source, line, line_text, problem, expected)
     first_tab = tabs[first] if content.size else first
     last_column = tabs[first + N_COLUMNS - 2] + 1 if content.size else first
     is_range, is_empty, number = _numbers(source, data, content, start, first_tab)
@@ -103,7 +103,7 @@ def scan(source: Source) -> Scan:
 
 
 def line_bounds(data: ByteArray) -> tuple[IntArray, IntArray]:
-    """Where lines start and end, returns before the newline left out; blanks alone are no text."""
+    """Where lines start and end, without a return before the newline; lines of blanks are empty."""
     pieces = list(newlines(data))
     end = np.concatenate(pieces) if pieces else np.empty(0, dtype=np.int64)
     start = np.concatenate((np.zeros(min(end.size, 1), np.int64), end[:-1] + 1))
@@ -117,13 +117,13 @@ def line_bounds(data: ByteArray) -> tuple[IntArray, IntArray]:
 
 
 def _carry_to_tokens(new_sentence: BoolArray, is_token: BoolArray) -> BoolArray:
-    """A sentence that begins with a multi-word token begins with the first of its words."""
+    """Which tokens begin a sentence: behind the line of a multi-word token, its first word."""
     sentence = np.cumsum(new_sentence)[is_token]
     return np.concatenate((np.ones(min(sentence.size, 1), np.bool_), np.diff(sentence) > 0))
 
 
 def _find_misnumbered(number: IntArray, empty: BoolArray, new_sentence: BoolArray) -> IntArray:
-    """Words whose number is not the next one in their sentence; nodes that are not behind theirs.
+    """Words whose number is not the next one in their sentence, and misplaced empty nodes.
 
     The number of an empty node is that of the word that it should stand behind.
     """
@@ -138,9 +138,9 @@ def _find_misnumbered(number: IntArray, empty: BoolArray, new_sentence: BoolArra
     before[words[goes_on + 1]] = number[words[goes_on]]
     nodes = np.flatnonzero(empty)
     place = np.searchsorted(words, nodes) - 1
-    there = np.flatnonzero(place >= 0)
-    there = there[sentence[words[place[there]]] == sentence[nodes[there]]]
-    before[nodes[there]] = number[words[place[there]]]
+    with_word = np.flatnonzero(place >= 0)
+    with_word = with_word[sentence[words[place[with_word]]] == sentence[nodes[with_word]]]
+    before[nodes[with_word]] = number[words[place[with_word]]]
     return np.flatnonzero(number != before + ~empty)
 
 
@@ -172,31 +172,31 @@ def _numbers(
     return is_range, is_empty, value
 
 
-def attributes(found: Scan, key: bytes) -> tuple[IntArray, list[bytes]]:
+def attributes(scan: Scan, key: bytes) -> tuple[IntArray, list[bytes]]:
     """The tokens that have an attribute in MISC, and its values."""
-    pieces = found.whole.split(key)
-    if len(pieces) == 1 or not found.token_line.size:
+    pieces = scan.content.split(key)
+    if len(pieces) == 1 or not scan.token_line.size:
         return np.empty(0, dtype=np.int64), []
     lengths = np.array([len(piece) for piece in pieces[:-1]], dtype=np.int64)
     begin = np.cumsum(lengths + len(key))
     place = begin - len(key)
-    token = np.searchsorted(found.line_start[found.token_line], place, side="right") - 1
-    line_end = found.line_end[found.token_line[token]]
-    before = found.data[place - 1]
+    token = np.searchsorted(scan.line_start[scan.token_line], place, side="right") - 1
+    line_end = scan.line_end[scan.token_line[token]]
+    before = scan.data[place - 1]
     real = (token >= 0) & ((before == TAB) | (before == BAR))
-    real &= (place >= found.last_column[token]) & (begin <= line_end)
-    end = np.minimum(found.stops[np.searchsorted(found.stops, begin)], line_end)
+    real &= (place >= scan.last_column[token]) & (begin <= line_end)
+    end = np.minimum(scan.stops[np.searchsorted(scan.stops, begin)], line_end)
     rows = np.flatnonzero(real)
     bounds = zip(begin[rows].tolist(), end[rows].tolist(), strict=True)
-    return token[rows], [found.whole[start:stop].rstrip() for start, stop in bounds]
+    return token[rows], [scan.content[start:stop].rstrip() for start, stop in bounds]
 
 
-def not_conllu(source: Source, line: int, found: bytes, problem: str, expected: str) -> InputError:
-    """An error about one line; lines count from 0 here."""
+def not_conllu(source: Source, line: int, text: bytes, problem: str, expected: str) -> InputError:
+    """An error about a line, counted from 0."""
     return source.error(
         problem,
         source.line(line),
-        found=excerpt(found.decode("utf-8", "replace")),
+        found=excerpt(text.decode("utf-8", "replace")),
         expected=expected,
         fix="check that this is the right file, and its format",
     )

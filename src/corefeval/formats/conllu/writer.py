@@ -32,15 +32,17 @@ _RELATIONS = {BRIDGING: "Bridge", SPLIT: "SplitAnte"}
 
 
 def write_conllu(corpus: Corpus) -> Written:
-    """Write all documents; says what could not be written as it is.
+    """The file with all documents, and notices of what could not be written as it is.
 
     Brackets of one entity must nest, so of two of its mentions that cross only the first can be
     written. A corpus without words gets `_` for each.
     """
     inside = _in_one_sentence(corpus)
     corpus = corpus.keep_mentions(inside)
-    own = ("eid", "head")  # which are not to be taken for features of that name
-    fields = [name for name in corpus.features if re.fullmatch(r"\w+", name) and name not in own]
+    reserved = ("eid", "head")  # fields that have another meaning than a feature of that name
+    fields = [
+        name for name in corpus.features if re.fullmatch(r"\w+", name) and name not in reserved
+    ]
     fields.sort(key=lambda name: name != "etype")
     relations: list[Relation] = []
     pairs = bridging_pairs(corpus)
@@ -63,7 +65,7 @@ def write_conllu(corpus: Corpus) -> Written:
 
 
 class _DocumentWriter:
-    """One document on its way to text."""
+    """Writes a document."""
 
     def __init__(
         self,
@@ -73,7 +75,7 @@ class _DocumentWriter:
         counts: Counter[str],
         lost: list[Relation],
     ) -> None:
-        """`counts` and `lost` get what cannot be written as it is: how much, which relations."""
+        """`counts` and `lost` collect what cannot be written as it is: numbers, and relations."""
         self.document, self.names, self.fields = document, names, fields
         self.counts, self.lost = counts, lost
         self.has_heads = document.corpus.mention_head is not None
@@ -99,9 +101,9 @@ class _DocumentWriter:
             if position in starts:
                 lines += [""] if position else []
                 number = starts[position]
-                known = comments[number] if number < len(comments) else {}
+                sentence_comments = comments[number] if number < len(comments) else {}
                 lines += [f"# {key} = {_line(value)}" if value else f"# {key}"
-                          for key, value in known.items()]  # fmt: skip
+                          for key, value in sentence_comments.items()]  # fmt: skip
             lines += ranges.get(position, [])
             misc = without_coreference(row[9])
             row[9] = "|".join(marks.get(position, []) + ([misc] if misc else [])) or "_"
@@ -131,24 +133,26 @@ class _DocumentWriter:
             return place[0].rows(*place[1:])
         if tokens is None:
             n_tokens = max((mention.end for mention in self.document.mentions), default=0)
-            known: dict[str, list[str]] = {}
+            columns: dict[str, list[str]] = {}
         else:
             n_tokens = int(tokens.counts[self.index])
             written = [name for name in (*COLUMNS, "empty") if tokens.has_column(self.index, name)]
-            known = {name: tokens.column(self.index, name) for name in written}
-        numbers = sentence_numbers(n_tokens, self._sentence_starts(), known.get("empty", []))
+            columns = {name: tokens.column(self.index, name) for name in written}
+        numbers = sentence_numbers(n_tokens, self._sentence_starts(), columns.get("empty", []))
         rows = []
         for position in range(n_tokens):
             row = [
                 numbers[position],
-                self._word(known["word"][position] if "word" in known else "_"),
+                self._word(columns["word"][position] if "word" in columns else "_"),
             ]
             row += [
-                " ".join(known[name][position].split()) or "_" if name in known else "_"
+                " ".join(columns[name][position].split()) or "_" if name in columns else "_"
                 for name in list(COLUMNS)[2:9]
             ]
-            row[6:8] = row[6:8] if "." not in numbers[position] and "head" in known else ["_", "_"]
-            misc = " ".join(known["misc"][position].split()) if "misc" in known else ""
+            row[6:8] = (
+                row[6:8] if "." not in numbers[position] and "head" in columns else ["_", "_"]
+            )
+            misc = " ".join(columns["misc"][position].split()) if "misc" in columns else ""
             rows.append([*row, misc or "_"])
         return rows
 
@@ -192,29 +196,36 @@ class _DocumentWriter:
         return "-".join((key, *values))
 
     def _relations(self) -> dict[str, dict[int, str]]:
-        """Relations stand where their mention opens, those of entities at the first mention."""
+        """The values of relations by attribute and token.
+
+        A relation stands where its mention opens, that of an entity at its first mention.
+        """
         first = {mention.entity.index: mention.start for mention in reversed(self.mentions)}
         starts = {mention.row: mention.start for mention in self.mentions}
-        opening = {(one.entity.index, one.start): one.row for one in self.mentions}  # the last one
-        found: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+        last_opened = {
+            (mention.entity.index, mention.start): mention.row for mention in self.mentions
+        }
+        values: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
         for relation in relations_of(self.document).values():
             entity, row = relation.anaphor
             key, label = _RELATIONS.get(relation.kind), _UNSAFE_LABEL.sub("_", relation.label)
-            antecedents = [one for one, _ in relation.antecedents if one in first]
+            antecedents = [
+                antecedent for antecedent, _ in relation.antecedents if antecedent in first
+            ]
             if not key or entity not in first or len(antecedents) < len(relation.antecedents):
                 self.lost.append(relation)
             if key and entity in first:
                 ending = f"<{self.names[entity]}" + (f":{label}" if label else "")
-                texts = [self.names[one] + ending for one in antecedents]
+                texts = [self.names[antecedent] + ending for antecedent in antecedents]
                 place = starts.get(row, first[entity])
-                found[key][place] += texts
+                values[key][place] += texts
                 self.counts["moved-anaphors"] += key == "Bridge" and row not in (
                     -1,
-                    opening[entity, place],
+                    last_opened[entity, place],
                 )
         return {
             kind: {position: ",".join(dict.fromkeys(texts)) for position, texts in places.items()}
-            for kind, places in found.items()
+            for kind, places in values.items()
         }
 
 
@@ -229,7 +240,7 @@ def _in_one_sentence(corpus: Corpus) -> BoolArray:
 
 
 def _entity_names(corpus: Corpus, counts: Counter[str]) -> Sequence[str]:
-    """An id for each entity: the names, or numbers where one is unsafe or two are the same."""
+    """An id for each entity: the names, or numbers if any name is unsafe or appears twice."""
     numbered = [f"e{number}" for number in range(1, corpus.n_entities + 1)]
     names = corpus.names
     if names is None:
@@ -242,10 +253,10 @@ def _entity_names(corpus: Corpus, counts: Counter[str]) -> Sequence[str]:
 
 
 def _expressible(document: Document) -> tuple[list[Mention], int]:
-    """The mentions that brackets can carry, and how many they cannot.
+    """The mentions that brackets can express, and the number of those that they cannot.
 
-    Whole mentions of an entity must nest; interrupted ones of as many parts must not overlap, as
-    nothing would tell whose part is whose. The two kinds have brackets of their own.
+    Mentions without gaps must nest, if they are of one entity. Mentions with gaps must not overlap,
+    if they are of one entity and have as many parts: nothing would tell their parts apart.
     """
     gapped = document.corpus.gaps_of
     kept, _ = nested_mentions([m for m in document.mentions if m.row not in gapped])
@@ -261,7 +272,7 @@ def _expressible(document: Document) -> tuple[list[Mention], int]:
 
 
 def _head_number(mention: Mention) -> str:
-    """Which of its tokens the head of a mention is, counted from 1; nothing where it is none."""
+    """The number of the head among the mention's tokens, counted from 1; empty without a head."""
     before = 0
     for start, end in mention.parts:
         if mention.head is not None and start <= mention.head < end:

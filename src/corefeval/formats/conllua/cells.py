@@ -28,7 +28,7 @@ _JOINTS = re.compile(r"[_\-\s]")
 
 
 def renumber(cell: str, numbers: Mapping[str, str]) -> str:
-    """A cell of HEAD or DEPS with other numbers of tokens.
+    """A cell of HEAD or DEPS with its token numbers replaced.
 
     >>> renumber("4:nsubj|7:conj", {"4": "12"})
     '12:nsubj|7:conj'
@@ -37,7 +37,7 @@ def renumber(cell: str, numbers: Mapping[str, str]) -> str:
 
 
 class Cell(NamedTuple):
-    """A cell that says something: the position of its token in the document, and its line."""
+    """A cell that is not empty: the position of its token in the document, its line, its text."""
 
     position: int
     line: int
@@ -46,9 +46,9 @@ class Cell(NamedTuple):
 
 @dataclass(slots=True)
 class Markable:
-    """What a bracket says, and the tokens from `start` up to `end`: several parts where there are.
+    """The attributes of a bracket, and its tokens: `parts` are pairs of start and end (exclusive).
 
-    `misspelt` are names of attributes that were understood all the same.
+    `misspelt` are names of attributes that were recognised despite their spelling.
     """
 
     line: int
@@ -57,7 +57,7 @@ class Markable:
     parts: list[tuple[int, int]] = field(default_factory=list)
 
     def get(self, name: str) -> str:
-        """What an attribute says; nothing where it is not there, or says `_`."""
+        """The value of an attribute; empty where it is missing or `_`."""
         value = self.attributes.get(name, "")
         return "" if value == "_" else value
 
@@ -72,13 +72,13 @@ def read_brackets(cells: Iterable[Cell], file: str, column: str) -> list[Markabl
     From left to right, `)` closes what was opened last and is still open, so that an outer bracket
     may close before or behind one of its last token.
     """
-    found: list[Markable] = []
+    markables: list[Markable] = []
     still_open: list[tuple[Markable, Cell]] = []
     for cell in cells:
         for mark in _MARK.finditer(cell.text):
             if mark[1] is not None:
                 markable = _open_markable(cell, mark[1])
-                found.append(markable)
+                markables.append(markable)
                 still_open.append((markable, cell))
             elif mark[2] and still_open:
                 markable, begin = still_open.pop()
@@ -97,11 +97,11 @@ def read_brackets(cells: Iterable[Cell], file: str, column: str) -> list[Markabl
                 )
     if still_open:
         raise _balance_error(still_open[-1][1], file, column, "never closes")
-    return found
+    return markables
 
 
 def means_else(name: str) -> bool:
-    """Whether no attribute of its own may be called so: it would be taken for another one."""
+    """Whether a feature cannot be written under this name: it would be read as something else."""
     return re.fullmatch(r"\w+", name) is None or _JOINTS.sub("", name).lower() in _NAMES
 
 
@@ -110,10 +110,10 @@ def _open_markable(cell: Cell, text: str) -> Markable:
     misspelt = []
     for part in text.strip("@").split("|"):
         name, equals, value = part.partition("=")
-        known = _NAMES.get(_JOINTS.sub("", name).lower(), name.strip())
-        misspelt += [name] if equals and known != name else []
+        attribute = _NAMES.get(_JOINTS.sub("", name).lower(), name.strip())
+        misspelt += [name] if equals and attribute != name else []
         if equals:
-            attributes.setdefault(known, value.strip())
+            attributes.setdefault(attribute, value.strip())
     return Markable(cell.line, attributes, misspelt)
 
 
@@ -130,22 +130,22 @@ def _balance_error(cell: Cell, file: str, column: str, problem: str) -> InputErr
 
 
 def join_parts(markables: Iterable[Markable]) -> tuple[list[Markable], list[Markable]]:
-    """Markables with their parts together, and those that have the id of another entity's.
+    """Markables with their parts joined, and those that repeat the id of another entity's markable.
 
-    The same id, opened again for the same entity, is another part of a discontinuous markable.
+    An id that opens again for its entity is another part of a discontinuous markable.
     """
-    whole: list[Markable] = []
-    known: dict[str, Markable] = {}
+    joined: list[Markable] = []
+    by_id: dict[str, Markable] = {}
     repeated = []
-    for one in markables:
-        identifier = one.get("MarkableID")
-        first = known.setdefault(identifier, one) if identifier else one
-        if first is one:
-            whole.append(one)
-        elif first.get("EntityID") == one.get("EntityID"):
-            first.parts += one.parts
-            first.attributes = one.attributes | first.attributes
+    for markable in markables:
+        identifier = markable.get("MarkableID")
+        first = by_id.setdefault(identifier, markable) if identifier else markable
+        if first is markable:
+            joined.append(markable)
+        elif first.get("EntityID") == markable.get("EntityID"):
+            first.parts += markable.parts
+            first.attributes = markable.attributes | first.attributes
         else:
-            whole.append(one)
-            repeated.append(one)
-    return whole, repeated
+            joined.append(markable)
+            repeated.append(markable)
+    return joined, repeated

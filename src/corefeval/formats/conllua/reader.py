@@ -62,7 +62,7 @@ _ODDITIES = (
 
 @dataclass(slots=True)
 class _Text:
-    """A document on its way: a row of cells for each token, and cells that say something."""
+    """The text of a document: a row of cells for each token, and cells that are not empty."""
 
     name: str
     metadata: dict[str, str] = field(default_factory=dict)
@@ -91,14 +91,14 @@ def read_conllua(
     """Read documents, tokens, markables of identity and deixis, sets, bridging.
 
     What cannot be used is counted in notices; `oddities`, where given, get a line for each. Columns
-    of nothing but `_` are left out, unless `all_columns` are wanted: other parts of the file may
-    have something in them.
+    of nothing but `_` are left out, unless `all_columns` is set because other parts of the file may
+    use them.
     """
     builder = CorpusBuilder(name=name, source=source.file)
     counts: Counter[str] = Counter()
-    told = [] if oddities is None else oddities
+    noted = [] if oddities is None else oddities
     for text in _documents(source, counts):
-        _DocumentReader(builder, text, source.file, told, counts).read()
+        _DocumentReader(builder, text, source.file, noted, counts).read()
     if not builder.documents:
         raise source.error(
             "there is no sentence in the file",
@@ -117,8 +117,8 @@ def _documents(source: Source, counts: Counter[str]) -> Iterator[_Text]:
     text: _Text | None = None
     comments: dict[str, str] = {}
     inside, number = False, 0
-    whole = source.text
-    for index, ended in enumerate(whole.split("\n" if "\n" in whole else "\r")):
+    content = source.text
+    for index, ended in enumerate(content.split("\n" if "\n" in content else "\r")):
         place, line = source.line(index), ended.removesuffix("\r")
         if line.startswith("#"):
             key, value = read_comment(line)
@@ -148,7 +148,7 @@ def _documents(source: Source, counts: Counter[str]) -> Iterator[_Text]:
 
 
 def _split(line: str, columns: Sequence[str], file: str, place: int) -> list[str]:
-    """The cells of a line: between tabs where there is one, else between blanks."""
+    """The cells of a line: separated by tabs if it has any, else by blanks."""
     # Of blanks, only plain ones part cells: others may be words.
     tabs = "\t" in line
     parts = (part.strip(" ") for part in line.split("\t" if tabs else " "))
@@ -159,16 +159,16 @@ def _split(line: str, columns: Sequence[str], file: str, place: int) -> list[str
     number = cells[first] if first < len(cells) else ""
     extra = cells[last + 1 :]  # between blanks, a word of two shifts all that is behind it
     if len(cells) + (needed == last) <= needed or (extra and ("\t" not in line or any(extra))):
-        found, expected = f"{len(cells)} columns", f"{needed + 1} to {last + 1} columns"
+        description, expected = f"{len(cells)} columns", f"{needed + 1} to {last + 1} columns"
     elif not (_NUMBER.fullmatch(number) or _RANGE.fullmatch(number)) and "ID" in columns:
-        found, expected = excerpt(number), "the number of a token in its document: 7, or 7.1"
+        description, expected = excerpt(number), "the number of a token in its document: 7, or 7.1"
     else:
         return cells[: last + 1] + ["_"] * (last + 1 - len(cells))
     raise InputError(
         "this is not a token line",
         file=file,
         line=place,
-        found=f"{found} in {excerpt(line)}",
+        found=f"{description} in {excerpt(line)}",
         expected=expected,
         fix="check that columns are where ‘# global.columns’ says, and that words have no blanks",
     )
@@ -191,7 +191,7 @@ def _add_token(
 
 
 def _token_columns(text: _Text) -> dict[str, list[str]]:
-    """All columns, numbers and parents counted in the sentence, and which tokens are empty."""
+    """All columns by name, with numbers and parents counted in the sentence, and `empty`."""
     cells = zip(*text.rows, strict=True) if text.rows else ((),) * len(TOKEN_COLUMNS)
     columns = dict(zip(TOKEN_COLUMNS, map(list, cells), strict=True))
     empty = ["1" if "." in number else "" for number in text.ids]
@@ -204,19 +204,19 @@ def _token_columns(text: _Text) -> dict[str, list[str]]:
 
 
 def _drop_empty_columns(builder: CorpusBuilder, *, but: Sequence[str]) -> None:
-    """Leave out columns in which no document has anything, but some."""
+    """Leave out columns in which no document has a value, except those in `but`."""
     used = {*but}
     for document in builder.documents:
         columns = document.tokens.columns.items()
-        used |= {name for name, one in columns if name not in used and {*one} - {"_", ""}}
+        used |= {name for name, cells in columns if name not in used and {*cells} - {"_", ""}}
     for document in builder.documents:
-        kept = {name: one for name, one in document.tokens.columns.items() if name in used}
+        kept = {name: cells for name, cells in document.tokens.columns.items() if name in used}
         document.tokens = replace(document.tokens, columns=kept)
 
 
 @dataclass(slots=True)
 class _DocumentReader:
-    """One document: its markables by id, its entities by column and name."""
+    """Reads a document: its markables by id, its entities by column and name."""
 
     builder: CorpusBuilder
     text: _Text
@@ -240,35 +240,39 @@ class _DocumentReader:
             sentence_metadata=self.text.comments,
             lines=self.text.lines,
         )
-        stated = self._other_columns()
+        stated = self._read_statements()
         for column in _LAYERS:
-            found = read_brackets(self.text.marked[column], self.file, column)
-            self.counts["misspelt-attributes"] += sum(len(one.misspelt) for one in found)
-            markables, repeated = join_parts(found)
-            for one in repeated:
-                message = f"MarkableID={excerpt(one.get('MarkableID'), 30)} again"
-                self._note("repeated-markables", "repeated-markable", one, message)
+            parts = read_brackets(self.text.marked[column], self.file, column)
+            self.counts["misspelt-attributes"] += sum(len(markable.misspelt) for markable in parts)
+            markables, repeated = join_parts(parts)
+            for markable in repeated:
+                message = f"MarkableID={excerpt(markable.get('MarkableID'), 30)} again"
+                self._report("repeated-markables", "repeated-markable", markable, message)
             self._add_markables(document, column, markables, stated)
             self._add_sets(document, column, markables)
         self._add_bridging(document)
 
-    def _note(self, notice: str, kind: str, markable: Markable, message: str) -> None:
+    def _report(self, notice: str, kind: str, markable: Markable, message: str) -> None:
         self.counts[notice] += 1
         self.oddities.append(Oddity(kind, markable.line, message))
 
-    def _other_columns(self) -> dict[str, dict[str, str]]:
-        """What REFERENCE and NOM_SEM say of markables, by id; they are in no form that holds."""
+    def _read_statements(self) -> dict[str, dict[str, str]]:
+        """The features that REFERENCE and NOM_SEM state, by the id of their markable.
+
+        Files write these columns in several ways, so that one which is no list of brackets is
+        counted and left out.
+        """
         stated: dict[str, dict[str, str]] = defaultdict(dict)
         for column, prefix in (("REFERENCE", "reference_"), ("NOM_SEM", "")):
             try:
-                found = read_brackets(self.text.marked[column], self.file, column)
+                markables = read_brackets(self.text.marked[column], self.file, column)
             except InputError:
                 self.counts["unread-columns"] += 1
                 continue
-            for one in found:
-                stated[one.get("MarkableID")] |= {
+            for markable in markables:
+                stated[markable.get("MarkableID")] |= {
                     prefix + _feature(name): value
-                    for name, value in one.attributes.items()
+                    for name, value in markable.attributes.items()
                     if name not in ("MarkableID", "EntityID")
                 }
         return stated
@@ -281,24 +285,26 @@ class _DocumentReader:
         stated: Mapping[str, dict[str, str]],
     ) -> None:
         layers = self.entities[column] = {}
-        for number, one in enumerate(markables, 1):
-            identifier = one.get("MarkableID")
-            entity = one.get("EntityID")
+        for number, markable in enumerate(markables, 1):
+            identifier = markable.get("MarkableID")
+            entity = markable.get("EntityID")
             if not entity:
-                entity = one.attributes["EntityID"] = identifier or f"unnamed_{number}"
+                entity = markable.attributes["EntityID"] = identifier or f"unnamed_{number}"
                 self.counts["no-entity"] += 1
             layer = _LAYERS[column]
             if layer == IDENTITY and _PSEUDO.fullmatch(entity):
                 layer = NON_REFERRING
             layers[entity] = layer
-            positions: Sequence[int] = range(*one.parts[0])
-            if len(one.parts) > 1:
-                positions = sorted({*chain.from_iterable(range(*part) for part in one.parts)})
-            features = {"mention_id": identifier, "minspan": self._minimum(one, positions)}
-            if one.get("Min") and not features["minspan"]:  # for those who take it all the same
-                features["min_outside"] = one.get("Min")
-            features |= {"semtype": one.get("SemType"), **stated.get(identifier, {})}
-            features |= {_feature(k): v for k, v in one.attributes.items() if k not in _KNOWN}
+            positions: Sequence[int] = range(*markable.parts[0])
+            if len(markable.parts) > 1:
+                positions = sorted({*chain.from_iterable(range(*part) for part in markable.parts)})
+            features = {"mention_id": identifier, "minspan": self._minimum(markable, positions)}
+            if (
+                markable.get("Min") and not features["minspan"]
+            ):  # for those who take it all the same
+                features["min_outside"] = markable.get("Min")
+            features |= {"semtype": markable.get("SemType"), **stated.get(identifier, {})}
+            features |= {_feature(k): v for k, v in markable.attributes.items() if k not in _KNOWN}
             row = document.mention_at(
                 entity,
                 positions,
@@ -310,81 +316,81 @@ class _DocumentReader:
                 self.owners.setdefault(identifier, entity)
 
     def _minimum(self, markable: Markable, positions: Sequence[int]) -> str:
-        """Which tokens of a markable its Min is, from 1; nothing where it is none of them."""
+        """The numbers of the tokens in Min, counted from 1 in the markable; empty if unusable."""
         text = markable.get("Min")
         if not text:
             return ""
         stated = [_place(match[0]) for match in _NUMBER.finditer(text)]
-        own = [_place(self.text.ids[position]) for position in positions]
-        if not stated or not {*stated} <= {*own}:
+        tokens = [_place(self.text.ids[position]) for position in positions]
+        if not stated or not {*stated} <= {*tokens}:
             message = f"Min={excerpt(text, 30)} is not inside tokens "
             message += f"{self.text.ids[positions[0]]} to {self.text.ids[positions[-1]]}"
-            self._note("minimum-outside", "unusable-minimum", markable, message)
+            self._report("minimum-outside", "unusable-minimum", markable, message)
             return ""
         low, high = min(stated), max(stated)
         is_range = len(stated) < 3
-        inside = (low <= one <= high if is_range else one in stated for one in own)
+        inside = (low <= token <= high if is_range else token in stated for token in tokens)
         return ",".join(str(number) for number, holds in enumerate(inside, 1) if holds)
 
     def _add_sets(
         self, document: DocumentBuilder, column: str, markables: Sequence[Markable]
     ) -> None:
-        """`ElementOf` of any mention makes its entity an element."""
+        """Add a relation for each set; `ElementOf` of any mention makes its entity an element."""
         layers = self.entities[column]
         sets: dict[str, list[tuple[str, int]]] = {}
-        for one in markables:
-            entity, wholes = one.get("EntityID"), one.list("ElementOf")
-            for whole, times in Counter(wholes).items():
+        for markable in markables:
+            entity, set_names = markable.get("EntityID"), markable.list("ElementOf")
+            for set_name, times in Counter(set_names).items():
                 if times > 1:
-                    message = f"ElementOf={excerpt(whole, 30)} {times} times"
-                    self.oddities.append(Oddity("repeated-relation", one.line, message))
-                if whole in layers:
-                    sets.setdefault(whole, []).append((entity, layers[entity]))
+                    message = f"ElementOf={excerpt(set_name, 30)} {times} times"
+                    self.oddities.append(Oddity("repeated-relation", markable.line, message))
+                if set_name in layers:
+                    sets.setdefault(set_name, []).append((entity, layers[entity]))
                 else:
-                    message = f"an element of {excerpt(whole, 30)}, which has no mentions"
-                    self._note("unresolved-relations", "unmentioned-entity", one, message)
-        for whole, elements in sets.items():
-            document.relation(SPLIT, (whole, layers[whole]), elements)
+                    message = f"an element of {excerpt(set_name, 30)}, which has no mentions"
+                    self._report("unresolved-relations", "unmentioned-entity", markable, message)
+        for set_name, elements in sets.items():
+            document.relation(SPLIT, (set_name, layers[set_name]), elements)
 
     def _add_bridging(self, document: DocumentBuilder) -> None:
-        """Relations between markables of IDENTITY, whose ids alone count."""
+        """Add the relations of BRIDGING, which refer to markables of IDENTITY by their ids."""
         layers = self.entities["IDENTITY"]
-        for one in read_brackets(self.text.marked["BRIDGING"], self.file, "BRIDGING"):
-            self.counts["misspelt-attributes"] += len(one.misspelt)
-            identifier = one.get("MarkableID")
+        for bridging in read_brackets(self.text.marked["BRIDGING"], self.file, "BRIDGING"):
+            self.counts["misspelt-attributes"] += len(bridging.misspelt)
+            identifier = bridging.get("MarkableID")
             anaphor = self.numbers.get(identifier)
-            anchors = one.list("MentionAnchor")
+            anchors = bridging.list("MentionAnchor")
             mentions = [self.numbers[a] for a in anchors if a in self.numbers]
-            names = [a for a in one.list("EntityAnchor") if a in layers and not mentions]
+            names = [a for a in bridging.list("EntityAnchor") if a in layers and not mentions]
             missing = [] if anaphor is not None else [identifier or "nothing"]
             missing += [anchor for anchor in anchors if anchor not in self.numbers]
             if not mentions and not names and not anchors:
-                missing += one.list("EntityAnchor") or ["nothing"]
+                missing += bridging.list("EntityAnchor") or ["nothing"]
             if missing:
                 listed = " and ".join(excerpt(name, 30) for name in missing)
                 message = f"bridging of {listed}, which is not a markable of IDENTITY"
-                self._note("unresolved-relations", "unknown-markable", one, message)
+                self._report("unresolved-relations", "unknown-markable", bridging, message)
             if anaphor is None:
                 continue
-            self._compare_anchors(one)
+            self._compare_anchors(bridging)
             antecedents: list[Reference] = [*mentions, *((name, layers[name]) for name in names)]
             for antecedent in antecedents:
-                document.relation(BRIDGING, anaphor, [antecedent], one.get("Rel"))
+                document.relation(BRIDGING, anaphor, [antecedent], bridging.get("Rel"))
 
     def _compare_anchors(self, bridging: Markable) -> None:
-        """Note mentions that are of another entity than the one that is named beside them."""
+        """Report a MentionAnchor whose entity is not among those of EntityAnchor."""
         stated = bridging.list("EntityAnchor")
-        named = [one for one in bridging.list("MentionAnchor") if one in self.owners]
-        strange = [one for one in named if stated and self.owners[one] not in stated]
+        named = [anchor for anchor in bridging.list("MentionAnchor") if anchor in self.owners]
+        strange = [anchor for anchor in named if stated and self.owners[anchor] not in stated]
         if strange:
             message = f"MentionAnchor {excerpt(strange[0], 30)} is of entity "
             message += f"{excerpt(self.owners[strange[0]], 30)}, and EntityAnchor is "
             message += excerpt(bridging.get("EntityAnchor"), 30)
-            self._note("contradictory-anchors", "contradictory-anchors", bridging, message)
+            self._report("contradictory-anchors", "contradictory-anchors", bridging, message)
 
 
 def _place(number: str) -> tuple[int, int]:
-    """The number of a token in a form that can be compared: zeros come behind words."""
+    """A key that sorts numbers of tokens: 7.1 comes behind 7."""
     word, _, node = number.partition(".")
     return int(word), int(node or 0)
 

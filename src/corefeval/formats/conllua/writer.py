@@ -42,7 +42,7 @@ _NOM_SEM = {"entity_type": "Entity_Type", "genericity": "Genericity"}
 
 
 def write_conllua(corpus: Corpus) -> Written:
-    """Write all documents; says what could not be written as it is.
+    """The file with all documents, and notices of what could not be written as it is.
 
     Brackets must nest, so that a mention which crosses another is written in parts, as a
     discontinuous one is; read again, it is whole.
@@ -65,7 +65,7 @@ def write_conllua(corpus: Corpus) -> Written:
 
 
 class _DocumentWriter:
-    """One document on its way to text."""
+    """Writes a document."""
 
     def __init__(
         self,
@@ -91,16 +91,24 @@ class _DocumentWriter:
         cells: dict[str, dict[int, str]] = {column: {} for column in COLUMNS[len(TOKEN_COLUMNS) :]}
         elements = self._elements()
         mentions = self.document.mentions
-        for column, wanted in (("IDENTITY", False), ("DISCOURSE_DEIXIS", True)):
-            some = [m for m in mentions if (self._layer(m.entity.index) == DEIXIS) == wanted]
-            cells[column] = self._brackets([(m, self._markable(m, elements)) for m in some])
+        deictic = [self._layer(mention.entity.index) == DEIXIS for mention in mentions]
+        for column, is_deixis in (("IDENTITY", False), ("DISCOURSE_DEIXIS", True)):
+            markables = [
+                (mention, self._markable(mention, elements))
+                for mention, of_deixis in zip(mentions, deictic, strict=True)
+                if of_deixis == is_deixis
+            ]
+            cells[column] = self._brackets(markables)
         cells["BRIDGING"] = self._bridging()
         cells |= self._statements()
         lines = [f"# meta::{k} = {' '.join(v.split())}" for k, v in self.document.metadata.items()]
         comments = self.document.sentence_metadata
         for number, (start, end) in enumerate(self.sentences):
-            known = comments[number] if number < len(comments) else {}
-            lines += [f"# {k} = {' '.join(v.split())}" if v else f"# {k}" for k, v in known.items()]
+            sentence_comments = comments[number] if number < len(comments) else {}
+            lines += [
+                f"# {key} = {' '.join(value.split())}" if value else f"# {key}"
+                for key, value in sentence_comments.items()
+            ]
             for position in range(start, end):
                 marks = (column.get(position, "_") for column in cells.values())
                 lines.append("\t".join((*rows[position], *marks)))
@@ -111,32 +119,32 @@ class _DocumentWriter:
         return 0 if self.layers is None else int(self.layers[entity])
 
     def _names(self) -> dict[int, str]:
-        """Ids of entities: their own where all are distinct and safe, or numbers."""
+        """Ids of entities: their names if all are distinct and safe, else numbers."""
         entities = self.document.entities
-        own = {entity.index: entity.name for entity in entities}
-        keys = {(self._layer(index) == DEIXIS, name) for index, name in own.items()}
-        fits = len(keys) == len(own) and all(_SAFE.fullmatch(name) for name in own.values())
+        names = {entity.index: entity.name for entity in entities}
+        keys = {(self._layer(index) == DEIXIS, name) for index, name in names.items()}
+        fits = len(keys) == len(names) and all(_SAFE.fullmatch(name) for name in names.values())
         if fits and all(
             (self._layer(index) == NON_REFERRING) == name.lower().endswith(("-pseudo", "_pseudo"))
-            for index, name in own.items()
+            for index, name in names.items()
             if self._layer(index) != DEIXIS
         ):
-            return own
+            return names
         endings = ("", "-DD", _PSEUDO)
         if self.document.corpus.names is not None:
-            self.counts["entity-names"] += len(own)
+            self.counts["entity-names"] += len(names)
         return {
             entity: f"{number}{endings[self._layer(entity)]}"
-            for number, entity in enumerate(own, 1)
+            for number, entity in enumerate(names, 1)
         }
 
     def _markable_ids(self) -> dict[int, str]:
-        """Ids of mentions: their own where all are distinct and safe, or numbers."""
+        """Ids of mentions: those that they have if all are distinct and safe, else numbers."""
         mentions = self.document.mentions
-        own = [str(mention.features.get("mention_id", "")) for mention in mentions]
-        if len({*own}) == len(own) and all(map(_SAFE.fullmatch, own)):
-            return {mention.row: name for mention, name in zip(mentions, own, strict=True)}
-        self.counts["mention-ids"] += sum(map(bool, own))
+        ids = [str(mention.features.get("mention_id", "")) for mention in mentions]
+        if len({*ids}) == len(ids) and all(map(_SAFE.fullmatch, ids)):
+            return {mention.row: name for mention, name in zip(mentions, ids, strict=True)}
+        self.counts["mention-ids"] += sum(map(bool, ids))
         begin = ("markable_", "dd_markable_", "markable_")
         return {
             mention.row: f"{begin[self._layer(mention.entity.index)]}{number}"
@@ -145,24 +153,24 @@ class _DocumentWriter:
 
     def _rows(self) -> list[list[str]]:
         """The columns of each token; numbers and parents are counted through the document."""
-        known = {n: self.document.column(n) for n in TOKEN_COLUMNS if n in self.document.columns}
+        columns = {n: self.document.column(n) for n in TOKEN_COLUMNS if n in self.document.columns}
         local = sentence_numbers(len(self.words), [s for s, _ in self.sentences], self.empty)
         rows = []
         for start, end in self.sentences:
             through = dict(zip(local[start:end], self.numbers[start:end], strict=True))
             for position in range(start, end):
-                cells = {name: " ".join(known[name][position].split()) for name in known}
+                cells = {name: " ".join(columns[name][position].split()) for name in columns}
                 for name in ("head", "deps"):
                     cells[name] = renumber(cells.get(name, ""), through)
                 cells["misc"] = without_coreference(cells.get("misc", ""))
                 word = plain_word(self.words[position])
                 self.counts["changed-words"] += word != self.words[position]
-                others = [cells.get(name) or "_" for name in list(TOKEN_COLUMNS)[2:]]
-                rows.append([self.numbers[position], word, *others])
+                further_cells = [cells.get(name) or "_" for name in list(TOKEN_COLUMNS)[2:]]
+                rows.append([self.numbers[position], word, *further_cells])
         return rows
 
     def _markable(self, mention: Mention, elements: dict[int, list[str]]) -> str:
-        """What stands behind an opening bracket."""
+        """The text behind an opening bracket: the attributes of a mention."""
         entity, features = mention.entity.index, mention.features
         values = {"EntityID": self.names[entity], "MarkableID": self.ids[mention.row]}
         values["Min"] = self._minimum(mention, str(features.get("minspan") or ""))
@@ -182,46 +190,52 @@ class _DocumentWriter:
         return safe
 
     def _minimum(self, mention: Mention, text: str) -> str:
-        """A minimum span by the numbers of the document's tokens, the first and the last."""
-        own = mention.positions
-        numbers = [int(one) for one in re.findall(r"[0-9]{1,9}", text)]
-        inside = sorted({own[number - 1] for number in numbers if 0 < number <= len(own)})
+        """A minimum span: the numbers of its first and last token, counted in the document."""
+        positions = mention.positions
+        numbers = [int(number) for number in re.findall(r"[0-9]{1,9}", text)]
+        inside = sorted(
+            {positions[number - 1] for number in numbers if 0 < number <= len(positions)}
+        )
         if not inside:
             return ""
-        self.counts["minimum-ranges"] += inside != [p for p in own if inside[0] <= p <= inside[-1]]
+        self.counts["minimum-ranges"] += inside != [
+            p for p in positions if inside[0] <= p <= inside[-1]
+        ]
         edges = dict.fromkeys((inside[0], inside[-1]))
         return ",".join(self.numbers[position] for position in edges)
 
     def _elements(self) -> dict[int, list[str]]:
-        """The sets that entities are elements of."""
-        found: dict[int, list[str]] = defaultdict(list)
+        """The names of the sets that each entity is an element of."""
+        set_names: dict[int, list[str]] = defaultdict(list)
         for relation in relations_of(self.document).values():
             if relation.kind == SPLIT:
-                whole = relation.anaphor[0]
-                wanted = [one for one, _ in relation.antecedents if one in self.names]
-                fits = whole in self.names and {self._layer(one) == DEIXIS for one in wanted} == {
-                    self._layer(whole) == DEIXIS
+                set_entity = relation.anaphor[0]
+                elements = [element for element, _ in relation.antecedents if element in self.names]
+                is_deictic = {self._layer(element) == DEIXIS for element in elements}
+                fits = set_entity in self.names and is_deictic == {
+                    self._layer(set_entity) == DEIXIS
                 }
-                if not fits or len(wanted) < len(relation.antecedents):
+                if not fits or len(elements) < len(relation.antecedents):
                     self.lost.append(relation)
-                for one in wanted if fits else ():
-                    found[one] += [self.names[whole]] * (self.names[whole] not in found[one])
+                for element in elements if fits else ():
+                    if self.names[set_entity] not in set_names[element]:
+                        set_names[element].append(self.names[set_entity])
             elif relation.kind != BRIDGING:
                 self.lost.append(relation)
-        return found
+        return set_names
 
     def _brackets(
-        self, found: Sequence[tuple[Mention, str]], *, whole: bool = True
+        self, markables: Sequence[tuple[Mention, str]], *, keep_whole: bool = True
     ) -> dict[int, str]:
-        """The cells of a column from mentions and what their brackets say: what closes, what opens.
+        """The cells of a column by token, from mentions and the texts of their brackets.
 
-        What would cross a bracket that is still open ends with it, and if it is to be `whole` goes
-        on behind it, as another part.
+        A mention that would cross a bracket which is still open ends with it; with `keep_whole` it
+        goes on behind it, as another part.
         """
         waiting = [
             (start, -end, number)
-            for number, (mention, _) in enumerate(found)
-            for start, end in (mention.parts if whole else [mention.span])
+            for number, (mention, _) in enumerate(markables)
+            for start, end in (mention.parts if keep_whole else [mention.span])
         ]
         heapq.heapify(waiting)
         closing: Counter[int] = Counter()
@@ -230,11 +244,11 @@ class _DocumentWriter:
         crossing, said = set(), set()
         while waiting:
             start, negative, number = heapq.heappop(waiting)
-            end, text = -negative, found[number][1]
+            end, text = -negative, markables[number][1]
             while still_open and still_open[-1] - 1 <= start:
                 still_open.pop()
             if still_open and end > still_open[-1]:
-                if whole:
+                if keep_whole:
                     heapq.heappush(waiting, (still_open[-1], -end, number))
                     crossing.add(number)
                 end = still_open[-1]
@@ -253,7 +267,7 @@ class _DocumentWriter:
     def _bridging(self) -> dict[int, str]:
         """Brackets of anaphors, one for each antecedent."""
         owners = self.document.corpus.mention_entity
-        found = []
+        markables = []
         for number, relation in relations_of(self.document).items():
             if relation.kind == BRIDGING and number not in self.anchors:
                 self.lost.append(relation)
@@ -265,17 +279,17 @@ class _DocumentWriter:
                     "MentionAnchor": self.ids[antecedent],
                     "EntityAnchor": self.names[int(owners[antecedent])],
                 }
-                found.append((Mention(self.document, anaphor), _join_values(values)))
-        return self._brackets(found, whole=False)
+                markables.append((Mention(self.document, anaphor), _join_values(values)))
+        return self._brackets(markables, keep_whole=False)
 
     def _statements(self) -> dict[str, dict[int, str]]:
-        """The columns REFERENCE and NOM_SEM, from properties of mentions."""
+        """The cells of the columns REFERENCE and NOM_SEM by token, from features of mentions."""
         columns: dict[str, list[tuple[Mention, str]]] = {"REFERENCE": [], "NOM_SEM": []}
         for mention in self.document.mentions:
             if self._layer(mention.entity.index) == DEIXIS:
                 continue
             features = {n: str(v) for n, v in mention.features.items() if v}
-            known = {
+            statements = {
                 "REFERENCE": {
                     n.removeprefix("reference_"): v
                     for n, v in features.items()
@@ -283,12 +297,12 @@ class _DocumentWriter:
                 },
                 "NOM_SEM": {_NOM_SEM[n]: v for n, v in features.items() if n in _NOM_SEM},
             }
-            for column, values in known.items():
+            for column, values in statements.items():
                 if values:
                     safe = {name: self._value(value) for name, value in values.items()}
                     text = _join_values({"MarkableID": self.ids[mention.row], **safe})
                     columns[column].append((mention, text))
-        return {c: self._brackets(found, whole=False) for c, found in columns.items()}
+        return {c: self._brackets(markables, keep_whole=False) for c, markables in columns.items()}
 
 
 def _join_values(values: Mapping[str, str]) -> str:
