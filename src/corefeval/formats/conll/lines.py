@@ -59,7 +59,7 @@ class Lines:
         return start
 
     def cells(self, data: ByteArray, lines: IntArray) -> Cells:
-        """Where the last cells of `lines` (all that are MARKED) start, and their last eight bytes."""
+        """Where the last cells of the MARKED `lines` start, and their last eight bytes."""
         if lines.size == self.cell.size:  # no line became MARKED after the first sight
             return self.cell, self.text
         return find_cells(data, self.starts(lines), self.end[lines])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from urllib.parse import unquote
 
 import numpy as np
 
@@ -10,7 +11,6 @@ from corefeval.diagnostics import InputError, excerpt
 from corefeval.formats.conll.bitmaps import BLANK_BYTE
 from corefeval.formats.conll.columns import coded_cells
 from corefeval.formats.conll.lines import HASH_BYTE
-from corefeval.formats.conllu.entity_attribute import Header
 from corefeval.formats.conllu.scan import Scan
 from corefeval.formats.source import Source
 from corefeval.model import DocumentId
@@ -19,6 +19,8 @@ from corefeval.model.categories import Categories
 
 TELLING = (b"# newdoc", b"# global.Entity", b"# meta::")
 _OF_DOCUMENTS = ("newdoc", "global.", "meta::")
+_DEFAULT_FIELDS = ("eid", "etype", "head", "minspan", "infstat", "link", "identity")
+_ID_FIELDS = ("eid", "GRP")
 _PATIENCE = 16
 _ASCII = 128
 
@@ -36,6 +38,40 @@ def read_comment(comment: str) -> tuple[str, str]:
 def read_sentence_comment(comment: str) -> tuple[str, str] | None:
     """The key and value of a comment about a sentence; None for comments about a document."""
     return None if comment.lstrip("# ").startswith(_OF_DOCUMENTS) else read_comment(comment)
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The order of the fields of an opening bracket, from `# global.Entity`."""
+
+    fields: tuple[str, ...] = _DEFAULT_FIELDS
+
+    @staticmethod
+    def parse(text: str) -> Header:
+        """The header that a text such as `eid-etype-head` states."""
+        return Header(tuple(field.strip() for field in text.strip().split("-")))
+
+    @property
+    def id_index(self) -> int | None:
+        """The index of the entity's id; None where no field is."""
+        return next((self.fields.index(name) for name in _ID_FIELDS if name in self.fields), None)
+
+    @property
+    def head_index(self) -> int | None:
+        """The index of the head word's number; None where no field is."""
+        return self.fields.index("head") if "head" in self.fields else None
+
+    def values(self, text: str) -> dict[str, str]:
+        """The values in an opening bracket by field, without id and head.
+
+        Hyphens beyond the last field belong to it.
+        """
+        parts = text.split("-", len(self.fields) - 1)
+        return {
+            name: unquote(value) if "%" in value else value
+            for name, value in zip(self.fields, parts, strict=False)
+            if value and value != "_" and name not in (*_ID_FIELDS, "head")
+        }
 
 
 @dataclass(slots=True)

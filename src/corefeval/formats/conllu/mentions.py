@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from urllib.parse import unquote
 
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, excerpt, note
 from corefeval.formats.conll.cells import match_brackets
-from corefeval.formats.conllu.comments import Documents
-from corefeval.formats.conllu.entity_attribute import BRACKET, Header, identity
+from corefeval.formats.conllu.comments import Documents, Header
 from corefeval.formats.conllu.scan import Scan, attributes
 from corefeval.formats.source import Source
 from corefeval.model.arrays import IntArray
 from corefeval.model.corpus import NO_GAPS
 
+_BRACKET = re.compile(r"\(([^()\n]+)(\))?|([^()\n]+)\)|(\n)|(.)", re.DOTALL)
+_PART = re.compile(r"(.*)\[(\d{1,6})/(\d{1,6})\]", re.DOTALL)
 _PLAIN_ID = re.compile(r"e?\d+")
 
 
@@ -93,7 +95,7 @@ def _read_brackets(
     text = result.source.decode(b"\n".join(values))
     foreign: list[int] = []
     at = 0
-    for opened, single, closed, newline, odd in BRACKET.findall(text):
+    for opened, single, closed, newline, odd in _BRACKET.findall(text):
         if newline:
             at += 1
             continue
@@ -113,8 +115,20 @@ def _read_brackets(
         result.opens.append(bool(opened))
         result.closes.append(bool(single or closed))
         result.text.append(opened)
-    result.keys = [(owner, *identity(text)) for owner, text in numbers]
+    result.keys = [(owner, *_parse_identity(text)) for owner, text in numbers]
     _check_attributes(result, marks, foreign, notices)
+
+
+def _parse_identity(text: str) -> tuple[str, int, int]:
+    """An id, and the number of a discontinuous mention's part, and of all its parts.
+
+    >>> _parse_identity("e7[1/2]")
+    ('e7', 1, 2)
+    """
+    match = _PART.fullmatch(text) if "[" in text else None
+    if match is None:
+        return (unquote(text) if "%" in text else text), 1, 1
+    return unquote(match[1]), int(match[2]), int(match[3])
 
 
 def _check_attributes(

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import Notice, excerpt, note
-from corefeval.formats.conllu.comments import Documents, find_documents
-from corefeval.formats.conllu.entity_attribute import Header
+from corefeval.formats.conllu.comments import Documents, Header, find_documents
 from corefeval.formats.conllu.mentions import Mentions, find_mentions
 from corefeval.formats.conllu.scan import Scan, attributes, scan_lines
 from corefeval.formats.conllu.tokens import ConlluLines, SentenceComments

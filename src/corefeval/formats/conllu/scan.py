@@ -18,6 +18,7 @@ from corefeval.model.arrays import BoolArray, ByteArray, IntArray
 TAB, BAR = 9, ord("|")
 N_COLUMNS = 10
 
+_COREFERENCE = re.compile(r"(Entity|Bridge|Split|SplitAnte)=")
 _RANGE = re.compile(rb"\d+-\d+")
 _EMPTY_NODE = re.compile(rb"\d+\.\d+")
 
@@ -189,6 +190,17 @@ def attributes(scan: Scan, key: bytes) -> tuple[IntArray, list[bytes]]:
     rows = np.flatnonzero(real)
     bounds = zip(begin[rows].tolist(), end[rows].tolist(), strict=True)
     return token[rows], [scan.content[start:stop].rstrip() for start, stop in bounds]
+
+
+def without_coreference(misc: str) -> str:
+    """A cell of MISC without the attributes of entities and their relations.
+
+    >>> without_coreference("Entity=(e1)|SpaceAfter=No|SplitAnte=e1<e2")
+    'SpaceAfter=No'
+    """
+    return "|".join(
+        part for part in misc.split("|") if part != "_" and not _COREFERENCE.match(part)
+    )
 
 
 def not_conllu(source: Source, line: int, text: bytes, problem: str, expected: str) -> InputError:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from corefeval.formats.conllu.entity_attribute import without_coreference
+from corefeval.formats.conllu.scan import without_coreference
 from corefeval.formats.conllu.tokens import COLUMNS, ConlluLines
 from corefeval.formats.losses import (
     check_distinct,

@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
-from corefeval.formats.conllu.entity_attribute import without_coreference
+from corefeval.formats.conllu.scan import without_coreference
 from corefeval.formats.conllu.tokens import COLUMNS as TOKEN_COLUMNS
 from corefeval.formats.conllua.cells import COLUMNS, means_else, renumber
 from corefeval.formats.losses import (
