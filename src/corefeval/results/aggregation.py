@@ -60,8 +60,8 @@ class CountTable:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CountTable):
             return NotImplemented
-        mine, theirs = ((t.shape, t.names, t.parts, t.by) for t in (self, other))
-        return mine == theirs and np.array_equal(_numbers(self.values), _numbers(other.values))
+        keys = [(table.shape, table.names, table.parts, table.by) for table in (self, other)]
+        return keys[0] == keys[1] and np.array_equal(_numbers(self.values), _numbers(other.values))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -71,7 +71,7 @@ class CountTable:
         first = tables[0]
         if first.values is None:
             return first
-        return replace(first, values=np.concatenate([_numbers(one.values) for one in tables]))
+        return replace(first, values=np.concatenate([_numbers(table.values) for table in tables]))
 
 
 def _numbers(values: Numbers | None) -> Numbers:
@@ -97,7 +97,7 @@ class Aggregation(NamedTuple):
 
     @property
     def width(self) -> int:
-        """How many numbers a document has."""
+        """How many numbers of each document add up."""
         return len(self.additive({name: np.zeros(1) for name in self.names}))
 
     def rates(self, counts: Mapping[str, Any]) -> Rates:
@@ -142,18 +142,20 @@ class Aggregation(NamedTuple):
             return self.rates(dict(zip(self.names, sums, strict=True)))
         if self.aggregate == "pool":
             return self.rates(self._pool(sums))
-        known = self.rates({name: np.zeros(1) for name in self.names})
+        rate_names = self.rates({name: np.zeros(1) for name in self.names})
         if self.aggregate == "weighted":
-            half = len(known)
-            return {name: divide(sums[i], sums[half + i]) for i, name in enumerate(known)}
+            half = len(rate_names)
+            return {name: divide(sums[i], sums[half + i]) for i, name in enumerate(rate_names)}
         if self.aggregate != "macro-rates":
-            return {name: divide(sums[index], sums[-1]) for index, name in enumerate(known)}
-        # stanza's means have the little more below, instead of documents' ratios.
-        more, mean = (0.0, harmonic_mean)
+            return {name: divide(sums[index], sums[-1]) for index, name in enumerate(rate_names)}
+        # stanza adds EPSILON to the denominators of means, and not to those of documents.
+        epsilon, mean = (0.0, harmonic_mean)
         if self.undefined in ("epsilon", "nan-ceafe"):
-            more, mean = EPSILON, epsilon_mean
-        rates = {name: divide(sums[index], sums[-1] + more) for index, name in enumerate(known)}
-        if "recall" not in rates:  # what has a rate of its own alone
+            epsilon, mean = EPSILON, epsilon_mean
+        rates = {
+            name: divide(sums[index], sums[-1] + epsilon) for index, name in enumerate(rate_names)
+        }
+        if "recall" not in rates:  # such as accuracy alone
             return rates
         return {**rates, "f1": mean(rates["recall"], rates["precision"])}
 
@@ -164,17 +166,17 @@ class Aggregation(NamedTuple):
             return self.rates_of_sums(sums)[name]
         counts = dict(zip(self.names, sums, strict=True))
         sides = ("recall", "precision")
-        (top, whole), (other_top, other_whole) = (
+        (recall_top, recall_total), (precision_top, precision_total) = (
             (counts[f"{side}_numerator"], counts[f"{side}_denominator"]) for side in sides
         )
-        bottom = np.asarray(top * other_whole + other_top * whole)
-        f1: Numbers = np.multiply(top, other_top, out=np.empty_like(bottom))
+        bottom = np.asarray(recall_top * precision_total + precision_top * recall_total)
+        f1: Numbers = np.multiply(recall_top, precision_top, out=np.empty_like(bottom))
         f1 *= 2.0
-        if bottom.all() and whole.all() and other_whole.all():
+        if bottom.all() and recall_total.all() and precision_total.all():
             f1 /= bottom
             return f1
-        known = (bottom != 0) & (whole != 0) & (other_whole != 0)
-        return divide(f1, np.where(known, bottom, 0.0))
+        is_defined = (bottom != 0) & (recall_total != 0) & (precision_total != 0)
+        return divide(f1, np.where(is_defined, bottom, 0.0))
 
     @property
     def _is_blanc(self) -> bool:
@@ -183,8 +185,8 @@ class Aggregation(NamedTuple):
     def _pool(self, sums: Numbers) -> dict[str, Numbers]:
         """Counts with the pairs across documents, none of which is a link."""
         counts = dict(zip(self.names, sums, strict=False))
-        for side, within in zip(_SIDES, sums[len(self.names) :], strict=True):
-            across = _choose(counts[f"{side}_mentions"]) - within
+        for side, pairs_within in zip(_SIDES, sums[len(self.names) :], strict=True):
+            across = _choose(counts[f"{side}_mentions"]) - pairs_within
             counts[f"non_coreference_{side}"] = counts[f"non_coreference_{side}"] + across
         return counts
 

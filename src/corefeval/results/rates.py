@@ -30,7 +30,7 @@ def divide(numerator: Any, denominator: Any, undefined: float = 0.0) -> Numbers:
 
 
 def harmonic_mean(recall: Numbers, precision: Numbers) -> Numbers:
-    """F1."""
+    """The harmonic mean of recall and precision, F1."""
     return divide(2.0 * recall * precision, recall + precision)
 
 
@@ -56,8 +56,8 @@ def blanc_rates(
         common = counts.get(f"{kind}_common_response", counts[f"{kind}_common"])
         precision = divide(common, counts[f"{kind}_response"], undefined)
         halves.append((recall, precision, harmonic_mean(recall, precision)))
-        known = np.asarray(counts[f"{kind}_key"]) + (of_both and counts[f"{kind}_response"])
-        present.append((known > 0).astype(np.float64))
+        links = np.asarray(counts[f"{kind}_key"]) + (of_both and counts[f"{kind}_response"])
+        present.append((links > 0).astype(np.float64))
     return {
         name: divide(first * present[0] + second * present[1], present[0] + present[1], undefined)
         for name, first, second in zip(("recall", "precision", "f1"), *halves, strict=True)
@@ -65,13 +65,13 @@ def blanc_rates(
 
 
 def scorch_rates(counts: Mapping[str, Any], undefined: float = 0.0) -> Rates:
-    """BLANC as scorch has it: 1 where there is no link, but the same mention or none at all."""
+    """BLANC as scorch counts it: 1 where neither side has links and both have the same mentions."""
     rates = blanc_rates(counts, undefined)
     kinds = ("coreference", "non_coreference")
     links = sum(np.asarray(counts[f"{kind}_{side}"]) for kind in kinds for side in _SIDES)
     common = np.asarray(counts["common_mentions"])
-    same = (common == counts["key_mentions"]) & (common == counts["response_mentions"])
-    return {name: np.where((links == 0) & same, 1.0, rate) for name, rate in rates.items()}
+    are_same = (common == counts["key_mentions"]) & (common == counts["response_mentions"])
+    return {name: np.where((links == 0) & are_same, 1.0, rate) for name, rate in rates.items()}
 
 
 _SIDES = ("key", "response")
@@ -115,7 +115,7 @@ RATES: dict[str, Callable[[Mapping[str, Any], float], Rates]] = {
 def rates_of(shape: str, counts: Mapping[str, Any], undefined: str = "0") -> Rates:
     """The rates that follow from counts of a shape; `undefined` is what x/0 is, "0" or "1".
 
-    With "epsilon" or "nan-ceafe" every denominator of recall and precision is a little more.
+    With "epsilon" or "nan-ceafe" EPSILON is added to the denominators of recall and precision.
     """
     if undefined in _EPSILONS and shape == "ratio":
         recall, precision = (
@@ -130,7 +130,7 @@ _EPSILONS = ("epsilon", "nan-ceafe")
 
 
 def epsilon_mean(recall: Numbers, precision: Numbers) -> Numbers:
-    """F1 with a little more below."""
+    """F1 with EPSILON added to the denominator."""
     return np.asarray(2.0 * recall * precision / (recall + precision + EPSILON))
 
 
@@ -202,15 +202,15 @@ class Score:
 
     def _part(self, part: str) -> Score:
         start = part + "_"
-        rates = _beginning(start, self.rates)
+        rates = _select_prefixed(start, self.rates)
         if not rates:
             raise UndefinedRateError(f"{self.metric} has no part {part}")
         return Score(
             f"{self.metric}.{part}",
             rates,
-            _beginning(start, self.counts),
+            _select_prefixed(start, self.counts),
             self.signature,
-            intervals=_beginning(start, self.intervals),
+            intervals=_select_prefixed(start, self.intervals),
             segments=self.segments and self.segments._part(part),
         )
 
@@ -226,14 +226,14 @@ class Score:
             **{name: self.rates[name] for name in RATE_NAMES if name in self.rates},
         }
         if self.intervals:
-            known = [name for name in RATE_NAMES if name in self.intervals]
-            shown["ci"] = {name: list(self.intervals[name]) for name in known}
+            names = [name for name in RATE_NAMES if name in self.intervals]
+            shown["ci"] = {name: list(self.intervals[name]) for name in names}
         if self.segments and not self.parts:
             shown["segments"] = self.segments.as_dict()
         if self.counts and not self.parts:
             shown["counts"] = dict(self.counts)
         if self.categories:
-            shown["categories"] = {name: one.as_dict() for name, one in self.categories.items()}
+            shown["categories"] = {name: score.as_dict() for name, score in self.categories.items()}
         return shown
 
     def __repr__(self) -> str:
@@ -241,8 +241,8 @@ class Score:
         return f"<{self.metric}: {rates}>"
 
 
-def _beginning(start: str, values: Mapping[str, T]) -> dict[str, T]:
-    """The values whose names begin so, by the rest of their names."""
+def _select_prefixed(start: str, values: Mapping[str, T]) -> dict[str, T]:
+    """The values whose names begin with `start`, by their names without it."""
     return {
         name.removeprefix(start): value for name, value in values.items() if name.startswith(start)
     }
@@ -256,13 +256,13 @@ def score_rows(names: Row, scores: Mapping[str, Score]) -> Iterator[Row]:
     rates of nothing are None.
     """
     for score in scores.values():
-        for one in (*score.parts.values(), score):
-            known = one.rates if one.has_counted or names["size"] is None else {}
-            row = {**names, "metric": one.metric, **{rate: known.get(rate) for rate in RATE_NAMES}}
-            intervals = (one.segments or one).intervals
+        for part in (*score.parts.values(), score):
+            rates = part.rates if part.has_counted or names["size"] is None else {}
+            row = {**names, "metric": part.metric, **{rate: rates.get(rate) for rate in RATE_NAMES}}
+            intervals = (part.segments or part).intervals
             for rate in RATE_NAMES if intervals else ():
-                if one.segments is not None:
-                    row[f"{rate}_segments"] = one.segments.rates.get(rate)
+                if part.segments is not None:
+                    row[f"{rate}_segments"] = part.segments.rates.get(rate)
                 low, high = intervals.get(rate, (None, None))
                 row |= {f"{rate}_low": low, f"{rate}_high": high}
-            yield {**row, "signature": one.signature}
+            yield {**row, "signature": part.signature}

@@ -104,7 +104,7 @@ class Result(Tabular, Mapping[str, Score]):
         if table.by not in self.slices:
             return {}
         slices = self.slices[table.by].items()
-        return {value: one.scores[metric] for value, one in slices if metric in one.tables}
+        return {value: part.scores[metric] for value, part in slices if metric in part.tables}
 
     def __getitem__(self, metric: object) -> Score:
         """A metric's score, by the metric or any spelling of it."""
@@ -121,8 +121,8 @@ class Result(Tabular, Mapping[str, Score]):
         for name, slices in self.slices.items():
             if _plain(name) == _plain(feature):
                 return slices
-        there = ", ".join(self.slices) or "none"
-        raise UsageError(f"there are no slices by {feature!r}: there are {there}")
+        available = ", ".join(self.slices) or "none"
+        raise UsageError(f"there are no slices by {feature!r}: there are {available}")
 
     def per_document_counts(self, metric: object) -> dict[str, Numbers]:
         """A metric's counts: an array of documents for each."""
@@ -139,18 +139,18 @@ class Result(Tabular, Mapping[str, Score]):
             if not -len(self.document_ids) <= identifier < len(self.document_ids):
                 raise InputError(f"there is no document {identifier}")
             return DocumentResult(self, identifier % len(self.document_ids))
-        found = [
+        indices = [
             index
             for index, candidate in enumerate(self.document_ids)
             if identifier == candidate or candidate.startswith(identifier + "; part ")
         ]
-        if len(found) != 1:
-            number = "no document is" if not found else f"{len(found)} documents are"
-            which = [self.document_ids[index] for index in found[:3]] or self.document_ids[:3]
+        if len(indices) != 1:
+            number = "no document is" if not indices else f"{len(indices)} documents are"
+            which = [self.document_ids[index] for index in indices[:3]] or self.document_ids[:3]
             raise InputError(
                 f"{number} called {identifier!r}", fix=f"say which: {', '.join(which)}"
             )
-        return DocumentResult(self, found[0])
+        return DocumentResult(self, indices[0])
 
     def __add__(self, other: Result) -> Result:
         """The result of both corpora together; they must be scored alike."""
@@ -168,12 +168,11 @@ class Result(Tabular, Mapping[str, Score]):
         key that has the documents of all. Results of segments do not join: what is below their
         counts are parts of one document, whose own rates cannot be worked out from them.
         """
-        given: object = results
         parts = []
-        for one in given if isinstance(given, Iterable) else [given]:
-            if not isinstance(one, Result):
-                raise UsageError(f"Result.total needs a list of results, not {one!r:.60}")
-            parts.append(one.without_intervals())
+        for result in _listed(results):
+            if not isinstance(result, Result):
+                raise UsageError(f"Result.total needs a list of results, not {result!r:.60}")
+            parts.append(result.without_intervals())
         if not parts:
             raise UsageError("there are no results to add")
         first = parts[0]
@@ -204,25 +203,25 @@ class Result(Tabular, Mapping[str, Score]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Result):
             return NotImplemented
-        names = [one.name for one in fields(self) if one.name not in ("spell", "titles")]
+        names = [item.name for item in fields(self) if item.name not in ("spell", "titles")]
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
     __hash__ = None  # type: ignore[assignment]
 
     def without_intervals(self) -> Result:
-        """The same without intervals, and without what the signature says of them."""
+        """This result without intervals, and without the part of the signature about them."""
         if self.ci is None:
             return self
         protocol = self.protocol.but(ci="none")
         return replace(self, ci=None, intervals={}, segment_rates={}, protocol=protocol)
 
     def rename(self, response: str) -> Result:
-        """The same with another name for the response, in the slices too."""
+        """This result with another name for the response, in the slices too."""
         slices = {feature: slices.rename(response) for feature, slices in self.slices.items()}
         return replace(self, response=response, slices=slices)
 
     def only(self, metrics: Iterable[object]) -> Result:
-        """The same with some of its metrics, and those that they are means of."""
+        """This result with some of its metrics, and those that they are means of."""
         names = list(map(self._name, metrics))
         kept = [part for name in names for part in (*self.tables[name].parts, name)]
         return self._only(dict.fromkeys(kept))
@@ -260,11 +259,11 @@ class Result(Tabular, Mapping[str, Score]):
         Weights & Biases: `muc/f1`, `kind/pronoun/muc/f1`. Signs that some of these refuse are
         hyphens then: `b3-twinless-sys/f1`.
         """
-        nested: dict[str, Any] = {name: dict(one.rates) for name, one in self.scores.items()}
+        nested: dict[str, Any] = {name: dict(score.rates) for name, score in self.scores.items()}
         for feature, slices in self.slices.items():
             for value, part in slices.items():
-                known = {name: dict(s.rates) for name, s in part.scores.items() if s.has_counted}
-                nested[feature] = {**nested.get(feature, {}), value: known}
+                rates = {name: dict(s.rates) for name, s in part.scores.items() if s.has_counted}
+                nested[feature] = {**nested.get(feature, {}), value: rates}
         return dict(_flatten(nested)) if flat else nested
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -312,8 +311,13 @@ class Result(Tabular, Mapping[str, Score]):
         return Aggregation.of(metric, table.shape, table.names, self.protocol)
 
 
+def _listed(results: object) -> Iterable[object]:
+    """The results, or a list of what is no collection, to be refused one by one."""
+    return results if isinstance(results, Iterable) else [results]
+
+
 def _check_addends(first: Result, part: Result, joint: Protocol) -> None:
-    """Refuse to add up what was not scored alike."""
+    """Raise UsageError for results that were not scored alike."""
     for result in (first, part):
         if result.whole_rates:
             raise UsageError(
@@ -321,13 +325,13 @@ def _check_addends(first: Result, part: Result, joint: Protocol) -> None:
                 "not add up with others: score the documents whole, without as_segments"
             )
     if set(first.slices) != set(part.slices):
-        by = [", ".join(one.slices) or "nothing" for one in (first, part)]
+        by = [", ".join(result.slices) or "nothing" for result in (first, part)]
         raise UsageError(f"results with different slices do not add up: by {' against '.join(by)}")
     apart = [
         name
-        for name, (_, own) in joint.differences(part.protocol).items()
+        for name, (_, value) in joint.differences(part.protocol).items()
         if name not in OF_MENTIONS
-        or (own != protocol_fields()[name].default and not _includes(getattr(joint, name), own))
+        or (value != protocol_fields()[name].default and not _includes(getattr(joint, name), value))
     ]
     if apart or first.version != part.version or first.metrics != part.metrics:
         raise UsageError(
@@ -337,9 +341,9 @@ def _check_addends(first: Result, part: Result, joint: Protocol) -> None:
         )
 
 
-def _includes(joint: str, own: str) -> bool:
-    """Whether what told something of a part told it of all."""
-    return set(own.split("+")) <= set(joint.split("+"))
+def _includes(joint: str, stated: str) -> bool:
+    """Whether all sources of a part's feature, joined by `+`, are among those of the sum."""
+    return set(stated.split("+")) <= set(joint.split("+"))
 
 
 def add_digests(digests: Sequence[str]) -> str:

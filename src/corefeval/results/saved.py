@@ -56,7 +56,7 @@ def load_all(path: PathLike, *, spell: Callable[[str], str] = str) -> list[Resul
     check_path(path, "name a file that --save wrote")
 
     def results_of(record: Mapping[str, Any]) -> list[Result]:
-        results = [result_of_record(one, spell) for one in record["results"]]
+        results = [result_of_record(result, spell) for result in record["results"]]
         if not results:
             raise ValueError("there are no results")
         return results
@@ -65,9 +65,9 @@ def load_all(path: PathLike, *, spell: Callable[[str], str] = str) -> list[Resul
 
 
 def read_saved(path: PathLike, make: Callable[[Mapping[str, Any]], T]) -> T:
-    """What is made of the content of a saved file; an InputError where nothing can be made of it.
+    """`make` of the content of a saved file; raises InputError where the file is damaged.
 
-    What is damaged is a KeyError, TypeError, ValueError or the like in `make`.
+    `make` raises a KeyError, TypeError, ValueError or the like for damaged content.
     """
     file = os.fspath(path)
     try:
@@ -144,7 +144,7 @@ def _record(file: str) -> dict[str, Any]:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object in which nothing is said twice."""
+    """A JSON object; raises ValueError where a name appears twice."""
     record = dict(pairs)
     if len(record) < len(pairs):
         names = [name for name, _ in pairs]
@@ -152,12 +152,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return record
 
 
-def result_record(result: Result, within: Result | None = None) -> dict[str, Any]:
-    """What a file says of a result; a slice leaves out what the whole result says."""
-    same = within is not None and within.document_ids == result.document_ids
+def result_record(result: Result, parent: Result | None = None) -> dict[str, Any]:
+    """A result as JSON; a slice leaves out what its parent, the result of all values, has."""
+    has_same_documents = parent is not None and parent.document_ids == result.document_ids
     record: dict[str, Any] = {
         "settings": dict(result.settings),
-        **({} if same else {"documents": list(result.document_ids)}),
+        **({} if has_same_documents else {"documents": list(result.document_ids)}),
         "titles": dict(result.titles),
         "tables": {metric: _table_record(table) for metric, table in result.tables.items()},
     }
@@ -167,8 +167,10 @@ def result_record(result: Result, within: Result | None = None) -> dict[str, Any
             metric: {rate: list(ends) for rate, ends in rates.items()}
             for metric, rates in result.intervals.items()
         }
-        record["segment_rates"] = {name: dict(one) for name, one in result.segment_rates.items()}
-    if within is not None:
+        record["segment_rates"] = {
+            name: dict(rates) for name, rates in result.segment_rates.items()
+        }
+    if parent is not None:
         return record
     return {
         "key": result.key,
@@ -176,7 +178,9 @@ def result_record(result: Result, within: Result | None = None) -> dict[str, Any
         "whole_rates": {metric: dict(rates) for metric, rates in result.whole_rates.items()},
         "response": result.response,
         **record,
-        "slices": {feature: _slices_record(one, result) for feature, one in result.slices.items()},
+        "slices": {
+            feature: _slices_record(slices, result) for feature, slices in result.slices.items()
+        },
         **({"answers": dict(result.answers)} if result.answers else {}),
         "notices": [
             {
@@ -192,14 +196,14 @@ def result_record(result: Result, within: Result | None = None) -> dict[str, Any
     }
 
 
-def _slices_record(slices: Slices, within: Result) -> dict[str, Any]:
+def _slices_record(slices: Slices, parent: Result) -> dict[str, Any]:
     return {
         "level": slices.level,
         "sizes": dict(slices.sizes),
         "undefined": dict(slices.undefined),
         "special": dict(slices.special),
-        "whole": result_record(slices.whole, within),
-        "values": {value: result_record(one, within) for value, one in slices.items()},
+        "whole": result_record(slices.whole, parent),
+        "values": {value: result_record(part, parent) for value, part in slices.items()},
     }
 
 
@@ -217,28 +221,30 @@ def _table_record(table: CountTable) -> dict[str, Any]:
 def _numbers(column: Numbers) -> list[float] | list[int]:
     """Whole numbers where all are: they take half the room."""
     if np.all(np.abs(column) < _EXACT) and np.all(column == np.rint(column)):
-        whole: list[int] = column.astype(np.int64).tolist()
-        return whole
+        integers: list[int] = column.astype(np.int64).tolist()
+        return integers
     fractions: list[float] = column.tolist()
     return fractions
 
 
 def result_of_record(
-    record: Mapping[str, Any], spell: Callable[[str], str], within: Result | None = None
+    record: Mapping[str, Any], spell: Callable[[str], str], parent: Result | None = None
 ) -> Result:
-    """The result that `result_record` made a record of; a slice has some of it from the whole."""
-    if within is None or "documents" in record:
+    """The result of a record by `result_record`; a slice takes what it lacks from its parent."""
+    if parent is None or "documents" in record:
         documents = tuple(_texts(record["documents"], "documents"))
     else:
-        documents = within.document_ids
+        documents = parent.document_ids
     tables: dict[str, CountTable] = {}
     settings = _named_texts(record["settings"])
     version = settings.pop("version", "0")
     protocol = Protocol.of_fields(settings)
-    for metric, one in record["tables"].items():
-        tables[metric] = _table(metric, one, len(documents), tables, bounded=not protocol.emulates)
-    own: dict[str, Any] = {
-        name: getattr(within, name) if within else _text(record[name], name)
+    for metric, table_record in record["tables"].items():
+        tables[metric] = _table(
+            metric, table_record, len(documents), tables, bounded=not protocol.emulates
+        )
+    names: dict[str, Any] = {
+        name: getattr(parent, name) if parent else _text(record[name], name)
         for name in ("key", "response", "key_digest")
     }
     most = _MOST if protocol.emulates else 1 + _ROUNDING
@@ -247,40 +253,42 @@ def result_of_record(
         document_ids=documents,
         protocol=protocol,
         version=version,
-        **own,
-        whole_rates=within.whole_rates if within else _rates(record["whole_rates"], most),
-        notices=() if within else tuple(map(notice_of_record, record["notices"])),
+        **names,
+        whole_rates=parent.whole_rates if parent else _rates(record["whole_rates"], most),
+        notices=() if parent else tuple(map(notice_of_record, record["notices"])),
         spell=spell,
         titles=_named_texts(record["titles"]),
         ci=_level(record["ci"]) if "ci" in record else None,
-        intervals={
-            metric: {
-                rate: _interval(ends, f"{metric} {rate}", most) for rate, ends in rates.items()
-            }
-            for metric, rates in record.get("intervals", {}).items()
-        },
+        intervals=_intervals(record.get("intervals", {}), most),
         segment_rates=_rates(record.get("segment_rates", {}), most),
         answers=_answers(record["answers"]) if "answers" in record else {},
     )
     if strangers := [metric for metric in result.intervals if metric not in tables]:
         raise ValueError(f"there is an interval of {strangers[0]}, but no count")
-    if within is None:
-        slices = {name: _slices(name, one, result) for name, one in record["slices"].items()}
+    if parent is None:
+        slices = {name: _slices(name, slices, result) for name, slices in record["slices"].items()}
         object.__setattr__(result, "slices", slices)  # it is not known to anybody yet
     return result
 
 
+def _intervals(record: Mapping[str, Any], most: float) -> dict[str, dict[str, tuple[float, float]]]:
+    return {
+        metric: {rate: _interval(ends, f"{metric} {rate}", most) for rate, ends in rates.items()}
+        for metric, rates in record.items()
+    }
+
+
 def _answers(record: Mapping[str, Any]) -> dict[str, object]:
     """What became of the mentions that a language model wrote."""
-    counts = {name: _whole(record[name], name) for name in LEDGER}
+    counts = {name: _integer(record[name], name) for name in LEDGER}
     if counts["written"] != counts["placed"] + counts["repeated"] + counts["lost"]:
         raise ValueError("the ledger of the answers does not add up")
     documents = [
         {
-            name: _text(value, name) if isinstance(value, str) else _whole(value, name)
-            for name, value in one.items()
+            name: _text(value, name) if isinstance(value, str) else _integer(value, name)
+            for name, value in document.items()
         }
-        for one in record["documents"]
+        for document in record["documents"]
     ]
     return {**_rates({"conll": record["conll"]}), **counts, "documents": documents}
 
@@ -292,14 +300,14 @@ def _rates(record: Mapping[str, Any], most: float = 1 + _ROUNDING) -> dict[str, 
     }
 
 
-def _slices(feature: str, record: Mapping[str, Any], within: Result) -> Slices:
+def _slices(feature: str, record: Mapping[str, Any], parent: Result) -> Slices:
     values, special = record["values"], record["special"]
     return Slices(
         feature,
         _one_of(record["level"], ("document", "entity", "mention")),
-        result_of_record(record["whole"], within.spell, within),
-        {value: result_of_record(one, within.spell, within) for value, one in values.items()},
-        {value: _whole(size, f"the size of {value}") for value, size in record["sizes"].items()},
+        result_of_record(record["whole"], parent.spell, parent),
+        {value: result_of_record(part, parent.spell, parent) for value, part in values.items()},
+        {value: _integer(size, f"the size of {value}") for value, size in record["sizes"].items()},
         _named_texts(record["undefined"]),
         {_one_of(role, SPECIAL): _one_of(name, values) for role, name in special.items()},
     )
@@ -339,7 +347,7 @@ def _table(
 def _check_counts(
     metric: str, shape: str, counts: Mapping[str, Any], values: Numbers, *, bounded: bool
 ) -> None:
-    """Counts that somebody may have scored: all there, none below 0, and no rate above 1."""
+    """Raise ValueError for counts that are missing or below 0, or have rates above 1."""
     with np.errstate(over="ignore"):
         totals = values.sum(axis=0)
     if not np.isfinite(totals).all() or (values < 0).any():
@@ -350,33 +358,33 @@ def _check_counts(
 
 
 def notice_of_record(record: Mapping[str, Any]) -> Notice:
-    """The notice that a file tells; `parts` may also be pairs, as `asdict` has them."""
+    """The notice of a record; `parts` may also be pairs, as `asdict` makes them."""
     return Notice(
         _text(record["kind"], "the kind of a notice"),
         _text(record["text"] if "text" in record else record["message"], "a notice"),
-        _whole(record["count"], "the count of a notice"),
+        _integer(record["count"], "the count of a notice"),
         tuple(_texts(record["items"], "the items of a notice")),
         _text(record.get("noun", ""), "the noun of a notice"),
-        tuple((what, _whole(n, what)) for what, n in dict(record.get("parts", ())).items()),
+        tuple((name, _integer(n, name)) for name, n in dict(record.get("parts", ())).items()),
     )
 
 
 # JSON has types, and what is written as another one is damaged, even if Python can make do with it.
 
 
-def _numbers_in(values: object, what: str) -> list[float]:
+def _numbers_in(values: object, label: str) -> list[float]:
     if not isinstance(values, list):
-        raise ValueError(f"{what}: {values!r:.40} is not a list of numbers")
+        raise ValueError(f"{label}: {values!r:.40} is not a list of numbers")
     if not set(map(type, values)) <= {int, float}:
         wrong = next(value for value in values if type(value) not in (int, float))
-        raise ValueError(f"{what}: {wrong!r:.40} is not a number")
+        raise ValueError(f"{label}: {wrong!r:.40} is not a number")
     return values
 
 
-def _number(value: object, what: str, least: float, most: float) -> float:
-    (number,) = _numbers_in([value], what)
+def _number(value: object, label: str, least: float, most: float) -> float:
+    (number,) = _numbers_in([value], label)
     if not least <= number <= most:
-        raise ValueError(f"{what}: {number!r:.40} is not between {least} and {most}")
+        raise ValueError(f"{label}: {number!r:.40} is not between {least} and {most}")
     return float(number)
 
 
@@ -387,29 +395,29 @@ def _level(value: object) -> float:
     return level
 
 
-def _interval(ends: object, what: str, most: float) -> tuple[float, float]:
-    low, high = (_number(end, what, 0, most) for end in _numbers_in(ends, what))
+def _interval(ends: object, label: str, most: float) -> tuple[float, float]:
+    low, high = (_number(end, label, 0, most) for end in _numbers_in(ends, label))
     if low > high:
-        raise ValueError(f"{what}: an interval from {low} to {high}")
+        raise ValueError(f"{label}: an interval from {low} to {high}")
     return low, high
 
 
-def _whole(value: object, what: str) -> int:
+def _integer(value: object, label: str) -> int:
     if type(value) is not int or not 0 <= value < _EXACT:
-        raise ValueError(f"{what}: {value!r:.40} is not a whole number of at least 0")
+        raise ValueError(f"{label}: {value!r:.40} is not a whole number of at least 0")
     return value
 
 
-def _text(value: object, what: str) -> str:
+def _text(value: object, label: str) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{what}: {value!r:.40} is not text")
+        raise ValueError(f"{label}: {value!r:.40} is not text")
     return value
 
 
-def _texts(values: object, what: str) -> list[str]:
+def _texts(values: object, label: str) -> list[str]:
     if not isinstance(values, list):
-        raise ValueError(f"{what}: {values!r:.40} is not a list of texts")
-    return [_text(value, what) for value in values]
+        raise ValueError(f"{label}: {values!r:.40} is not a list of texts")
+    return [_text(value, label) for value in values]
 
 
 def _named_texts(record: Mapping[str, object]) -> dict[str, str]:

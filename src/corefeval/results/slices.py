@@ -41,12 +41,12 @@ class Slices(Tabular, Mapping[str, Result]):
         if value not in self.results and value.replace("-", "–") in self.results:
             value = value.replace("-", "–")
         if value not in self.results:
-            known = ", ".join(self.results)
-            raise UsageError(f"no {self.level} has {self.feature} {value!r}: there are {known}")
+            available = ", ".join(self.results)
+            raise UsageError(f"no {self.level} has {self.feature} {value!r}: there are {available}")
         return self.results[value]
 
     def get(self, value: str, default: Any = None) -> Any:
-        """The result of a value, or something else where there is none."""
+        """The result of a value, or the default where there is none."""
         return self.results.get(value, default)
 
     def __contains__(self, value: object) -> bool:
@@ -108,7 +108,7 @@ class Slices(Tabular, Mapping[str, Result]):
         return replace(
             first,
             whole=Result.total(part.whole for part in parts),
-            results={name: _fill(name, parts, old) for name, old in sources.items()},
+            results={name: _join_value(name, parts, old) for name, old in sources.items()},
             sizes={
                 name: sum(p.sizes.get(o or "", 0) for p, o in zip(parts, old, strict=True))
                 for name, old in sources.items()
@@ -122,38 +122,40 @@ class Slices(Tabular, Mapping[str, Result]):
         return self.sizes.get(self.special.get("none", ""), 0) > 0
 
     def rename(self, response: str) -> Slices:
-        """The same with another name for the response."""
+        """These slices with another name for the response."""
         results = {value: result.rename(response) for value, result in self.results.items()}
         return replace(self, whole=self.whole.rename(response), results=results)
 
     def without_nothing(self) -> Slices:
-        """The same without the slice of no value, which is there where there is no mention.
+        """These slices without that of no value, which exists where there is no mention.
 
-        It stays where something counts that is no part of coreference, such as bridging.
+        It stays where something is counted in it that is no coreference, such as bridging.
         """
         none = self.special.get("none")
         if self.level == "document" or none is None:
             return self
         if any(table.counted().any() for table in self.results[none].tables.values()):
             return self
-        results = {value: one for value, one in self.results.items() if value != none}
+        results = {value: result for value, result in self.results.items() if value != none}
         sizes = {value: size for value, size in self.sizes.items() if value != none}
         special = {role: name for role, name in self.special.items() if name != none}
         return replace(self, results=results, sizes=sizes, special=special)
 
     def sort_values(self, order: Sequence[str]) -> Slices:
-        """The same with values as `order` has them, or else by size, the largest first, then name.
+        """These slices with values as `order` has them, or else the largest first, then by name.
 
         Numbers are ascending, and what is no value comes last.
         """
         if self.level == "document":
             return self
         special = [name for name in self.results if name in self.special.values()]
-        others = [name for name in self.results if name not in special]
+        names_of_values = [name for name in self.results if name not in special]
         rank = {name: number for number, name in enumerate(order)}
-        known = all(name in rank for name in others)
-        others.sort(key=lambda one: (rank[one] if known else -self.sizes[one], one))
-        names = [*in_order(others, self.feature), *special]
+        is_ranked = all(name in rank for name in names_of_values)
+        names_of_values.sort(
+            key=lambda name: (rank[name] if is_ranked else -self.sizes[name], name)
+        )
+        names = [*in_order(names_of_values, self.feature), *special]
         return replace(
             self,
             results={name: self.results[name] for name in names},
@@ -161,7 +163,7 @@ class Slices(Tabular, Mapping[str, Result]):
         )
 
     def as_of_whole(self, total: Result, order: Sequence[str]) -> Slices:
-        """The same as if it had not been joined of pieces: with digest and protocol of the total.
+        """These slices as of one piece: with the digest and protocol of the total.
 
         Values are sorted by `order`: see `sort_values`.
         """
@@ -174,7 +176,7 @@ class Slices(Tabular, Mapping[str, Result]):
         return replace(self, whole=of_total(self.whole), results=results).sort_values(order)
 
     def only(self, metrics: Iterable[str]) -> Slices:
-        """The same with some of the metrics."""
+        """These slices with some of the metrics."""
         kept = list(metrics)
         return replace(
             self,
@@ -188,19 +190,19 @@ class Slices(Tabular, Mapping[str, Result]):
         return name if name in self.results and name not in self.special.values() else None
 
 
-def _fill(name: str, parts: Sequence[Slices], old: Sequence[str | None]) -> Result:
+def _join_value(name: str, parts: Sequence[Slices], old: Sequence[str | None]) -> Result:
     """The result of a value that is called `old[p]` in part p, None where that part lacks it."""
     which = f"{parts[0].feature}={name}"
-    found = [
-        None if value is None else _rename(part.results[value], which)
+    results = [
+        None if value is None else _with_slice_name(part.results[value], which)
         for part, value in zip(parts, old, strict=True)
     ]
-    sample = next(one for one in found if one is not None)
+    sample = next(result for result in results if result is not None)
     if parts[0].level == "document":  # a document without the value has no row
-        return Result.total(one for one in found if one is not None)
+        return Result.total(result for result in results if result is not None)
     return Result.total(
-        _empty(sample, part.whole.document_ids) if one is None else one
-        for one, part in zip(found, parts, strict=True)
+        _make_empty(sample, part.whole.document_ids) if result is None else result
+        for result, part in zip(results, parts, strict=True)
     )
 
 
@@ -227,7 +229,7 @@ def in_order(values: Iterable[str], feature: str = "") -> list[str]:
 
 
 def _rank(value: str) -> tuple[float, str]:
-    """What puts numbers before texts, and each in their order."""
+    """A key that sorts numbers before texts, and each in their order."""
     number = _NUMBER.match(value)
     return (int(number[0]) if number else float("inf")), value
 
@@ -248,12 +250,12 @@ def unlike(names: Iterable[str], name: str) -> str:
     return name
 
 
-def _rename(result: Result, name: str) -> Result:
+def _with_slice_name(result: Result, name: str) -> Result:
     return replace(result, protocol=result.protocol.but(slice=name))
 
 
-def _empty(sample: Result, documents: tuple[str, ...]) -> Result:
-    """A result like another one, with nothing in it."""
+def _make_empty(sample: Result, documents: tuple[str, ...]) -> Result:
+    """A result with the metrics of a sample, and counts of 0 for each document."""
 
     def nothing(table: CountTable) -> CountTable:
         if table.values is None:

@@ -31,7 +31,7 @@ class Store:
         self.unusable = 0
 
     def find(self, name: str, make: Callable[[Any], T]) -> T | None:
-        """What is made of a record; None where there is none, or none that can be used."""
+        """`make` of a record; None where there is none, or where it cannot be used."""
         try:
             header, _, data = self.read(name).partition(b"\n")
             if header != self._header(data):

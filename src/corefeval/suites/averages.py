@@ -89,11 +89,12 @@ class SuiteTable(Tabular):
         return rows
 
     def n_results(self, line: Line, system: str) -> int:
-        """How many results of a system a corpus or an average is of."""
+        """The number of a system's results behind the line of a corpus or an average."""
         corpora = [
-            one.name
-            for one in self.outcome.corpora
-            if line.title == {"corpus": one.name, "group": one.group}.get(line.kind, line.title)
+            corpus.name
+            for corpus in self.outcome.corpora
+            if line.title
+            == {"corpus": corpus.name, "group": corpus.group}.get(line.kind, line.title)
         ]
         return sum(self.outcome.n_results(system, corpus) for corpus in corpora)
 
@@ -116,8 +117,8 @@ def make_table(
     `averages` some of `macro`, `micro` and `groups`. Systems come best first, or as in the file.
     """
     name = outcome.metric(metric)
-    chosen = _rates(outcome, rates)
-    wanted = check_averages(averages)
+    chosen = _choose_rates(outcome, rates)
+    chosen_averages = check_averages(averages)
     check_choice("sort", sort, ("score", "file"))
     scores = {rate: outcome.scores(name, rate) for rate in chosen}
     scores = {rate: table for rate, table in scores.items() if not np.isnan(table).all()}
@@ -126,11 +127,11 @@ def make_table(
             raise UsageError(f"{name} has no {', '.join(chosen)}: name other rates")
         scores = {rate: outcome.scores(name, rate) for rate in chosen}
     lacking = tuple(rate for rate in chosen if rate not in scores)
-    told = " and ".join(f"no {rate}" for rate in lacking)
-    remarks = [f"{outcome.title_of(name)} has {told}."] if told else []
-    lines = [*_average_lines(outcome, name, scores, wanted, remarks)]
+    listed = " and ".join(f"no {rate}" for rate in lacking)
+    remarks = [f"{outcome.title_of(name)} has {listed}."] if listed else []
+    lines = [*_average_lines(outcome, name, scores, chosen_averages, remarks)]
     lines += _corpus_lines(outcome, name, scores)
-    remarks += _composition(outcome, next(iter(scores.values())))
+    remarks += _note_fewer_corpora(outcome, next(iter(scores.values())))
     main = next(iter(reversed(scores.values())))
     best = macro(main, outcome.weights)[0]
     order = list(range(len(outcome.systems)))
@@ -144,54 +145,54 @@ def make_table(
 
 def check_averages(text: str) -> list[str]:
     """The averages that a text names; `none` is none of them."""
-    wanted = list(split_list(text))
-    for one in wanted:
-        check_choice("an average", one, (*AVERAGES, "none"))
-    return wanted
+    names = list(split_list(text))
+    for name in names:
+        check_choice("an average", name, (*AVERAGES, "none"))
+    return names
 
 
-def _rates(outcome: SuiteResult, text: str) -> list[str]:
-    """The rates that a text names, in its order; the one of the suite if it names none."""
-    found = [_SHORT.get(one.lower(), one.lower()) for one in split_list(text)] or [outcome.rate]
-    known = outcome.rates or ("recall", "precision", "f1")
-    for one in found:
-        if one not in known:
-            raise UsageError(f"there is no rate {one!r} here: {did_you_mean(one, known)}")
-    return list(dict.fromkeys(found))
+def _choose_rates(outcome: SuiteResult, text: str) -> list[str]:
+    """The rates that a text names, in its order; the rate of the suite if it names none."""
+    rates = [_SHORT.get(rate.lower(), rate.lower()) for rate in split_list(text)] or [outcome.rate]
+    available = outcome.rates or ("recall", "precision", "f1")
+    for rate in rates:
+        if rate not in available:
+            raise UsageError(f"there is no rate {rate!r} here: {did_you_mean(rate, available)}")
+    return list(dict.fromkeys(rates))
 
 
 def _average_lines(
     outcome: SuiteResult,
     metric: str,
     scores: Mapping[str, Numbers],
-    wanted: Sequence[str],
+    chosen_averages: Sequence[str],
     remarks: list[str],
 ) -> Iterator[Line]:
     """Averages over all corpora, and over those of each group."""
     weights = outcome.weights
-    if "macro" in wanted:
-        found = {rate: macro(table, weights) for rate, table in scores.items()}
-        yield _line("Macro", "macro", found, outcome.better_than(metric))
-    if "micro" in wanted:
-        found, problem, fewer = _micro(outcome, metric, list(scores))
+    if "macro" in chosen_averages:
+        averages = {rate: macro(table, weights) for rate, table in scores.items()}
+        yield _line("Macro", "macro", averages, outcome.better_than(metric))
+    if "micro" in chosen_averages:
+        averages, problem, fewer = _micro_average(outcome, metric, list(scores))
         remarks += [f"No micro-average: {problem}."] if problem else []
-        told = ", ".join(f"{name} {n} of {plural(of, 'run')}" for name, (n, of) in fewer.items())
-        remarks += [f"Micro is of runs with all corpora: {told}."] if told else []
-        yield from [] if problem else [_line("Micro", "micro", found)]
-    if "groups" in wanted and len(outcome.groups) > 1:
+        listed = ", ".join(f"{name} {n} of {plural(of, 'run')}" for name, (n, of) in fewer.items())
+        remarks += [f"Micro is of runs with all corpora: {listed}."] if listed else []
+        yield from [] if problem else [_line("Micro", "micro", averages)]
+    if "groups" in chosen_averages and len(outcome.groups) > 1:
         for group, places in outcome.groups.items():
-            found = {r: macro(one[:, places], weights[places]) for r, one in scores.items()}
-            yield _line(group, "group", found, outcome.better_than(metric, group=group), group)
+            averages = {r: macro(table[:, places], weights[places]) for r, table in scores.items()}
+            yield _line(group, "group", averages, outcome.better_than(metric, group=group), group)
 
 
 def _corpus_lines(
     outcome: SuiteResult, metric: str, scores: Mapping[str, Numbers]
 ) -> Iterator[Line]:
-    one = np.ones(1)
+    weight = np.ones(1)
     for place, corpus in enumerate(outcome.corpora):
-        found = {rate: macro(table[:, [place]], one) for rate, table in scores.items()}
+        averages = {rate: macro(table[:, [place]], weight) for rate, table in scores.items()}
         better = outcome.better_than(metric, corpus.name)
-        yield _line(corpus.name, "corpus", found, better, corpus.group)
+        yield _line(corpus.name, "corpus", averages, better, corpus.group)
 
 
 Averaged = tuple[Numbers, Numbers]  # of each system: the mean, and its deviation over seeds
@@ -233,7 +234,7 @@ def macro(scores: Numbers, weights: Numbers) -> Averaged:
     return means, deviations
 
 
-def _micro(
+def _micro_average(
     outcome: SuiteResult, metric: str, rates: Sequence[str]
 ) -> tuple[dict[str, Averaged], str, dict[str, tuple[int, int]]]:
     """Rates of the counts of all corpora together, or why there are none.
@@ -246,16 +247,21 @@ def _micro(
     corpora = outcome.sound_corpora
     most = max(len(system.runs) for system in outcome.systems)
     tables = {rate: np.full((len(outcome.systems), 1, most), math.nan) for rate in rates}
-    empty = {one: _empty_result(outcome, one, metric) for one in corpora}
+    empty = {corpus: _empty_result(outcome, corpus, metric) for corpus in corpora}
     for row, system in enumerate(outcome.systems):
         n_runs = 0
         for at, seed in enumerate(system.runs):
-            cells = [outcome.cells[one, system.name, seed].result or empty[one] for one in corpora]
-            results = [one for one in cells if one is not None and metric in one.tables]
+            cells = [
+                outcome.cells[corpus, system.name, seed].result or empty[corpus]
+                for corpus in corpora
+            ]
+            results = [result for result in cells if result is not None and metric in result.tables]
             if len(results) < len(corpora) or not results:
                 continue
             try:
-                total = Result.total(replace(one.only([metric]), slices={}) for one in results)
+                total = Result.total(
+                    replace(result.only([metric]), slices={}) for result in results
+                )
             except UsageError as error:
                 return {}, str(error), {}
             n_runs += 1
@@ -272,29 +278,35 @@ _OF_KEY = ("recall_denominator", "coreference_key", "non_coreference_key")
 
 
 def _empty_result(outcome: SuiteResult, corpus: str, metric: str) -> Result | None:
-    """What an empty response to a corpus would count, by all that others' results tell of the key.
+    """The result of an empty response to a corpus, derived from the key's counts in all results.
 
-    None if missing responses do not count as 0, or if this cannot be known.
+    None if missing responses do not count as 0, or if the counts cannot be derived.
     """
     cells = [cell.result for place, cell in outcome.cells.items() if place[0] == corpus]
-    results = [one for one in cells if one is not None and metric in one.tables]
-    if outcome.missing != "zero" or len({one.document_ids for one in results}) != 1:
+    results = [result for result in cells if result is not None and metric in result.tables]
+    if outcome.missing != "zero" or len({result.document_ids for result in results}) != 1:
         return None
     tables = dict(results[0].only([metric]).tables)
     for name, table in tables.items():
         if table.values is None:  # a mean of the others
             continue
-        own = (one.tables[name].values for one in results if name in one.tables)
-        known = np.stack([values for values in own if values is not None])
-        known = np.where(np.isin(table.names, _OF_KEY), known, 0.0)
-        if name not in _PLAIN or results[0].protocol.emulates or (known != known[0]).any():
+        counts_of_results = (
+            result.tables[name].values for result in results if name in result.tables
+        )
+        counts_of_key = np.stack([values for values in counts_of_results if values is not None])
+        counts_of_key = np.where(np.isin(table.names, _OF_KEY), counts_of_key, 0.0)
+        if (
+            name not in _PLAIN
+            or results[0].protocol.emulates
+            or (counts_of_key != counts_of_key[0]).any()
+        ):
             return None
-        tables[name] = replace(table, values=known[0])
+        tables[name] = replace(table, values=counts_of_key[0])
     return replace(results[0].without_intervals(), tables=tables, slices={})
 
 
-def _composition(outcome: SuiteResult, scores: Numbers) -> Iterator[str]:
-    """Who is averaged over fewer corpora than there are."""
+def _note_fewer_corpora(outcome: SuiteResult, scores: Numbers) -> Iterator[str]:
+    """A remark on systems whose averages are over fewer corpora than the suite has."""
     counts = (~np.isnan(scores)).any(axis=2).sum(axis=1)
     number = len(outcome.sound_corpora)
     fewer = {
@@ -303,5 +315,5 @@ def _composition(outcome: SuiteResult, scores: Numbers) -> Iterator[str]:
         if count < number
     }
     if fewer:
-        told = ", ".join(f"{name} over {count} of {number}" for name, count in fewer.items())
-        yield f"Some averages are over fewer corpora: {told}."
+        listed = ", ".join(f"{name} over {count} of {number}" for name, count in fewer.items())
+        yield f"Some averages are over fewer corpora: {listed}."

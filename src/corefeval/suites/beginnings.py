@@ -26,8 +26,8 @@ def write_suite(arguments: Sequence[Named], target: str = "suite.toml") -> str:
     for _, path in arguments:
         if is_remote(path) or not os.path.exists(path):
             raise UsageError(f"there is no file or folder {path}: name those of keys and systems")
-    keys = [one for one in arguments if not os.path.isdir(one[1])]
-    folders = [one for one in arguments if os.path.isdir(one[1])]
+    keys = [argument for argument in arguments if not os.path.isdir(argument[1])]
+    folders = [argument for argument in arguments if os.path.isdir(argument[1])]
     if not keys and folders:
         first = folders.pop(0)[1]
         keys = [(None, path) for path in files_of(first)[0]]
@@ -40,15 +40,16 @@ def write_suite(arguments: Sequence[Named], target: str = "suite.toml") -> str:
     parts = [_HEAD]
     has_languages = len(corpora) > 1 and all(map(_LANGUAGE.match, corpora))
     for name, path in corpora.items():
-        part = f"[[corpora]]\nname = {_text(name)}\nkey = {_text(_from(path, start))}\n"
+        key = _relative_path(path, start)
+        part = f"[[corpora]]\nname = {_toml_text(name)}\nkey = {_toml_text(key)}\n"
         language = _LANGUAGE.match(name)
-        part += f"group = {_text(language[0])}\n" if language and has_languages else ""
+        part += f"group = {_toml_text(language[0])}\n" if language and has_languages else ""
         parts.append(part)
     for name, (_, path) in zip(names, systems, strict=True):
         pattern, seeds = find_pattern(path, list(corpora))
-        responses = os.path.join(_from(path, start), pattern)
-        part = f"[[systems]]\nname = {_text(name)}\nresponses = {_text(responses)}\n"
-        part += f"seeds = [{', '.join(map(_text, seeds))}]\n" if seeds else ""
+        responses = os.path.join(_relative_path(path, start), pattern)
+        part = f"[[systems]]\nname = {_toml_text(name)}\nresponses = {_toml_text(responses)}\n"
+        part += f"seeds = [{', '.join(map(_toml_text, seeds))}]\n" if seeds else ""
         parts.append(part)
     return "\n".join(parts)
 
@@ -65,7 +66,7 @@ by = "kind, size"  # for each system's profile; "" where the protocol is another
 
 
 def _corpus_names(keys: Sequence[Named]) -> list[str]:
-    """The names of files without the end that all have, and without endings.
+    """The names of files, without extensions and without the last parts that all share.
 
     >>> _corpus_names([(None, "k/gum-dev.key.conll"), (None, "k/litbank-dev.key.conll")])
     ['gum', 'litbank']
@@ -73,20 +74,22 @@ def _corpus_names(keys: Sequence[Named]) -> list[str]:
     paths = [os.path.basename(path) for _, path in keys]
     names = [re.sub(r"(\.\w+)+$", "", path) or path for path in paths]
     if len(names) > 1:
-        ends = [re.split(r"(?=[-_.])", name) for name in names]
-        while all(len(one) > 1 for one in ends) and len({one[-1] for one in ends}) == 1:
-            ends = [one[:-1] for one in ends]
-        names = ["".join(one) for one in ends]
-    named = [given or name for (given, _), name in zip(keys, names, strict=True)]
+        parts_of_names = [re.split(r"(?=[-_.])", name) for name in names]
+        while (
+            min(map(len, parts_of_names)) > 1 and len({parts[-1] for parts in parts_of_names}) == 1
+        ):
+            parts_of_names = [parts[:-1] for parts in parts_of_names]
+        names = ["".join(parts) for parts in parts_of_names]
+    named = [stated_name or name for (stated_name, _), name in zip(keys, names, strict=True)]
     return distinct_names(named)
 
 
 def _system_folders(folders: Sequence[Named]) -> Iterator[tuple[str, str]]:
     for name, path in folders:
-        members = sorted(one for one in os.listdir(path) if not one.startswith("."))
-        inside = [os.path.join(path, one) for one in members]
+        members = sorted(member for member in os.listdir(path) if not member.startswith("."))
+        inside = [os.path.join(path, member) for member in members]
         if name is None and len(folders) == 1 and inside and all(map(os.path.isdir, inside)):
-            yield from ((os.path.basename(one), one) for one in inside)
+            yield from ((os.path.basename(member), member) for member in inside)
         else:
             yield name or os.path.basename(os.path.abspath(path)), path
 
@@ -104,27 +107,27 @@ def find_pattern(folder: str, corpora: Sequence[str]) -> tuple[str, list[str]]:
             )
             if number:
                 plain.setdefault(pattern, set()).add(corpus)
-                for general, seed in _seeds(pattern):
+                for general, seed in _seed_patterns(pattern):
                     seeded.setdefault(general, {}).setdefault(seed, set()).add(corpus)
                 break
     if not plain:
         raise UsageError(
             f"{folder}: no file name contains the name of a corpus: {list_names(list(corpora))}"
         )
-    best = max(plain, key=lambda one: len(plain[one]))
-    for general, seeds in sorted(seeded.items(), key=lambda one: -len(one[1])):
+    best = max(plain, key=lambda pattern: len(plain[pattern]))
+    for general, seeds in sorted(seeded.items(), key=lambda item: -len(item[1])):
         if len(seeds) > 1 and max(map(len, seeds.values())) >= len(plain[best]):
             return general, sorted(seeds, key=int)
     return best, []
 
 
-def _seeds(pattern: str) -> Iterator[tuple[str, str]]:
+def _seed_patterns(pattern: str) -> Iterator[tuple[str, str]]:
     """The pattern with `{seed}` in the place of each number."""
     for number in re.finditer(r"\d+", pattern):
         yield f"{pattern[: number.start()]}{{seed}}{pattern[number.end() :]}", number[0]
 
 
-def _from(path: str, folder: str) -> str:
+def _relative_path(path: str, folder: str) -> str:
     """A path relative to a folder, with slashes, which every system reads."""
     try:
         return os.path.relpath(path, folder).replace(os.sep, "/")
@@ -132,8 +135,8 @@ def _from(path: str, folder: str) -> str:
         return os.path.abspath(path)
 
 
-def _text(text: str) -> str:
-    """Text as TOML has it, with the escapes of JSON, which TOML knows but for half characters."""
+def _toml_text(text: str) -> str:
+    """A string in TOML, with the escapes of JSON; raises UsageError for half characters."""
     try:
         text.encode()
     except UnicodeEncodeError:

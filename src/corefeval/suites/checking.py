@@ -16,7 +16,7 @@ from corefeval.linting import Finding, Inspection, inspect
 from corefeval.model import Corpus, join
 from corefeval.protocol import Protocol
 from corefeval.suites.definition import Suite, SuiteCorpus
-from corefeval.suites.running import look_at, one_line
+from corefeval.suites.running import find_path_problem, one_line
 from corefeval.tabular import Row, Tabular
 
 Ruling = Literal["ok", "warning", "failed"]
@@ -24,7 +24,7 @@ Ruling = Literal["ok", "warning", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is said of a file: that it is good, that something is odd, or that it fails.
+    """The ruling on a file (good, odd or failed), and a text that says why.
 
     `system` is empty for keys.
     """
@@ -38,7 +38,7 @@ class Verdict:
 
     @property
     def line(self) -> str:
-        """All of it on one line."""
+        """The verdict as a line of text."""
         who = f"{self.system}{'' if self.seed is None else f' {self.seed}'} on " * bool(self.system)
         return visible(
             f"{self.ruling:7}  {who or 'key of '}{self.corpus}: {self.file}: {self.text}"
@@ -54,7 +54,7 @@ class SuiteCheck(Tabular):
     @property
     def has_failed(self) -> bool:
         """Whether any file fails."""
-        return any(one.ruling == "failed" for one in self.verdicts)
+        return any(verdict.ruling == "failed" for verdict in self.verdicts)
 
     @property
     def summary(self) -> str:
@@ -66,27 +66,27 @@ class SuiteCheck(Tabular):
     def rows(self) -> list[Row]:
         """One row for each file."""
         names = ("corpus", "system", "seed", "file", "ruling", "text")
-        return [{name: getattr(one, name) for name in names} for one in self.verdicts]
+        return [{name: getattr(verdict, name) for name in names} for verdict in self.verdicts]
 
     def __repr__(self) -> str:
         return f"<SuiteCheck of {self.summary}>"
 
 
 def check_suite(suite: Suite, *, strict: bool = False, systems: Iterable[str] = ()) -> SuiteCheck:
-    """Look at all keys and responses of a suite, or at those of some systems.
+    """Verdicts on all keys and responses of a suite, or on the responses of some systems.
 
-    What stops scoring or loses mentions fails. With `strict` so does what changes scores without a
-    word, such as missing documents.
+    Files with problems that stop scoring or lose mentions fail; with `strict`, so do those with
+    problems that change scores silently, such as missing documents.
     """
     suite.check()
-    names = [one.name for one in suite.systems]
-    wanted = list(systems)
-    for name in wanted:
+    names = [system.name for system in suite.systems]
+    chosen = list(systems)
+    for name in chosen:
         if name not in names:
             raise UsageError(f"there is no system {name!r}: {did_you_mean(name, names)}")
     verdicts: list[Verdict] = []
     for corpus in suite.corpora:
-        verdicts += _check_corpus(suite, corpus, strict, wanted or names)
+        verdicts += _check_corpus(suite, corpus, strict, chosen or names)
     return SuiteCheck(tuple(verdicts))
 
 
@@ -95,8 +95,8 @@ def _check_corpus(
 ) -> Iterator[Verdict]:
     """The verdicts on a key, and on the responses to it."""
     key: Corpus | None = None
-    problem = look_at(corpus.key)
-    if not problem and corpus.features and (problem := look_at(corpus.features)):
+    problem = find_path_problem(corpus.key)
+    if not problem and corpus.features and (problem := find_path_problem(corpus.features)):
         problem = f"{corpus.features}: {problem}"
     ruling: Ruling = "failed"
     if not problem:
@@ -108,8 +108,10 @@ def _check_corpus(
                 word_column=corpus.word_column,
                 name=corpus.name,
             )
-            found = _look(corpus, corpus.key, None, is_key=True)
-            ruling, problem = _rule(found, strict=False)  # nobody who submits can change a key
+            inspections = _inspect_side(corpus, corpus.key, None, is_key=True)
+            ruling, problem = _decide(
+                inspections, strict=False
+            )  # nobody who submits can change a key
             key = None if ruling == "failed" else key  # such a key judges nobody
         except CorefEvalError as error:
             key, ruling, problem = None, "failed", one_line(error)
@@ -127,10 +129,10 @@ def _check_corpus(
 def _check_response(
     corpus: SuiteCorpus, path: str, key: Corpus | None, strict: bool
 ) -> tuple[Ruling, str]:
-    if problem := look_at(path):
+    if problem := find_path_problem(path):
         return "failed", problem
     try:
-        return _rule(_look(corpus, path, key), strict)
+        return _decide(_inspect_side(corpus, path, key), strict)
     except CorefEvalError as error:
         return "failed", one_line(error)
 
@@ -161,7 +163,7 @@ def judge(
     return inspections
 
 
-def _look(
+def _inspect_side(
     corpus: SuiteCorpus, path: str, key: Corpus | None, *, is_key: bool = False
 ) -> list[Inspection]:
     inspections = inspect(
@@ -174,21 +176,23 @@ def _look(
     return judge(inspections, key, Protocol.of(corpus.protocol or None))
 
 
-def _rule(inspections: list[Inspection], strict: bool) -> tuple[Ruling, str]:
-    """The verdict on what was found in the files of a side, with the first finding in words."""
-    findings = [one for inspection in inspections for one in inspection.findings]
-    grave = [one for one in findings if one.severity == "error"]
-    odd = [one for one in findings if one.severity == "warning"]
-    if not grave and not odd:
-        contents = [one.contents for one in inspections if one.contents is not None]
-        documents = sum(one.documents for one in contents)
-        mentions = sum(one.mentions for one in contents)
+def _decide(inspections: list[Inspection], strict: bool) -> tuple[Ruling, str]:
+    """The ruling on the files of a side, and the kinds of findings with the first one's message."""
+    findings = [finding for inspection in inspections for finding in inspection.findings]
+    errors = [finding for finding in findings if finding.severity == "error"]
+    warnings = [finding for finding in findings if finding.severity == "warning"]
+    if not errors and not warnings:
+        contents = [
+            inspection.contents for inspection in inspections if inspection.contents is not None
+        ]
+        documents = sum(content.documents for content in contents)
+        mentions = sum(content.mentions for content in contents)
         return "ok", f"{plural(documents, 'document')}, {plural(mentions, 'mention')}"
-    first = (grave or odd)[0]
-    kinds = Counter(one.kind for one in (*grave, *odd))
-    told = ", ".join(f"{kind} {number}" if number > 1 else kind for kind, number in kinds.items())
+    first = (errors or warnings)[0]
+    kinds = Counter(finding.kind for finding in (*errors, *warnings))
+    listed = ", ".join(f"{kind} {number}" if number > 1 else kind for kind, number in kinds.items())
     where = f"line {first.line}: " if first.line else ""
     named = f" ({first.document})" if first.document else ""
-    ruling: Ruling = "failed" if grave or strict else "warning"
+    ruling: Ruling = "failed" if errors or strict else "warning"
     where = f"the first: {where}" if kinds[first.kind] > 1 else where
-    return ruling, f"{told}; {where}{first.message}{named}"
+    return ruling, f"{listed}; {where}{first.message}{named}"

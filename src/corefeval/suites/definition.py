@@ -46,10 +46,10 @@ class SuiteCorpus:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """What its scores depend on beside responses: key, features, a tag set of one's own."""
+        """The files besides responses that its scores depend on: key, features, tag set."""
         tagset = str(Protocol.of(self.protocol or None).tagset)
-        own = (tagset,) if os.path.isfile(tagset) else ()
-        return (*filter(None, (self.key, self.features)), *own)
+        tagset_files = (tagset,) if os.path.isfile(tagset) else ()
+        return (*filter(None, (self.key, self.features)), *tagset_files)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,21 +98,21 @@ class Suite:
 
     @property
     def metric_names(self) -> tuple[str, ...]:
-        """The metrics in the one spelling of each; empty where only another program knows them."""
+        """The metrics in their standard spelling; empty where only another program knows them."""
         try:
-            return tuple(str(one.metric) for one in parse_metrics(self.metrics))
+            return tuple(str(request.metric) for request in parse_metrics(self.metrics))
         except UsageError:
             return ()
 
     def mistakes(self) -> Iterator[Mistake]:
-        """What is wrong with it, so that nothing could be scored as it says."""
+        """The mistakes because of which the suite cannot be run."""
         yield from _naming_mistakes("corpora", self.corpora)
         yield from _naming_mistakes("systems", self.systems)
         yield from self._metric_mistakes()
         names = [corpus.name for corpus in self.corpora]
         for place, corpus in enumerate(self.corpora):
             yield from (("corpora", place, text) for text in _corpus_mistakes(corpus))
-            if self.systems and not any(one.takes_part(corpus.name) for one in self.systems):
+            if self.systems and not any(system.takes_part(corpus.name) for system in self.systems):
                 yield "corpora", place, "no system takes part in it"
         for place, system in enumerate(self.systems):
             yield from (("systems", place, text) for text in _system_mistakes(system, names))
@@ -130,18 +130,18 @@ class Suite:
             except UsageError as error:
                 yield "", 0, f"{name}: {error}"
         if self.metric_names and self.headline not in self.metric_names:
-            there = ", ".join(self.metric_names)
+            available = ", ".join(self.metric_names)
             yield (
                 "",
                 0,
-                f"the headline {self.headline!r} is not a metric here: there are {there}",
+                f"the headline {self.headline!r} is not a metric here: there are {available}",
             )
         yield from (("", 0, f"by: {text}") for text in _feature_mistakes(self.by))
 
     def check(self) -> Suite:
-        """The same; a UsageError with a line for each mistake where there are any."""
-        if found := [_tell(self, mistake) for mistake in self.mistakes()]:
-            raise UsageError("\n  ".join(("the suite cannot be run:", *found)))
+        """This suite; raises UsageError, with a line for each mistake, where there are any."""
+        if lines := [_describe(self, mistake) for mistake in self.mistakes()]:
+            raise UsageError("\n  ".join(("the suite cannot be run:", *lines)))
         return self
 
 
@@ -186,9 +186,9 @@ def _reading_mistakes(name: str, value: object) -> Iterator[str]:
 def _feature_mistakes(by: str) -> Iterator[str]:
     from corefeval.features import FeatureRequest
 
-    for one in split_list(by):
+    for feature in split_list(by):
         try:
-            FeatureRequest.parse(one)
+            FeatureRequest.parse(feature)
         except UsageError as error:
             yield str(error)
 
@@ -222,8 +222,10 @@ def _has_metrics_of_its_own(corpus: SuiteCorpus) -> bool:
         return False
 
 
-def _tell(suite: Suite, mistake: Mistake, lines: Mapping[str, Sequence[int]] | None = None) -> str:
-    """A mistake on one line: where it is, and what."""
+def _describe(
+    suite: Suite, mistake: Mistake, lines: Mapping[str, Sequence[int]] | None = None
+) -> str:
+    """A mistake as a line of text: its place, and what it is."""
     table, place, text = mistake
     numbers = (lines or {}).get(table, ())
     where = [f"line {numbers[place]}"] if place < len(numbers) else []
@@ -257,34 +259,39 @@ def read_suite(path: PathLike) -> Suite:
             line=int(line[1]) if line else None,
             fix="corefeval suite init writes a first file",
         ) from None
-    suite, found = _suite_of(content)
+    suite, mistakes = _parse_suite(content)
     suite = replace(suite, file=file)
-    found += suite.mistakes()
-    if not found:
-        return _beside(suite, os.path.dirname(file))
-    lines = {name: _headers(text, name, content) for name in ("corpora", "systems")}
-    told = [_tell(suite, mistake, lines) for mistake in found]
-    if len(told) == 1:
-        raise InputError(told[0], file=file)
+    mistakes += suite.mistakes()
+    if not mistakes:
+        return _locate_files(suite, os.path.dirname(file))
+    lines = {name: _header_lines(text, name, content) for name in ("corpora", "systems")}
+    descriptions = [_describe(suite, mistake, lines) for mistake in mistakes]
+    if len(descriptions) == 1:
+        raise InputError(descriptions[0], file=file)
     raise InputError(
-        "\n  ".join((f"{plural(len(told), 'mistake')} in this suite:", *told)), file=file
+        "\n  ".join((f"{plural(len(descriptions), 'mistake')} in this suite:", *descriptions)),
+        file=file,
     )
 
 
-def _headers(text: str, table: str, content: Mapping[str, Any]) -> list[int]:
-    """The lines on which the entries of a table begin, where each is on one of its own."""
+def _header_lines(text: str, table: str, content: Mapping[str, Any]) -> list[int]:
+    """The line of each entry's header in a table; none if headers cannot be told by their lines."""
     header = re.compile(rf"\s*\[\[\s*\"?{table}\"?\s*\]\]")
     lines = [number for number, line in enumerate(text.split("\n"), 1) if header.match(line)]
     entries = content.get(table)
     return lines if isinstance(entries, list) and len(lines) == len(entries) else []
 
 
-def _suite_of(content: Mapping[str, Any]) -> tuple[Suite, list[Mistake]]:
-    """The suite as far as it is one, and what is no field or not of its type."""
+def _parse_suite(content: Mapping[str, Any]) -> tuple[Suite, list[Mistake]]:
+    """The suite with the valid fields of a file; and mistakes: unknown fields and wrong types."""
     mistakes: list[Mistake] = []
-    rest = {name: value for name, value in content.items() if name not in ("corpora", "systems")}
-    default = rest.pop("protocol", "")
-    own, texts = _fields_of(Suite, rest, hidden=("corpora", "systems", "file"), more=("protocol",))
+    settings = {
+        name: value for name, value in content.items() if name not in ("corpora", "systems")
+    }
+    default = settings.pop("protocol", "")
+    suite_values, texts = _check_fields(
+        Suite, settings, hidden=("corpora", "systems", "file"), further_names=("protocol",)
+    )
     if not isinstance(default, str):
         texts.append(f"protocol is text, not {default!r:.40}")
         default = ""
@@ -292,60 +299,65 @@ def _suite_of(content: Mapping[str, Any]) -> tuple[Suite, list[Mistake]]:
     tables: dict[str, tuple[Any, ...]] = {}
     for table, kind in (("corpora", SuiteCorpus), ("systems", SuiteSystem)):
         entries = content.get(table, [])
-        if not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
+        if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
             mistakes.append((table, 0, f"{table} are tables: write [[{table}]]"))
             entries = []
-        made = []
+        members = []
         for place, entry in enumerate(entries):
             if table == "corpora":
                 entry = {"protocol": default, **entry}
-            values, texts = _fields_of(kind, entry)
+            values, texts = _check_fields(kind, entry)
             mistakes += [(table, place, text) for text in texts]
             values["name"] = values["name"] or f"number {place + 1}"
-            made.append(kind(**values))
-        tables[table] = tuple(made)
+            members.append(kind(**values))
+        tables[table] = tuple(members)
     for name in ("metrics", "headline"):
-        if ":" in str(own.get(name, "")):  # which would be imported
-            text = f"{name}: {own.pop(name)!r:.60} names code, which no file may run: offer it by "
-            mistakes.append(("", 0, text + "entry point, or make the suite in Python"))
-    metrics = str(own.get("metrics", _DEFAULT_METRICS))
-    own["headline"] = _headline(own.get("headline"), metrics)
-    return Suite(corpora=tables["corpora"], systems=tables["systems"], **own), mistakes
+        if ":" in str(suite_values.get(name, "")):  # which would be imported
+            text = f"{name}: {suite_values.pop(name)!r:.60} names code, which no file may run: "
+            text += "offer it by entry point, or make the suite in Python"
+            mistakes.append(("", 0, text))
+    metrics = str(suite_values.get("metrics", _DEFAULT_METRICS))
+    suite_values["headline"] = _headline(suite_values.get("headline"), metrics)
+    return Suite(corpora=tables["corpora"], systems=tables["systems"], **suite_values), mistakes
 
 
-def _headline(given: str | None, metrics: str) -> str:
-    """The headline in the one spelling of it: conll where nobody says, or else the first metric."""
+def _headline(stated: str | None, metrics: str) -> str:
+    """The headline in its standard spelling; if none is stated, conll or else the first metric."""
     from corefeval.metrics import spell
 
     try:
-        names = [str(one.metric) for one in parse_metrics(metrics)]
-        return spell(given) if given else "conll" if "conll" in names else names[0]
+        names = [str(request.metric) for request in parse_metrics(metrics)]
+        return spell(stated) if stated else "conll" if "conll" in names else names[0]
     except UsageError:  # which is told elsewhere
-        return given or metrics.split(",")[0].strip()
+        return stated or metrics.split(",")[0].strip()
 
 
-# What stands for a field that has to be there and is not, so that nothing else is made of it.
+# Values for required fields that are missing, chosen so that they cause no further mistakes.
 _BLANK: dict[str, Any] = {"name": "", "key": "?", "responses": "{corpus}"}
 
 
-def _fields_of(
-    kind: type, entry: Mapping[str, Any], *, hidden: Iterable[str] = (), more: Sequence[str] = ()
+def _check_fields(
+    kind: type,
+    entry: Mapping[str, Any],
+    *,
+    hidden: Iterable[str] = (),
+    further_names: Sequence[str] = (),
 ) -> tuple[dict[str, Any], list[str]]:
-    """The fields of an entry that are as they should be, and what to say of the others."""
-    known = {field.name: field for field in fields(kind) if field.name not in hidden}
+    """The valid fields of an entry, and a description of each mistake in the others."""
+    allowed = {field.name: field for field in fields(kind) if field.name not in hidden}
     values: dict[str, Any] = {}
     texts = [
-        f"there is no field {name!r}: {did_you_mean(name, [*known, *more])}"
+        f"there is no field {name!r}: {did_you_mean(name, [*allowed, *further_names])}"
         for name in entry
-        if name not in known
+        if name not in allowed
     ]
-    for name, field in known.items():
+    for name, field in allowed.items():
         if name not in entry:
             if field.default is MISSING:
                 texts.append(f"it has no {name}")
                 values[name] = _BLANK[name]
             continue
-        value, expected = _value(name, str(field.type), entry[name])
+        value, expected = _check_value(name, str(field.type), entry[name])
         if expected:
             texts.append(f"{name} is {expected}, not {entry[name]!r:.40}")
             value = _BLANK.get(name, field.default)
@@ -353,10 +365,10 @@ def _fields_of(
     return values, texts
 
 
-def _value(name: str, type: str, value: Any) -> tuple[Any, str]:
-    """A value as a field has it, and what it should have been where it is none."""
+def _check_value(name: str, type: str, value: Any) -> tuple[Any, str]:
+    """The value converted for its field, and what was expected instead if it is invalid."""
     if type.startswith("tuple"):
-        if isinstance(value, list) and all(_is_plain(one) for one in value):
+        if isinstance(value, list) and all(_is_plain(item) for item in value):
             return tuple(map(str, value)), ""
         return (), "a list of names or numbers"
     if "float" in type:
@@ -369,7 +381,7 @@ def _value(name: str, type: str, value: Any) -> tuple[Any, str]:
         is_whole = isinstance(value, int) and not isinstance(value, bool) and value > 0
         return (value, "") if is_whole else (value, "a whole number from 1")
     if name in ("metrics", "by") and isinstance(value, list):
-        value = ", ".join(value) if all(isinstance(one, str) for one in value) else value
+        value = ", ".join(value) if all(isinstance(item, str) for item in value) else value
     return (value, "") if isinstance(value, str) else (value, "text")
 
 
@@ -377,14 +389,14 @@ def _is_plain(value: object) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool)
 
 
-def _beside(suite: Suite, folder: str) -> Suite:
-    """The suite with paths that lead from here."""
+def _locate_files(suite: Suite, folder: str) -> Suite:
+    """The suite with paths that start at the current folder instead of the suite's."""
 
     def locate(path: str) -> str:
         return path if is_remote(path) else os.path.join(folder, os.path.expanduser(path))
 
     def locate_tags(protocol: str) -> str:
-        """The protocol with its own tag set, where that is a file there; all others have names."""
+        """The protocol, with the path of its tag set where that is a file in the folder."""
         tagset = str(Protocol.of(protocol or None).tagset)
         path = locate(tagset)
         is_there = os.path.splitext(tagset)[1] and os.path.isfile(path)
@@ -392,12 +404,12 @@ def _beside(suite: Suite, folder: str) -> Suite:
 
     corpora = (
         replace(
-            one,
-            key=locate(one.key),
-            features=one.features and locate(one.features),
-            protocol=locate_tags(one.protocol),
+            entry,
+            key=locate(entry.key),
+            features=entry.features and locate(entry.features),
+            protocol=locate_tags(entry.protocol),
         )
-        for one in suite.corpora
+        for entry in suite.corpora
     )
-    systems = (replace(one, responses=locate(one.responses)) for one in suite.systems)
+    systems = (replace(entry, responses=locate(entry.responses)) for entry in suite.systems)
     return replace(suite, corpora=tuple(corpora), systems=tuple(systems))

@@ -1,4 +1,4 @@
-"""What a suite came to: a result for each corpus, system and seed, or why there is none."""
+"""The outcome of a suite: a result for each corpus, system and seed, or why there is none."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ NO_PART = "the system does not take part"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The result of a response, or the problem that there is none, and whose fault it is.
+    """The result of a response, or the problem that prevented it and whose fault it is.
 
-    A corpus whose key is broken is left out of everything; what a broken response counts is for
-    the suite to say.
+    A corpus whose key is broken is left out of everything; the suite says what a broken response
+    counts.
     """
 
     result: Result | None = None
@@ -83,12 +83,14 @@ class SuiteResult(Tabular):
 
     @staticmethod
     def of(suite: Suite, cells: Mapping[Place, Cell]) -> SuiteResult:
-        """The outcome of a suite, and what is to be said of it."""
+        """The outcome of a suite, with notices of what is missing in it."""
         scored = [cell.result for cell in cells.values() if cell.result is not None]
         names = dict.fromkeys(name for result in scored for name in result.metrics)
         outcome = SuiteResult(
-            corpora=tuple(CorpusFacts(one.name, one.weight, one.group) for one in suite.corpora),
-            systems=tuple(SystemFacts(one.name, one.seeds) for one in suite.systems),
+            corpora=tuple(
+                CorpusFacts(corpus.name, corpus.weight, corpus.group) for corpus in suite.corpora
+            ),
+            systems=tuple(SystemFacts(system.name, system.seeds) for system in suite.systems),
             metrics=tuple(names) or suite.metric_names,
             headline=suite.headline,
             cells=cells,
@@ -99,20 +101,24 @@ class SuiteResult(Tabular):
         return replace(outcome, notices=tuple(outcome._remarks()))
 
     def _remarks(self) -> Iterator[Notice]:
-        """Which cells have no result and why, and who has nothing but such cells."""
+        """Notices of cells without results, and of corpora and systems without any result."""
         for corpus in self.corpora:
-            mine = {place: cell for place, cell in self.cells.items() if place[0] == corpus.name}
-            faults = [cell.problem for cell in mine.values() if cell.fault == "key"]
+            cells_of_corpus = {
+                place: cell for place, cell in self.cells.items() if place[0] == corpus.name
+            }
+            faults = [cell.problem for cell in cells_of_corpus.values() if cell.fault == "key"]
             if faults:
                 text = f"{corpus.name}: left out for all systems because of its key: {faults[0]}"
                 yield Notice("broken-key", text)
                 continue
-            if all(cell.result is None for cell in mine.values()):
+            if all(cell.result is None for cell in cells_of_corpus.values()):
                 text = f"{corpus.name}: no system has a response to it that could be scored"
                 yield Notice("empty-corpus", text)
         for system in self.systems:
-            own = [cell for (_, name, _), cell in self.cells.items() if name == system.name]
-            if all(cell.result is None for cell in own):
+            cells_of_system = [
+                cell for (_, name, _), cell in self.cells.items() if name == system.name
+            ]
+            if all(cell.result is None for cell in cells_of_system):
                 text = f"{system.name}: it has no response that could be scored, on any corpus"
                 yield Notice("empty-system", text)
         for (name, system_name, seed), cell in self.cells.items():
@@ -124,46 +130,50 @@ class SuiteResult(Tabular):
                 yield Notice(kind, text, 1, (f"{system_name} on {name}",))
         skipped = dict.fromkeys(
             notice.message
-            for one in self.scored
-            for notice in one.notices
+            for result in self.scored
+            for notice in result.notices
             if notice.kind == "skipped-slices"
         )
         if skipped:
-            more = f"; {plural(len(skipped) - 1, 'more such notice')}" if len(skipped) > 1 else ""
-            yield Notice("skipped-slices", next(iter(skipped)) + more, len(skipped))
-        heard = (dict.fromkeys(notice.kind for notice in one.notices) for one in self.scored)
-        kinds = Counter(kind for those in heard for kind in those)
+            suffix = f"; {plural(len(skipped) - 1, 'more such notice')}" if len(skipped) > 1 else ""
+            yield Notice("skipped-slices", next(iter(skipped)) + suffix, len(skipped))
+        kinds_by_result = (
+            dict.fromkeys(notice.kind for notice in result.notices) for result in self.scored
+        )
+        kinds = Counter(kind for kinds_of_result in kinds_by_result for kind in kinds_of_result)
         if kinds:
-            told = ", ".join(f"{kind} of {plural(n, 'result')}" for kind, n in kinds.items())
-            yield Notice("cell-notices", f"notices of results (JSON has them): {told}")
+            listed = ", ".join(f"{kind} of {plural(n, 'result')}" for kind, n in kinds.items())
+            yield Notice("cell-notices", f"notices of results (JSON has them): {listed}")
 
     def __getitem__(self, place: Place) -> Cell:
         return self.cells[place]
 
     def results(self, corpus: str, seed: int = 0) -> dict[str, Result]:
         """The results on a corpus by system, of the seed at this place: what `compare` takes."""
-        found: dict[str, Result] = {}
+        results: dict[str, Result] = {}
         for system in self.systems:
             run = system.runs[seed] if seed < len(system.runs) else None
             cell = self.cells.get((corpus, system.name, run))
             if cell is not None and cell.result is not None:
-                found[system.name] = cell.result
-        return found
+                results[system.name] = cell.result
+        return results
 
     def metric(self, name: str | None = None) -> str:
         """A metric of this outcome by any spelling of it; the headline if there is no name."""
         from corefeval.metrics import spell
 
         text = self.headline if name is None else name
-        for one in (text, spell(text)):
-            if one in self.metrics:
-                return one
+        for spelling in (text, spell(text)):
+            if spelling in self.metrics:
+                return spelling
         raise UsageError(f"{text!r} was not scored: there are {', '.join(self.metrics)}")
 
     @property
     def rates(self) -> tuple[str, ...]:
         """The rates that any metric has."""
-        every = (one for cell in self.scored for score in cell.values() for one in score.rates)
+        every = (
+            rate for result in self.scored for score in result.values() for rate in score.rates
+        )
         return tuple(dict.fromkeys(every))
 
     @property
@@ -173,7 +183,7 @@ class SuiteResult(Tabular):
 
     def title_of(self, metric: str) -> str:
         """What tables call a metric."""
-        titles = (one.titles[metric] for one in self.scored if metric in one.titles)
+        titles = (result.titles[metric] for result in self.scored if metric in result.titles)
         return next(titles, metric)
 
     def scores(self, metric: str | None = None, rate: str | None = None) -> Numbers:
@@ -212,9 +222,12 @@ class SuiteResult(Tabular):
         if self.statistics is not None and self.is_tested(name):
             return self.statistics.ranks(name)
         means = macro(self.scores(name), self.weights)[0].tolist()
-        scores = {one.name: mean for one, mean in zip(self.systems, means, strict=True)}
-        scores = {one: mean for one, mean in scores.items() if not math.isnan(mean)}
-        return rank_systems(scores, lambda a, b: scores[a] - scores[b] > TOLERANCE)
+        scores = {
+            system.name: mean
+            for system, mean in zip(self.systems, means, strict=True)
+            if not math.isnan(mean)
+        }
+        return rank_systems(scores, lambda system, rival: scores[system] - scores[rival] > TOLERANCE)
 
     def better_than(
         self, metric: str | None = None, corpus: str | None = None, *, group: str = ""
@@ -234,9 +247,12 @@ class SuiteResult(Tabular):
             if len(standing.corpora) == 1:
                 return self.better_than(name, standing.corpora[0])
             is_better = standing.is_better
-            return {one: tuple(other for other in names if is_better(one, other)) for one in names}
+            return {
+                system: tuple(rival for rival in names if is_better(system, rival))
+                for system in names
+            }
         test = self.statistics.better_than
-        return {one.name: tuple(test(name, one.name, corpus)) for one in self.systems}
+        return {system.name: tuple(test(name, system.name, corpus)) for system in self.systems}
 
     def is_tested(self, metric: str) -> bool:
         """Whether there are statistics of a metric."""
@@ -249,20 +265,20 @@ class SuiteResult(Tabular):
 
     @cached_property
     def sound_corpora(self) -> list[str]:
-        """The corpora that are not left out for all because of their keys."""
+        """The corpora whose keys are not broken."""
         broken = {name for (name, _, _), cell in self.cells.items() if cell.fault == "key"}
         return [corpus.name for corpus in self.corpora if corpus.name not in broken]
 
     def has_broken_key(self, corpus: str) -> bool:
-        """Whether a corpus is left out for all."""
+        """Whether a corpus is left out for all systems, because of its key."""
         return corpus not in self.sound_corpora
 
     def n_results(self, system: str, corpus: str) -> int:
         """How many results there are of a system on a corpus."""
-        return self._numbers[system, corpus]
+        return self._result_counts[system, corpus]
 
     @cached_property
-    def _numbers(self) -> Counter[tuple[str, str]]:
+    def _result_counts(self) -> Counter[tuple[str, str]]:
         scored = [place for place, cell in self.cells.items() if cell.result is not None]
         return Counter((system, corpus) for corpus, system, _ in scored)
 
@@ -296,17 +312,17 @@ class SuiteResult(Tabular):
         return rows
 
     def save(self, path: PathLike) -> None:
-        """Keep all of it in a file (.gz: compressed), for `load_suite`.
+        """Save the outcome in a file (.gz: compressed), for `load_suite`.
 
         It is a file of saved results too: `corefeval score` shows all of them.
         """
         write_saved(
             {
-                "results": [result_record(one) for one in self.scored],
+                "results": [result_record(result) for result in self.scored],
                 "suite": {
                     "title": self.title,
-                    "corpora": [asdict(one) for one in self.corpora],
-                    "systems": [asdict(one) for one in self.systems],
+                    "corpora": [asdict(corpus) for corpus in self.corpora],
+                    "systems": [asdict(system) for system in self.systems],
                     "metrics": list(self.metrics),
                     "headline": self.headline,
                     "rate": self.rate,
@@ -334,10 +350,10 @@ def load_suite(path: PathLike) -> SuiteResult:
     from corefeval.metrics import spell
 
     file = check_path(path, "name what suite run --save wrote")
-    return read_saved(file, lambda record: _outcome(record, file, spell))
+    return read_saved(file, lambda record: _parse_outcome(record, file, spell))
 
 
-def _outcome(record: Mapping[str, Any], file: str, spell: Any) -> SuiteResult:
+def _parse_outcome(record: Mapping[str, Any], file: str, spell: Any) -> SuiteResult:
     if "suite" not in record:
         raise InputError(
             "these are results, but not of a suite",
@@ -345,27 +361,17 @@ def _outcome(record: Mapping[str, Any], file: str, spell: Any) -> SuiteResult:
             fix="corefeval suite run SUITE --save FILE writes such files",
         )
     facts = record["suite"]
-    corpora = tuple(CorpusFacts(**one) for one in facts["corpora"])
-    systems = tuple(SystemFacts(one["name"], tuple(one["seeds"])) for one in facts["systems"])
-    texts = [one.name for one in corpora] + [one.name for one in systems]
-    texts += [one.group for one in corpora]
-    texts += [*facts["metrics"], *(facts[name] for name in ("headline", "rate", "title"))]
-    if not (corpora and systems and all(isinstance(one, str) for one in texts)):
-        raise ValueError("corpora, systems or metrics are missing, or not names")
-    if facts["missing"] not in get_args(Missing) or facts["headline"] not in facts["metrics"]:
-        raise ValueError("the headline or the value of missing is unknown")
-    if not all(0 < corpus.weight < math.inf for corpus in corpora):
-        raise ValueError("a weight is not a number above 0")
+    corpora, systems = _check_facts(facts)
     problems = {
-        tuple(one["cell"]): Cell(None, str(one["problem"]), one["fault"])
-        for one in facts["problems"]
+        tuple(entry["cell"]): Cell(None, str(entry["problem"]), entry["fault"])
+        for entry in facts["problems"]
     }
     every = list(places(corpora, systems))
     scored = [place for place in every if place not in problems]
-    results = [result_of_record(one, spell) for one in record["results"]]
+    results = [result_of_record(result, spell) for result in record["results"]]
     if len(set(every)) < len(every):
         raise ValueError("two cells have the same place")
-    cells = problems | {place: Cell(one) for place, one in zip(scored, results, strict=True)}
+    cells = problems | {place: Cell(result) for place, result in zip(scored, results, strict=True)}
     outcome = SuiteResult(
         corpora, systems, tuple(facts["metrics"]), facts["headline"],
         {place: cells[place] for place in every}, facts["rate"], facts["missing"], facts["title"],
@@ -373,11 +379,34 @@ def _outcome(record: Mapping[str, Any], file: str, spell: Any) -> SuiteResult:
     notices = tuple(outcome._remarks())
     if "statistics" not in facts:
         return replace(outcome, notices=notices)
-    found = CorporaComparison.from_dict(facts["statistics"])
-    own = ({one.name for one in corpora}, {one.name for one in systems}, set(facts["metrics"]))
-    if not all(map(set.issuperset, own, (found.corpora, found.systems, found.metrics))):
+    comparison = CorporaComparison.from_dict(facts["statistics"])
+    if not (
+        {corpus.name for corpus in corpora}.issuperset(comparison.corpora)
+        and {system.name for system in systems}.issuperset(comparison.systems)
+        and {*facts["metrics"]}.issuperset(comparison.metrics)
+    ):
         raise ValueError("the statistics are of other systems, corpora or metrics")
-    return replace(outcome, statistics=found, notices=(*notices, *found.notices))
+    return replace(outcome, statistics=comparison, notices=(*notices, *comparison.notices))
+
+
+def _check_facts(
+    facts: Mapping[str, Any],
+) -> tuple[tuple[CorpusFacts, ...], tuple[SystemFacts, ...]]:
+    """The corpora and systems of a saved suite; raises ValueError where they cannot be right."""
+    corpora = tuple(CorpusFacts(**corpus) for corpus in facts["corpora"])
+    systems = tuple(
+        SystemFacts(system["name"], tuple(system["seeds"])) for system in facts["systems"]
+    )
+    texts = [corpus.name for corpus in corpora] + [system.name for system in systems]
+    texts += [corpus.group for corpus in corpora]
+    texts += [*facts["metrics"], *(facts[name] for name in ("headline", "rate", "title"))]
+    if not (corpora and systems and all(isinstance(text, str) for text in texts)):
+        raise ValueError("corpora, systems or metrics are missing, or not names")
+    if facts["missing"] not in get_args(Missing) or facts["headline"] not in facts["metrics"]:
+        raise ValueError("the headline or the value of missing is unknown")
+    if not all(0 < corpus.weight < math.inf for corpus in corpora):
+        raise ValueError("a weight is not a number above 0")
+    return corpora, systems
 
 
 def places(corpora: tuple[CorpusFacts, ...], systems: tuple[SystemFacts, ...]) -> Iterator[Place]:

@@ -78,9 +78,37 @@ def run_suite(
     cutting = Cutting(piece_size, executor)
     kept = None if cache is None else Cache(cache)
     request = Request(suite.metrics, tuple(split_list(suite.by)), uuid.uuid4().hex, current_limit())
-    cells, jobs, known = _plan(suite, request, kept)
-    whole = [job for job in jobs if not Cutting(piece_size).suits(job.corpus.key, job.path)]
-    cut = [job for job in jobs if job not in whole]
+    cells, jobs, cached = _plan(suite, request, kept)
+    try:
+        _score_jobs(jobs, request, cutting, cells, kept, progress)
+    finally:
+        _scorer.cache_clear()
+        if kept is not None:
+            kept.flush()
+    _find_broken_keys(jobs, request, cells)
+    outcome = SuiteResult.of(suite, cells)
+    if trials is not None:
+        outcome = _with_comparison(outcome, {"trials": trials, **tests}, kept, [*cached, *jobs])
+    if kept is None:
+        return outcome
+    notices = [*outcome.notices, *kept.notices]
+    if kept.problem:
+        notices.append(Notice("no-cache", f"{kept.problem}: the next run scores everything again"))
+    return replace(outcome, notices=tuple(notices))
+
+
+def _score_jobs(
+    jobs: Sequence[Job],
+    request: Request,
+    cutting: Cutting,
+    cells: dict[Place, Cell],
+    kept: Cache | None,
+    progress: Progress | None,
+) -> None:
+    """Put the cell of each job into `cells` and the cache: large files first, cut into pieces."""
+    size_alone = Cutting(cutting.size)  # an executor is no reason to cut small files
+    uncut = [job for job in jobs if not size_alone.suits(job.corpus.key, job.path)]
+    large = [job for job in jobs if job not in uncut]
     done = passed = 0
 
     def report(number: int, _: int, size: int) -> None:
@@ -88,33 +116,23 @@ def run_suite(
             progress(done + number, len(jobs), passed + size)
 
     def put(number: int, cell: Cell) -> None:  # as soon as it is done: an interrupt loses none
-        _put(whole[number], cell, cells, kept)
+        _record_cell(uncut[number], cell, cells, kept)
 
-    try:
-        for job in cut:
-            _put(job, _score_safely(job, request, cutting), cells, kept)
-            done, passed = done + 1, passed + job.size
-            report(0, 0, 0)
-        map_pieces(score_cell, [*whole], request, executor=executor, keep=put, progress=report)
-    finally:
-        _scorer.cache_clear()
-        if kept is not None:
-            kept.flush()
-    _blame_keys(jobs, request, cells)
-    outcome = SuiteResult.of(suite, cells)
-    notices = [*outcome.notices]
-    if trials is not None:
-        found = _compare(outcome, {"trials": trials, **tests}, kept, [*known, *jobs])
-        if isinstance(found, Notice):
-            notices.append(found)
-        else:
-            outcome = replace(outcome, statistics=found)
-            notices += found.notices
-    if kept is not None:
-        notices += kept.notices
-    if kept is not None and kept.problem:
-        notices.append(Notice("no-cache", f"{kept.problem}: the next run scores everything again"))
-    return replace(outcome, notices=tuple(notices))
+    for job in large:
+        _record_cell(job, _score_safely(job, request, cutting), cells, kept)
+        done, passed = done + 1, passed + job.size
+        report(0, 0, 0)
+    map_pieces(score_cell, [*uncut], request, executor=cutting.executor, keep=put, progress=report)
+
+
+def _with_comparison(
+    outcome: SuiteResult, options: dict[str, Any], kept: Cache | None, jobs: list[Job]
+) -> SuiteResult:
+    """The outcome with statistics, or with a notice of why there are none."""
+    comparison = _compare(outcome, options, kept, jobs)
+    if isinstance(comparison, Notice):
+        return replace(outcome, notices=(*outcome.notices, comparison))
+    return replace(outcome, statistics=comparison, notices=(*outcome.notices, *comparison.notices))
 
 
 def _compare(
@@ -141,7 +159,7 @@ def _compare(
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What all cells have in common; `run` is another one each time, for what workers remember."""
+    """The options that all cells share; `run` is an id by which workers keep scorers for a run."""
 
     metrics: str
     by: tuple[str, ...]
@@ -151,7 +169,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A cell to be scored; `name` and `digest` say where it is in the cache, and of what inputs."""
+    """A cell to be scored; `name` is its name in the cache, `digest` that of its inputs."""
 
     place: Place
     corpus: SuiteCorpus
@@ -165,13 +183,13 @@ class Job:
 def _plan(
     suite: Suite, request: Request, kept: Cache | None
 ) -> tuple[dict[Place, Cell], list[Job], list[Job]]:
-    """A cell for each place, the jobs that those without a result are, and jobs that were done."""
+    """A cell for each place, jobs for those to be scored, and jobs of those from the cache."""
     cells: dict[Place, Cell] = {}
     jobs: list[Job] = []
     done: list[Job] = []
     make_result = partial(result_of_record, spell=spell)
     for corpus in suite.corpora:
-        key, problem, key_size = _inputs(corpus.inputs, corpus.key_format, kept)
+        key, problem, key_size = _examine_inputs(corpus.inputs, corpus.key_format, kept)
         for system in suite.systems:
             for seed in system.seeds or (None,):
                 place = corpus.name, system.name, seed
@@ -183,31 +201,31 @@ def _plan(
                     cells[place] = Cell(None, NO_PART, "response")
                     continue
                 path = system.path(corpus.name, seed)
-                response, why, size = _inputs((path,), corpus.response_format, kept)
+                response, why, size = _examine_inputs((path,), corpus.response_format, kept)
                 if why:
                     cells[place] = Cell(None, why, "response")
                     continue
                 job = Job(place, corpus, path, label, key_size + size)
                 if kept is not None:
                     job = _with_digest(job, request, key + response)
-                    known = kept.look_up(job.name, job.digest, make_result)
-                    if known is not None:
-                        cells[place] = Cell(known)
+                    result = kept.look_up(job.name, job.digest, make_result)
+                    if result is not None:
+                        cells[place] = Cell(result)
                         done.append(job)
                         continue
                 jobs.append(job)
     return cells, jobs, done
 
 
-def _inputs(
+def _examine_inputs(
     paths: tuple[str, ...], format: str | None, kept: Cache | None
 ) -> tuple[list[str], str, int]:
-    """The fingerprint of all paths (none without a cache), what is wrong, and the size."""
+    """The fingerprint of all paths (none without a cache), the problem if any, and the size."""
     facts: list[str] = []
     total = 0
     try:
         for path in paths:
-            if problem := look_at(path):
+            if problem := find_path_problem(path):
                 return [], f"{path}: {problem}", 0
             total += sum(map(file_size, files_of(path)[0]))
             facts += [] if kept is None else fingerprint(path, format)
@@ -216,8 +234,8 @@ def _inputs(
     return facts, "", total
 
 
-def look_at(path: str) -> str:
-    """What is wrong where a path leads nowhere; nothing is said of what an address leads to."""
+def find_path_problem(path: str) -> str:
+    """The problem with a path that leads nowhere, else an empty text; addresses are not checked."""
     try:
         is_there = is_remote(path) or bool(files_of(path)[1]) or os.path.exists(path)
     except CorefEvalError as error:
@@ -237,21 +255,21 @@ def _with_digest(job: Job, request: Request, inputs: list[str]) -> Job:
 
 
 def _find_code(metrics: str) -> list[str]:
-    """What tells that metrics of one's own are as they were; none are of another program."""
+    """The identities of the user's own metrics, which change with their code."""
     try:
         return [m.metric.identity for m in parse_metrics(metrics) if not m.metric.is_own]
     except UsageError:
         return []
 
 
-def _put(job: Job, cell: Cell, cells: dict[Place, Cell], kept: Cache | None) -> None:
+def _record_cell(job: Job, cell: Cell, cells: dict[Place, Cell], kept: Cache | None) -> None:
     cells[job.place] = cell
     if kept is not None and cell.result is not None:
         kept.keep(job.name, job.digest, result_record(cell.result))
 
 
 def score_cell(job: Job, request: Request) -> Cell:
-    """The cell of a job, wherever that is: here, or in another process."""
+    """The cell of a job, scored in this process or in a worker."""
     with unpack_limit(request.limit):
         return _score_safely(job, request, None)
 
@@ -268,10 +286,10 @@ def _score_safely(job: Job, request: Request, cutting: Cutting | None) -> Cell:
         return Cell(None, one_line(error), "response")
 
 
-def _blame_keys(jobs: Sequence[Job], request: Request, cells: dict[Place, Cell]) -> None:
-    """Leave a corpus out to which no response can have a result: not even its key has one.
+def _find_broken_keys(jobs: Sequence[Job], request: Request, cells: dict[Place, Cell]) -> None:
+    """Blame the key of a corpus without results, if the key cannot be scored against itself either.
 
-    Some things show only when both sides are there, such as choices that the key cannot bear.
+    Some problems show only when both sides are read, such as choices that do not suit the key.
     """
     for corpus in {job.corpus.name: job.corpus for job in jobs}.values():
         places = [place for place in cells if place[0] == corpus.name]
@@ -284,35 +302,35 @@ def _blame_keys(jobs: Sequence[Job], request: Request, cells: dict[Place, Cell])
 
 
 class _BrokenKeyError(CorefEvalError):
-    """What is wrong is the key, or the suite, and no response can help it."""
+    """The key or the suite is wrong, so that no response can be scored."""
 
 
 def _score(job: Job, request: Request, cutting: Cutting | None) -> Result:
-    """The result, by as many of the features as both sides have."""
+    """The result, with slices by those features that both sides have."""
     by = request.by
     notices: list[Notice] = []
     if by and Protocol.of(job.corpus.protocol or None).emulates:
-        notices.append(_no_slices(job, by, "another program's numbers have none"))
+        notices.append(_skipped_slices(job, by, "another program's numbers have none"))
         by = ()
     try:
         result = _score_by(job, request, by, cutting)
     except (UndefinedMetricError, UsageError):  # which is also what an unknown feature is
         if not by:
             raise
-        whole = replace(request, metrics="mentions")
+        mentions_request = replace(request, metrics="mentions")
         for feature in by:
             try:
-                _score_by(job, whole, (feature,), cutting)
+                _score_by(job, mentions_request, (feature,), cutting)
             except (UndefinedMetricError, UsageError) as error:
-                by = tuple(one for one in by if one != feature)
-                notices.append(_no_slices(job, (feature,), one_line(error)))
+                by = tuple(name for name in by if name != feature)
+                notices.append(_skipped_slices(job, (feature,), one_line(error)))
         result = _score_by(job, request, by, cutting)
     if not notices:
         return result
     return replace(result, notices=(*result.notices, *notices))
 
 
-def _no_slices(job: Job, by: tuple[str, ...], why: str) -> Notice:
+def _skipped_slices(job: Job, by: tuple[str, ...], why: str) -> Notice:
     return Notice("skipped-slices", f"{job.corpus.name}: no slices by {', '.join(by)}: {why}")
 
 
@@ -353,7 +371,7 @@ def _scorer(corpus: SuiteCorpus, metrics: str, by: tuple[str, ...], run: str) ->
 
 
 def one_line(error: Exception) -> str:
-    """An error as a cell tells it: what is wrong where, and what was found."""
+    """An error on one line: what is wrong and where, and what was found."""
     if isinstance(error, InputError) and error.found:
         return f"{str(error).splitlines()[0]} (found {error.found})"
     return "; ".join(line.strip() for line in str(error).splitlines()) or type(error).__name__
@@ -376,20 +394,20 @@ class Cache(Store):
         self.problem = ""
 
     def look_up(self, name: str, digest: str, make: Callable[[Any], T]) -> T | None:
-        """What is made of the content that was kept under a name for this digest, or None."""
+        """`make` of the content kept under a name for this digest; None if there is none."""
         return self.find(
             f"{name}.cell",
             lambda record: make(record["content"]) if record["digest"] == digest else None,
         )
 
     def keep(self, name: str, digest: str, content: Mapping[str, Any]) -> None:
-        """Keep plain data from the next flush on, which comes by itself now and then."""
+        """Keep plain data; it is written with the next flush, which comes every few seconds."""
         self._waiting[f"{name}.cell"] = self.pack({"digest": digest, "content": content})
         if len(self._waiting) >= _AT_ONCE or time.monotonic() - self._written > _AT_LEAST:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits; that this fails is no reason to lose scores."""
+        """Write what waits; a failure is noted in `problem`, so that no scores are lost."""
         try:
             if self._waiting:
                 self.write(self._waiting, "the cache cannot be written")

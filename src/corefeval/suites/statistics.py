@@ -16,31 +16,34 @@ _KEPT = ("trials", "seed", "correction", "alpha", "level", "combination", "resam
 def with_statistics(
     outcome: SuiteResult, metrics: Iterable[str], **options: Any
 ) -> CorporaComparison:
-    """The comparison that an outcome has, with what it lacks of some metrics.
+    """The comparison of an outcome, completed by those of `metrics` that it lacks.
 
-    Metrics that it does not have are compared as the others were. With `options` all are compared
-    anew, with these in the place of those before.
+    Metrics that it lacks are compared with the options of the comparison. With other `options` all
+    metrics are compared anew.
     """
-    known = outcome.statistics
-    wanted = list(metrics)
-    if known is not None:
-        before = {name: getattr(known.options, name) for name in _KEPT}
-        if not options and all(name in known.metrics for name in wanted):
-            return known
+    previous = outcome.statistics
+    names = list(metrics)
+    if previous is not None:
+        before = {name: getattr(previous.options, name) for name in _KEPT}
+        if not options and all(name in previous.metrics for name in names):
+            return previous
         options = before | options
         if options == before:
-            wanted = [name for name in wanted if name not in known.metrics]
+            names = [name for name in names if name not in previous.metrics]
         else:
-            known = None
-    found = compare_suite(outcome, wanted, **options)
-    if known is None:
-        return found
-    standings, tests = (*known.standings, *found.standings), {**known.tests, **found.tests}
-    return replace(known, standings=standings, tests=tests)
+            previous = None
+    comparison = compare_suite(outcome, names, **options)
+    if previous is None:
+        return comparison
+    standings, tests = (
+        (*previous.standings, *comparison.standings),
+        {**previous.tests, **comparison.tests},
+    )
+    return replace(previous, standings=standings, tests=tests)
 
 
 def with_tests(outcome: SuiteResult, metric: str | None = None) -> SuiteResult:
-    """The outcome with tests of a metric (the headline) as well, if it has any and this can be."""
+    """The outcome with tests of a metric (by default the headline), if it has tests of others."""
     name = outcome.metric(metric)
     scored = {
         system
@@ -62,8 +65,8 @@ def compare_suite(
     counts are those of the suite. `options` are others of `corefeval.stats.compare_corpora`. The
     result is plain numbers: its `as_dict` is JSON, which `CorporaComparison.from_dict` takes back.
     """
-    corpora = [one for one in outcome.corpora if not outcome.has_broken_key(one.name)]
-    names = {one.name for one in corpora}
+    corpora = [corpus for corpus in outcome.corpora if not outcome.has_broken_key(corpus.name)]
+    names = {corpus.name for corpus in corpora}
     groups = {
         group: [outcome.corpora[place].name for place in places]
         for group, places in outcome.groups.items()
@@ -80,8 +83,8 @@ def compare_suite(
     }
     return compare_corpora(
         cells,
-        metrics=[outcome.metric(one) for one in metrics or (outcome.headline,)],
-        weights={one.name: one.weight for one in corpora},
+        metrics=[outcome.metric(metric) for metric in metrics or (outcome.headline,)],
+        weights={corpus.name: corpus.weight for corpus in corpora},
         groups=groups if len(groups) > 1 else {},
         rate=outcome.rate,
         absent=outcome.missing,

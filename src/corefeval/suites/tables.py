@@ -44,88 +44,91 @@ class SuiteDrawing(SoloDrawing):
         check_choice("rows_of", self.rows_of, ("systems", "corpora"))
         check_averages(self.averages)
 
-    def _table(self, thing: SuiteResult) -> SuiteTable:
+    def _table(self, outcome: SuiteResult) -> SuiteTable:
         return make_table(
-            thing, self.metric, rates=self.rates, averages=self.averages, sort=self.sort
+            outcome, self.metric, rates=self.rates, averages=self.averages, sort=self.sort
         )
 
-    def sheet_of(self, thing: SuiteResult, format: str) -> Sheet:
+    def sheet_of(self, outcome: SuiteResult, format: str) -> Sheet:
         """The table, what it means, and how cells were scored."""
-        found = self._table(thing)
+        table = self._table(outcome)
         draw = _by_corpora if self.rows_of == "corpora" else _by_systems
-        values = _Values(found, compact=format == "text")
-        table = draw(found, values, "" if format == "latex" else thing.title)
-        sentences = " ".join((legend(found), *found.remarks))
+        values = _Values(table, compact=format == "text")
+        drawn = draw(table, values, "" if format == "latex" else outcome.title)
+        sentences = " ".join((legend(table), *table.remarks))
         return Sheet(
-            (table, sentences),
+            (drawn, sentences),
             (),
-            tuple(signatures(thing)),
+            tuple(signatures(outcome)),
             label="suite" if format == "latex" else "",
-            caption=thing.title,
+            caption=outcome.title,
         )
 
     def draw(self, format: str, color: bool) -> str:
-        """The scores of Codabench are of suites alone."""
+        """The text in a format; `codabench` is a format of suites alone."""
         if format == "codabench":
-            return json_text({n: s for one in self.results for n, s in self._scores(one).items()})
+            scores = [self._scores(outcome) for outcome in self.results]
+            return json_text({name: value for part in scores for name, value in part.items()})
         return super().draw(format, color)
 
-    def _scores(self, thing: SuiteResult) -> dict[str, float]:
+    def _scores(self, outcome: SuiteResult) -> dict[str, float]:
         """A number in per cent for each line and system; 0 for none, as Codabench has no gaps.
 
         With a single system names are those of corpora and averages alone. A group that is called
         like a corpus, or a corpus like an average, has its kind before its name.
         """
-        table = self._table(thing)
+        table = self._table(outcome)
         scores: dict[str, float] = {}
         for line in sorted(table.lines, key=lambda line: line.kind == "group"):
             for at, system in zip(table.order, table.names, strict=True):
                 for rate in table.rates:
                     who = [] if len(table.names) == 1 else [system]
                     title = line.title if line.kind == "corpus" else line.title.lower()
-                    what = [title] if len(table.rates) == 1 else [title, rate]
+                    parts_of_name = [title] if len(table.rates) == 1 else [title, rate]
                     name, longer = (
                         "_".join(parts).replace(" ", "_")
-                        for parts in ((*who, *what), (*who, line.kind, *what))
+                        for parts in ((*who, *parts_of_name), (*who, line.kind, *parts_of_name))
                     )
                     name = distinct_names([*scores, longer])[-1] if name in scores else name
                     scores[name] = 100 * np.nan_to_num(float(line.means[rate][at]))
         return scores
 
     def rows(self) -> list[Row]:
-        """Those of the tables."""
-        return [row for thing in self.results for row in self._table(thing).rows()]
+        """The rows of all tables."""
+        return [row for outcome in self.results for row in self._table(outcome).rows()]
 
-    def record_of(self, thing: SuiteResult) -> Row:
+    def record_of(self, outcome: SuiteResult) -> Row:
         """The table, and every cell."""
         return {
             "corefeval": __version__,
-            "title": thing.title,
-            "metric": thing.metric(self.metric),
-            "headline": thing.headline,
-            "missing": thing.missing,
+            "title": outcome.title,
+            "metric": outcome.metric(self.metric),
+            "headline": outcome.headline,
+            "missing": outcome.missing,
             "corpora": [
-                {"name": one.name, "weight": one.weight, "group": one.group}
-                for one in thing.corpora
+                {"name": corpus.name, "weight": corpus.weight, "group": corpus.group}
+                for corpus in outcome.corpora
             ],
-            "systems": [{"name": one.name, "seeds": list(one.seeds)} for one in thing.systems],
-            "table": self._table(thing).rows(),
-            "cells": thing.rows(),
+            "systems": [
+                {"name": system.name, "seeds": list(system.seeds)} for system in outcome.systems
+            ],
+            "table": self._table(outcome).rows(),
+            "cells": outcome.rows(),
             "cell_notices": [
                 {"corpus": corpus, "system": system, "seed": seed, **notice.as_dict()}
-                for (corpus, system, seed), cell in thing.cells.items()
+                for (corpus, system, seed), cell in outcome.cells.items()
                 if cell.result is not None
                 for notice in cell.result.notices
             ],
-            **({} if thing.statistics is None else {"statistics": thing.statistics.as_dict()}),
-            "signatures": list(signatures(thing)),
-            "notices": [notice.as_dict() for notice in thing.notices],
+            **({} if outcome.statistics is None else {"statistics": outcome.statistics.as_dict()}),
+            "signatures": list(signatures(outcome)),
+            "notices": [notice.as_dict() for notice in outcome.notices],
         }
 
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """What a cell says: a number, its deviation, and what it is better than."""
+    """The texts of a cell: a number, its deviation, and a mark of what it is better than."""
 
     text: str
     deviation: str = ""
@@ -156,8 +159,8 @@ class _Values:
             spread = "" if math.isnan(deviation) else f"±{percent(deviation)}"
             # What was tested is the suite's own rate.
             beaten = line.better_than.get(system, ()) if rate == outcome.rate else ()
-            better = sorted(names[one] for one in beaten)
-            mark = ("" if all(len(name) == 1 for name in better) else ",").join(better)
+            better = sorted(names[name] for name in beaten)
+            mark = ("" if all(len(letter) == 1 for letter in better) else ",").join(better)
             values.append(_Value(percent(mean), spread, mark, mean == best))
         return values
 
@@ -165,21 +168,26 @@ class _Values:
         """The cells of a column, in a terminal with points below each other."""
         if not self.compact:
             return [
-                Cell(f"{one.text} {one.deviation}".rstrip(), one.bold, one.mark) for one in column
+                Cell(f"{value.text} {value.deviation}".rstrip(), value.bold, value.mark)
+                for value in column
             ]
-        marks = ["".join(RAISED.get(letter, letter) for letter in one.mark) for one in column]
+        marks = ["".join(RAISED.get(letter, letter) for letter in value.mark) for value in column]
         width, room, behind = (
-            max(map(len, some))
-            for some in ([one.text for one in column], [one.deviation for one in column], marks)
+            max(map(len, texts))
+            for texts in (
+                [value.text for value in column],
+                [value.deviation for value in column],
+                marks,
+            )
         )
         gap = " " if room else ""
         tails = [
-            f"{gap}{one.deviation:<{room}}{mark}" if one.deviation else mark  # not far behind
-            for one, mark in zip(column, marks, strict=True)
+            f"{gap}{value.deviation:<{room}}{mark}" if value.deviation else mark  # not far behind
+            for value, mark in zip(column, marks, strict=True)
         ]
         return [
-            Cell(f"{one.text:>{width}}{tail:<{len(gap) + room + behind}}", one.bold)
-            for one, tail in zip(column, tails, strict=True)
+            Cell(f"{value.text:>{width}}{tail:<{len(gap) + room + behind}}", value.bold)
+            for value, tail in zip(column, tails, strict=True)
         ]
 
 
@@ -204,8 +212,8 @@ def _by_corpora(table: SuiteTable, values: _Values, caption: str) -> Table:
     """Corpora below each other, group by group, then averages and ranks."""
     marks = letters(table.names)
     groups = list(dict.fromkeys(line.group for line in table.lines if line.kind == "corpus"))
-    own = (line for line in table.lines if line.kind == "corpus")
-    lines = sorted(own, key=lambda line: groups.index(line.group))
+    corpus_lines = (line for line in table.lines if line.kind == "corpus")
+    lines = sorted(corpus_lines, key=lambda line: groups.index(line.group))
     lines += [line for line in table.lines if line.kind != "corpus"]
     grid = [[values.of(line, rate) for rate in table.rates] for line in lines]
     columns, bodies = [Column("")], [[*(Cell(line.title) for line in lines), Cell("Rank")]]
@@ -234,25 +242,25 @@ def legend(table: SuiteTable) -> str:
     """What the numbers are, in a few sentences."""
     outcome = table.outcome
     rates = ", ".join(RATES.get(rate, rate) for rate in table.rates)
-    told = [f"{outcome.title_of(table.metric)} {rates}, the best in bold."]
+    sentences = [f"{outcome.title_of(table.metric)} {rates}, the best in bold."]
     kinds = [line.kind for line in table.lines]
     if "macro" in kinds:
         weighted = len({corpus.weight for corpus in outcome.corpora}) > 1
         how = "weighted mean" if weighted else "mean"
-        told.append(f"Macro is the {how} over {plural(len(outcome.sound_corpora), 'corpus')}.")
-    told += ["Micro is of the counts of all corpora together."] if "micro" in kinds else []
+        sentences.append(f"Macro is the {how} over {plural(len(outcome.sound_corpora), 'corpus')}.")
+    sentences += ["Micro is of the counts of all corpora together."] if "micro" in kinds else []
     if any(len(system.seeds) > 1 for system in outcome.systems):
-        told.append("± is the standard deviation over seeds.")
-    told.append(_told_ranks(table))
+        sentences.append("± is the standard deviation over seeds.")
+    sentences.append(_describe_ranks(table))
     problems = [cell for cell in outcome.cells.values() if cell.result is None]
     if any(cell.fault == "response" for cell in problems):
         counts = "counts as 0" if outcome.missing == "zero" else "is left out of averages"
         counts += " and is not tested" if table.is_tested else ""
-        told.append(f"{NOTHING} means no result, which {counts}.")
-    return " ".join(told)
+        sentences.append(f"{NOTHING} means no result, which {counts}.")
+    return " ".join(sentences)
 
 
-def _told_ranks(table: SuiteTable) -> str:
+def _describe_ranks(table: SuiteTable) -> str:
     statistics = table.outcome.statistics
     if statistics is None or not table.is_tested:
         return "Ranks are by the macro-average; equal ones share a rank."

@@ -196,17 +196,7 @@ def _join_parts(brackets: _Brackets, spans: Sequence[tuple[int, int, int, int]])
         if parts > 1:
             unfinished.setdefault((document, entity, parts), []).append((len(rows), 1))
         rows.append((document, number, start, end, brackets.text[row]))
-    for (_, entity, parts), waiting in unfinished.items():
-        for mention, count in waiting:
-            if count < parts:
-                raise brackets.error(
-                    f"a mention of entity {excerpt(entity)} lacks a part",
-                    rows[mention][2],
-                    found=f"{count} of {parts} parts",
-                    expected=f"[1/{parts}] to [{parts}/{parts}]",
-                    fix="add the part that is missing, or mark the mention as one span",
-                    kind="incomplete-mention",
-                )
+    _check_complete(brackets, unfinished, [row[2] for row in rows])
     table = np.array([row[:4] for row in rows], dtype=np.int64).reshape(-1, 4)
     names = [name for _, name in sorted(numbers, key=lambda key: (key[0], numbers[key]))]
     return Mentions(
@@ -218,6 +208,25 @@ def _join_parts(brackets: _Brackets, spans: Sequence[tuple[int, int, int, int]])
         names=names,
         gaps=np.array(gaps, dtype=np.int64) if gaps else NO_GAPS,
     )
+
+
+def _check_complete(
+    brackets: _Brackets,
+    unfinished: dict[tuple[int, str, int], list[tuple[int, int]]],
+    starts: Sequence[int],
+) -> None:
+    """Raise InputError for a discontinuous mention that lacks a part; `starts` are of mentions."""
+    for (_, entity, parts), waiting in unfinished.items():
+        for mention, count in waiting:
+            if count < parts:
+                raise brackets.error(
+                    f"a mention of entity {excerpt(entity)} lacks a part",
+                    starts[mention],
+                    found=f"{count} of {parts} parts",
+                    expected=f"[1/{parts}] to [{parts}/{parts}]",
+                    fix="add the part that is missing, or mark the mention as one span",
+                    kind="incomplete-mention",
+                )
 
 
 def _find_continued(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ from corefeval.model.categories import LazyArray, LazyColumns, tabulate
 from corefeval.model.construction import assemble
 
 _RELATION = re.compile(r"([^<,]+)<([^,:]+)(?::([^,]*))?")
+# Attributes with relations, and whether these are split antecedents. The last is of older GUM.
+_RELATION_KEYS = ((b"Bridge=", False), (b"SplitAnte=", True), (b"Split=", True))
 
 
 def read_conllu(source: Source, *, name: str = "", oddities: list[Oddity] | None = None) -> Corpus:
@@ -125,6 +127,61 @@ def _head_numbers(headers: Sequence[Header], mentions: Mentions) -> list[int]:
     return numbers
 
 
+class _RelationAttribute(NamedTuple):
+    """The relations in an attribute of a token: its document and position, line, and texts."""
+
+    document: int
+    position: int
+    line: int
+    texts: list[str]
+    is_split: bool
+
+
+def _relation_attributes(
+    source: Source, scan: Scan, documents: Documents
+) -> Iterator[_RelationAttribute]:
+    """All attributes with relations, key by key; lines are counted from 0."""
+    for key, is_split in _RELATION_KEYS:
+        tokens, values = attributes(scan, key)
+        owners = np.searchsorted(documents.first, tokens, side="right") - 1
+        positions = tokens - documents.first[owners]
+        lines = scan.token_line[tokens].tolist()
+        places = zip(owners.tolist(), positions.tolist(), lines, values, strict=True)
+        for document, position, line, value in places:
+            texts = list(filter(None, source.decode(value).split(",")))
+            yield _RelationAttribute(document, position, line, texts, is_split)
+
+
+def _resolve_relations(
+    source: Source,
+    attribute: _RelationAttribute,
+    entities: Mapping[tuple[int, str], int],
+    oddities: list[Oddity],
+) -> Iterator[tuple[int | None, int | None, str]]:
+    """Antecedent, anaphor and label of each relation in an attribute; None for unknown entities.
+
+    `oddities` get what is wrong with them.
+    """
+    seen = set()
+    for text in attribute.texts:
+        line, shown = source.line(attribute.line), excerpt(text, 40)
+        match = _RELATION.fullmatch(text)
+        if match is None:
+            message = f"{shown} is not a relation of two entities, such as e1<e2"
+            oddities.append(Oddity("unmentioned-entity", line, message))
+            yield None, None, ""
+            continue
+        antecedent, anaphor = (entities.get((attribute.document, match[n])) for n in (1, 2))
+        if attribute.is_split and text in seen:
+            oddities.append(Oddity("repeated-relation", line, f"{shown} again"))
+        seen.add(text)
+        if antecedent is None or anaphor is None:
+            missing = excerpt(match[1 if antecedent is None else 2], 30)
+            message = f"{shown}: no mention of {missing}"
+            oddities.append(Oddity("unmentioned-entity", line, message))
+        yield antecedent, anaphor, match[3] or ""
+
+
 def _relations(
     source: Source,
     scan: Scan,
@@ -134,9 +191,8 @@ def _relations(
     oddities: list[Oddity] | None,
 ) -> Relations:
     """Bridging, of the mention that opens on the token; split antecedents, of entities."""
-    keys = ((b"Bridge=", False), (b"SplitAnte=", True), (b"Split=", True))  # the last is old GUM's
-    stated = [(*attributes(scan, key), is_split) for key, is_split in keys]
-    if not any(values for _, values, _ in stated):
+    stated = [*_relation_attributes(source, scan, documents)]
+    if not stated:
         return NO_RELATIONS
     named = zip(corpus.entity_document.tolist(), corpus.names or (), strict=True)
     entities = {name: number for number, name in enumerate(named)}
@@ -147,38 +203,16 @@ def _relations(
     sets: dict[tuple[int, int], list[tuple[int, int]]] = {}
     unresolved = 0
     noted = [] if oddities is None else oddities
-    for tokens, values, is_split in stated:
-        owners = np.searchsorted(documents.first, tokens, side="right") - 1
-        positions = tokens - documents.first[owners]
-        lines = scan.token_line[tokens].tolist()
-        places = zip(owners.tolist(), positions.tolist(), lines, values, strict=True)
-        for document, position, line, value in places:
-            seen = set()
-            for text in filter(None, source.decode(value).split(",")):
-                match = _RELATION.fullmatch(text)
-                if match is None:
-                    unresolved += 1
-                    message = (
-                        f"{excerpt(text, 40)} is not a relation of two entities, such as e1<e2"
-                    )
-                    noted.append(Oddity("unmentioned-entity", source.line(line), message))
-                    continue
-                antecedent, anaphor = (entities.get((document, match[n])) for n in (1, 2))
-                if is_split and match[0] in seen:
-                    message = f"{excerpt(match[0], 40)} again"
-                    noted.append(Oddity("repeated-relation", source.line(line), message))
-                seen.add(match[0])
-                if antecedent is None or anaphor is None:
-                    unresolved += 1
-                    nobody = excerpt(match[1 if antecedent is None else 2], 30)
-                    message = f"{excerpt(match[0], 40)}: no mention of {nobody}"
-                    noted.append(Oddity("unmentioned-entity", source.line(line), message))
-                elif is_split:
-                    sets.setdefault((anaphor, -1), []).append((antecedent, -1))
-                else:
-                    row = opening.get((anaphor, position), -1)
-                    whose, label = (anaphor, row), match[3] or ""
-                    relations.append(Relation(BRIDGING, whose, ((antecedent, -1),), label))
+    for attribute in stated:
+        resolved = _resolve_relations(source, attribute, entities, noted)
+        for antecedent, anaphor, label in resolved:
+            if antecedent is None or anaphor is None:
+                unresolved += 1
+            elif attribute.is_split:
+                sets.setdefault((anaphor, -1), []).append((antecedent, -1))
+            else:
+                mention = (anaphor, opening.get((anaphor, attribute.position), -1))
+                relations.append(Relation(BRIDGING, mention, ((antecedent, -1),), label))
     notices += note_unresolved(unresolved, source.file)
-    relations += [Relation(SPLIT, text, tuple(sets[text])) for text in sets]
+    relations += [Relation(SPLIT, anaphor, tuple(sets[anaphor])) for anaphor in sets]
     return Relations.of(relations)
