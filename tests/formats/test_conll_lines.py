@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from unittest.mock import patch
 
 import numpy as np
@@ -51,20 +52,36 @@ def _kind(line: bytes) -> int:
 
 
 @given(st.lists(st.text("(1)|2a", min_size=1, max_size=12), min_size=1), st.booleans())
-def test_cells_of_one_id_are_read_as_all_others_are(texts, has_ends):
-    """There is a way for them alone, which is faster; the ends of cells may be known already."""
+def test_cells_are_read_like_a_pattern_reads_them(texts, has_ends):
+    """Cells of a single id are read in a faster way; the ends of cells may be known already."""
     text = " ".join(texts).encode()
-    size = np.array([len(one) for one in texts])
+    size = np.array([len(cell) for cell in texts])
     start = np.cumsum(size + 1) - size - 1
     data = np.frombuffer(text, dtype=np.uint8)
-    ends = np.array([int.from_bytes(one.encode()[-8:], "little") for one in texts], np.uint64)
+    ends = np.array([int.from_bytes(cell.encode()[-8:], "little") for cell in texts], np.uint64)
     with patch.object(cells, "_CELLS_AT_ONCE", 3):
-        found, bad = cells.parse_cells(data, start, start + size, ends if has_ends else None)
-    expected, wrong = cells._parse_any(data, start, size)
-    rows = ~np.isin(expected[0], wrong)  # what is in bad cells is nobody's concern
-    kept = ~np.isin(found.cell, bad)
-    columns = found.cell, found.position, found.length, found.opens, found.closes
-    assert [c[kept].tolist() for c in columns] == [c[rows].tolist() for c in expected[:-1]]
-    ids = [text[p : p + n] for p, n in zip(found.position, found.length, strict=True)]
-    assert len(set(zip(ids, found.entity.tolist(), strict=True))) == len(set(ids))
-    assert bad.tolist() == wrong.tolist()
+        brackets, bad = cells.parse_cells(data, start, start + size, ends if has_ends else None)
+    expected = [_brackets(cell) for cell in texts]
+    assert bad.tolist() == [number for number, rows in enumerate(expected) if rows is None]
+    kept = ~np.isin(brackets.cell, bad)  # what is in unreadable cells is nobody's concern
+    columns = brackets.cell, brackets.position, brackets.length, brackets.opens, brackets.closes
+    assert [*zip(*(column[kept].tolist() for column in columns), strict=True)] == [
+        (number, start[number] + place, length, opens, closes)
+        for number, rows in enumerate(expected)
+        for place, length, opens, closes in rows or ()
+    ]
+    bounds = zip(brackets.position, brackets.length, strict=True)
+    ids = [text[begin : begin + length] for begin, length in bounds]
+    assert len(set(zip(ids, brackets.entity.tolist(), strict=True))) == len(set(ids))
+
+
+def _brackets(cell: str) -> list[tuple[int, int, bool, bool]] | None:
+    """Place, length, and whether brackets open and close, of each id; None for unreadable cells."""
+    rows = [
+        (match.start(), len(match[0]), cell[: match.start()].endswith("("), match[1] == ")")
+        for match in re.finditer(r"[^()|]+(?=(.?))", cell)
+    ]
+    is_readable = all(opens or closes for _, _, opens, closes in rows)
+    if not rows or not is_readable or re.search(r"\((?![^()|])|(?<![^()|])\)", cell):
+        return None
+    return rows
