@@ -32,8 +32,8 @@ _BYTE, _THREE = np.uint64(0xFF), np.uint8(3)
 
 def number_ids(
     data: ByteArray, position: IntArray, length: IntArray, packed: NDArray[np.uint64]
-) -> tuple[IntArray, bool]:
-    """A number for each distinct id, and whether all ids are plain decimal numbers.
+) -> IntArray:
+    """A number for each distinct id; plain decimal numbers keep their order.
 
     Ids stand at positions of the data; `packed` has the first eight bytes of each.
     """
@@ -47,7 +47,7 @@ def number_ids(
     ):
         identifier = bytes(view[begin : begin + size])
         numbers[row] = seen.setdefault(identifier, distinct.size + len(seen))
-    return numbers, values is not None
+    return numbers
 
 
 def _decimal_values(packed: NDArray[np.uint64], length: IntArray) -> IntArray | None:
@@ -94,7 +94,7 @@ class Brackets:
     """Every entity id in the cells, in the order of the file.
 
     `opens` and `closes` say which brackets stand around it; `(5)` has both. Ids that are the same
-    text have the same number in `entity`. `decimal` says whether all ids are plain numbers.
+    text have the same number in `entity`.
     """
 
     cell: IntArray
@@ -103,7 +103,6 @@ class Brackets:
     opens: BoolArray
     closes: BoolArray
     entity: IntArray
-    decimal: bool
 
 
 def parse_cells(
@@ -133,8 +132,8 @@ def parse_cells(
         unusual_columns, bad = _parse_unusual(data, start[unusual], end[unusual] - start[unusual])
         columns, bad = _replace_cells(columns, unusual_columns, unusual), unusual[bad]
     cell, position, size, opens, closes, texts = columns
-    entity, decimal = number_ids(data, position, size, texts)
-    return Brackets(cell, position, size, opens, closes, entity, decimal), bad
+    entity = number_ids(data, position, size, texts)
+    return Brackets(cell, position, size, opens, closes, entity), bad
 
 
 # Of ids: the cell, the position, the length, whether brackets open and close, the first bytes.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -31,12 +30,11 @@ from corefeval.formats.conll.tokens import ConllLines
 from corefeval.model.arrays import IntArray, dense_ranks
 from corefeval.model.construction import textual_order
 
-_MARKS_AT_ONCE = 1 << 16  # of smaller pieces two threads would wait for each other too often
 _MANY = 20  # unbalanced brackets of one cell, which become one repair
 
 
 class Mentions(NamedTuple):
-    """The mentions of a file, or of some of its documents, in textual order.
+    """The mentions of a file, in textual order.
 
     `start` and `end` count tokens within the document. Each entity has its document, and the place
     and length of its id in the file. `overlapping` are the tokens of the file on which a longer
@@ -97,11 +95,6 @@ def read_mentions(
     Where coreference is left empty, the last text of a line is another column. A cell that seems
     odd is therefore checked again, with the columns counted, before it is called a mistake.
     """
-    bounds = _bounds_of_pieces(tokens, marked)
-    if is_plain and len(bounds) > 2:
-        mentions = _read_in_pieces(tokens, marked, text, bounds)
-        if mentions is not None:
-            return mentions
     marks = _try_to_read_marks(tokens, marked, text, is_plain)
     seems_odd = isinstance(marks, _Mistakes)
     if seems_odd or (not is_plain and with_trailing_blanks(tokens, marked).size):
@@ -118,34 +111,6 @@ def read_mentions(
             raise _first_error(outline, tokens, marks)
         marks = _repaired_marks(outline, tokens, marked, marks, repairs)
     return _make_mentions(tokens, marks)
-
-
-def _bounds_of_pieces(tokens: ConllLines, marked: IntArray) -> list[int]:
-    """The first documents of pieces with about as many cells each, and the number of documents."""
-    cells = np.searchsorted(marked, tokens.first)
-    first_cells = np.arange(0, marked.size - _MARKS_AT_ONCE // 2, _MARKS_AT_ONCE)
-    return [*dict.fromkeys((*np.searchsorted(cells, first_cells).tolist(), cells.size))]
-
-
-def _read_in_pieces(
-    tokens: ConllLines, marked: IntArray, text: NDArray[np.uint64], bounds: list[int]
-) -> Mentions | None:
-    """The mentions, read a few documents at a time so that temporary arrays stay small.
-
-    None where anything seems odd, or where ids are no numbers: these are sorted file by file.
-    """
-    limits = np.searchsorted(marked, np.append(tokens.first, tokens.line_start.size)[bounds])
-    pieces: list[Mentions] = []
-    n_entities = 0
-    for place, (begin, end) in enumerate(itertools.pairwise(limits.tolist())):
-        documents = slice(bounds[place], bounds[place + 1])
-        marks = _try_to_read_marks(tokens, marked[begin:end], text[begin:end], True, documents)
-        if isinstance(marks, _Mistakes) or not marks.brackets.decimal:
-            return None
-        piece = _make_mentions(tokens, marks)
-        pieces.append(piece._replace(entity=piece.entity + n_entities))
-        n_entities += piece.entity_document.size
-    return Mentions(*map(np.concatenate, zip(*pieces, strict=True)))
 
 
 def _make_mentions(tokens: ConllLines, marks: _Marks) -> Mentions:
@@ -174,7 +139,6 @@ def _try_to_read_marks(
     marked: IntArray,
     text: NDArray[np.uint64] | None = None,
     is_plain: bool = False,
-    documents: slice = slice(None),
 ) -> _Marks | _Mistakes:
     start, end = tokens.prefix_end[marked], tokens.line_end[marked]
     brackets, bad = parse_cells(tokens.origin.data, start, end, text)
@@ -183,16 +147,14 @@ def _try_to_read_marks(
     if bad.size:
         return _Mistakes(marked[bad])
     token = marked[brackets.cell]
-    bounds = np.append(np.searchsorted(token, tokens.first[documents]), token.size)
+    bounds = np.append(np.searchsorted(token, tokens.first), token.size)
     document = np.arange(bounds.size - 1).repeat(np.diff(bounds))
     width = int(brackets.entity.max(initial=0)) + 1
     entity = document * width
     entity += brackets.entity
     entity, codes = dense_ranks(entity)
     closing, unmatched = match_brackets(entity, brackets.opens, brackets.closes)
-    before = documents.start or 0
-    document += before
-    marks = _Marks(brackets, token, document, entity, codes // width + before, closing)
+    marks = _Marks(brackets, token, document, entity, codes // width, closing)
     return _Mistakes(token[unmatched], marks, unmatched) if unmatched.size else marks
 
 
