@@ -6,10 +6,11 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from corefeval.diagnostics import Notice, excerpt
 from corefeval.formats.conll.layout import Layout
-from corefeval.formats.conll.lines import COMMENT, MARKED, first_control, split_lines
+from corefeval.formats.conll.lines import COMMENT, MARKED, Lines, first_control, split_lines
 from corefeval.formats.conll.marks import Mentions, read_mentions
 from corefeval.formats.conll.repair import (
     Outline,
@@ -42,35 +43,15 @@ def read_conll(
     raises InputError, unless there is a list of repairs: then it is mended, and the repair put
     into the list.
     """
-    if repairs is not None:
+    if repairs is None:
+        _check_controls(source)
+    else:
         source = decodable(source, repairs)
-    elif (place := first_control(source.data)) >= 0:
-        content = source.data.tobytes()
-        newline = b"\n" if b"\n" in content else b"\r"
-        line = content.count(newline, 0, place)
-        raise control_character(source, line, content.split(newline, line + 1)[line])
     data, lines = split_lines(source.data)
     source = replace(source, data=data)
     comments = np.flatnonzero(lines.kind == COMMENT).tolist()
     outline = read_outline(source, lines, comments, repairs)
-    token_line = np.flatnonzero(lines.kind > COMMENT)
-    first, count = _tokens_of_documents(source, outline, token_line)
-    marked = np.flatnonzero(lines.kind[token_line] == MARKED)
-    line_end = lines.end[token_line]
-    prefix_end = line_end - 1
-    prefix_end[marked], text = lines.cells(data, token_line[marked])
-    token_lines = ConllLines(
-        origin=source,
-        line_start=lines.before[token_line] + 1,
-        line_end=line_end,
-        prefix_end=prefix_end,
-        line_number=token_line,
-        first=first,
-        counts=count,
-        word_column=word_column,
-        stated_layout=layout,
-        underscores=lines.underscores,
-    )
+    token_lines, marked, text = _find_tokens(source, lines, outline, word_column, layout)
     mentions = read_mentions(outline, token_lines, marked, text, repairs, is_plain=lines.is_plain)
     return Corpus(
         documents=tuple(outline.identifiers),
@@ -84,6 +65,42 @@ def read_conll(
         name=name or source.file,
         notices=_notices(source, outline, token_lines, mentions),
     )
+
+
+def _check_controls(source: Source) -> None:
+    """Raise InputError for the first control character."""
+    place = first_control(source.data)
+    if place < 0:
+        return
+    content = source.data.tobytes()
+    newline = b"\n" if b"\n" in content else b"\r"
+    line = content.count(newline, 0, place)
+    raise control_character(source, line, content.split(newline, line + 1)[line])
+
+
+def _find_tokens(
+    source: Source, lines: Lines, outline: Outline, word_column: int | None, layout: Layout | None
+) -> tuple[ConllLines, IntArray, NDArray[np.uint64]]:
+    """The lines of tokens, the rows of those with coreference, and the last eight bytes of their cells."""
+    token_line = np.flatnonzero(lines.kind > COMMENT)
+    first, count = _tokens_of_documents(source, outline, token_line)
+    marked = np.flatnonzero(lines.kind[token_line] == MARKED)
+    line_end = lines.end[token_line]
+    prefix_end = line_end - 1
+    prefix_end[marked], text = lines.cells(source.data, token_line[marked])
+    token_lines = ConllLines(
+        origin=source,
+        line_start=lines.before[token_line] + 1,
+        line_end=line_end,
+        prefix_end=prefix_end,
+        line_number=token_line,
+        first=first,
+        counts=count,
+        word_column=word_column,
+        stated_layout=layout,
+        underscores=lines.underscores,
+    )
+    return token_lines, marked, text
 
 
 def _tokens_of_documents(
