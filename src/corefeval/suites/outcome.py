@@ -227,7 +227,9 @@ class SuiteResult(Tabular):
             for system, mean in zip(self.systems, means, strict=True)
             if not math.isnan(mean)
         }
-        return rank_systems(scores, lambda system, rival: scores[system] - scores[rival] > TOLERANCE)
+        return rank_systems(
+            scores, lambda system, rival: scores[system] - scores[rival] > TOLERANCE
+        )
 
     def better_than(
         self, metric: str | None = None, corpus: str | None = None, *, group: str = ""

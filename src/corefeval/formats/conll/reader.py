@@ -81,7 +81,7 @@ def _check_controls(source: Source) -> None:
 def _find_tokens(
     source: Source, lines: Lines, outline: Outline, word_column: int | None, layout: Layout | None
 ) -> tuple[ConllLines, IntArray, NDArray[np.uint64]]:
-    """The lines of tokens, the rows of those with coreference, and the last eight bytes of their cells."""
+    """Token lines, the rows of those with coreference, and the last eight bytes of their cells."""
     token_line = np.flatnonzero(lines.kind > COMMENT)
     first, count = _tokens_of_documents(source, outline, token_line)
     marked = np.flatnonzero(lines.kind[token_line] == MARKED)
