@@ -174,7 +174,7 @@ def own_metric():
         summary="A metric that this data cannot define.",
         definition="None.",
         reference="None.",
-        function="test_metrics:raise_undefined",
+        function=f"{__name__}:raise_undefined",
     )
     register(declaration)
     yield declaration.name
@@ -222,7 +222,7 @@ def declare():
         del REGISTRY[name]
 
 
-@pytest.mark.parametrize("function", [count_entities, "test_metrics:count_entities"])
+@pytest.mark.parametrize("function", [count_entities, f"{__name__}:count_entities"])
 def test_a_function_is_a_metric(declare, function):
     declare("own", function=function)
     result = corefeval.score({"x": [["a"]], "y": [["b"]]}, {"x": [["c"]], "y": []}, metrics="own")
@@ -265,7 +265,7 @@ def test_a_metric_is_called_as_its_function_unless_told():
             register(nameless)
 
 
-@pytest.mark.parametrize("function", ["no_module:f", "test_metrics:nothing", ":f"])
+@pytest.mark.parametrize("function", ["no_module:f", f"{__name__}:nothing", ":f"])
 def test_a_function_that_is_not_there(declare, function):
     declare("own", function=function)
     with pytest.raises(corefeval.UsageError, match="is not a counting function"):

@@ -197,7 +197,7 @@ def test_tracebacks_break_the_rules():
     except IndexError as error:
         (problem,) = problems_of(SCORE, replace(DONE, escaped=error))
     assert problem.rule == "traceback"
-    assert "IndexError at tests/project/test_fuzzing.py" in problem.signature[1]
+    assert "IndexError at project/test_fuzzing.py" in problem.signature[1]
 
 
 def test_cases_are_made_small():
