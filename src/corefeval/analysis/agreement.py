@@ -54,8 +54,10 @@ class Agreement(Tabular):
     @property
     def metrics(self) -> tuple[str, ...]:
         """The metrics that every pair could be scored with, in order."""
-        first, *others = self.results.values()
-        return tuple(name for name in first.metrics if all(name in other for other in others))
+        first, *remaining_results = self.results.values()
+        return tuple(
+            name for name in first.metrics if all(name in result for result in remaining_results)
+        )
 
     @property
     def titles(self) -> dict[str, str]:
@@ -89,7 +91,7 @@ class Agreement(Tabular):
     @property
     def alpha(self) -> dict[str, float]:
         """Krippendorff's α over the mentions of all documents, for each distance."""
-        return {name: one.alpha for name, one in self.alphas.items()}
+        return {name: coefficient.alpha for name, coefficient in self.alphas.items()}
 
     @property
     def documents(self) -> list[DocumentAgreement]:
@@ -101,7 +103,9 @@ class Agreement(Tabular):
         everything: list[tuple[str, Mapping[str, float], Mapping[str, Pairs]]]
         everything = [("", self.alpha, self.pairwise)]
         if by_document:
-            everything += [(one.id, one.alpha, one.pairwise) for one in self.documents]
+            everything += [
+                (agreement.id, agreement.alpha, agreement.pairwise) for agreement in self.documents
+            ]
         names = ("document", "measure", "name", "key", "response", "value")
         return [
             {**dict(zip(names, (document, *row), strict=True)), "signature": self.signature}
@@ -115,7 +119,7 @@ class Agreement(Tabular):
             "annotators": list(self.annotators),
             "signature": self.signature,
             "mentions": int(self.mentions.sum()),
-            "alpha": {name: one.as_dict() for name, one in self.alphas.items()},
+            "alpha": {name: coefficient.as_dict() for name, coefficient in self.alphas.items()},
             "f1": {metric: _f1_as_dict(pairs) for metric, pairs in self.pairwise.items()},
             "documents": [document.as_dict() for document in self.documents],
         }
@@ -154,12 +158,12 @@ class DocumentAgreement:
     def alphas(self) -> dict[str, Alpha]:
         """α with its observed and expected disagreement, for each distance."""
         counts = self.agreement.counts.items()
-        return {name: one.document(self.index) for name, one in counts}
+        return {name: alpha_counts.document(self.index) for name, alpha_counts in counts}
 
     @property
     def alpha(self) -> dict[str, float]:
         """Krippendorff's α over the mentions of this document alone, for each distance."""
-        return {name: one.alpha for name, one in self.alphas.items()}
+        return {name: coefficient.alpha for name, coefficient in self.alphas.items()}
 
     @property
     def pairwise(self) -> dict[str, Pairs]:
@@ -180,7 +184,7 @@ class DocumentAgreement:
         return {
             "id": self.id,
             "mentions": self.mentions,
-            "alpha": {name: one.as_dict() for name, one in self.alphas.items()},
+            "alpha": {name: coefficient.as_dict() for name, coefficient in self.alphas.items()},
             "f1": {metric: _f1_as_dict(pairs) for metric, pairs in self.pairwise.items()},
         }
 
@@ -214,21 +218,21 @@ def agree(
     (0.6667, -0.1111)
     """
     parse_metrics(metrics)  # what is misspelt is told before anything is read
-    wanted = parse_distances(distances)
-    made = plan(protocol, options, steps=(*STEPS, "agreement"))
-    made.protocol.check_sound()
-    corpora = _read(sources, made._replace(response_format=format))
+    distance_names = parse_distances(distances)
+    scoring_plan = plan(protocol, options, steps=(*STEPS, "agreement"))
+    scoring_plan.protocol.check_sound()
+    corpora = _read(sources, scoring_plan._replace(response_format=format))
     notices = [notice for corpus in corpora for notice in corpus.notices]
-    annotations = pair_annotations(corpora, made.protocol)
+    annotations = pair_annotations(corpora, scoring_plan.protocol)
     notices += annotations.notices
-    if made.protocol.match != "exact":
-        text = f"F1 counts mentions matched by {made.protocol.match}; for α they "
+    if scoring_plan.protocol.match != "exact":
+        text = f"F1 counts mentions matched by {scoring_plan.protocol.match}; for α they "
         notices.append(Notice("alpha-exact", text + "must have the same tokens"))
-    coding = Coding.of(annotations.corpora, annotations.codes, made.protocol.unmarked)
-    results = _score_pairs(annotations.corpora, metrics, made)
-    for (one, other), result in results.items():
+    coding = Coding.of(annotations.corpora, annotations.codes, scoring_plan.protocol.unmarked)
+    results = _score_pairs(annotations.corpora, metrics, scoring_plan)
+    for (key_name, response_name), result in results.items():
         names = [corpus.name for corpus in corpora]
-        once = (*MISMATCHES, "heads") if names.index(one) < names.index(other) else ()
+        once = (*MISMATCHES, "heads") if names.index(key_name) < names.index(response_name) else ()
         notices += [n for n in result.notices if n.kind in ("skipped-metric", *once)]
     common = join_protocols([result.protocol for result in results.values()])
     if annotations.spans is not None:
@@ -237,7 +241,7 @@ def agree(
         annotators=tuple(corpus.name for corpus in corpora),
         document_ids=tuple(map(str, annotations.corpora[0].documents)),
         results=results,
-        counts=count_alpha(coding, wanted),
+        counts=count_alpha(coding, distance_names),
         mentions=coding.units,
         protocol=common,
         notices=tuple(dict.fromkeys(notices)),
@@ -245,28 +249,28 @@ def agree(
 
 
 def _score_pairs(
-    corpora: Sequence[Corpus], metrics: Metrics, made: Plan
+    corpora: Sequence[Corpus], metrics: Metrics, scoring_plan: Plan
 ) -> dict[tuple[str, str], Result]:
-    """Everybody against everybody, both ways: not every metric has the same F1 in both."""
+    """The results of all ordered pairs: not every metric has the same F1 both ways."""
     return {
-        (key.name, response.name): count(prepare_corpora(key, response, made), metrics)
+        (key.name, response.name): count(prepare_corpora(key, response, scoring_plan), metrics)
         for key, response in permutations(corpora, 2)
     }
 
 
-def _read(sources: Mapping[str, Input] | Iterable[Input], made: Plan) -> list[Corpus]:
-    """A corpus for each annotator, of their name."""
+def _read(sources: Mapping[str, Input] | Iterable[Input], scoring_plan: Plan) -> list[Corpus]:
+    """A corpus for each annotator, named after them; a UsageError for fewer than two."""
     if isinstance(sources, str | os.PathLike | Corpus | Document) or not isinstance(
         sources, Iterable
     ):
         raise UsageError("agreement is between annotators: pass a list of two or more annotations")
     named = isinstance(sources, Mapping)
-    given: list[Input] = list(sources.values() if isinstance(sources, Mapping) else sources)
-    if len(given) < 2:
-        raise UsageError(f"agreement needs two or more annotators: there is {len(given)}")
-    defaults = [f"annotator {number}" for number in range(1, len(given) + 1)]
+    annotations: list[Input] = list(sources.values() if isinstance(sources, Mapping) else sources)
+    if len(annotations) < 2:
+        raise UsageError(f"agreement needs two or more annotators: there is {len(annotations)}")
+    defaults = [f"annotator {number}" for number in range(1, len(annotations) + 1)]
     names = list(map(str, sources)) if isinstance(sources, Mapping) else defaults
-    jobs = [partial(made.read, *pair) for pair in zip(given, names, strict=True)]
+    jobs = [partial(scoring_plan.read, *pair) for pair in zip(annotations, names, strict=True)]
     corpora = list(read_ahead(jobs))
     if not named:
         long = [corpus.name or name for corpus, name in zip(corpora, defaults, strict=True)]

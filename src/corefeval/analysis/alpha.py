@@ -24,7 +24,7 @@ Distance = Literal["passonneau", "jaccard", "masi", "dice"]
 Similarity = Callable[[IntArray, IntArray, IntArray], FloatArray]
 
 
-def monotonicity(shared: IntArray, one: IntArray, other: IntArray) -> FloatArray:
+def monotonicity(shared: IntArray, first_size: IntArray, second_size: IntArray) -> FloatArray:
     """1 for the same chain, 2/3 where one chain contains the other, 1/3 where they overlap.
 
     One less this is the distance of Passonneau (2004): 0, 1/3, 2/3, and 1 for disjoint chains.
@@ -32,28 +32,29 @@ def monotonicity(shared: IntArray, one: IntArray, other: IntArray) -> FloatArray
     >>> monotonicity(np.array([2, 2, 1]), np.array([2, 2, 2]), np.array([2, 4, 3])).round(2)
     array([1.  , 0.67, 0.33])
     """
-    return np.select([shared == np.maximum(one, other), shared == np.minimum(one, other)],
-                     [1.0, 2 / 3], 1 / 3)  # fmt: skip
+    is_equal = shared == np.maximum(first_size, second_size)
+    is_contained = shared == np.minimum(first_size, second_size)
+    return np.select([is_equal, is_contained], [1.0, 2 / 3], 1 / 3)
 
 
-def jaccard(shared: IntArray, one: IntArray, other: IntArray) -> FloatArray:
+def jaccard(shared: IntArray, first_size: IntArray, second_size: IntArray) -> FloatArray:
     """The shared mentions among all mentions of the two chains."""
-    ratio: FloatArray = shared / (one + other - shared)
+    ratio: FloatArray = shared / (first_size + second_size - shared)
     return ratio
 
 
-def masi(shared: IntArray, one: IntArray, other: IntArray) -> FloatArray:
+def masi(shared: IntArray, first_size: IntArray, second_size: IntArray) -> FloatArray:
     """Jaccard times monotonicity (Passonneau 2006).
 
     >>> masi(np.array([2]), np.array([2]), np.array([4])).round(4)
     array([0.3333])
     """
-    return jaccard(shared, one, other) * monotonicity(shared, one, other)
+    return jaccard(shared, first_size, second_size) * monotonicity(shared, first_size, second_size)
 
 
-def dice(shared: IntArray, one: IntArray, other: IntArray) -> FloatArray:
+def dice(shared: IntArray, first_size: IntArray, second_size: IntArray) -> FloatArray:
     """The shared mentions among the mean size of the two chains."""
-    ratio: FloatArray = 2 * shared / (one + other)
+    ratio: FloatArray = 2 * shared / (first_size + second_size)
     return ratio
 
 
@@ -72,15 +73,17 @@ def parse_distances(distances: str | Iterable[str]) -> tuple[str, ...]:
     (('masi', 'dice'), 4)
     """
     items: Iterable[Any] = distances.split(",") if isinstance(distances, str) else distances
-    known = get_args(Distance)
+    available_names = get_args(Distance)
     names: list[str] = []
     for item in items:
         name = str(item).strip().lower()
-        if name not in (*known, "all"):
-            raise UsageError(f"there is no distance {item!r}: there are {', '.join(known)}, all")
-        names += known if name == "all" else (name,)
+        if name not in (*available_names, "all"):
+            raise UsageError(
+                f"there is no distance {item!r}: there are {', '.join(available_names)}, all"
+            )
+        names += available_names if name == "all" else (name,)
     if not names:
-        raise UsageError(f"no distance was asked for: there are {', '.join(known)}, all")
+        raise UsageError(f"no distance was asked for: there are {', '.join(available_names)}, all")
     return tuple(dict.fromkeys(names))
 
 
@@ -168,8 +171,10 @@ class Coding:
     @cached_property
     def weights(self) -> FloatArray:
         """1 / (values − 1) for each unit, and 0 where there is no second value to compare."""
-        others = self.has_value.sum(axis=0) - 1.0
-        weights: FloatArray = np.divide(1.0, others, out=np.zeros_like(others), where=others > 0)
+        comparisons = self.has_value.sum(axis=0) - 1.0
+        weights: FloatArray = np.divide(
+            1.0, comparisons, out=np.zeros_like(comparisons), where=comparisons > 0
+        )
         return weights
 
     @cached_property
@@ -223,8 +228,8 @@ def count_alpha(coding: Coding, distances: Iterable[str]) -> dict[str, AlphaCoun
     n_values = by_document(document, values)
     disagreement = {name: np.zeros(coding.n_documents) for name in names}
     likeness = {name: by_document(document, values * values) for name in names}
-    for one, other in combinations(range(len(coding.chain)), 2):
-        first, second, shared, weight = _cells(coding, one, other)
+    for first_annotator, second_annotator in combinations(range(len(coding.chain)), 2):
+        first, second, shared, weight = _cells(coding, first_annotator, second_annotator)
         for name in names:
             alike = SIMILARITIES[name](shared, coding.sizes[first], coding.sizes[second])
             disagreement[name] += by_document(document[first], 2 * weight * (1 - alike))
@@ -234,13 +239,20 @@ def count_alpha(coding: Coding, distances: Iterable[str]) -> dict[str, AlphaCoun
     return {name: AlphaCounts(n_values, disagreement[name], likeness[name]) for name in names}
 
 
-def _cells(coding: Coding, one: int, other: int) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
-    """Chains of two annotators that share mentions, how many, and the weight of these units."""
-    both = np.flatnonzero(coding.has_value[one] & coding.has_value[other])
+def _cells(
+    coding: Coding, first_annotator: int, second_annotator: int
+) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+    """Pairs of chains that share mentions: first chain, second chain, how many, their weight."""
+    common_units = np.flatnonzero(
+        coding.has_value[first_annotator] & coding.has_value[second_annotator]
+    )
     width = coding.sizes.size
-    pairs = coding.chain[one, both] * width + coding.chain[other, both]
+    pairs = (
+        coding.chain[first_annotator, common_units] * width
+        + coding.chain[second_annotator, common_units]
+    )
     cell, distinct = dense_ranks(pairs)
     first, second = np.divmod(distinct, max(width, 1))
     shared = np.bincount(cell, minlength=distinct.size)
-    weight = np.bincount(cell, weights=coding.weights[both], minlength=distinct.size)
+    weight = np.bincount(cell, weights=coding.weights[common_units], minlength=distinct.size)
     return first, second, shared, weight.astype(np.float64, copy=False)

@@ -113,12 +113,12 @@ class Statistics(Tabular):
         return f"<Statistics of {plural(self.n_documents, 'document')}: {', '.join(counts)}>"
 
 
-_COUNTS = tuple(one.name for one in fields(Statistics))[2:-7]
+_COUNTS = tuple(statistic.name for statistic in fields(Statistics))[2:-7]
 
 
 def statistics(corpus: Corpus, *, features: Mapping[str, object] | None = None) -> Statistics:
     """Count what there is; `features` are stated of mentions as in `score`, and counted too."""
-    whole, corpus = corpus, corpus.keep_layer(IDENTITY)
+    all_layers, corpus = corpus, corpus.keep_layer(IDENTITY)
     sizes = corpus.entity_sizes[corpus.entity_sizes > 0]
     start, end = corpus.mention_start, corpus.mention_end
     in_characters = has_texts(corpus.tokens)
@@ -151,26 +151,26 @@ def statistics(corpus: Corpus, *, features: Mapping[str, object] | None = None) 
         kinds=_count_kinds(corpus) | _count_stated(corpus, features or {}),
         sentence_starts=sentence_starts,
         properties=tuple(name for name in corpus.features if name != "mention_id"),
-        corpus=whole,
+        corpus=all_layers,
         stated=features,
-        **_count_beyond(whole),
+        **_count_other_layers(all_layers),
     )
 
 
-def _count_beyond(corpus: Corpus) -> dict[str, Any]:
-    """What there is that is no identity of things."""
-    found: dict[str, Any] = {}
+def _count_other_layers(corpus: Corpus) -> dict[str, Any]:
+    """Counts of sets, bridging, non-referring mentions and deixis, by field of `Statistics`."""
+    counts: dict[str, Any] = {}
     if len(corpus.relations):
         labels = bridging_pairs(corpus).label
-        known = Counter(label or UNLABELLED for label in labels.values())
-        found = {"sets": len(find_elements(corpus.keep_layer(IDENTITY)))}
-        found |= {"bridging": len(labels), "relations": dict(known.most_common())}
+        label_counts = Counter(label or UNLABELLED for label in labels.values())
+        counts = {"sets": len(find_elements(corpus.keep_layer(IDENTITY)))}
+        counts |= {"bridging": len(labels), "relations": dict(label_counts.most_common())}
     if corpus.entity_layer is not None:
         mentions = np.bincount(corpus.mention_layer, minlength=len(LAYERS)).tolist()
         entities = (corpus.entity_layer == DEIXIS) & (corpus.entity_sizes > 0)
-        found |= {"non_referring": mentions[NON_REFERRING], "deixis": mentions[DEIXIS]}
-        found["deixis_entities"] = int(entities.sum())
-    return found
+        counts |= {"non_referring": mentions[NON_REFERRING], "deixis": mentions[DEIXIS]}
+        counts["deixis_entities"] = int(entities.sum())
+    return counts
 
 
 def total(parts: Sequence[Statistics]) -> Statistics:
@@ -210,14 +210,14 @@ _ADDITIVE = tuple(name for name in _COUNTS if name not in _OF_ALL)
 
 def _add(values: Sequence[int | None]) -> int | None:
     """The sum; None where a part does not say."""
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
+    stated_values = [value for value in values if value is not None]
+    return sum(stated_values) if len(stated_values) == len(values) else None
 
 
 def _add_kinds(parts: Sequence[Statistics]) -> dict[str, dict[str, int]]:
-    """The values of properties; one that a part has too many values of is none.
+    """The counts of each property's values, without properties that have too many values in a part.
 
-    What no mention of a part has is empty there.
+    All mentions of a part that lacks a property count with an empty value.
     """
     kinds: dict[str, dict[str, int]] = {}
     for name in dict.fromkeys(name for part in parts for name in part.properties):
@@ -247,13 +247,15 @@ def _name_range(low: int, high: int | None) -> str:
 
 def _find_repeats(corpus: Corpus) -> BoolArray:
     """Mentions that have the document, start and end of the one before them."""
-    same = np.zeros(corpus.n_mentions, dtype=np.bool_)
+    is_repeat = np.zeros(corpus.n_mentions, dtype=np.bool_)
     start, end = corpus.mention_start, corpus.mention_end
     if start is None or end is None or not start.size:
-        return same
+        return is_repeat
     document = corpus.mention_document
-    same[1:] = (document[1:] == document[:-1]) & (start[1:] == start[:-1]) & (end[1:] == end[:-1])
-    return same
+    is_repeat[1:] = (
+        (document[1:] == document[:-1]) & (start[1:] == start[:-1]) & (end[1:] == end[:-1])
+    )
+    return is_repeat
 
 
 def _find_nested(corpus: Corpus) -> BoolArray:
@@ -297,12 +299,12 @@ def _count_kinds(corpus: Corpus) -> dict[str, dict[str, int]]:
     return kinds
 
 
-def _count_stated(corpus: Corpus, given: Mapping[str, object]) -> dict[str, dict[str, int]]:
-    """How many mentions have each value of a feature that is given."""
-    known = Features(corpus, given=given)
+def _count_stated(corpus: Corpus, features: Mapping[str, object]) -> dict[str, dict[str, int]]:
+    """How many mentions have each value of each stated feature."""
+    mention_features = Features(corpus, given=features)
     counts = {}
-    for name in given:
-        values = known(name)
+    for name in features:
+        values = mention_features(name)
         table = zip(("", *values.names), np.bincount(values.codes + 1).tolist(), strict=False)
         counts[name] = {value: count for value, count in table if count}
     return counts
