@@ -73,9 +73,9 @@ def analyse(
     >>> analysis.listed("conflated")[0].mentions[0].text
     'it'
     """
-    made = plan(protocol, options, features=features, steps=(*STEPS, "errors"))
-    made.protocol.check_sound()
-    method = Method.of(metrics, (by,), made)  # what is misspelt is told before anything is read
+    scoring_plan = plan(protocol, options, features=features, steps=(*STEPS, "errors"))
+    scoring_plan.protocol.check_sound()
+    method = Method.of(metrics, (by,), scoring_plan)  # reports misspellings before reading
     prepared = prepare_inputs(key, response, method.plan)
     return analyse_prepared(prepared, method.metrics, by=by)
 
@@ -83,9 +83,9 @@ def analyse(
 def analyse_prepared(
     prepared: Prepared, metrics: Metrics = DEFAULT_METRICS, *, by: str = "kind"
 ) -> ErrorAnalysis:
-    """The same for what is prepared already.
+    """Analyse the errors of a key and a response that are prepared already, as `analyse` does.
 
-    Points are those of entities: sets of antecedents, where they count, are listed alone.
+    Points are those of entities: sets of antecedents are listed, but have no points.
     """
     if prepared.protocol.split == "score":
         text = "points do not include sets of antecedents; --list set lists these"
@@ -93,9 +93,11 @@ def analyse_prepared(
         protocol = prepared.protocol.but(split="off")
         prepared = replace(prepared, protocol=protocol, notices=notices)
     result = count(prepared, metrics)
-    scored = [one.metric for one in parse_metrics(metrics) if str(one.metric) in result.tables]
-    if beyond := [str(metric) for metric in scored if metric.declaration.beyond]:
-        text = f"no points for {', '.join(beyond)}: only coreference errors are fixed here"
+    scored = [
+        request.metric for request in parse_metrics(metrics) if str(request.metric) in result.tables
+    ]
+    if unfixed_metrics := [str(metric) for metric in scored if metric.declaration.beyond]:
+        text = f"no points for {', '.join(unfixed_metrics)}: only coreference errors are fixed here"
         result = replace(result, notices=(*result.notices, Notice("no-points", text)))
     classification = classify(prepared, prepared.protocol.wrong_spans)
     analysis = ErrorAnalysis(replace(result, slices={}), classification, tuple(scored), by)
@@ -107,19 +109,19 @@ def judge_alike(analyses: Sequence[ErrorAnalysis]) -> list[ErrorAnalysis]:
 
     Counts of responses that stand side by side would not be comparable otherwise.
     """
-    rules = [one.classification.decision.rule for one in analyses]
+    rules = [analysis.classification.decision.rule for analysis in analyses]
     if not {"head", "overlap"} <= set(rules):
         return list(analyses)
     lacking = [
-        one.result.response or "a response"
-        for one, rule in zip(analyses, rules, strict=True)
+        analysis.result.response or "a response"
+        for analysis, rule in zip(analyses, rules, strict=True)
         if rule == "overlap"
     ]
     why = explain_overlap(f"not all heads of {', '.join(lacking)} are known")
     decision = SpanDecision("overlap", (why,))
     return [
-        _judge_again(one, decision) if rule == "head" else one
-        for one, rule in zip(analyses, rules, strict=True)
+        _judge_again(analysis, decision) if rule == "head" else analysis
+        for analysis, rule in zip(analyses, rules, strict=True)
     ]
 
 
@@ -129,7 +131,7 @@ def _judge_again(analysis: ErrorAnalysis, decision: SpanDecision) -> ErrorAnalys
 
 
 def _sign(analysis: ErrorAnalysis) -> ErrorAnalysis:
-    """The analysis with what told wrong spans in its signature."""
+    """The analysis with the rule that decided on wrong spans in its signature."""
     rule, result = analysis.classification.decision.rule, analysis.result
     if rule is None:
         return analysis

@@ -146,10 +146,10 @@ class ErrorAnalysis(Tabular):
 
     def attribution(self, metric: str | Metric) -> Attribution:
         """Each mention's and entity's share of what a metric lost; CEAF has none."""
-        wanted = metric if isinstance(metric, Metric) else Metric.parse(metric)
-        name = str(wanted)
+        parsed_metric = metric if isinstance(metric, Metric) else Metric.parse(metric)
+        name = str(parsed_metric)
         if name not in self._attributions:
-            self._attributions[name] = attribute(self.classification, wanted)
+            self._attributions[name] = attribute(self.classification, parsed_metric)
         return self._attributions[name]
 
     def mentions(self, n: int = 10, *, metric: str | Metric | None = None) -> list[MentionCost]:
@@ -192,9 +192,9 @@ class ErrorAnalysis(Tabular):
             for measure, gains in (("alone", kind.alone), ("in_turn", kind.in_turn)):
                 for metric, gain in gains.items():
                     yield "kind", kind.kind, measure, metric, gain
-        for other, found in self.relations.items():
-            if found:
-                yield "relation", other, "count", "", len(found)
+        for relation_kind, instances in self.relations.items():
+            if instances:
+                yield "relation", relation_kind, "count", "", len(instances)
         for link in self.links:
             for outcome in ("correct", "wrong", "missed", "spurious"):
                 pair = f"{link.anaphor} → {link.antecedent}"
@@ -244,7 +244,9 @@ class ErrorAnalysis(Tabular):
 
     def as_dict(self, *, top: int = 10) -> dict[str, object]:
         """Everything but the lists, for JSON."""
-        counts = {kind: len(found) for kind, found in self.relations.items()}
+        counts = {kind: len(instances) for kind, instances in self.relations.items()}
+        mentions = self.mentions(top) if self.shared_out else []
+        entities = self.entities(top) if self.shared_out else []
         return {
             "key": self.result.key,
             "response": self.result.response,
@@ -254,9 +256,11 @@ class ErrorAnalysis(Tabular):
             **({"relations": counts} if any(counts.values()) else {}),
             "links": {"by": self.by, "rows": [row.as_dict() for row in self.links]},
             "antecedents": self.antecedents,
-            "mentions": [one.as_dict() for one in self.mentions(top)] if self.shared_out else [],
-            "entities": [one.as_dict() for one in self.entities(top)] if self.shared_out else [],
-            "documents": [{"id": one.id, "errors": one.counts} for one in self.documents],
+            "mentions": [mention.as_dict() for mention in mentions],
+            "entities": [entity.as_dict() for entity in entities],
+            "documents": [
+                {"id": document.id, "errors": document.counts} for document in self.documents
+            ],
             "notices": [str(notice) for notice in self.notices],
         }
 
@@ -264,14 +268,19 @@ class ErrorAnalysis(Tabular):
         """Whether results are equal, and the same mentions are wrong in the same ways."""
         if not isinstance(other, ErrorAnalysis):
             return NotImplemented
-        return are_same(*((one.result, one.scored, one.by, one._errors) for one in (self, other)))
+        return are_same(
+            *(
+                (analysis.result, analysis.scored, analysis.by, analysis._errors)
+                for analysis in (self, other)
+            )
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
     @property
     def _errors(self) -> tuple[object, ...]:
-        found = self.classification
-        return found.items, found.decision, digest(found.response)
+        classification = self.classification
+        return classification.items, classification.decision, digest(classification.response)
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{kind} {int(self.counts[kind].sum()):,}" for kind in KINDS)
@@ -285,13 +294,13 @@ class ErrorAnalysis(Tabular):
         """One metric's attribution, or that of all metrics whose loss can be shared out."""
         if metric is not None:
             return [self.attribution(metric)]
-        metrics = [one for one in self.scored if decomposes(one)]
+        metrics = [candidate for candidate in self.scored if decomposes(candidate)]
         if not metrics:
             raise UndefinedMetricError(
                 f"none of {', '.join(self.metrics)} can be divided among mentions or entities: "
                 "ask for b3, lea or muc"
             )
-        return [self.attribution(one) for one in metrics]
+        return [self.attribution(divisible) for divisible in metrics]
 
     def _fix(self, kinds: tuple[ErrorKind, ...], before: Result) -> Result:
         """The result with kinds fixed; without an error of the last one it stays as it was.
@@ -302,7 +311,7 @@ class ErrorAnalysis(Tabular):
             return before
         alignment = fix(self.classification, kinds)
         tables = {
-            str(metric): self.result.tables[str(metric)]  # of which it is no part
+            str(metric): self.result.tables[str(metric)]  # which no fix changes
             if metric.declaration.beyond
             else count_table(metric, alignment)
             for metric in self.scored
@@ -337,7 +346,7 @@ class DocumentErrors:
 
 
 def _place_cells(name: str, place: Place | None) -> Row:
-    """Where a mention is and what it says, in columns whose names begin so."""
+    """The start, end and text of a mention, in columns whose names begin with `name`."""
     return {f"{name}{part}": place and getattr(place, part) for part in ("start", "end", "text")}
 
 

@@ -41,7 +41,9 @@ ErrorKind = Literal[
 KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)
 # Those of sets of antecedents and of bridging, which have no points.
 OTHERS = tuple(
-    f"{how} {what}" for what in ("set", "bridging") for how in ("missed", "spurious", "wrong")
+    f"{outcome} {relation}"
+    for relation in ("set", "bridging")
+    for outcome in ("missed", "spurious", "wrong")
 )
 
 SUMMARIES: dict[ErrorKind, str] = {
@@ -77,14 +79,14 @@ def error_kind(text: str) -> str:
     ('extra mention', 'divided')
     """
     name = " ".join(text.lower().replace("_", " ").replace("-", " ").split())
-    known = *KINDS, *OTHERS
-    for kind in known:
+    all_kinds = *KINDS, *OTHERS
+    for kind in all_kinds:
         if name in (kind, kind + "s"):
             return kind
     if name in _ALIASES:
         return _ALIASES[name]
-    several = [kind for kind in known if name in kind.split()]
-    hint = " or ".join(several) or did_you_mean(name, [*known, *_ALIASES], shown=known)
+    several = [kind for kind in all_kinds if name in kind.split()]
+    hint = " or ".join(several) or did_you_mean(name, [*all_kinds, *_ALIASES], shown=all_kinds)
     raise UsageError(f"there is no kind of error {text!r}: {hint}")
 
 
@@ -93,14 +95,14 @@ SpanRule = Literal["head", "overlap"]
 
 @dataclass(frozen=True, slots=True)
 class SpanDecision:
-    """What tells wrong spans (None where mentions have no spans), and why, where it is no wish."""
+    """The rule for wrong spans (None where mentions have no spans), and notices that say why."""
 
     rule: SpanRule | None
     notices: tuple[Notice, ...] = ()
 
 
 def decide_rule(key: Features, response: Features, policy: WrongSpans) -> SpanDecision:
-    """What tells wrong spans; `auto` are heads where those of all mentions are known.
+    """The rule for wrong spans; `auto` is by head where the heads of all mentions are known.
 
     By `head`, mentions without a known head are never wrong spans, and a notice counts them. Where
     no mention of several tokens has one, `MissingFeatureError` says what is missing.
@@ -203,7 +205,7 @@ class Classification:
 
     `items` are what is wrong or right; `of_kind(kind)` says which of them are such an error. An
     item may have several: a mention with a wrong span can be in a conflated entity too. `decision`
-    is what told wrong spans.
+    is the rule for wrong spans.
     """
 
     prepared: Prepared
@@ -264,10 +266,10 @@ class Classification:
             return np.asarray(in_part & (parts.of_item != main_of_item))
         extra, missing = items.meaning < 0, items.owner < 0
         if kind in ("extra mention", "extra entity"):
-            known = looked_up(parts.main_of_response, items.owner) >= 0
-            return np.asarray(extra & (known == (kind == "extra mention")))
-        known = looked_up(parts.main_of_key, items.meaning) >= 0
-        return np.asarray(missing & (known == (kind == "missing mention")))
+            is_of_shared_entity = looked_up(parts.main_of_response, items.owner) >= 0
+            return np.asarray(extra & (is_of_shared_entity == (kind == "extra mention")))
+        is_of_shared_entity = looked_up(parts.main_of_key, items.meaning) >= 0
+        return np.asarray(missing & (is_of_shared_entity == (kind == "missing mention")))
 
     @cached_property
     def counts(self) -> dict[ErrorKind, IntArray]:
@@ -292,7 +294,7 @@ class Classification:
 
 
 def classify(prepared: Prepared, policy: WrongSpans) -> Classification:
-    """The errors of a response, wrong spans told as `policy` says."""
+    """The errors of a response, with wrong spans found by the rule that `policy` leads to."""
     alignment = prepared.alignment
     key, response = prepared.key, prepared.response
     key_row = alignment.swapped.partner.copy()
@@ -358,18 +360,18 @@ def _number_places(
         return mention_codes(key, response)
     side, key_of = alignment.response, alignment.swapped.partner
     chain = side.chain
-    known = key_of[chain] >= 0
-    latest = np.maximum.accumulate(np.where(known, np.arange(chain.size), -1))
+    is_matched = key_of[chain] >= 0
+    latest = np.maximum.accumulate(np.where(is_matched, np.arange(chain.size), -1))
     entity = side.mention_entity[chain]
-    same = (latest >= 0) & (entity[latest] == entity)
+    follows_match = (latest >= 0) & (entity[latest] == entity)
     after = np.full(chain.size, -1, dtype=np.int64)
-    after[chain] = np.where(same, key_of[chain[latest]], -1)
-    within = np.empty(chain.size, dtype=np.int64)
-    within[chain] = np.where(known, 0, 1 + np.arange(chain.size))
+    after[chain] = np.where(follows_match, key_of[chain[latest]], -1)
+    tiebreak = np.empty(chain.size, dtype=np.int64)
+    tiebreak[chain] = np.where(is_matched, 0, 1 + np.arange(chain.size))
     n_key = key.n_mentions
     order = np.lexsort(
         (
-            np.concatenate((np.zeros(n_key, dtype=np.int64), within)),
+            np.concatenate((np.zeros(n_key, dtype=np.int64), tiebreak)),
             np.concatenate((np.arange(n_key), after)),
         )
     )

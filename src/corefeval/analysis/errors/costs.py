@@ -76,7 +76,7 @@ def _split(owner: IntArray, parts: Parts, new: int) -> IntArray:
 
 
 def _merge(owner: IntArray, parts: Parts) -> IntArray:
-    """The parts of a key entity go to where its largest is, out of whatever they were in."""
+    """All parts of a key entity join the response entity of its largest part."""
     meaning = looked_up(parts.key, parts.of_item)
     home = looked_up(parts.response, looked_up(parts.main_of_key, meaning))
     return np.where(parts.of_item >= 0, home, owner)
@@ -119,7 +119,7 @@ def _side(
     key, response = errors.alignment.key, errors.alignment.response
 
     def feature(name: str) -> Categories:
-        """The key's value for mentions that the key has, the response's own for the rest."""
+        """The key's value for mentions that the key has, the response's for all others."""
         values = Categories.concatenate(key.feature(name), response.feature(name))
         return values.take(np.where(key_row >= 0, key_row, key.mention_entity.size + rows))
 
@@ -129,15 +129,17 @@ def _side(
 def _corpus(
     errors: Classification, rows: IntArray, side: Side, spans_are_right: bool
 ) -> Corpus | None:
-    """The tokens of the mentions that are there now: the key's where those are right."""
+    """The mentions of a partition with their tokens: the key's where spans are right by now."""
     key, response, items = errors.key, errors.response, errors.items
     if key.mention_start is None or response.mention_start is None:
         return key  # of labels, which have no tokens
     n_key = key.n_mentions
-    mine = np.where(rows < items.n_response, n_key + rows, items.key_row[rows])
-    theirs = items.key_row[rows]
-    source = np.where((theirs >= 0) & spans_are_right, theirs, mine)
-    bare = (replace(one, mention_head=None, features={}, tokens=None) for one in (key, response))
+    current_row = np.where(rows < items.n_response, n_key + rows, items.key_row[rows])
+    key_row = items.key_row[rows]
+    source = np.where((key_row >= 0) & spans_are_right, key_row, current_row)
+    bare = (
+        replace(corpus, mention_head=None, features={}, tokens=None) for corpus in (key, response)
+    )
     return replace(
         stack_mentions(*bare).take_mentions(source),
         entity_document=side.entity_document,
@@ -188,8 +190,9 @@ def decomposes(metric: Metric) -> bool:
 
 
 def _by_mention(metric: Metric) -> bool:
-    beyond = metric.declaration.beyond  # whose mentions are not those of coreference alone
-    return metric.divides_by("mention") and metric.shape in _LOSSES and not beyond
+    # Such a metric has mentions besides those of coreference.
+    has_other_mentions = metric.declaration.beyond
+    return metric.divides_by("mention") and metric.shape in _LOSSES and not has_other_mentions
 
 
 def _by_entity(metric: Metric) -> bool:
@@ -218,7 +221,7 @@ def attribute(errors: Classification, metric: Metric) -> Attribution:
 
 
 def _share_among_mentions(errors: Classification, metric: Metric) -> SideShares:
-    """Groups are mentions; one that both sides have is one group."""
+    """The shares of mentions; a mention that both sides have is counted as one group."""
     n_key, group = errors.key.n_mentions, errors.joint_row
     extra = errors.response.mention_document[group >= n_key]
     document = np.concatenate((errors.key.mention_document, extra))
@@ -260,8 +263,8 @@ def _sum_by(group: IntArray, values: FloatArray, number: int = 0) -> FloatArray:
 
 
 def _share(lost: FloatArray, total: FloatArray) -> FloatArray:
-    whole = float(total.sum())
-    return lost / whole if whole else np.zeros_like(lost)
+    denominator = float(total.sum())
+    return lost / denominator if denominator else np.zeros_like(lost)
 
 
 def _ratio_loss(counts: Mapping[str, FloatArray]) -> SideShares:
@@ -274,13 +277,13 @@ def _ratio_loss(counts: Mapping[str, FloatArray]) -> SideShares:
 
 
 def _blanc_loss(counts: Mapping[str, FloatArray]) -> SideShares:
-    """The mean over the halves that the key has."""
+    """The mean loss over coreference and non-coreference links, where the key has such links."""
     losses = []
     for kind in ("coreference", "non_coreference"):
         key, response = counts[f"{kind}_key"], counts[f"{kind}_response"]
-        common, other = counts[f"{kind}_common"], counts[f"{kind}_common_response"]
+        common, common_response = counts[f"{kind}_common"], counts[f"{kind}_common_response"]
         if key.sum() > 0:
-            losses.append((_share(key - common, key), _share(response - other, response)))
+            losses.append((_share(key - common, key), _share(response - common_response, response)))
     nothing = np.zeros_like(counts["coreference_key"])
     if not losses:
         return nothing, nothing
@@ -289,10 +292,10 @@ def _blanc_loss(counts: Mapping[str, FloatArray]) -> SideShares:
 
 
 def _antecedent_loss(counts: Mapping[str, FloatArray]) -> SideShares:
-    """Wrong links count against both rates."""
+    """The loss of antecedents: wrong links count against both recall and precision."""
     correct, wrong = counts["tp"], counts["wl"]
     recall, precision = (
-        _share(wrong + counts[other], correct + wrong + counts[other]) for other in ("fn", "fp")
+        _share(wrong + counts[name], correct + wrong + counts[name]) for name in ("fn", "fp")
     )
     return recall, precision
 

@@ -100,12 +100,12 @@ def count_links(alignment: Alignment, feature: str = "kind") -> LinkCounts:
     except UndefinedMetricError as error:
         notices.append(Notice("unknown-kinds", f"links are not broken down by {feature}: {error}"))
         kinds = _alike(alignment.key), _alike(alignment.response)
-    both = Categories.concatenate(*kinds)
-    names = both.names
-    key, response = np.split(both.codes, [len(kinds[0])])
+    all_kinds = Categories.concatenate(*kinds)
+    names = all_kinds.names
+    key, response = np.split(all_kinds.codes, [len(kinds[0])])
     if (key < 0).any() or (response < 0).any():
         names = (*names, NO_VALUE)
-        key, response = (np.where(one < 0, len(names) - 1, one) for one in (key, response))
+        key, response = (np.where(codes < 0, len(names) - 1, codes) for codes in (key, response))
     values = _count_outcomes(alignment, key, response, len(names))
     antecedents, skipped = _count_antecedents(alignment, key, response, len(names))
     return LinkCounts(feature, names, values, antecedents, (*notices, *skipped))
@@ -134,8 +134,8 @@ def _count_outcomes(
         (rows[missed], key_kind[key.previous[rows[missed]]]),
     )
     cells = [
-        _cells(key, those, key_kind, other, number, outcome)
-        for outcome, (those, other) in enumerate(links)
+        _cells(key, anaphors, key_kind, antecedent_kinds, number, outcome)
+        for outcome, (anaphors, antecedent_kinds) in enumerate(links)
     ]
     before = response_kind[response.previous[spurious]]
     cells.append(_cells(response, spurious, response_kind, before, number, len(links)))
@@ -147,7 +147,7 @@ def _count_outcomes(
 def _cells(
     side: Side, rows: IntArray, kinds: IntArray, antecedent: IntArray, number: int, outcome: int
 ) -> IntArray:
-    """The cell of the table of counts that each of some links belongs to."""
+    """The cell of the flat table of counts that each link belongs to."""
     document = side.entity_document[side.mention_entity[rows]]
     pair = (document * number + kinds[rows]) * number + antecedent
     cells: IntArray = pair * len(OUTCOMES) + outcome
@@ -183,13 +183,14 @@ def list_relations(errors: Classification, kind: str) -> Iterator[ErrorInstance]
     alignment = errors.alignment
     if alignment.aside is None:
         return
-    beyond, lookup = alignment.beyond, Lookup(errors)
+    full_alignment, lookup = alignment.beyond, Lookup(errors)
     find = _sets if kind.endswith("set") else _bridging
-    corpora = beyond.key.corpus, beyond.response.corpus
-    for side, row, mine, theirs in sorted(find(lookup, kind.split()[0])):
+    corpora = full_alignment.key.corpus, full_alignment.response.corpus
+    for side, row, key_rows, response_rows in sorted(find(lookup, kind.split()[0])):
         texts = [
-            " + ".join(_short(lookup.mention(corpus, one).text) for one in rows) or None
-            for corpus, rows in zip(corpora, (mine, theirs), strict=True)
+            " + ".join(_short(lookup.mention(corpus, mention_row).text) for mention_row in rows)
+            or None
+            for corpus, rows in zip(corpora, (key_rows, response_rows), strict=True)
         ]
         document = lookup.document(int(corpora[side].mention_document[row]))
         place = lookup.mention(corpora[side], row)
@@ -197,64 +198,65 @@ def list_relations(errors: Classification, kind: str) -> Iterator[ErrorInstance]
 
 
 # The side of an anaphor, its row there, and the antecedents of both sides.
-_Found = tuple[int, int, list[int], list[int]]
+_RelationError = tuple[int, int, list[int], list[int]]
 
 
-def _sets(lookup: Lookup, outcome: str) -> Iterator[_Found]:
+def _sets(lookup: Lookup, outcome: str) -> Iterator[_RelationError]:
     from corefeval.metrics.sets import align_sets
 
     alignment = lookup.errors.alignment
-    beyond, aligned = alignment.beyond, align_sets(alignment, "b3")
-    sides = beyond.key, beyond.response
+    full_alignment, aligned = alignment.beyond, align_sets(alignment, "b3")
+    sides = full_alignment.key, full_alignment.response
     if outcome == "wrong":
         for key, response, f1 in zip(aligned.key, aligned.response, aligned.f1, strict=True):
             if f1 < 1:
-                mine = _elements(lookup, "key", int(key))
-                theirs = _elements(lookup, "response", int(response))
-                yield 0, int(beyond.key.sets.first[key]), mine, theirs
+                key_elements = _elements(lookup, "key", int(key))
+                response_elements = _elements(lookup, "response", int(response))
+                yield 0, int(full_alignment.key.sets.first[key]), key_elements, response_elements
         return
     at = int(outcome == "spurious")
-    known = (aligned.key, aligned.response)[at]
+    aligned_numbers = (aligned.key, aligned.response)[at]
     sets = sides[at].sets
-    for number in np.setdiff1d(np.arange(len(sets)), known).tolist():
+    for number in np.setdiff1d(np.arange(len(sets)), aligned_numbers).tolist():
         elements = _elements(lookup, "response" if at else "key", number)
-        mine, theirs = ([], elements) if at else (elements, [])
-        yield at, int(sets.first[number]), mine, theirs
+        key_elements, response_elements = ([], elements) if at else (elements, [])
+        yield at, int(sets.first[number]), key_elements, response_elements
 
 
 def _elements(lookup: Lookup, side: SideName, number: int) -> list[int]:
     """The mentions that name the elements of a set, in the order of their first mentions."""
-    beyond = lookup.errors.alignment.beyond
-    full = beyond.key if side == "key" else beyond.response
+    full_alignment = lookup.errors.alignment.beyond
+    full = full_alignment.key if side == "key" else full_alignment.response
     leaves = full.sets.leaf[full.sets.leaf_set == number]
     entities = [np.flatnonzero(full.corpus.mention_entity == leaf) for leaf in leaves]
     entities.sort(key=lambda rows: int(rows[0]))
     return [lookup.name(side, rows, full.corpus) for rows in entities]
 
 
-def _bridging(lookup: Lookup, outcome: str) -> Iterator[_Found]:
+def _bridging(lookup: Lookup, outcome: str) -> Iterator[_RelationError]:
     from corefeval.metrics.bridging import right_pairs
     from corefeval.model.bridging import bridging_pairs
 
     alignment = lookup.errors.alignment
-    beyond = alignment.beyond
-    key, response = (bridging_pairs(side.corpus) for side in beyond)
-    back = beyond.swapped.partner
+    full_alignment = alignment.beyond
+    key, response = (bridging_pairs(side.corpus) for side in full_alignment)
+    back = full_alignment.swapped.partner
     right = right_pairs(alignment)
 
     def antecedents(anaphors: IntArray, ends: IntArray, row: int) -> list[int]:
         return [int(end) for end in ends[anaphors == row]]
 
-    there = back[np.unique(response.anaphor)] if response.anaphor.size else back[:0]
+    resolved_anaphors = back[np.unique(response.anaphor)] if response.anaphor.size else back[:0]
     if outcome == "missed":
-        for row in np.setdiff1d(key.anaphor, there).tolist():
+        for row in np.setdiff1d(key.anaphor, resolved_anaphors).tolist():
             yield 0, row, antecedents(key.anaphor, key.antecedent, row), []
         return
-    known = np.isin(back[response.anaphor], key.anaphor)
-    for row in np.unique(response.anaphor[~known if outcome == "spurious" else known & ~right]):
-        own = antecedents(response.anaphor, response.antecedent, int(row))
-        theirs = antecedents(key.anaphor, key.antecedent, int(back[row]))
-        yield 1, int(row), theirs if outcome == "wrong" else [], own
+    is_key_anaphor = np.isin(back[response.anaphor], key.anaphor)
+    is_error = ~is_key_anaphor if outcome == "spurious" else is_key_anaphor & ~right
+    for row in np.unique(response.anaphor[is_error]):
+        response_antecedents = antecedents(response.anaphor, response.antecedent, int(row))
+        key_antecedents = antecedents(key.anaphor, key.antecedent, int(back[row]))
+        yield 1, int(row), key_antecedents if outcome == "wrong" else [], response_antecedents
 
 
 def _short(text: str) -> str:

@@ -104,13 +104,13 @@ class Lookup:
         return self.key_mention(int(items.key_row[item]))
 
     def name(self, side: SideName, rows: IntArray, corpus: Corpus | None = None) -> int:
-        """Which of some mentions names them; a corpus that is given is all of the side's layer."""
+        """The row of the mention that names these ones; `corpus` replaces the side's own corpus."""
         shown = corpus or (self.errors.key if side == "key" else self.errors.response)
         kinds = self._kinds(side, corpus)
         return name_entity(rows, kinds, lambda row: self.mention(shown, row).text)
 
     def name_items(self, items: IntArray) -> int:
-        """Which of some items names them; all are in the response, or it lacks all of them."""
+        """The item that names these ones, which are all in the response or all missing from it."""
         table = self.errors.items
         if items[0] < table.n_response:
             return self.name("response", items)
@@ -239,16 +239,18 @@ class EntityCost(Record):
 def rank_mentions(
     errors: Classification, attributions: Sequence[Attribution], number: int
 ) -> list[MentionCost]:
-    """The mentions that cost most, at most so many; those that cost nothing are left out."""
+    """The mentions that cost most, at most `number`; those that cost nothing are left out."""
     n_key, joint_row = errors.key.n_mentions, errors.joint_row
     total = n_key + int((joint_row >= n_key).sum())
     recall, precision = {}, {}
-    for one in attributions:
-        if one.key_mentions is None or one.response_mentions is None:
+    for attribution in attributions:
+        if attribution.key_mentions is None or attribution.response_mentions is None:
             continue
-        recall[one.metric] = np.concatenate((one.key_mentions, np.zeros(total - n_key)))
-        precision[one.metric] = np.zeros(total)
-        precision[one.metric][joint_row] = one.response_mentions
+        recall[attribution.metric] = np.concatenate(
+            (attribution.key_mentions, np.zeros(total - n_key))
+        )
+        precision[attribution.metric] = np.zeros(total)
+        precision[attribution.metric][joint_row] = attribution.response_mentions
     if not recall:
         return []
     cost = (np.mean(list(recall.values()), axis=0) + np.mean(list(precision.values()), axis=0)) / 2
@@ -292,11 +294,11 @@ def _mention(
 def rank_entities(
     errors: Classification, attributions: Sequence[Attribution], number: int
 ) -> list[EntityCost]:
-    """The entities of both sides that cost most."""
+    """The entities of both sides that cost most, at most `number`, without those at no cost."""
     if not attributions:
         return []
-    key = {one.metric: one.key_entities for one in attributions}
-    response = {one.metric: one.response_entities for one in attributions}
+    key = {attribution.metric: attribution.key_entities for attribution in attributions}
+    response = {attribution.metric: attribution.response_entities for attribution in attributions}
     losses = {metric: np.concatenate((shares, response[metric])) for metric, shares in key.items()}
     cost = np.mean(list(losses.values()), axis=0) / 2
     n_key = errors.key.n_entities
@@ -318,7 +320,7 @@ def _entity(
     corpus = errors.key if side == "key" else errors.response
     rows = np.flatnonzero(corpus.mention_entity == index)
     twins = alignment.partner[rows]
-    others = alignment.response.mention_entity[twins[twins >= 0]]
+    partner_entities = alignment.response.mention_entity[twins[twins >= 0]]
     named = lookup.name(side, rows)
     return EntityCost(
         side,
@@ -326,7 +328,7 @@ def _entity(
         lookup.entity(corpus, index),
         lookup.key_mention(named) if side == "key" else lookup.response_mention(named),
         int(rows.size),
-        int(np.unique(others).size),
+        int(np.unique(partner_entities).size),
         int((twins < 0).sum()),
         cost,
         loss,
