@@ -39,7 +39,7 @@ __all__ = [
     "measure_corpora",
 ]
 
-_SAME = 1e-9  # scores that differ by less are the same
+_TOLERANCE = 1e-9  # scores that differ by less are the same
 
 
 @overload
@@ -116,23 +116,23 @@ def explain(
     if from_ is not None and protocol is not None:
         raise UsageError("from and protocol are the same here: leave one of them out")
     base = protocol if from_ is None else from_
-    made = plan(base, options)
+    scoring_plan = plan(base, options)
     metrics = list(metrics) if isinstance(metrics, Iterator) else metrics
     if to is None:
-        wanted = CONLL if metrics is None else metrics
-        check_choosing(made, wanted)
-        sources, corpus = (response, *more), made.read(key, "key", is_key=True)
-        corpora = [made.read(one, "response", key=corpus) for one in sources]
-        return measure_corpora(corpus, corpora, made, wanted, sources=sources)
+        chosen_metrics = CONLL if metrics is None else metrics
+        check_choosing(scoring_plan, chosen_metrics)
+        sources, corpus = (response, *more), scoring_plan.read(key, "key", is_key=True)
+        corpora = [scoring_plan.read(source, "response", key=corpus) for source in sources]
+        return measure_corpora(corpus, corpora, scoring_plan, chosen_metrics, sources=sources)
     if more:
         raise UsageError("to explain two protocols or a number, give one response, not several")
     if is_number(to):
         parse_number(to)  # what is misspelt is told before anything is read
-        scorings = Scorings(key, response, made, "conll" if metrics is None else metrics)
-        return search_number(scorings, made.protocol, to)
+        scorings = Scorings(key, response, scoring_plan, "conll" if metrics is None else metrics)
+        return search_number(scorings, scoring_plan.protocol, to)
     goal = plan(to if isinstance(to, Protocol) else str(to), options)
-    scorings = Scorings(key, response, made, CONLL if metrics is None else metrics)
-    protocols = without_data_fields(made.protocol), without_data_fields(goal.protocol)
+    scorings = Scorings(key, response, scoring_plan, CONLL if metrics is None else metrics)
+    protocols = without_data_fields(scoring_plan.protocol), without_data_fields(goal.protocol)
     return explain_difference(scorings, protocols, (_name(base), _name(to)), shapley=shapley)
 
 
@@ -162,34 +162,36 @@ def explain_results(
         check_type("explain_results", result, Result, "score(key, response) makes one")
     metrics = [metric for metric in first.metrics if metric in second.metrics]
     if not metrics:
-        both = [", ".join(one.metrics) for one in (first, second)]
-        raise UsageError(f"the results have no metric in common: {' against '.join(both)}")
+        metric_lists = [", ".join(result.metrics) for result in (first, second)]
+        raise UsageError(f"the results have no metric in common: {' against '.join(metric_lists)}")
     names = first.response or "first", second.response or "second"
     names = ("first", "second") if names[0] == names[1] else names
     explanation: Explanation | None = None
-    more: tuple[str, ...] = ()
+    data_remarks: tuple[str, ...] = ()
     if key is not None and response is not None:
         scorings = Scorings(key, response, plan(None, options), metrics)
         protocols = without_data_fields(first.protocol), without_data_fields(second.protocol)
         explanation = explain_difference(scorings, protocols, names, shapley=shapley)
         ends = zip(names, (first, second), (explanation.start, explanation.goal), strict=True)
-        more = tuple(text for name, one, end in ends for text in _check(name, one, end.scores))
+        data_remarks = tuple(
+            text for name, result, end in ends for text in _check(name, result, end.scores)
+        )
     return ResultDifference(
         names=names,
         signatures=(first.signature, second.signature),
         choices=first.protocol.differences(second.protocol),
-        remarks=(*_remarks(first, second), *more),
-        scores={one: (first[one].f1, second[one].f1) for one in metrics},
+        remarks=(*_remarks(first, second), *data_remarks),
+        scores={metric: (first[metric].f1, second[metric].f1) for metric in metrics},
         titles={**second.titles, **first.titles},
         explanation=explanation,
     )
 
 
 def _check(name: str, result: Result, scores: Points) -> Iterator[str]:
-    """What to say where the data does not give the numbers that were saved."""
+    """A remark on the first metric for which the data does not give the saved number."""
     saved = {metric: result[metric].f1 for metric in scores}
     for metric, less in subtract(scores, saved, [*saved]).items():
-        if less is not None and abs(less) > _SAME:
+        if less is not None and abs(less) > _TOLERANCE:
             now = f"{100 * (scores[metric] or 0):.2f}"
             yield (
                 f"{name}: this key and response give {metric} {now}, not the saved "
@@ -199,14 +201,15 @@ def _check(name: str, result: Result, scores: Points) -> Iterator[str]:
 
 
 def _remarks(first: Result, second: Result) -> Iterator[str]:
-    """What differs besides choices."""
+    """Remarks on what differs besides choices: keys, documents, versions."""
     if first.key_digest and second.key_digest and first.key_digest != second.key_digest:
         yield f"they were scored against different keys: {first.key} and {second.key}"
-    mine, theirs = ({*one.document_ids} for one in (first, second))
-    if mine != theirs:
+    first_documents, second_documents = ({*result.document_ids} for result in (first, second))
+    if first_documents != second_documents:
         yield (
-            f"they are of different documents: {len(mine - theirs):,} only in the first, "
-            f"{len(theirs - mine):,} only in the second"
+            "they are of different documents: "
+            f"{len(first_documents - second_documents):,} only in the first, "
+            f"{len(second_documents - first_documents):,} only in the second"
         )
     if first.version != second.version:
         yield f"they were saved by corefeval {first.version} and {second.version}"
@@ -214,20 +217,20 @@ def _remarks(first: Result, second: Result) -> Iterator[str]:
         yield "their counts are the same: only rates differ, if anything"
 
 
-def check_choosing(made: Plan, metrics: Metrics) -> None:
-    """Refuse metrics that there are not, and a program that takes no choices of others."""
+def check_choosing(scoring_plan: Plan, metrics: Metrics) -> None:
+    """Raise a UsageError for unknown metrics, or a program that takes no choices of others."""
     parse_metrics(metrics)
-    if made.protocol.emulate != "none":
+    if scoring_plan.protocol.emulate != "none":
         raise UsageError(
-            f"{made.protocol.emulate} takes no choices of other programs: name what to compare it "
-            "with by to=… / --to"
+            f"{scoring_plan.protocol.emulate} takes no choices of other programs: "
+            "name what to compare it with by to=… / --to"
         )
 
 
 def measure_corpora(
     key: Corpus,
     responses: Sequence[Corpus],
-    made: Plan,
+    scoring_plan: Plan,
     metrics: Metrics = CONLL,
     *,
     sources: Sequence[Input] | None = None,
@@ -237,15 +240,15 @@ def measure_corpora(
     `sources` are what the responses were read from, for choices that act where they are read.
     Raises a UsageError for a program that takes no other choices.
     """
-    check_choosing(made, metrics)
+    check_choosing(scoring_plan, metrics)
     names = distinct_names([corpus.name or "response" for corpus in responses])
-    named = [replace(one, name=name) for one, name in zip(responses, names, strict=True)]
+    named = [replace(corpus, name=name) for corpus, name in zip(responses, names, strict=True)]
     read_again = named if sources is None else sources
     scored = [
-        Scorings(key, source, made, metrics, corpus=corpus)
+        Scorings(key, source, scoring_plan, metrics, corpus=corpus)
         for corpus, source in zip(named, read_again, strict=True)
     ]
-    return measure_choices(scored, made.protocol)
+    return measure_choices(scored, scoring_plan.protocol)
 
 
 def _name(protocol: object) -> str:

@@ -63,17 +63,18 @@ def explain_difference(
     switch = _Switch(scorings, *protocols)
     none, every = frozenset[str](), frozenset(switch.names)
     outcomes = switch.score(none), switch.score(every)
-    if all(one.error for one in outcomes) and str(outcomes[0].error) == str(outcomes[1].error):
-        raise outcomes[0].error  # type: ignore[misc]
-    # What a refusal needs to go on is taken from the other side; the rest is between those.
+    errors = outcomes[0].error, outcomes[1].error
+    if errors[0] and errors[1] and str(errors[0]) == str(errors[1]):
+        raise errors[0]
+    # A protocol that refuses the data takes the choices that it needs from the other one.
     needs = (
         _needs(switch.names, switch.score),
         _needs(switch.names, lambda back: switch.score(every - back)),
     )
     refusals = tuple(
-        Refusal(name, one_line(str(one.error)), tuple(sorted(need or ())))
-        for name, one, need in zip(names, outcomes, needs, strict=True)
-        if one.error
+        Refusal(name, one_line(str(outcome.error)), tuple(sorted(need or ())))
+        for name, outcome, need in zip(names, outcomes, needs, strict=True)
+        if outcome.error
     )
     worth = None
     if None not in needs:
@@ -81,11 +82,11 @@ def explain_difference(
         worth = _Worth(switch, lower, upper) if lower <= upper else None
     steps = worth.steps(shapley) if worth else ()
     ends = [
-        End(name, protocol, one.scores, _print(one, protocol))
-        for name, protocol, one in zip(names, protocols, outcomes, strict=True)
+        End(name, protocol, outcome.scores, _print(outcome, protocol))
+        for name, protocol, outcome in zip(names, protocols, outcomes, strict=True)
     ]
     rounding = _rounding(ends[0], ends[1], scorings.metrics, shapley)
-    notices = merge_notices(dict.fromkeys(n for one in outcomes for n in one.notices))
+    notices = merge_notices(dict.fromkeys(n for outcome in outcomes for n in outcome.notices))
     return Explanation(
         key=scorings.key.name,
         response=scorings.response.name,
@@ -136,8 +137,10 @@ class _Worth:
         self.names = [name for name in switch.names if name in upper - lower]
         start, end = self._scores(), self._scores(*self.names)
         self.alone = {n: subtract(self._scores(n), start, self.metrics) for n in self.names}
-        rest = {n: [other for other in self.names if other != n] for n in self.names}
-        self.last = {n: subtract(end, self._scores(*rest[n]), self.metrics) for n in self.names}
+        remaining_names = {n: [name for name in self.names if name != n] for n in self.names}
+        self.last = {
+            n: subtract(end, self._scores(*remaining_names[n]), self.metrics) for n in self.names
+        }
         self.turn = self._turns()
         self.active = [name for name in self.names if not self._is_quiet(name)]
 
@@ -148,17 +151,20 @@ class _Worth:
         return outcome.scores
 
     def _turns(self) -> dict[str, Points]:
-        """Each choice's step; one without a number is part of the next that has one."""
+        """Each choice's step; a step without a number is added to the next that has one."""
         turns: dict[str, Points] = {}
-        known = dict(self._scores())
+        latest_scores = dict(self._scores())
         for place, name in enumerate(self.names):
             scores = self._scores(*self.names[: place + 1])
-            turns[name] = subtract(scores, known, self.metrics)
-            known.update({metric: one for metric, one in scores.items() if one is not None})
+            turns[name] = subtract(scores, latest_scores, self.metrics)
+            latest_scores.update(
+                {metric: score for metric, score in scores.items() if score is not None}
+            )
         return turns
 
     def _is_quiet(self, name: str) -> bool:
-        values = [v for one in (self.alone, self.last, self.turn) for v in one[name].values()]
+        tables = (self.alone, self.last, self.turn)
+        values = [value for table in tables for value in table[name].values()]
         numbers = [value for value in values if value is not None]
         return bool(numbers) and max(map(abs, numbers)) < _NOTHING
 
@@ -219,13 +225,13 @@ class _Worth:
         """Make quiet choices active, where they have an effect together: in pairs, or all."""
         goal = self._scores(*self.names)
         while quiet := [name for name in self.names if name not in self.active]:
-            if _same(self._scores(*self.active), goal):
+            if _are_equal(self._scores(*self.active), goal):
                 return
             before = self._scores(*self.active)
             called = {
                 name
                 for pair in combinations(quiet, 2)
-                if not _same(self._scores(*self.active, *pair), before)
+                if not _are_equal(self._scores(*self.active, *pair), before)
                 for name in pair
             }
             chosen = {*self.active, *(called or quiet)}
@@ -237,43 +243,46 @@ class _Worth:
         # What is worth the same alone and last is worth it whatever else is chosen.
         names = [step.choice for step in steps if _differs(step.alone, step.last)]
         for chosen in combinations(names, 2):
-            both = subtract(self._scores(*chosen), start, self.metrics)
+            pair_points = subtract(self._scores(*chosen), start, self.metrics)
             # Those that do nothing alone, in no metric, come first.
             pair = sorted(chosen, key=lambda name: not self._is_idle(name))
             idle = sum(map(self._is_idle, pair))
-            for metric, together in both.items():
-                mine, theirs = (self.alone[name][metric] for name in pair)
-                if together is None or mine is None or theirs is None:
+            for metric, together in pair_points.items():
+                first_points, second_points = (self.alone[name][metric] for name in pair)
+                if together is None or first_points is None or second_points is None:
                     continue
-                kind = _relation(mine, theirs, together, idle)
+                kind = _relation(first_points, second_points, together, idle)
                 if kind:
-                    yield Relation(kind, (pair[0], pair[1]), metric, (mine, theirs), together)
+                    yield Relation(
+                        kind, (pair[0], pair[1]), metric, (first_points, second_points), together
+                    )
 
     def _is_idle(self, name: str) -> bool:
         return all(value is not None and abs(value) < SHOWN for value in self.alone[name].values())
 
 
-def _relation(mine: float, theirs: float, together: float, idle: int) -> str:
-    """What two choices are to each other, of which the first `idle` ones do nothing alone."""
-    more = together - mine - theirs
+def _relation(first_points: float, second_points: float, together: float, idle: int) -> str:
+    """The kind of relation of two choices, or ""; the first `idle` of them do nothing alone."""
+    interaction = together - first_points - second_points
     if idle:
-        return ("", "needs", "need each other")[idle] if abs(more) >= SHOWN else ""
-    least, most = sorted((abs(mine), abs(theirs)))
-    is_large = mine * theirs > 0 and least > max(SHOWN, most / 10)
-    return "redundant" if is_large and more * mine < 0 and abs(more) >= least / 2 else ""
+        return ("", "needs", "need each other")[idle] if abs(interaction) >= SHOWN else ""
+    least, most = sorted((abs(first_points), abs(second_points)))
+    is_large = first_points * second_points > 0 and least > max(SHOWN, most / 10)
+    is_overlap = interaction * first_points < 0 and abs(interaction) >= least / 2
+    return "redundant" if is_large and is_overlap else ""
 
 
 def _has_gap(step: Step) -> bool:
     return any(None in points.values() for points in (step.alone, step.last, step.turn))
 
 
-def _differs(one: Points, other: Points) -> bool:
-    differences = subtract(one, other, [*one]).values()
+def _differs(first: Points, second: Points) -> bool:
+    differences = subtract(first, second, [*first]).values()
     return any(value is None or abs(value) >= SHOWN for value in differences)
 
 
-def _same(one: Points, other: Points) -> bool:
-    differences = subtract(one, other, [*other]).values()
+def _are_equal(first: Points, second: Points) -> bool:
+    differences = subtract(first, second, [*second]).values()
     return all(value is not None and abs(value) < _NOTHING for value in differences)
 
 
@@ -315,4 +324,6 @@ def _rounding(start: End, goal: End, metrics: Sequence[str], shapley: bool) -> t
 
 def without_data_fields(protocol: Protocol) -> Protocol:
     """The choices of a protocol alone, without what a result says of its data."""
-    return replace(protocol, values=tuple(one for one in protocol.values if one[0] in PIPELINE))
+    return replace(
+        protocol, values=tuple(choice for choice in protocol.values if choice[0] in PIPELINE)
+    )

@@ -71,7 +71,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A protocol that gives no number: why, and which choices of the other one would go on."""
+    """A protocol that gives no number: why, and which choices of the other one would help."""
 
     name: str
     reason: str
@@ -133,21 +133,21 @@ class Explanation(Tabular):
             "from": self.start.as_dict(),
             "to": self.goal.as_dict(),
             "refusals": [
-                {"name": one.name, "reason": one.reason, "choices": list(one.choices)}
-                for one in self.refusals
+                {"name": refusal.name, "reason": refusal.reason, "choices": list(refusal.choices)}
+                for refusal in self.refusals
             ],
             "steps": [step.as_dict() for step in self.steps],
             "gaps": list(self.gaps),
             "without_effect": list(self.quiet),
             "relations": [
                 {
-                    "kind": one.kind,
-                    "choices": list(one.choices),
-                    "metric": one.metric,
-                    "alone": list(one.alone),
-                    "together": one.together,
+                    "kind": relation.kind,
+                    "choices": list(relation.choices),
+                    "metric": relation.metric,
+                    "alone": list(relation.alone),
+                    "together": relation.together,
                 }
-                for one in self.relations
+                for relation in self.relations
             ],
             "scorings": self.number,
             "notices": [notice.as_dict() for notice in self.notices],
@@ -156,7 +156,7 @@ class Explanation(Tabular):
     def __repr__(self) -> str:
         metric = self.metrics[-1]
         ends = (self.start.scores.get(metric), self.goal.scores.get(metric))
-        first, second = ("no number" if one is None else f"{100 * one:.2f}" for one in ends)
+        first, second = ("no number" if score is None else f"{100 * score:.2f}" for score in ends)
         number = f"{len(self.steps)} choice{'s' * (len(self.steps) != 1)}"
         names = f"{self.start.name} → {self.goal.name}"
         return f"<Explanation {names}: {metric} {first} → {second} by {number}>"
@@ -203,8 +203,8 @@ class ResultDifference(Tabular):
 
     def __repr__(self) -> str:
         number = len(self.choices)
-        what = f"{number} choice{'s' * (number != 1)}"
-        return f"<ResultDifference of {' and '.join(self.names)}: {what} differ>"
+        choices = f"{number} choice{'s' * (number != 1)}"
+        return f"<ResultDifference of {' and '.join(self.names)}: {choices} differ>"
 
 
 def describe_change(choice: str, before: str, after: str) -> str:

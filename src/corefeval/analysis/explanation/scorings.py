@@ -52,8 +52,10 @@ class Scorings:
         *,
         corpus: Corpus | None = None,
     ) -> None:
-        self._asked = list(metrics) if isinstance(metrics, Iterator) else metrics
-        self.metrics = tuple(str(one.metric) for one in parse_metrics(self._asked))
+        self._requested_metrics = list(metrics) if isinstance(metrics, Iterator) else metrics
+        self.metrics = tuple(
+            str(request.metric) for request in parse_metrics(self._requested_metrics)
+        )
         self.plan, self._inputs = plan, (key, response)
         self.key: Corpus = plan.read(key, "key", is_key=True)
         if corpus is None:
@@ -68,7 +70,9 @@ class Scorings:
     @property
     def reads_files(self) -> bool:
         """Whether there are files, which some programs read in their own way."""
-        return all(isinstance(one, str | os.PathLike) and one != "-" for one in self._inputs)
+        return all(
+            isinstance(source, str | os.PathLike) and source != "-" for source in self._inputs
+        )
 
     @property
     def number(self) -> int:
@@ -91,16 +95,18 @@ class Scorings:
         except CorefEvalError as error:
             return Outcome({}, error)
         self.titles.update(result.titles)
-        scores = {name: None if math.isnan(one) else one for name, one in values.items()}
+        scores = {name: None if math.isnan(value) else value for name, value in values.items()}
         return Outcome(scores, notices=result.notices)
 
     def _result(self, protocol: Protocol) -> Result:
         if protocol.reads_itself:
             encodings = self.plan.encodings
-            return score_emulated(*self._inputs, self._asked, protocol, encodings=encodings)
+            return score_emulated(
+                *self._inputs, self._requested_metrics, protocol, encodings=encodings
+            )
         response = self._read(protocol)
         if protocol.emulate != "none":
-            return score_anaphora(self.key, response, self._asked, protocol)
+            return score_anaphora(self.key, response, self._requested_metrics, protocol)
         is_shared = protocol.match == "exact" and {*self.metrics} <= {*METRICS, "conll"}
         is_shared &= protocol.layer == "identity"
         is_shared &= protocol.lost != "strict" or response.ledger is None
@@ -110,12 +116,12 @@ class Scorings:
             material = self._materials[protocol.occurrences]
             knows = protocol.split == "off" or not (material.has_sets or "links" in self.metrics)
             if protocol.emulates or knows:
-                return material.result(protocol, self._asked)
+                return material.result(protocol, self._requested_metrics)
         defaults = {name: getattr(Protocol(), name) for name in _RATES}
         base = Protocol.of_fields(defaults, protocol)
         if base not in self._results:
             prepared = prepare_inputs(self.key, response, self.plan._replace(protocol=base))
-            self._results[base] = count(prepared, self._asked)
+            self._results[base] = count(prepared, self._requested_metrics)
         chosen = {name: getattr(protocol, name) for name in defaults}
         counted = self._results[base]
         return replace(counted, protocol=Protocol.of_fields(chosen, counted.protocol))
@@ -150,14 +156,16 @@ def round_as(rate: float, rounding: str) -> float:
 
 
 def subtract(
-    one: Mapping[str, float | None], other: Mapping[str, float | None], metrics: Sequence[str]
+    scores: Mapping[str, float | None], baseline: Mapping[str, float | None], metrics: Sequence[str]
 ) -> dict[str, float | None]:
     """The difference of scores by metric; None where either is no number."""
-    found: dict[str, float | None] = {}
+    differences: dict[str, float | None] = {}
     for metric in metrics:
-        mine, theirs = one.get(metric), other.get(metric)
-        found[metric] = None if mine is None or theirs is None else mine - theirs
-    return found
+        score, baseline_score = scores.get(metric), baseline.get(metric)
+        differences[metric] = (
+            None if score is None or baseline_score is None else score - baseline_score
+        )
+    return differences
 
 
 def one_line(text: str) -> str:

@@ -38,12 +38,12 @@ def other_values(protocol: Protocol) -> Iterator[tuple[str, str]]:
     A choice that takes any text has the values that named protocols give it. What says which data
     is scored, and what only a program as a whole has, is left out.
     """
-    known = choices(STEPS)
+    all_choices = choices(STEPS)
     for name in PIPELINE:
         if name not in _LEFT_OUT:
-            named = (str(one.choices.get(name, "")) for one in NAMED.values())
-            values = known[name].spellings or dict.fromkeys(filter(None, named))
-            for value in dict.fromkeys((known[name].default, *values)):
+            named = (str(named_protocol.choices.get(name, "")) for named_protocol in NAMED.values())
+            values = all_choices[name].spellings or dict.fromkeys(filter(None, named))
+            for value in dict.fromkeys((all_choices[name].default, *values)):
                 if value != getattr(protocol, name):
                     yield name, value
 
@@ -68,7 +68,8 @@ class Effect:
     @property
     def size(self) -> float:
         """The largest of the points, of either sign."""
-        numbers = (p for one in self.points for p in one.values() if p is not None)
+        values = (value for points in self.points for value in points.values())
+        numbers = (value for value in values if value is not None)
         return max(map(abs, numbers), default=0.0)
 
     @property
@@ -79,7 +80,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Two responses whose order by a metric is another one with some values of choices."""
+    """Two responses whose order by a metric is reversed by the values of choices in `values`."""
 
     metric: str
     above: str
@@ -114,9 +115,9 @@ class Sensitivity(Tabular):
     def without_effect(self) -> str:
         """The values that change nothing that can be seen, on one line."""
         return group_values(
-            (one.choice, one.value)
-            for one in self.effects
-            if not one.is_shown and not any(one.refusals)
+            (effect.choice, effect.value)
+            for effect in self.effects
+            if not effect.is_shown and not any(effect.refusals)
         )
 
     @property
@@ -194,7 +195,9 @@ def group_values(values: Iterable[tuple[str, str]]) -> str:
     groups: dict[str, list[str]] = {}
     for choice, value in values:
         groups.setdefault(choice.replace("_", "-"), []).append(value)
-    return "; ".join(f"{choice} {', '.join(some)}" for choice, some in groups.items())
+    return "; ".join(
+        f"{choice} {', '.join(choice_values)}" for choice, choice_values in groups.items()
+    )
 
 
 def measure_choices(scored: Sequence[Scorings], protocol: Protocol) -> Sensitivity:
@@ -203,7 +206,7 @@ def measure_choices(scored: Sequence[Scorings], protocol: Protocol) -> Sensitivi
     Raises the error of a response that gives no number under the protocol itself.
     """
     base = protocol.but(rounding="none")
-    outcomes = [one.score(base) for one in scored]
+    outcomes = [scorings.score(base) for scorings in scored]
     for outcome in outcomes:
         if outcome.error is not None:
             raise outcome.error
@@ -211,7 +214,7 @@ def measure_choices(scored: Sequence[Scorings], protocol: Protocol) -> Sensitivi
     defaults = [outcome.scores for outcome in outcomes]
     effects = [_measure(scored, defaults, protocol, *value) for value in other_values(protocol)]
     effects.sort(key=lambda effect: -round(effect.size, 9))
-    names = tuple(one.response.name for one in scored)
+    names = tuple(scorings.response.name for scorings in scored)
     return Sensitivity(
         key=scored[0].key.name,
         responses=names,
@@ -221,7 +224,7 @@ def measure_choices(scored: Sequence[Scorings], protocol: Protocol) -> Sensitivi
         scores=tuple(defaults),
         effects=tuple(effects),
         turns=tuple(_turns(names, defaults, effects, metrics)),
-        notices=merge_notices(dict.fromkeys(n for one in outcomes for n in one.notices)),
+        notices=merge_notices(dict.fromkeys(n for outcome in outcomes for n in outcome.notices)),
     )
 
 
@@ -235,12 +238,12 @@ def _measure(
     points, refusals = [], []
     base = protocol.but(rounding="none")
     changed = base if name == "rounding" else Protocol.of_fields({name: value}, base)
-    for one, default in zip(scored, defaults, strict=True):
-        outcome = one.score(changed)
+    for scorings, default in zip(scored, defaults, strict=True):
+        outcome = scorings.score(changed)
         scores = dict(outcome.scores)
         if name == "rounding":
             scores = {m: None if s is None else round_as(s, value) for m, s in scores.items()}
-        points.append(subtract(scores, default, one.metrics))
+        points.append(subtract(scores, default, scorings.metrics))
         refusals.append(str(outcome.error or ""))
     return Effect(name, value, tuple(points), tuple(refusals))
 
@@ -308,19 +311,19 @@ class Search(Tabular):
     @property
     def hits(self) -> list[Candidate]:
         """The candidates that give the number."""
-        return [one for one in self.candidates if one.hit]
+        return [candidate for candidate in self.candidates if candidate.hit]
 
     def rows(self) -> list[Row]:
         """One row for each candidate, those that give the number first, then the nearest."""
         return [
             {
-                "protocol": one.name,
+                "protocol": candidate.name,
                 "metric": self.metric,
-                "f1": one.score,
-                "hit": one.hit or None,
-                "refusal": one.refusal or None,
+                "f1": candidate.score,
+                "hit": candidate.hit or None,
+                "refusal": candidate.refusal or None,
             }
-            for one in self.candidates
+            for candidate in self.candidates
         ]
 
     def as_dict(self) -> Row:
@@ -336,7 +339,7 @@ class Search(Tabular):
         }
 
     def __repr__(self) -> str:
-        names = ", ".join(one.name for one in self.hits) or "nothing gives it"
+        names = ", ".join(candidate.name for candidate in self.hits) or "nothing gives it"
         return f"<Search for {self.metric} {self.wanted}: {names}>"
 
 
@@ -349,39 +352,44 @@ def is_number(text: object) -> bool:
     return isinstance(text, str) and bool(re.fullmatch(r"\s*[+-]?[\d.]+%?\s*", text))
 
 
-def parse_number(wanted: object) -> str:
+def parse_number(number: object) -> str:
     """The digits of a published percentage; a UsageError for anything else."""
-    text = str(wanted).strip().removesuffix("%")
+    text = str(number).strip().removesuffix("%")
     if not re.fullmatch(r"\d{1,3}(\.\d{0,12})?|\.\d{1,12}", text) or float(text) > 150:
-        raise UsageError(f"a published number is a percentage like 61.3, not {str(wanted)[:40]!r}")
+        raise UsageError(f"a published number is a percentage like 61.3, not {str(number)[:40]!r}")
     return text.rstrip(".")
 
 
-def search_number(scorings: Scorings, base: Protocol, wanted: object) -> Search:
+def search_number(scorings: Scorings, base: Protocol, number: object) -> Search:
     """Which named protocols, and which single choices of a base, give a number in per cent.
 
     Raises a UsageError for what is no percentage, or where several metrics are asked for.
     """
-    parts = {part for one in scorings.metrics for part in Metric.parse(one).declaration.parts}
-    metric, *others = [one for one in scorings.metrics if one not in parts]
-    if others:
-        raise UsageError(f"a number is for one metric, not for {metric}, {', '.join(others)}")
-    text = parse_number(wanted)
+    parts = {part for name in scorings.metrics for part in Metric.parse(name).declaration.parts}
+    metric, *extra_metrics = [name for name in scorings.metrics if name not in parts]
+    if extra_metrics:
+        names = ", ".join((metric, *extra_metrics))
+        raise UsageError(f"a number is for one metric, not for {names}")
+    text = parse_number(number)
     first = scorings.score(base.but(rounding="none"))
-    given = first.scores.get(metric)
-    found = []
+    base_score = first.scores.get(metric)
+    candidates = []
     for name, protocol in _protocols(base, metric, scorings.reads_files):
         outcome = scorings.score(protocol.but(rounding="none"))
         if name in _OFFICIAL and any(map(_has_unseen, (scorings.key, scorings.response))):
             outcome = Outcome({}, UsageError(_UNSEEN))
         score = outcome.scores.get(metric)
         # A single choice that changes nothing says nothing.
-        changes = score is None or given is None or abs(score - given) >= SHOWN
+        changes = score is None or base_score is None or abs(score - base_score) >= SHOWN
         if name in NAMED or name == _GIVEN or changes:
-            found.append(Candidate(name, score, _hit(score, text), str(outcome.error or "")))
+            candidates.append(Candidate(name, score, _hit(score, text), str(outcome.error or "")))
     goal = float(text) / 100
-    found.sort(key=lambda one: math.inf if one.score is None else round(abs(one.score - goal), 9))
-    found.sort(key=lambda one: not one.hit)
+
+    def rank(candidate: Candidate) -> tuple[bool, float]:
+        score = candidate.score
+        return not candidate.hit, math.inf if score is None else round(abs(score - goal), 9)
+
+    candidates.sort(key=rank)
     return Search(
         key=scorings.key.name,
         response=scorings.response.name,
@@ -389,7 +397,7 @@ def search_number(scorings: Scorings, base: Protocol, wanted: object) -> Search:
         wanted=text,
         metric=metric,
         titles=dict(scorings.titles),
-        candidates=tuple(found),
+        candidates=tuple(candidates),
         notices=first.notices,
     )
 
