@@ -179,7 +179,7 @@ class Coding:
 
     @cached_property
     def pairable(self) -> IntArray:
-        """How many values each chain is, of those that can be compared with another."""
+        """How often each chain is a value that can be compared with another annotator's."""
         used = self.has_value & (self.weights > 0)
         return np.bincount(self.chain[used], minlength=self.sizes.size)
 

@@ -174,7 +174,7 @@ def _count_other_layers(corpus: Corpus) -> dict[str, Any]:
 
 
 def total(parts: Sequence[Statistics]) -> Statistics:
-    """The statistics of the corpora of several together, without those of single documents."""
+    """The statistics of several corpora together, without those of single documents."""
     first = parts[0]
     added = {name: _add([getattr(part, name) for part in parts]) for name in _ADDITIVE}
     sentence_starts = sum(part.sentence_starts for part in parts)

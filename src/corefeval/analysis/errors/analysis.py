@@ -245,8 +245,6 @@ class ErrorAnalysis(Tabular):
     def as_dict(self, *, top: int = 10) -> dict[str, object]:
         """Everything but the lists, for JSON."""
         counts = {kind: len(instances) for kind, instances in self.relations.items()}
-        mentions = self.mentions(top) if self.shared_out else []
-        entities = self.entities(top) if self.shared_out else []
         return {
             "key": self.result.key,
             "response": self.result.response,
@@ -256,8 +254,12 @@ class ErrorAnalysis(Tabular):
             **({"relations": counts} if any(counts.values()) else {}),
             "links": {"by": self.by, "rows": [row.as_dict() for row in self.links]},
             "antecedents": self.antecedents,
-            "mentions": [mention.as_dict() for mention in mentions],
-            "entities": [entity.as_dict() for entity in entities],
+            "mentions": [mention.as_dict() for mention in self.mentions(top)]
+            if self.shared_out
+            else [],
+            "entities": [entity.as_dict() for entity in self.entities(top)]
+            if self.shared_out
+            else [],
             "documents": [
                 {"id": document.id, "errors": document.counts} for document in self.documents
             ],

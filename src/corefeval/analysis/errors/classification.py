@@ -229,7 +229,7 @@ class Classification:
 
     @cached_property
     def joint_row(self) -> IntArray:
-        """A number for each response mention: its key row, or one behind these if it is extra."""
+        """The key row of each response mention; extra mentions are numbered behind these."""
         rows = self.alignment.swapped.partner.copy()
         extra = np.flatnonzero(rows < 0)
         rows[extra] = self.key.n_mentions + np.arange(extra.size)

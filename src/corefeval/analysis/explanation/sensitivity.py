@@ -122,7 +122,7 @@ class Sensitivity(Tabular):
 
     @property
     def refusals(self) -> dict[str, str]:
-        """For each reason why there is no number, on one line, the values that it is of."""
+        """The values that give no number, by the reason why, on one line each."""
         reasons: dict[str, dict[tuple[str, str], None]] = {}
         for effect in self.effects:
             for reason in filter(None, effect.refusals):
@@ -201,7 +201,7 @@ def group_values(values: Iterable[tuple[str, str]]) -> str:
 
 
 def measure_choices(scored: Sequence[Scorings], protocol: Protocol) -> Sensitivity:
-    """How much the numbers of some responses depend on each choice.
+    """How much the numbers of the responses depend on each choice.
 
     Raises the error of a response that gives no number under the protocol itself.
     """
@@ -368,8 +368,9 @@ def search_number(scorings: Scorings, base: Protocol, number: object) -> Search:
     parts = {part for name in scorings.metrics for part in Metric.parse(name).declaration.parts}
     metric, *extra_metrics = [name for name in scorings.metrics if name not in parts]
     if extra_metrics:
-        names = ", ".join((metric, *extra_metrics))
-        raise UsageError(f"a number is for one metric, not for {names}")
+        raise UsageError(
+            f"a number is for one metric, not for {metric}, {', '.join(extra_metrics)}"
+        )
     text = parse_number(number)
     first = scorings.score(base.but(rounding="none"))
     base_score = first.scores.get(metric)
@@ -384,12 +385,12 @@ def search_number(scorings: Scorings, base: Protocol, number: object) -> Search:
         if name in NAMED or name == _GIVEN or changes:
             candidates.append(Candidate(name, score, _hit(score, text), str(outcome.error or "")))
     goal = float(text) / 100
-
-    def rank(candidate: Candidate) -> tuple[bool, float]:
-        score = candidate.score
-        return not candidate.hit, math.inf if score is None else round(abs(score - goal), 9)
-
-    candidates.sort(key=rank)
+    candidates.sort(
+        key=lambda candidate: (
+            math.inf if candidate.score is None else round(abs(candidate.score - goal), 9)
+        )
+    )
+    candidates.sort(key=lambda candidate: not candidate.hit)
     return Search(
         key=scorings.key.name,
         response=scorings.response.name,
