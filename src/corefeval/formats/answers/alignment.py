@@ -63,8 +63,8 @@ def align(a: IntArray, k: IntArray, breaks: BoolArray, likeness: Likeness) -> La
         if n == SEED:
             elsewhere &= to_key < 0
         less = {SEED: 3, 3: 2, 2: 1, 1: 0}[n]
-        rest = _between(gap, blocks)
-        waiting += [(one, less if one.left == one.right else 0) for one in rest]
+        inner_gaps = _between(gap, blocks)
+        waiting += [(inner, less if inner.left == inner.right else 0) for inner in inner_gaps]
     rows, columns, kinds = align_gaps(small, a, k, likeness)
     to_key[rows], kind[rows] = columns, kinds
     return Laid(to_key, kind)
@@ -76,20 +76,20 @@ def _loops(a: IntArray, k: IntArray) -> BoolArray:
     A seed that comes back at a distance and goes on to do so over that distance is a loop, unless
     the key has the seed before it too, in which one copy ends and the next one begins.
     """
-    found = np.zeros(a.size, dtype=np.bool_)
+    is_loop = np.zeros(a.size, dtype=np.bool_)
     grams = grams_of(a, SEED)
     order = np.argsort(grams, kind="stable")
-    same = grams[order[1:]] == grams[order[:-1]]
+    is_repeat = grams[order[1:]] == grams[order[:-1]]
     distance = np.zeros(grams.size, dtype=np.int64)  # from the same seed before; 0 for none
-    distance[order[1:][same]] = (order[1:] - order[:-1])[same]
+    distance[order[1:][is_repeat]] = (order[1:] - order[:-1])[is_repeat]
     edges = np.flatnonzero(np.diff(distance, prepend=-1, append=-1))
     low, high = edges[:-1], edges[1:]
     period = distance[low]
     long = np.flatnonzero((period > 0) & (period <= high - low + SEED) & (low > 0))
     new = long[~np.isin(grams[low[long] - 1], grams_of(k, SEED))]
-    for one in new.tolist():
-        found[low[one] : high[one] + SEED - 1] = True
-    return found
+    for run in new.tolist():
+        is_loop[low[run] : high[run] + SEED - 1] = True
+    return is_loop
 
 
 def _before_copies(gap: Gap, elsewhere: BoolArray) -> Gap:
@@ -128,8 +128,8 @@ def _chain_in(
     gap: Gap, a: IntArray, k: IntArray, n: int, breaks: BoolArray, elsewhere: BoolArray
 ) -> list[tuple[int, int, int]]:
     """The blocks (answer, key, length) of equal words in a gap that belong together."""
-    here, there = a[gap.a0 : gap.a1], k[gap.k0 : gap.k1]
-    starts_a, starts_k, counts = _seeds(here, there, n)
+    answer_part, key_part = a[gap.a0 : gap.a1], k[gap.k0 : gap.k1]
+    starts_a, starts_k, counts = _seeds(answer_part, key_part, n)
     if not counts.size:
         return []
     if n == SEED:
@@ -211,12 +211,12 @@ def _seeds(a: IntArray, k: IntArray, n: int) -> tuple[IntArray, IntArray, IntArr
     if not unique.size or not grams.size:
         return (np.empty(0, dtype=np.int64),) * 3
     spot = np.minimum(np.searchsorted(unique, grams), unique.size - 1)
-    found = unique[spot] == grams
+    is_seed = unique[spot] == grams
     if n < SEED:
         single = np.zeros(grams.size, dtype=np.bool_)
         single[_once(grams)[1]] = True
-        found &= single
-    in_a = np.flatnonzero(found)
+        is_seed &= single
+    in_a = np.flatnonzero(is_seed)
     in_k = places[spot[in_a]]
     if not in_a.size:
         return (np.empty(0, dtype=np.int64),) * 3
@@ -240,20 +240,20 @@ def _heaviest_chain(
     rank = np.empty(ends.size, dtype=np.int64)
     rank[order] = np.arange(ends.size)
     below = np.searchsorted(sorted_ends, k, side="right").tolist()  # those that end before it
-    whole, part = _Maxima(ends.size), _Maxima(ends.size)
+    uncut, part = _Maxima(ends.size), _Maxima(ends.size)
     total, before = [0.0] * ends.size, [-1] * ends.size
     places, finish, sizes, spots = k.tolist(), ends.tolist(), counts.tolist(), rank.tolist()
-    for one in range(ends.size):
-        value, previous = max((0.0, -1), whole.best(0, below[one]))
-        total[one], before[one] = value + sizes[one] + n - 1 - _JUMP, previous
-        value, previous = part.best(below[one], spots[one])
-        if previous >= 0 and finish[one] > finish[previous]:
-            cut = value + finish[one] + n - 1 - _JUMP
-            if cut > total[one]:
-                total[one], before[one] = cut, previous
-        whole.put(spots[one], total[one], one)
-        part.put(spots[one], total[one] - finish[one], one)
-    last = max(range(ends.size), key=lambda one: (total[one], -one))
+    for run in range(ends.size):
+        value, previous = max((0.0, -1), uncut.best(0, below[run]))
+        total[run], before[run] = value + sizes[run] + n - 1 - _JUMP, previous
+        value, previous = part.best(below[run], spots[run])
+        if previous >= 0 and finish[run] > finish[previous]:
+            cut = value + finish[run] + n - 1 - _JUMP
+            if cut > total[run]:
+                total[run], before[run] = cut, previous
+        uncut.put(spots[run], total[run], run)
+        part.put(spots[run], total[run] - finish[run], run)
+    last = max(range(ends.size), key=lambda run: (total[run], -run))
     chain: list[tuple[int, int, int]] = []
     while last >= 0:
         previous = before[last]

@@ -34,14 +34,14 @@ def variants_of(key: Corpus, response: Corpus) -> Iterator[Variant]:
     yield "drop", key, response, "drop"
     if ledger.lost:
         yield "strict", key, response, "strict"
-    if any(one.ends_early for one in ledger.documents):
+    if any(coverage.ends_early for coverage in ledger.documents):
         yield "reached", _cut_unreached(key, ledger), response, "drop"
-    unsure = [one for one in ledger.entries if one.places > 1 and one.is_placed]
+    unsure = [entry for entry in ledger.entries if entry.places > 1 and entry.is_placed]
     if unsure:
-        wrong = {_place(one): None for one in unsure}
-        doubted = Ledger(tuple(replace(one, state="lost") for one in unsure))
+        wrong = {_place(entry): None for entry in unsure}
+        doubted = Ledger(tuple(replace(entry, state="lost") for entry in unsure))
         yield "lowest", key, replace(_move(response, wrong), ledger=doubted), "strict"
-        liked = {_place(one): one.best for one in unsure if one.best is not None}
+        liked = {_place(entry): entry.best for entry in unsure if entry.best is not None}
         yield "highest", key, _move(response, liked), "drop"
 
 
@@ -53,7 +53,9 @@ def _cut_unreached(key: Corpus, ledger: Ledger) -> Corpus:
     """The key without mentions behind the last token that the answer to their document has."""
     if key.mention_end is None or key.tokens is None or text_of(key.tokens, 0) is not None:
         return key
-    behind = {one.document: one.reached for one in ledger.documents if one.ends_early}
+    behind = {
+        coverage.document: coverage.reached for coverage in ledger.documents if coverage.ends_early
+    }
     limit = [behind.get(str(identifier), 1 << 60) for identifier in key.documents]
     limits = np.array(limit, dtype=np.int64)
     return key.keep_mentions(key.mention_end <= limits[key.mention_document])

@@ -60,7 +60,9 @@ def plain_quotes(text: str) -> str:
         text = text.replace("“", '"').replace("”", '"')
     if _ESCAPED.search(text):
         text = re.sub(r"\\[nt]", "  ", text).replace('\\"', ' "')
-        text = re.sub(r'^\s*"(?=\s*[\[{])|(?<=[\]}])\s*"\s*$', lambda one: " " * len(one[0]), text)
+        text = re.sub(
+            r'^\s*"(?=\s*[\[{])|(?<=[\]}])\s*"\s*$', lambda match: " " * len(match[0]), text
+        )
     return text
 
 
