@@ -48,8 +48,8 @@ _HALF_CRAC = re.compile(r"(?<=\S)[|,]\[e?\Z", re.IGNORECASE)  # whose number is 
 def _read_crac(text: str) -> TaggedText:
     """Marks hang on words: on a word, what closes an earlier mention is read first."""
     half = _HALF_CRAC.search(text)
-    made = Assembly(text[: half.start()] if half else text)
-    text = made.answer
+    assembly = Assembly(text[: half.start()] if half else text)
+    text = assembly.answer
     marks: list[Mark] = []
     last = 0
     open_labels: dict[str, int] = defaultdict(int)
@@ -58,21 +58,21 @@ def _read_crac(text: str) -> TaggedText:
         if begin == match.start():
             continue
         last = match.end()
-        made.removed.append(match.span())
+        assembly.removed.append(match.span())
         listed = re.findall(_CRAC_MARK, match[1])
-        opening = [one.strip("[]") for one in listed if one[0] == "["]
-        single = [one.strip("[]") for one in listed if one[0] == "[" and one[-1] == "]"]
+        opening = [token.strip("[]") for token in listed if token[0] == "["]
+        single = [token.strip("[]") for token in listed if token[0] == "[" and token[-1] == "]"]
         for name in single:
-            made.add(begin, match.start(), name, begin)
+            assembly.add(begin, match.start(), name, begin)
             opening.remove(name)
-        for one in listed:
-            if one[0] == "[":
+        for token in listed:
+            if token[0] == "[":
                 continue
-            name = one[:-1]
-            here = [other for other in opening if normal_label(other) == normal_label(name)]
-            if not open_labels[normal_label(name)] and here:
-                made.add(begin, match.start(), name, begin)
-                opening.remove(here[0])
+            name = token[:-1]
+            matching = [label for label in opening if normal_label(label) == normal_label(name)]
+            if not open_labels[normal_label(name)] and matching:
+                assembly.add(begin, match.start(), name, begin)
+                opening.remove(matching[0])
                 continue
             open_labels[normal_label(name)] -= open_labels[normal_label(name)] > 0
             marks.append(Mark(CLOSE, match.start(), match.start(), name))
@@ -81,8 +81,8 @@ def _read_crac(text: str) -> TaggedText:
             marks.append(Mark(OPEN, begin, begin, name))
     if half:
         begin = _word_start(text, 0, len(text))
-        made.lose(begin, begin + len(text[begin:].partition("|")[0]), begin, "cut off")
-    return read_labelled(text, marks, made)
+        assembly.lose(begin, begin + len(text[begin:].partition("|")[0]), begin, "cut off")
+    return read_labelled(text, marks, assembly)
 
 
 def _word_start(text: str, low: int, high: int) -> int:
@@ -117,8 +117,8 @@ def _read_brackets(pattern: re.Pattern[str]) -> Callable[[str], TaggedText]:
         if not _PAREN.search(text):
             return read_nested(text, find_marks(text, *kinds))
         rounds = [(OPEN, _PAREN), (TEXT_OPEN, re.compile(r"\(")), (TEXT_CLOSE, re.compile(r"\)"))]
-        both = find_marks(text, *kinds[:1], *rounds[:1], *kinds[1:], *rounds[1:])
-        return read_nested(text, _by_shape(text, both))
+        marks = find_marks(text, *kinds[:1], *rounds[:1], *kinds[1:], *rounds[1:])
+        return read_nested(text, _by_shape(text, marks))
 
     return read
 
@@ -133,10 +133,10 @@ def _by_shape(text: str, marks: Iterable[Mark]) -> list[Mark]:
             stack.append(shape)
             kept.append(mark)
             continue
-        wanted = {"]": "[", ")": "("}[shape]
-        if wanted not in stack[-_NESTED:]:
+        opening = {"]": "[", ")": "("}[shape]
+        if opening not in stack[-_NESTED:]:
             continue
-        while stack.pop() != wanted:
+        while stack.pop() != opening:
             kept.append(Mark(TEXT_CLOSE, mark.start, mark.start))
         kept.append(mark)
     return kept
@@ -207,16 +207,16 @@ def _read_xml(text: str) -> TaggedText:
     marks = find_marks(text, *kinds, (CLOSE, _NAMED_CLOSE), (CLOSE, _XML_CLOSE))
     parsed = read_labelled(text, marks)
     references = {
-        mark.start: next(one for one in found.groups() if one is not None)
+        mark.start: next(value for value in match.groups() if value is not None)
         for mark in marks
-        if mark.kind == OPEN and (found := _XML_REF.match(text[mark.start : mark.end]))
+        if mark.kind == OPEN and (match := _XML_REF.match(text[mark.start : mark.end]))
     }
     if references:  # as in MUC: ID is the mention's own, REF that of its antecedent
         entity_of: dict[str, str] = {}
         for mention in parsed.mentions:
             to = normal_label(references.get(mention.where, ""))
-            own = mention.entity
-            mention.entity = entity_of.setdefault(own, entity_of.get(to, to or own))
+            label = mention.entity
+            mention.entity = entity_of.setdefault(label, entity_of.get(to, to or label))
     return parsed
 
 
@@ -231,9 +231,9 @@ _MASK_CLOSE = re.compile(r"\s?</m>\s?#(\w+)")
 def _read_seq2seq(text: str) -> TaggedText:
     """`<m> x | 1 </m>`; `</new>` closes the first mention of the next entity."""
     kinds = ((CLOSE, _SEQ2SEQ_CLOSE), (OPEN, _M_OPEN), (CLOSE, _SEQ2SEQ_NEW))
-    rest = ((TEXT_CLOSE, _M_CLOSE), (REMOVE, _SEQ2SEQ_OTHER))
+    text_kinds = ((TEXT_CLOSE, _M_CLOSE), (REMOVE, _SEQ2SEQ_OTHER))
     marks, new = [], 0
-    for mark in find_marks(text, *kinds, *rest):
+    for mark in find_marks(text, *kinds, *text_kinds):
         if mark.kind == CLOSE and mark.label is None:
             mark = Mark(CLOSE, mark.start, mark.end, str(new))
             new += 1
@@ -271,10 +271,10 @@ def _read_tanl(text: str) -> TaggedText:
     parsed = read_nested(text, find_marks(text, *kinds), bare=True)
     newest: dict[str, str] = {}
     number = 0
-    for mention in sorted(parsed.mentions, key=lambda one: (one.start, -one.end)):
+    for mention in sorted(parsed.mentions, key=lambda tagged: (tagged.start, -tagged.end)):
         if mention.lost:
             continue
-        own = fold_text(parsed.text[mention.start : mention.end])
+        words = fold_text(parsed.text[mention.start : mention.end])
         nameless = mention.entity.startswith("?")
         linked = None if nameless else newest.get(fold_text(mention.entity))
         mention.why = "" if nameless or linked else "the antecedent was not marked before"
@@ -283,7 +283,7 @@ def _read_tanl(text: str) -> TaggedText:
             linked = str(number)
             if not nameless:  # the first time that its text is mentioned
                 newest[fold_text(mention.entity)] = linked
-        mention.entity = newest[own] = linked
+        mention.entity = newest[words] = linked
     return parsed
 
 

@@ -60,11 +60,15 @@ class KeyTexts:
         """The document of an id, or of a name or file name that only one document has."""
         spellings: tuple[Callable[[DocumentId], str], ...] = (
             str,
-            lambda one: one.name,
-            lambda one: re.sub(r"[^\w.-]", "_", str(one)),
+            lambda document_id: document_id.name,
+            lambda document_id: re.sub(r"[^\w.-]", "_", str(document_id)),
         )
         for spell in spellings:
-            named = [i for i, one in enumerate(self.key.documents) if spell(one) == identifier]
+            named = [
+                i
+                for i, document_id in enumerate(self.key.documents)
+                if spell(document_id) == identifier
+            ]
             if len(named) == 1:
                 return named[0]
         return None
@@ -80,9 +84,9 @@ class KeyTexts:
         assert tokens is not None
         text = text_of(tokens, index)
         if text is not None:
-            found = list(ATOM.finditer(text))
-            words = [match.group() for match in found]
-            spots = np.array([match.span() for match in found], dtype=np.int64).reshape(-1, 2)
+            matches = list(ATOM.finditer(text))
+            words = [match.group() for match in matches]
+            spots = np.array([match.span() for match in matches], dtype=np.int64).reshape(-1, 2)
             bounds = spots[:, 0], spots[:, 1]
             starts, empty = [0] if words else [], None
         else:
@@ -118,27 +122,37 @@ class KeyTexts:
 
         They come in the order of the text.
         """
-        own = grams_of(text.numbers, SEED)
-        found = []
+        text_seeds = grams_of(text.numbers, SEED)
+        candidates = []
         for index in among:
-            theirs = np.unique(grams_of(self.document(index).atoms.numbers, SEED))
-            if not theirs.size or not own.size:
+            document_seeds = np.unique(grams_of(self.document(index).atoms.numbers, SEED))
+            if not document_seeds.size or not text_seeds.size:
                 continue
-            spot = np.minimum(np.searchsorted(theirs, own), theirs.size - 1)
-            hits = np.flatnonzero(theirs[spot] == own)
-            if np.unique(own[hits]).size >= max(_LEAST_SHARE * min(theirs.size, own.size), 1):
-                found.append(
+            spot = np.minimum(np.searchsorted(document_seeds, text_seeds), document_seeds.size - 1)
+            hits = np.flatnonzero(document_seeds[spot] == text_seeds)
+            if np.unique(text_seeds[hits]).size >= max(
+                _LEAST_SHARE * min(document_seeds.size, text_seeds.size), 1
+            ):
+                candidates.append(
                     (index, int(np.percentile(hits, 2)), int(np.percentile(hits, 98)), hits.size)
                 )
-        found.sort(key=lambda one: -one[3])
-        return sorted(((i, low, high) for i, low, high, _ in found), key=lambda one: one[1])
+        candidates.sort(key=lambda candidate: -candidate[3])
+        return sorted(
+            ((i, low, high) for i, low, high, _ in candidates), key=lambda candidate: candidate[1]
+        )
 
     def find_by_strings(self, strings: Sequence[str], among: Iterable[int]) -> list[int]:
         """Documents that have most of some strings, the best first."""
-        wanted = [[self.vocabulary.number(a) for a in ATOM.findall(text)] for text in strings]
+        atoms_of_strings = [
+            [self.vocabulary.number(a) for a in ATOM.findall(text)] for text in strings
+        ]
         scores = []
         for index in among:
-            known = set(self.document(index).atoms.numbers.tolist())
-            score = sum(len(one) for one in wanted if one and known.issuperset(one))
+            document_atoms = set(self.document(index).atoms.numbers.tolist())
+            score = sum(
+                len(atoms)
+                for atoms in atoms_of_strings
+                if atoms and document_atoms.issuperset(atoms)
+            )
             scores.append((score, -index))
         return [-index for score, index in sorted(scores, reverse=True) if score]
