@@ -92,28 +92,28 @@ class _Clusters:
             if node.is_object and isinstance(listed, Node) and _is_cluster(listed):
                 self.cluster(listed)
                 continue
-            waiting += [one for one in reversed(node.items) if isinstance(one, Node)]
+            waiting += [item for item in reversed(node.items) if isinstance(item, Node)]
 
     def cluster(self, node: Node) -> None:
         """The mentions of a cluster; of several, where each of them says whose it is."""
-        found = [(one, self._mention(one, node)) for one in node.items]
+        pairs = [(item, self._mention(item, node)) for item in node.items]
         groups = {}
-        for item, mention in found:
+        for item, mention in pairs:
             label = _group(item) if isinstance(item, Node) else None
             if mention is not None and label is not None:
                 groups[id(item)] = label
-        if len(groups) == sum(mention is not None for _, mention in found) and groups:
+        if len(groups) == sum(mention is not None for _, mention in pairs) and groups:
             numbers: dict[str, int] = {}
-            for item, mention in found:
+            for item, mention in pairs:
                 if mention is not None:
                     label = groups[id(item)]
-                    own = numbers.setdefault(label, self.number + 1 + len(numbers))
-                    mention.entity = str(own)
+                    entity = numbers.setdefault(label, self.number + 1 + len(numbers))
+                    mention.entity = str(entity)
                     self.mentions.append(mention)
             self.number += len(numbers)
             return
         self.number += 1
-        for _, mention in found:
+        for _, mention in pairs:
             if mention is not None:
                 mention.entity = str(self.number)
                 self.mentions.append(mention)
@@ -125,10 +125,10 @@ class _Clusters:
         if not isinstance(item, Node):
             return None
         if not item.is_object:
-            text = next((one for one in item.items if isinstance(one, Text)), None)
+            text = next((value for value in item.items if isinstance(value, Text)), None)
             if text is None:
                 return None
-            numbers = [int(one) for one in item.items if isinstance(one, float)]
+            numbers = [int(value) for value in item.items if isinstance(value, float)]
             start, end = (*numbers[:2], None, None)[:2]
             return Listed(
                 str(text), "", text.where, None, start, end, lost="" if item.complete else cut
@@ -137,12 +137,12 @@ class _Clusters:
         text = _first_text(values)
         if text is None:
             return None
-        whole = item.complete or _has_all_keys(item, cluster)
+        is_complete = item.complete or _has_all_keys(item, cluster)
         sentence, start, end = (
             next((int(v) for k in keys if isinstance(v := values.get(k), float)), None)
             for keys in (_SENTENCE_KEYS, _START_KEYS, _END_KEYS)
         )
-        lost = "" if text.complete and whole else cut
+        lost = "" if text.complete and is_complete else cut
         return Listed(str(text), "", text.where, sentence, start, end, lost=lost)
 
 
@@ -173,7 +173,7 @@ def _is_cluster(node: Node) -> bool:
     """A list of strings, of strings with numbers, or of objects with the text of a mention."""
     if node.is_object or not node.items:
         return False
-    return any(_is_mention(one) for one in node.items)
+    return any(_is_mention(item) for item in node.items)
 
 
 def _is_mention(item: object) -> bool:
@@ -182,11 +182,11 @@ def _is_mention(item: object) -> bool:
     if not isinstance(item, Node) or not item.items:
         return False
     if not item.is_object:
-        rest = item.items[1:]
+        numbers = item.items[1:]
         return (
             isinstance(item.items[0], Text)
-            and bool(rest)
-            and all(isinstance(v, float) for v in rest)
+            and bool(numbers)
+            and all(isinstance(v, float) for v in numbers)
         )
     values = dict(zip(map(_plain_key, item.keys), item.items, strict=True))
     if any(isinstance(values.get(key), Node) for key in _CLUSTER_KEYS):
@@ -196,10 +196,10 @@ def _is_mention(item: object) -> bool:
 
 def read_json(text: str) -> list[Listed]:
     """Mentions in JSON; clusters are lists, objects of lists, or objects with `mentions`."""
-    made = _Clusters()
+    clusters = _Clusters()
     for root in parse_json(text):
-        made.walk(root)
-    return made.mentions
+        clusters.walk(root)
+    return clusters.mentions
 
 
 # ------------------------------------------------------------------ lines
@@ -278,20 +278,28 @@ def _read_table(text: str) -> list[Listed]:
     """Mentions in a table of Markdown that has a column for them, and one that says whose."""
     mentions: list[Listed] = []
     numbers: dict[str, str] = {}
-    own = whose = -1
+    mention_column = entity_column = -1
     for row in _ROW.finditer(text):
         cells = list(_CELL.finditer(text, *row.span(1)))
         names = [_plain_key(cell.group()) for cell in cells]
-        if own >= len(cells) or not any(names):
+        if mention_column >= len(cells) or not any(names):
             continue
-        if own < 0:
-            own = next((n for n, name in enumerate(names) if name.startswith("mention")), -1)
-            groups = (n for n, name in enumerate(names) if name.startswith(_SETS) and n != own)
-            whose = next(groups, -1)
+        if mention_column < 0:
+            mention_column = next(
+                (n for n, name in enumerate(names) if name.startswith("mention")), -1
+            )
+            groups = (
+                n for n, name in enumerate(names) if name.startswith(_SETS) and n != mention_column
+            )
+            entity_column = next(groups, -1)
             continue
-        label = fold_text(cells[whose].group()) if 0 <= whose < len(cells) else str(len(numbers))
+        label = (
+            fold_text(cells[entity_column].group())
+            if 0 <= entity_column < len(cells)
+            else str(len(numbers))
+        )
         entity = numbers.setdefault(label, str(len(numbers)))
-        cell = cells[own]
+        cell = cells[mention_column]
         quoted = list(_QUOTED.finditer(text, *cell.span()))
         for part in quoted or _PART.finditer(text, *cell.span()):
             words = (part[1] if quoted else part.group()).strip(" .*\t")
@@ -328,7 +336,7 @@ def read_questions(text: str) -> list[Listed]:
     mentions: list[Listed] = []
     entity_of: dict[tuple[str, str | None], str] = {}
     for match in _QA.finditer(text):
-        own = (match["mention"] or match["marked"] or match["quoted"]).strip(' .*"“”{}')
+        mention = (match["mention"] or match["marked"] or match["quoted"]).strip(' .*"“”{}')
         cited = _TO.search(match["to"])
         to = next(filter(None, cited.groups())) if cited else match["to"].strip(" .")
         sentence = cited["to_sentence"] if cited else None
@@ -338,8 +346,8 @@ def read_questions(text: str) -> list[Listed]:
             entity = entity_of[name] = str(len(set(entity_of.values())))
             if cited:
                 mentions.append(Listed(to, entity, match.start("to"), _number(sentence)))
-        entity_of[fold_text(own), match["sentence"]] = entity
-        mentions.append(Listed(own, entity, match.start(), _number(match["sentence"])))
+        entity_of[fold_text(mention), match["sentence"]] = entity
+        mentions.append(Listed(mention, entity, match.start(), _number(match["sentence"])))
     return mentions
 
 
@@ -366,7 +374,7 @@ def read_links(text: str) -> list[Listed]:
     entity_of: dict[tuple[str, str], str] = {}
     number = 0
     for match in _LINK.finditer(text):
-        own, to = _context(match["from"], match["behind"]), match["to"].strip(" |")
+        mention, to = _context(match["from"], match["behind"]), match["to"].strip(" |")
         if cluster := re.match(r"\[(\d{1,9})", to):
             entity = cluster[1]
             number = max(number, int(entity))
@@ -374,16 +382,18 @@ def read_links(text: str) -> list[Listed]:
             zero = re.match(r"\s*##\w*\s+(?=##)", to)
             place = to.find("##", zero.end() if zero else 0)
             antecedent = _context(to[:place], to[place + 2 :]) if place >= 0 else _context(to, "")
-            known = entity_of.get(antecedent)
-            if known is None:
+            antecedent_entity = entity_of.get(antecedent)
+            if antecedent_entity is None:
                 number += 1
-                known = entity_of[antecedent] = str(number)
+                antecedent_entity = entity_of[antecedent] = str(number)
                 mentions.append(
-                    Listed(antecedent[0], known, match.start("to"), behind=antecedent[1])
+                    Listed(
+                        antecedent[0], antecedent_entity, match.start("to"), behind=antecedent[1]
+                    )
                 )
-            entity = known
-        entity_of[own] = entity
-        mentions.append(Listed(own[0], entity, match.start(), behind=own[1]))
+            entity = antecedent_entity
+        entity_of[mention] = entity
+        mentions.append(Listed(mention[0], entity, match.start(), behind=mention[1]))
     return mentions
 
 
@@ -402,16 +412,16 @@ def list_counts(text: str) -> Iterator[tuple[str, int]]:
     """How many mentions each kind of list has in a text."""
     yield "link-append", count_links(text)
     yield "qa", sum(1 for _ in _QA.finditer(text))
-    lines = [one[1] for one in _LINE.finditer(text)]
-    listed = [one for one in lines if '"' in one or "“" in one or ";" in one]
+    lines = [match[1] for match in _LINE.finditer(text)]
+    listed = [line for line in lines if '"' in line or "“" in line or ";" in line]
     if not listed and len(lines) > 1:  # Entity 1: Ada, she
-        listed = [one for one in lines if "," in one]
+        listed = [line for line in lines if "," in line]
     headed = sum(len(_ITEM.findall(block[1])) for block in _HEADED.finditer(text))
     headed = headed or len(_read_table(text))
-    yield "lines", headed or sum(max(one.count('"') // 2, 1) for one in listed)
+    yield "lines", headed or sum(max(line.count('"') // 2, 1) for line in listed)
     text = plain_quotes(text)
     strings = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'(?=\s*[,\]}:])"
-    rest, number = re.subn(strings, "", text)
-    talk = len(re.findall(r"[^\W\d_]{2,}", rest))  # a text with tags may have quotes, too
+    unquoted, number = re.subn(strings, "", text)
+    talk = len(re.findall(r"[^\W\d_]{2,}", unquoted))  # a text with tags may have quotes, too
     looks = re.search(r"[\[{(]\s*[\"']", text) and talk <= 3 * number + 40
     yield "json", len(read_json(text)) if looks else 0
