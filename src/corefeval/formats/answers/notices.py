@@ -29,18 +29,20 @@ class Remarks:
 
 
 def notices_of(corpus: Corpus, remarks: Remarks) -> tuple[Notice, ...]:
-    """A line for each thing that people should know."""
+    """The notices about how answers were read and placed, but for those that count nothing."""
     ledger = corpus.ledger
     if ledger is None:
         return ()
-    found = [*_about_reading(ledger, remarks), *_about_mentions(ledger, remarks)]
-    return tuple(notice for notice in found if notice.count)
+    notices = [*_about_reading(ledger, remarks), *_about_mentions(ledger, remarks)]
+    return tuple(notice for notice in notices if notice.count)
 
 
 def _about_reading(ledger: Ledger, remarks: Remarks) -> list[Notice]:
     name = remarks.name
-    written = {one.document for one in ledger.entries}
-    conventions = Counter(one.convention for one in ledger.documents if one.document in written)
+    written = {entry.document for entry in ledger.entries}
+    conventions = Counter(
+        coverage.convention for coverage in ledger.documents if coverage.document in written
+    )
     notices = []
     for convention, count in conventions.most_common():
         tags = CONVENTIONS.get(convention)
@@ -50,11 +52,17 @@ def _about_reading(ledger: Ledger, remarks: Remarks) -> list[Notice]:
         text = f"{name}: {whose}read as {how} (llm-{family})"
         notices.append(Notice("llm-convention", text, count))
     named = partial(_documents, name)
-    empty = {one.document for one in ledger.documents} - written
-    early = [one for one in ledger.documents if one.ends_early]
-    places = tuple(f"{one.document} after {one.reached / one.tokens:.0%}" for one in early)
-    cut = [one.document for one in ledger.documents if one.finish == "length"]
-    refused = [one.document for one in ledger.documents if one.finish in ("refusal", "error")]
+    empty = {coverage.document for coverage in ledger.documents} - written
+    early = [coverage for coverage in ledger.documents if coverage.ends_early]
+    places = tuple(
+        f"{coverage.document} after {coverage.reached / coverage.tokens:.0%}" for coverage in early
+    )
+    cut = [coverage.document for coverage in ledger.documents if coverage.finish == "length"]
+    refused = [
+        coverage.document
+        for coverage in ledger.documents
+        if coverage.finish in ("refusal", "error")
+    ]
     return [
         *notices,
         named("llm-refusal", "that cannot be read, scored as empty: {items}", sorted(empty)),
@@ -82,7 +90,9 @@ def _about_mentions(ledger: Ledger, remarks: Remarks) -> list[Notice]:
         return []
     text = f"{name}: {plural(ledger.written, 'mention')} written, {ledger.placed:,} placed, "
     text += f"{ledger.lost:,} lost, {ledger.repeated:,} repeated"
-    whys = Counter(why for one in ledger.entries if one.state == "changed" for why in [one.why])
+    whys = Counter(
+        why for entry in ledger.entries if entry.state == "changed" for why in [entry.why]
+    )
     listed = ", ".join(f"{count:,} {why}" for why, count in whys.most_common(4))
     changed = f"{name}: {{n}} placed with changes ({listed}); corefeval check lists them"
     notices = [
@@ -94,16 +104,20 @@ def _about_mentions(ledger: Ledger, remarks: Remarks) -> list[Notice]:
 
 def _about_strings(ledger: Ledger, remarks: Remarks) -> list[Notice]:
     """The share of strings that have several places, and whether a list seems to mean all."""
-    lists = {one.document for one in ledger.documents if one.convention not in CONVENTIONS}
-    entries = [one for one in ledger.entries if one.document in lists and one.state != "lost"]
-    several = [one for one in entries if one.places > 1]
+    lists = {
+        coverage.document for coverage in ledger.documents if coverage.convention not in CONVENTIONS
+    }
+    entries = [
+        entry for entry in ledger.entries if entry.document in lists and entry.state != "lost"
+    ]
+    several = [entry for entry in entries if entry.places > 1]
     if not several:
         return []
     share = len(several) / len(entries)
     text = f"{remarks.name}: {{n}} of {len(entries):,} ({share:.0%}) occur several times in "
     text += f"the text; occurrences:{remarks.occurrences} decided which is meant"
     notices = [Notice("llm-ambiguous", text, len(several), noun="string")]
-    strings = [(one.document, one.entity, one.written.lower()) for one in entries]
+    strings = [(entry.document, entry.entity, entry.written.lower()) for entry in entries]
     if len(set(strings)) == len(strings) and share >= 0.3 and remarks.occurrences != "all":
         text = f"{remarks.name}: no string is listed twice in a cluster: if each means all of "
         text += "its occurrences, use --occurrences all"

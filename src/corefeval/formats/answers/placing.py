@@ -36,24 +36,24 @@ class Projector:
     def __init__(self, answer: Atoms, key: Atoms, laid: Laid, vocabulary: Vocabulary) -> None:
         self.answer, self.key, self.laid, self.words = answer, key, laid, vocabulary.words
         self.zero = vocabulary.number(ZERO)
-        there = laid.to_key >= 0
+        is_laid = laid.to_key >= 0
         index = np.arange(len(answer))
-        self.last = np.maximum.accumulate(np.where(there, index, -1)) if index.size else index
-        self.next = np.where(there, index, index.size)
+        self.last = np.maximum.accumulate(np.where(is_laid, index, -1)) if index.size else index
+        self.next = np.where(is_laid, index, index.size)
         if index.size:
             self.next = np.minimum.accumulate(self.next[::-1])[::-1]
         self.taken = np.zeros(len(key), dtype=np.bool_)
-        self.taken[laid.to_key[there]] = True
+        self.taken[laid.to_key[is_laid]] = True
 
     def place(self, mentions: Sequence[Tagged]) -> list[Placement]:
         """The place of each mention."""
-        starts = np.array([one.start for one in mentions], dtype=np.int64)
-        ends = np.array([one.end for one in mentions], dtype=np.int64)
+        starts = np.array([mention.start for mention in mentions], dtype=np.int64)
+        ends = np.array([mention.end for mention in mentions], dtype=np.int64)
         first = np.searchsorted(self.answer.end, starts, side="right").tolist()
         behind = np.searchsorted(self.answer.start, ends, side="left").tolist()
         return [
-            Placement(why=one.why) if one.lost else self._place(*self._trim(low, high))
-            for one, low, high in zip(mentions, first, behind, strict=True)
+            Placement(why=mention.why) if mention.lost else self._place(*self._trim(low, high))
+            for mention, low, high in zip(mentions, first, behind, strict=True)
         ]
 
     def _trim(self, low: int, high: int) -> tuple[int, int]:
@@ -95,8 +95,8 @@ class Projector:
             return Placement(why="most of its words are not there")
         if end - start > 2 * size + 2:
             return Placement(why="its words are far apart")
-        whole = placed == size == end - start and bool((kinds == EQUAL).all())
-        return self._tokens(start, end, "" if whole else "words changed")
+        is_exact = placed == size == end - start and bool((kinds == EQUAL).all())
+        return self._tokens(start, end, "" if is_exact else "words changed")
 
     def _is_straight(self, p: int, q: int) -> bool:
         """Whether words of which none is the key's stand word for word between some that are."""
@@ -124,13 +124,17 @@ class Projector:
         )
 
     def _room_behind(self, q: int, high: int) -> int:
-        """The same behind the last one."""
+        """How many free atoms of the key behind the last placed one belong to the mention."""
         size = self.laid.to_key.size
         behind = int(self.next[high]) if high < size else size
         limit = int(self.laid.to_key[behind]) if behind < size else len(self.key)
         hole = limit - int(self.laid.to_key[q]) - 1
-        own = high - 1 - q
-        return hole if behind == high and behind < size and hole <= 2 * own else min(hole, own)
+        unplaced = high - 1 - q
+        return (
+            hole
+            if behind == high and behind < size and hole <= 2 * unplaced
+            else min(hole, unplaced)
+        )
 
     def _fill_hole(self, low: int, high: int) -> Placement:
         """A mention none of whose words is laid: the key's words in its place, if it fills it."""
@@ -141,10 +145,10 @@ class Projector:
         end = int(to_key[behind]) if behind < size else len(self.key)
         if high - low == 1 and self.answer.numbers[low] == self.zero:
             return self._nearest_zero(start, end)
-        own, hole = high - low, end - start
+        length, hole = high - low, end - start
         enclosed = before == low - 1 and behind == high and before >= 0 and behind < size
         enclosed = enclosed and DIFFERENT not in self.laid.kind[[before, behind]]
-        if enclosed and 0 < hole <= 2 * own + 1:
+        if enclosed and 0 < hole <= 2 * length + 1:
             return self._tokens(start, end, "words changed")
         return Placement(why="its words are not in the document")
 
