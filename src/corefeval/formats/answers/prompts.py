@@ -48,7 +48,7 @@ class Prompts:
     @property
     def text(self) -> str:
         """As JSON lines."""
-        return "".join(json_text(one, indent=None) for one in self.records)
+        return "".join(json_text(record, indent=None) for record in self.records)
 
 
 def write_prompts(
@@ -77,12 +77,14 @@ def write_prompts(
     if shots and examples is None:
         raise UsageError("worked examples need a corpus to take them from: --from TRAIN")
     chosen = STYLES[style]
-    made = Prompts()
+    prompts = Prompts()
     system = (
         f"{_TASK} {_GIVEN + ' ' if mentions else ''}{chosen.task}. For example, the answer to\n\n"
     )
     system += f"{_ask(_SAMPLE, chosen, mentions)}\n\nis\n\n{chosen.write(_SAMPLE)}"
-    worked = _solve(examples, shots, chosen, mentions, made.notices) if examples is not None else ""
+    worked = (
+        _solve(examples, shots, chosen, mentions, prompts.notices) if examples is not None else ""
+    )
     cut = 0
     for document in key:
         pieces = list(_pieces(_passage(document), max_tokens))
@@ -91,10 +93,10 @@ def write_prompts(
             behind = f"#{number}/{len(pieces)}" if len(pieces) > 1 else ""
             question = f"{worked}Text:\n{_ask(piece, chosen, mentions)}\n\nAnswer:"
             record = {"id": f"{document.id}{behind}", "system": system, "user": question}
-            made.records.append(record)
-    what = "cut into pieces: to link across them, a model must see its earlier answers, and "
-    made.notices += note("cut-prompts", cut, "document", what + "keep their numbers")
-    return made
+            prompts.records.append(record)
+    remark = "cut into pieces: to link across them, a model must see its earlier answers, and "
+    prompts.notices += note("cut-prompts", cut, "document", remark + "keep their numbers")
+    return prompts
 
 
 def _ask(passage: Passage, style: Style, mentions: bool) -> str:
@@ -127,21 +129,25 @@ def _solve(
         answer = style.write(passage)
         lost += count_misread(answer, passage, document, style.name)
         parts.append(f"Text:\n{_ask(passage, style, mentions)}\n\nAnswer:\n{answer}\n\n")
-    what = f"left out of worked examples: {style.name} cannot write mentions that cross"
-    notices += note("crossing-mentions", crossing, "mention", what)
-    what = f"in worked examples that {style.name} cannot tell from others with the same words"
-    notices += note("misread-examples", lost, "entity", what)
+    remark = f"left out of worked examples: {style.name} cannot write mentions that cross"
+    notices += note("crossing-mentions", crossing, "mention", remark)
+    remark = f"in worked examples that {style.name} cannot tell from others with the same words"
+    notices += note("misread-examples", lost, "entity", remark)
     return "".join(parts)
 
 
 def count_misread(answer: str, passage: Passage, document: Document, style: str) -> int:
     """How many entities are not themselves again when an answer is read; single ones aside."""
     read = read_answers({str(document.id): answer}, document.corpus, format=f"llm-{style}")
-    found = defaultdict[int, set[tuple[int, int]]](set)
+    entities_read = defaultdict[int, set[tuple[int, int]]](set)
     for mention in read[str(document.id)].mentions:
-        found[mention.entity.index].add((mention.start, mention.end))
-    wanted = [{(start, end) for start, end, _ in cluster} for cluster in clusters_of(passage)]
-    return sum(one not in found.values() for one in wanted if len(one) > 1)
+        entities_read[mention.entity.index].add((mention.start, mention.end))
+    entities_written = [
+        {(start, end) for start, end, _ in cluster} for cluster in clusters_of(passage)
+    ]
+    return sum(
+        entity not in entities_read.values() for entity in entities_written if len(entity) > 1
+    )
 
 
 def drop_crossing(mentions: Sequence[Triple]) -> list[Triple]:
@@ -160,17 +166,17 @@ def drop_crossing(mentions: Sequence[Triple]) -> list[Triple]:
 def _passage(document: Document) -> Passage:
     """A document as a passage; entities are numbered in the order of their first mention."""
     numbers: dict[int, str] = {}
-    found = []
+    mentions = []
     for mention in document.mentions:
         number = numbers.setdefault(mention.entity.index, str(len(numbers) + 1))
-        found.append((mention.start, mention.end, number))
+        mentions.append((mention.start, mention.end, number))
     tokens = document._tokens()
     words = list(document.words) if document.n_tokens else []
     if words and "empty" in tokens.columns:  # zeros are words that can be tagged
         empty = map(bool, tokens.column(document.index, "empty"))
         words = [_zero(word) if zero else word for word, zero in zip(words, empty, strict=True)]
-    starts = [one.start for one in tokens.sentence_ranges(document.index)] or [0]
-    return Passage(words, starts, tuple(dict.fromkeys(found)))
+    starts = [sentence.start for sentence in tokens.sentence_ranges(document.index)] or [0]
+    return Passage(words, starts, tuple(dict.fromkeys(mentions)))
 
 
 def _zero(word: str) -> str:

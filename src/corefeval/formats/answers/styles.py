@@ -81,13 +81,13 @@ def _write_tanl(passage: Passage) -> str:
     tags: list[Triple] = []
     for mention in sorted(passage.mentions, key=lambda m: (m[0], -m[1])):
         start, end, entity = mention
-        known = earlier[entity]
-        clear = next((words for words in reversed(known) if newest[words] == entity), None)
-        link = clear or (known[0] if known else None)
+        spellings = earlier[entity]
+        clear = next((words for words in reversed(spellings) if newest[words] == entity), None)
+        link = clear or (spellings[0] if spellings else None)
         tags.append((start, end, f" | {link}" if link else ""))
         words = fold_text(_words(passage, mention))
         newest[words] = entity
-        known.append(words)
+        spellings.append(words)
     return _tags("[ ", "{e} ]")(Passage(passage.words, passage.starts, tags))
 
 
@@ -108,8 +108,8 @@ def _write_json(passage: Passage) -> str:
         {
             "id": number,
             "mentions": [
-                {"text": _words(passage, one), "sentence": passage.sentence(one[0])}
-                for one in cluster
+                {"text": _words(passage, mention), "sentence": passage.sentence(mention[0])}
+                for mention in cluster
             ],
         }
         for number, cluster in enumerate(clusters_of(passage), start=1)
@@ -125,16 +125,16 @@ def quote(passage: Passage, mention: Triple) -> str:
 
 def _write_lines(passage: Passage) -> str:
     return "\n".join(
-        f"- Entity {number}: " + "; ".join(quote(passage, one) for one in cluster)
+        f"- Entity {number}: " + "; ".join(quote(passage, mention) for mention in cluster)
         for number, cluster in enumerate(clusters_of(passage), start=1)
     )
 
 
 def _write_questions(passage: Passage) -> str:
     return "\n".join(
-        f"{quote(passage, one)} refers to {quote(passage, cluster[0])}"
+        f"{quote(passage, mention)} refers to {quote(passage, cluster[0])}"
         for cluster in clusters_of(passage)
-        for one in cluster[1:]
+        for mention in cluster[1:]
     )
 
 
@@ -143,11 +143,12 @@ def _write_links(passage: Passage) -> str:
     linked = [cluster for cluster in clusters_of(passage) if len(cluster) > 1]
     for number, cluster in enumerate(linked, start=1):
         behind = (" ".join(passage.words[end : end + 4]) for _, end, _ in cluster)
-        first, second, *rest = (
-            f"{_words(passage, one)} ## {words}" for one, words in zip(cluster, behind, strict=True)
+        first, second, *later_mentions = (
+            f"{_words(passage, mention)} ## {words}"
+            for mention, words in zip(cluster, behind, strict=True)
         )
         links.append(f"{second} -> {first} | ;;")
-        links += [f"{one} -> [{number} ;;" for one in rest]
+        links += [f"{later} -> [{number} ;;" for later in later_mentions]
     return "\n".join(links) or "None [+ E]"
 
 
