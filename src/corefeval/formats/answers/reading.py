@@ -90,11 +90,13 @@ class Page:
     def mark_copies(self) -> None:
         """Call lost mentions repeated that are copies of placed ones, as in a loop."""
         placed = {
-            (one.entity, fold_text(one.written)) for one in self.entries if one.state != "lost"
+            (entry.entity, fold_text(entry.written))
+            for entry in self.entries
+            if entry.state != "lost"
         }
-        for row, one in enumerate(self.entries):
-            if one.state == "lost" and (one.entity, fold_text(one.written)) in placed:
-                self.entries[row] = replace(one, state="repeated", why="a second copy")
+        for row, entry in enumerate(self.entries):
+            if entry.state == "lost" and (entry.entity, fold_text(entry.written)) in placed:
+                self.entries[row] = replace(entry, state="repeated", why="a second copy")
 
 
 @dataclass(slots=True)
@@ -116,19 +118,21 @@ class AnswerReader:
 
     def _read_tagged(self, document: KeyDocument, parsed: TaggedText, convention: str) -> Page:
         """Mentions in a copied text."""
-        cuts, own = parsed.cuts, document.atoms.numbers
-        known = set(own.tolist()) if cuts else set[int]()
-        atoms = atoms_of_text(parsed.text, self.texts.vocabulary, cuts, known)
-        laid = align(atoms.numbers, own, document.breaks, self.texts.likeness)
+        cuts, key_numbers = parsed.cuts, document.atoms.numbers
+        known_numbers = set(key_numbers.tolist()) if cuts else set[int]()
+        atoms = atoms_of_text(parsed.text, self.texts.vocabulary, cuts, known_numbers)
+        laid = align(atoms.numbers, key_numbers, document.breaks, self.texts.likeness)
         places = Projector(atoms, document.atoms, laid, self.texts.vocabulary).place(
             parsed.mentions
         )
         page = Page(document, _coverage(document, atoms, laid, convention))
-        for one, place in zip(parsed.mentions, places, strict=True):
-            why = ", ".join(dict.fromkeys(filter(None, (one.why, place.why))))
-            written = " ".join(parsed.text[one.start : min(one.end, one.start + _LONG)].split())
+        for mention, place in zip(parsed.mentions, places, strict=True):
+            why = ", ".join(dict.fromkeys(filter(None, (mention.why, place.why))))
+            written = " ".join(
+                parsed.text[mention.start : min(mention.end, mention.start + _LONG)].split()
+            )
             spans = [(place.start, place.end)] if place.is_placed else []
-            page.add(written, one.entity, spans, why, one.where, bool(why))
+            page.add(written, mention.entity, spans, why, mention.where, bool(why))
         page.mark_copies()
         return page
 
@@ -141,11 +145,11 @@ class AnswerReader:
         chooser = Chooser(text, listed, self.occurrences, self.texts.likeness)
         chosen = chooser.choose()
         self.unswept += [] if chooser.is_swept else [document.identifier]
-        for one, places in zip(listed, chosen, strict=True):
+        for mention, places in zip(listed, chosen, strict=True):
             spans = [(place.start, place.end) for place in places if place.is_placed]
-            more = f"and {len(spans) - 1} more places" if len(spans) > 1 else ""
-            why = ", ".join(filter(None, (places[0].why, more)))
-            page.add(one.text, one.entity, spans, why, one.where, bool(places[0].why))
+            further_places = f"and {len(spans) - 1} more places" if len(spans) > 1 else ""
+            why = ", ".join(filter(None, (places[0].why, further_places)))
+            page.add(mention.text, mention.entity, spans, why, mention.where, bool(places[0].why))
         best = _best_places(page, chooser.places)
         for row, every in enumerate(chooser.places):
             entry = page.entries[row]
@@ -166,18 +170,18 @@ def _best_places(page: Page, places: Sequence[Sequence[Span]]) -> dict[int, Span
     by_entity: dict[int, dict[int, list[Span]]] = {}  # the key's, for each list of places
     for every in places:
         if id(every) not in by_entity:
-            found = by_entity[id(every)] = defaultdict(list)
+            spans_of_entity = by_entity[id(every)] = defaultdict(list)
             for span in map(document.shift, every):
                 if span in document.spans:
-                    found[document.spans[span]].append(span)
+                    spans_of_entity[document.spans[span]].append(span)
     best: dict[int, Span] = {}
     taken: set[Span] = set()
     for rows in clusters.values():
         votes = Counter(entity for row in rows for entity in by_entity[id(places[row])])
         liked = votes.most_common(1)[0][0] if votes else -1
         for row in rows:
-            own = by_entity[id(places[row])].get(liked, ())
-            free = [one for one in own if one not in taken] if len(places[row]) > 1 else []
+            spans = by_entity[id(places[row])].get(liked, ())
+            free = [span for span in spans if span not in taken] if len(places[row]) > 1 else []
             if free:
                 taken.add(free[0])
                 best[row] = free[0]
@@ -187,12 +191,12 @@ def _best_places(page: Page, places: Sequence[Sequence[Span]]) -> dict[int, Span
 def _coverage(document: KeyDocument, atoms: Atoms, laid: Laid, convention: str) -> Coverage:
     """How much of a document a text has."""
     size = len(document.words)
-    there = laid.to_key >= 0
-    tokens = document.atoms.start[laid.to_key[there]]
+    is_laid = laid.to_key >= 0
+    tokens = document.atoms.start[laid.to_key[is_laid]]
     pairs = np.bincount(tokens, minlength=size)
-    equal = np.bincount(tokens[laid.kind[there] == EQUAL], minlength=size)
-    whole = np.bincount(document.atoms.start, minlength=size)
-    copied = int(((equal == whole) & (whole > 0)).sum())
+    equal = np.bincount(tokens[laid.kind[is_laid] == EQUAL], minlength=size)
+    atom_counts = np.bincount(document.atoms.start, minlength=size)
+    copied = int(((equal == atom_counts) & (atom_counts > 0)).sum())
     touched = int((pairs > 0).sum())
     return Coverage(
         document.identifier,
@@ -200,7 +204,7 @@ def _coverage(document: KeyDocument, atoms: Atoms, laid: Laid, convention: str) 
         size,
         copied,
         touched - copied,
-        int(len(atoms) - there.sum()),
+        int(len(atoms) - is_laid.sum()),
         size - touched,
         int(tokens.max()) + 1 if tokens.size else 0,
     )
@@ -260,10 +264,12 @@ def read_answers(
     if occurrences not in ("in-order", "first", "all"):
         raise UsageError(f"occurrences are in-order, first or all, not {occurrences!r:.60}")
     texts = KeyTexts(key)
-    found, where = answers_of(answers, encoding=encoding)
-    found = join_pieces(found, lambda name: texts.find(name) is not None)
-    cleaned = [(one, clean(one.text)) for one in found]
-    jobs = [_Job(one, convention_counts(text, FAMILIES[format]), text) for one, text in cleaned]
+    answer_list, where = answers_of(answers, encoding=encoding)
+    answer_list = join_pieces(answer_list, lambda name: texts.find(name) is not None)
+    cleaned = [(answer, clean(answer.text)) for answer in answer_list]
+    jobs = [
+        _Job(answer, convention_counts(text, FAMILIES[format]), text) for answer, text in cleaned
+    ]
     usual = _usual_convention(jobs) or FAMILIES[format][0]
     for job in jobs:
         job.parse(usual)
@@ -285,7 +291,7 @@ def read_answers(
             "no answer is about a document of the key",
             file=where,
             found=", ".join(map(excerpt, unknown[:3])),
-            expected=", ".join(f"‘{one}’" for one in texts.identifiers[:3]),
+            expected=", ".join(f"‘{identifier}’" for identifier in texts.identifiers[:3]),
             fix="use the ids of the key's documents for answers",
         )
     ordered = [pages[index] for index in sorted(pages)]
@@ -312,7 +318,7 @@ def _can_be_read(jobs: Sequence[_Job], pages: Iterable[Page]) -> bool:
     A model that refuses, or has nothing to list, has answered; prose about nothing is another file.
     """
     return any(any(job.counts.values()) or job.answer.says_nothing for job in jobs) or any(
-        one.coverage.copied > _COPIED * one.coverage.tokens for one in pages
+        page.coverage.copied > _COPIED * page.coverage.tokens for page in pages
     )
 
 
@@ -343,7 +349,7 @@ def _pair(jobs: Sequence[_Job], texts: KeyTexts) -> list[str]:
             fitting = [index for index, *_ in texts.find_by_text(atoms, [*job.documents, *free])]
             job.documents = fitting if set(job.documents) <= set(fitting) else job.documents
         elif free and not job.documents and isinstance(job.written, list):
-            job.documents = texts.find_by_strings([one.text for one in job.written], free)[:1]
+            job.documents = texts.find_by_strings([item.text for item in job.written], free)[:1]
         if not job.documents and len(texts.identifiers) == len(jobs) == 1:
             job.documents = [0]
         if not job.documents:
@@ -358,19 +364,19 @@ def _cut(job: _Job, texts: KeyTexts) -> list[tuple[int, Written]]:
     if len(job.documents) < 2 or not isinstance(written, TaggedText):
         return [(index, written) for index in job.documents]
     atoms = atoms_of_text(written.text, texts.vocabulary)
-    found = texts.find_by_text(atoms, job.documents)
+    ranges = texts.find_by_text(atoms, job.documents)
     pieces: list[tuple[int, Written]] = []
     low = 0
-    for (index, _, last), following in zip(found, [*found[1:], None], strict=True):
+    for (index, _, last), following in zip(ranges, [*ranges[1:], None], strict=True):
         high = len(written.text)
         if following is not None:
             end, start = int(atoms.end[last]), int(atoms.start[following[1]])
             newline = written.text.rfind("\n", end, max(start, end))
             high = newline if newline >= 0 else (end + start) // 2
         inside = [
-            replace(one, start=one.start - low, end=min(one.end, high) - low)
-            for one in written.mentions
-            if low <= one.start < high
+            replace(mention, start=mention.start - low, end=min(mention.end, high) - low)
+            for mention in written.mentions
+            if low <= mention.start < high
         ]
         pieces.append((index, TaggedText(written.text[low:high], inside)))
         low = max(low, high)

@@ -82,35 +82,35 @@ def answers_of(source: object, *, encoding: str = "utf-8") -> tuple[list[Answer]
     if not several:
         return answers_in(read_source(files[0], encoding=encoding)), os.fspath(source)
     root = Path(source) if os.path.isdir(source) else None
-    found: list[Answer] = []
+    answers: list[Answer] = []
     for file in files:
         content = read_source(file, encoding=encoding)
         if _is_records(content):
-            found += answers_in(content)
+            answers += answers_in(content)
             continue
         path = Path(file).relative_to(root) if root else Path(Path(file).name)
         stem = str(document_id(path.with_suffix("").as_posix()))
-        found.append(Answer(stem, content.text))
-    return found, os.fspath(source)
+        answers.append(Answer(stem, content.text))
+    return answers, os.fspath(source)
 
 
 _PIECE = re.compile(r"(.*)#(\d{1,6})/(\d{1,6})", re.DOTALL)
 
 
-def join_pieces(answers: Sequence[Answer], known: Callable[[str], bool]) -> list[Answer]:
+def join_pieces(answers: Sequence[Answer], is_document: Callable[[str], bool]) -> list[Answer]:
     """Answers about pieces of a document (`ID#1/3`) put together, in the order of the pieces."""
     joined: list[Answer] = []
     pieces: dict[str, list[tuple[int, Answer]]] = {}
-    for one in answers:
-        piece = _PIECE.fullmatch(one.identifier or "")
-        if piece is None or known(one.identifier or "") or not known(piece[1]):
-            joined.append(one)
+    for answer in answers:
+        piece = _PIECE.fullmatch(answer.identifier or "")
+        if piece is None or is_document(answer.identifier or "") or not is_document(piece[1]):
+            joined.append(answer)
         else:
-            pieces.setdefault(piece[1], []).append((int(piece[2]), one))
+            pieces.setdefault(piece[1], []).append((int(piece[2]), answer))
     for name, parts in pieces.items():
         parts.sort(key=lambda part: part[0])
-        reasons = (one.finish for _, one in parts)
-        text = "\n\n".join(one.text for _, one in parts)
+        reasons = (answer.finish for _, answer in parts)
+        text = "\n\n".join(answer.text for _, answer in parts)
         joined.append(Answer(name, text, next(filter(None, reasons), "")))
     return joined
 
@@ -156,22 +156,22 @@ def _answer(identifier: str | None, value: Any, record: Record | None = None) ->
     if isinstance(value, str):
         return Answer(identifier, value)
     line = record.line if record is not None else None
-    found = _text_in(value, 0)
+    text = _text_in(value, 0)
     finish = _finish_in(value, 0)
     if isinstance(value, Mapping) and identifier is None:
-        known = (value[f] for f in ID_FIELDS if isinstance(value.get(f), str | int))
-        identifier = next((str(one) for one in known), None)
-    if found is None and isinstance(value, Mapping) and value.get("error"):
+        candidates = (value[f] for f in ID_FIELDS if isinstance(value.get(f), str | int))
+        identifier = next((str(candidate) for candidate in candidates), None)
+    if text is None and isinstance(value, Mapping) and value.get("error"):
         return Answer(identifier, "", "error", line)
-    if found is None and isinstance(value, Mapping) and _is_empty(value):
+    if text is None and isinstance(value, Mapping) and _is_empty(value):
         return Answer(identifier, "", finish, line)
-    if found is None:
+    if text is None:
         expected = f"one of {', '.join(ANSWER_FIELDS[:6])}, or a record of a chat interface"
         problem = "there is no answer in the record"
         if record is not None:
             raise record.error(problem, found=record.list_keys(), expected=expected)
         raise InputError(problem, found=excerpt(repr(value)), expected=expected)
-    return Answer(identifier, found, finish, line)
+    return Answer(identifier, text, finish, line)
 
 
 def _is_empty(values: Mapping[str, Any]) -> bool:
@@ -187,25 +187,27 @@ def _text_in(value: Any, depth: int) -> str | None:
         return None
     if isinstance(value, Mapping):
         named = [value[field] for field in ANSWER_FIELDS if value.get(field) is not None]
-        found = (_text_in(one, depth + 1) for one in named)
-        text = next((one for one in found if one is not None), None)
+        candidates = (_text_in(inner, depth + 1) for inner in named)
+        text = next((candidate for candidate in candidates if candidate is not None), None)
         # An answer that was parsed already: clusters in the place of text.
         return json.dumps(value, ensure_ascii=False) if text is None and depth and value else text
     if isinstance(value, list):
-        if value and all(isinstance(one, Mapping) for one in value):
+        if value and all(isinstance(part, Mapping) for part in value):
             chosen = value[:1] if "message" in value[0] or "index" in value[0] else value
-            if any(_has_answer(one) or "type" in one for one in chosen):
-                wanted = [one for one in chosen if one.get("type") not in ("reasoning", "thinking")]
-                texts = [_text_in(one, depth + 1) for one in wanted]
-                return "".join(one for one in texts if one is not None)
+            if any(_has_answer(part) or "type" in part for part in chosen):
+                parts = [
+                    part for part in chosen if part.get("type") not in ("reasoning", "thinking")
+                ]
+                texts = [_text_in(part, depth + 1) for part in parts]
+                return "".join(part_text for part_text in texts if part_text is not None)
         return json.dumps(value, ensure_ascii=False)
     return None
 
 
 def _finish_in(value: Any, depth: int) -> str:
     """Why an answer ended: `length`, `refusal`, `error`, or nothing where it ended by itself."""
-    for one in _values_of(value, depth):
-        reason = str(one).lower()
+    for raw_reason in _values_of(value, depth):
+        reason = str(raw_reason).lower()
         if reason in _CUT:
             return "length"
         if reason in _REFUSED:
@@ -224,6 +226,6 @@ def _values_of(value: Any, depth: int) -> Iterator[object]:
             yield "refusal"
     inner: Sequence[Any] = list(value.values()) if isinstance(value, Mapping) else ()
     inner = value[:1] if isinstance(value, list) else inner
-    for one in inner:
-        if isinstance(one, Mapping | list):
-            yield from _values_of(one, depth + 1)
+    for child in inner:
+        if isinstance(child, Mapping | list):
+            yield from _values_of(child, depth + 1)

@@ -88,14 +88,14 @@ class Vocabulary:
 
     def number(self, atom: str) -> int:
         """The number of an atom as it is written."""
-        known = self.numbers.get(atom)
-        if known is None:
+        number = self.numbers.get(atom)
+        if number is None:
             plain = fold(atom)
-            known = self.folded.setdefault(plain, len(self.words))
-            if known == len(self.words):
+            number = self.folded.setdefault(plain, len(self.words))
+            if number == len(self.words):
                 self.words.append(plain)
-            self.numbers[atom] = known
-        return known
+            self.numbers[atom] = number
+        return number
 
     def profiles(self, numbers: IntArray) -> NDArray[np.int16]:
         """For each number a row of counts: letters and pairs of letters, hashed into 64 bins."""
@@ -124,35 +124,35 @@ class Atoms:
     def __len__(self) -> int:
         return int(self.numbers.size)
 
-    def __getitem__(self, some: slice) -> Atoms:
-        return Atoms(self.numbers[some], self.start[some], self.end[some])
+    def __getitem__(self, part: slice) -> Atoms:
+        return Atoms(self.numbers[part], self.start[part], self.end[part])
 
 
 def atoms_of_text(
-    text: str, vocabulary: Vocabulary, cuts: Sequence[int] = (), known: Container[int] = ()
+    text: str, vocabulary: Vocabulary, cuts: Sequence[int] = (), known_numbers: Container[int] = ()
 ) -> Atoms:
     """The atoms of a text; three atoms `.` for each `…`, which stand where it stands.
 
-    A word is cut at the `cuts` within it, given in order, unless its number is one of those
-    `known`: a model may forget the blank before a tag, and a tag may stand within a word.
+    A word is cut at the `cuts` within it, given in order, unless its number is one of the
+    `known_numbers`: a model may forget the blank before a tag, and a tag may stand within a word.
     """
     number = vocabulary.number
-    found = [(m.group(), m.start(), m.end()) for m in ATOM.finditer(text)]
+    atoms = [(m.group(), m.start(), m.end()) for m in ATOM.finditer(text)]
     if cuts:
-        found = [piece for one in found for piece in _pieces(one, cuts, number, known)]
-    return _arrays(((number(word), start, end, word) for word, start, end in found), vocabulary)
+        atoms = [piece for atom in atoms for piece in _pieces(atom, cuts, number, known_numbers)]
+    return _arrays(((number(word), start, end, word) for word, start, end in atoms), vocabulary)
 
 
 def _pieces(
     atom: tuple[str, int, int],
     cuts: Sequence[int],
     number: Callable[[str], int],
-    known: Container[int],
+    known_numbers: Container[int],
 ) -> list[tuple[str, int, int]]:
     """An atom, or the atoms that it is cut into."""
     word, start, end = atom
     inside = cuts[bisect_right(cuts, start) : bisect_left(cuts, end)]
-    if not inside or number(word) in known:
+    if not inside or number(word) in known_numbers:
         return [atom]
     return [(word[a - start : b - start], a, b) for a, b in pairwise([start, *inside, end])]
 
