@@ -16,7 +16,7 @@ import numpy as np
 
 from corefeval.formats.answers.lists import Listed
 from corefeval.formats.answers.placing import Placement
-from corefeval.formats.answers.sweep import Place, Wanted, sweep
+from corefeval.formats.answers.sweep import ListedString, Place, sweep
 from corefeval.formats.answers.table import Likeness
 from corefeval.formats.answers.text import ATOM, Atoms, Vocabulary
 from corefeval.model.arrays import IntArray
@@ -48,7 +48,7 @@ class KeyText:
         """The atoms of a string."""
         return [self.vocabulary.number(atom) for atom in ATOM.findall(text)]
 
-    def find(self, numbers: Sequence[int], *, whole: bool = True) -> IntArray:
+    def find(self, numbers: Sequence[int], *, whole_tokens: bool = True) -> IntArray:
         """Where the key has these atoms in a row: from the first to the last atom of tokens."""
         nowhere: IntArray = np.empty(0, dtype=np.int64)
         if not numbers or any(number not in self.by_number for number in numbers):
@@ -58,7 +58,7 @@ class KeyText:
         starts = starts[(starts >= 0) & (starts + len(numbers) <= len(self.atoms))]
         for shift, number in enumerate(numbers):
             starts = starts[self.atoms.numbers[starts + shift] == number]
-        if whole:
+        if whole_tokens:
             starts = starts[self._is_edge(starts) & self._is_edge(starts + len(numbers))]
         return starts
 
@@ -77,11 +77,11 @@ class KeyText:
         if not numbers or len(numbers) > 60:
             return []
         length = len(numbers)
-        known = [
+        words_in_key = [
             (i, n) for i, n in enumerate(numbers) if n in self.by_number and likeness.is_word[n]
         ]
-        if known:
-            shift, number = min(known, key=lambda one: self.by_number[one[1]].size)
+        if words_in_key:
+            shift, number = min(words_in_key, key=lambda indexed: self.by_number[indexed[1]].size)
             starts = self.by_number[number][:200] - shift
         else:
             longest = max(range(length), key=lambda i: len(self.vocabulary.words[numbers[i]]))
@@ -97,9 +97,11 @@ class KeyText:
         starts = starts[(starts >= 0) & (starts + length <= len(self.atoms))]
         if not starts.size:
             return []
-        there = self.atoms.numbers[starts[:, None] + np.arange(length)]
-        wanted = np.broadcast_to(np.array(numbers), there.shape)
-        alike = likeness.compare(wanted.ravel(), there.ravel()).reshape(there.shape)
+        key_numbers = self.atoms.numbers[starts[:, None] + np.arange(length)]
+        string_numbers = np.broadcast_to(np.array(numbers), key_numbers.shape)
+        alike = likeness.compare(string_numbers.ravel(), key_numbers.ravel()).reshape(
+            key_numbers.shape
+        )
         mean = alike.mean(1)
         good = np.flatnonzero((mean >= _ALIKE) & (alike.min(1) >= 0.4))
         return [(int(starts[i]), length) for i in good[np.argsort(-mean[good], kind="stable")]]
@@ -128,8 +130,8 @@ class Chooser:
         self.key, self.occurrences, self.likeness = key, occurrences, likeness
         clusters: dict[str, int] = {}
         self.items = [
-            _Item(row, one, clusters.setdefault(one.entity, len(clusters)))
-            for row, one in enumerate(mentions)
+            _Item(row, mention, clusters.setdefault(mention.entity, len(clusters)))
+            for row, mention in enumerate(mentions)
         ]
         self.items.sort(key=lambda item: (item.cluster, item.row))
         self.taken: set[tuple[int, int]] = set()
@@ -159,7 +161,7 @@ class Chooser:
         self.likeness.grow()
         for text, numbers in waiting.items():
             if near := self.key.find_similar(numbers, self.likeness):
-                spans = [self.key.span(*one) for one in near[:1]]
+                spans = [self.key.span(*place) for place in near[:1]]
                 cache[text] = spans, spans, "similar words"
                 self.anchors.update([text] if len(near) == 1 else ())
         for item in self.items:
@@ -170,11 +172,11 @@ class Chooser:
         """Where a string is: everywhere, in the same case, and what had to be done to find it."""
         for form, why in _forms(text):
             numbers = self.key.numbers_of(form)
-            for whole in (True, False):
-                found = self.key.find(numbers, whole=whole)
-                if not found.size or (not whole and why):
+            for whole_tokens in (True, False):
+                starts = self.key.find(numbers, whole_tokens=whole_tokens)
+                if not starts.size or (not whole_tokens and why):
                     continue
-                spans = [self.key.span(one, len(numbers)) for one in found.tolist()]
+                spans = [self.key.span(start, len(numbers)) for start in starts.tolist()]
                 spans = list(dict.fromkeys(spans))
                 bare = _without_blanks(form)
                 exact = [
@@ -182,19 +184,19 @@ class Chooser:
                     for start, end in spans
                     if _without_blanks("".join(self.key.words[start:end])) == bare
                 ]
-                note = why or ("" if whole else "widened to whole tokens")
+                note = why or ("" if whole_tokens else "widened to whole tokens")
                 return spans, exact or spans, note
         return [], [], ""
 
     def choose(self) -> list[list[Placement]]:
         """For each mention its places: one, none, or all where `occurrences` says so."""
         if self.occurrences == "all":
-            return self._all()
+            return self._choose_all()
         if self.occurrences == "first":
             for item in self.items:
                 item.settled = item.places[0] if item.places else None
         else:
-            self._in_order()
+            self._settle_in_order()
         result: list[list[Placement]] = [[] for _ in self.items]
         for item in self.items:
             result[item.row] = [self._placement(item)]
@@ -209,36 +211,37 @@ class Chooser:
             return Placement(why="all its places are taken")
         return Placement(why="not in the document")
 
-    def _all(self) -> list[list[Placement]]:
+    def _choose_all(self) -> list[list[Placement]]:
         result: list[list[Placement]] = [[] for _ in self.items]
         owner: dict[Place, int] = {}
         for item in self.items:
-            free = [one for one in item.places if one not in owner]
+            free = [place for place in item.places if place not in owner]
             owner.update(dict.fromkeys(free, item.cluster))
-            own = free or [one for one in item.places if owner[one] == item.cluster]  # said twice
-            places = [Placement(*one, item.why) for one in own]
+            # A cluster that says a string twice is given its places again.
+            chosen = free or [place for place in item.places if owner[place] == item.cluster]
+            places = [Placement(*place, item.why) for place in chosen]
             result[item.row] = places or [self._placement(item)]
         return result
 
     # -------------------------------------------------------------- in order
 
-    def _in_order(self) -> None:
+    def _settle_in_order(self) -> None:
         """Settle strings of one place, then the others by what is left between their neighbours."""
         for item in self.items:
             if len(item.places) == 1 and not item.why:
                 self._settle(item, item.places[0])
         self._read_hints()
-        self._by_behind()
+        self._settle_by_next_words()
         ordered, firsts = self._are_ordered()
         self._sweep(ordered, firsts)
         for changed in (False, True):  # what had to be changed to be found comes last
             for item in self.items:
                 if item.settled is None and bool(item.why) == changed:
-                    self._settle_rest(item)
+                    self._settle_leftover(item)
 
     def _sweep(self, ordered: bool, firsts: bool) -> None:
         """Settle all strings together."""
-        by_cluster: dict[int, list[Wanted]] = defaultdict(list)
+        by_cluster: dict[int, list[ListedString]] = defaultdict(list)
         settled = {item.row: item for item in self.items}
         shared: dict[str, tuple[frozenset[Place], Place, frozenset[Place]]] = {}
         for item in self.items:
@@ -246,15 +249,15 @@ class Chooser:
                 continue
             if item.settled is not None:
                 only = frozenset((item.settled,))
-                wanted = Wanted(item.row, only, item.settled, only)
+                string = ListedString(item.row, only, item.settled, only)
             else:
                 text = item.mention.text
                 if text not in shared:
                     every = frozenset(item.places), max(item.places), frozenset(item.exact)
                     shared[text] = every
                 distance = None if item.hint is None else partial(self._distance, item)
-                wanted = Wanted(item.row, *shared[text], distance)
-            by_cluster[item.cluster].append(wanted)
+                string = ListedString(item.row, *shared[text], distance)
+            by_cluster[item.cluster].append(string)
         clusters = [by_cluster[number] for number in sorted(by_cluster)]
         places = sweep(clusters, ordered=ordered, firsts_in_order=firsts)
         self.is_swept = places is not None
@@ -276,13 +279,15 @@ class Chooser:
         item.settled = place
         return True
 
-    def _settle_rest(self, item: _Item) -> None:
+    def _settle_leftover(self, item: _Item) -> None:
         """Settle what the sweep left out: on the likeliest free place, if there is any."""
         if item.why:
-            own = [one.settled for one in self.items if one.cluster == item.cluster]
-            others = [one for one in own if one is not None]
+            cluster_places = [
+                member.settled for member in self.items if member.cluster == item.cluster
+            ]
+            settled_places = [place for place in cluster_places if place is not None]
             for place in item.places:
-                inside = any(start <= place[0] and place[1] <= end for start, end in others)
+                inside = any(start <= place[0] and place[1] <= end for start, end in settled_places)
                 if not inside and self._settle(item, place):
                     return
             return
@@ -307,7 +312,7 @@ class Chooser:
         Of first mentions only those tell that are sure themselves; where these are few, clusters
         are taken to be in order if the strings in them are.
         """
-        within, firsts = [0, 0], [0, 0]
+        in_clusters, firsts = [0, 0], [0, 0]
         before: tuple[int, int] | None = None
         cluster, first = -1, -1
         for item in self.items:
@@ -316,12 +321,12 @@ class Chooser:
                 continue
             place = item.settled[0]
             if before is not None and before[0] == item.cluster:
-                within[place < before[1]] += 1
+                in_clusters[place < before[1]] += 1
             before = item.cluster, place
             if begins:
                 firsts[place < first] += first >= 0
                 first = place
-        ordered = within[1] * 4 <= within[0]
+        ordered = in_clusters[1] * 4 <= in_clusters[0]
         return ordered, firsts[1] * 4 <= firsts[0] if sum(firsts) > 2 else ordered
 
     def _spot(self, item: _Item, place: tuple[int, int]) -> float:
@@ -345,31 +350,35 @@ class Chooser:
             if item.settled is not None and item.mention.sentence is not None
         ]
         shift = float(np.median(shifts)) if shifts else -1.0
-        right = sum(one == shift for one in shifts)
+        right = sum(sentence_shift == shift for sentence_shift in shifts)
         self._trust = 3.0 if right > 0.9 * len(shifts) else 1.0  # where it can be seen
-        known = [
+        offset_pairs = [
             (item.mention.start, float(self._offsets[item.settled[0]]))
             for item in sure
             if item.settled is not None and item.mention.start
         ]
-        slope = float(np.median([there / here for here, there in known if here])) if known else 1.0
+        slope = (
+            float(np.median([actual / written for written, actual in offset_pairs if written]))
+            if offset_pairs
+            else 1.0
+        )
         for item in self.items:
             if item.mention.start is not None:
                 item.hint = item.mention.start * slope
             elif item.mention.sentence is not None:
                 item.hint = item.mention.sentence + shift
 
-    def _by_behind(self) -> None:
+    def _settle_by_next_words(self) -> None:
         """Settle mentions by the words that the answer has behind them, however they are spelt."""
         for item in self.items:
             if not item.mention.behind or len(item.places) < 2:
                 continue
-            wanted = self.key.numbers_of(item.mention.behind)
+            numbers = self.key.numbers_of(item.mention.behind)
             scores = [
                 (
                     sum(
                         a == b
-                        for a, b in zip(wanted, self._behind(place[1], len(wanted)), strict=False)
+                        for a, b in zip(numbers, self._behind(place[1], len(numbers)), strict=False)
                     ),
                     -place[0],
                 )

@@ -20,7 +20,7 @@ _LEFT_OUT, _UNUSED, _SURE, _TOO_EARLY, _WITHIN, _CASE, _FAR = 3.0, 0.7, 5.0, 5.0
 
 
 @dataclass(slots=True)
-class Wanted:
+class ListedString:
     """A listed string: its places, the last of them, and those of the same case.
 
     `distance` says what a place costs that is not where the answer says, where it says anything.
@@ -74,7 +74,7 @@ class _Step:
 class _Task:
     """What a sweep is given, and for each place the clusters that may use it."""
 
-    clusters: Sequence[Sequence[Wanted]]
+    clusters: Sequence[Sequence[ListedString]]
     ordered: bool
     firsts_in_order: bool
     users: dict[Place, set[int]] = field(default_factory=lambda: defaultdict(set))
@@ -83,13 +83,13 @@ class _Task:
 
     def __post_init__(self) -> None:
         for number, cluster in enumerate(self.clusters):
-            for wanted in {id(one.places): one for one in cluster}.values():
-                for place in wanted.places:
+            for string in {id(string.places): string for string in cluster}.values():
+                for place in string.places:
                     self.users[place].add(number)
-            for index, wanted in enumerate(cluster):
-                self.expiring[wanted.last].append((number, index))
-                if len(wanted.places) == 1:
-                    self.sure.add(wanted.last)
+            for index, string in enumerate(cluster):
+                self.expiring[string.last].append((number, index))
+                if len(string.places) == 1:
+                    self.sure.add(string.last)
 
     def steps(self, way: _Way, place: Place) -> list[_Step]:
         """The steps on from a way: without the place, and with it in clusters that take it."""
@@ -121,7 +121,11 @@ class _Task:
             if bits.bit_count() == len(self.clusters[number]):
                 done |= 1 << number
                 del placed[number]
-                last = {one: where for one, where in last.items() if one != number}
+                last = {
+                    other_number: where
+                    for other_number, where in last.items()
+                    if other_number != number
+                }
         return _Way(step.cost, placed, last, trail, step.state, begun, done)
 
     def _take(self, way: _Way, number: int, place: Place) -> list[_Step]:
@@ -131,11 +135,11 @@ class _Task:
         cluster, done = self.clusters[number], way.placed.get(number, 0)
         low = done.bit_length() if self.ordered else 0
         for index in range(low, min(low + 3, len(cluster)) if self.ordered else len(cluster)):
-            wanted = cluster[index]
-            if done >> index & 1 or place not in wanted.places:
+            string = cluster[index]
+            if done >> index & 1 or place not in string.places:
                 continue
-            cost = way.cost + (wanted.distance(place) if wanted.distance else 0.0)
-            cost += 0.0 if place in wanted.exact else _CASE
+            cost = way.cost + (string.distance(place) if string.distance else 0.0)
+            cost += 0.0 if place in string.exact else _CASE
             last = way.last.get(number)
             if last is not None:
                 cost += _FAR * math.log2(1 + max(place[0] - last[0], 0))
@@ -146,14 +150,14 @@ class _Task:
             if self.ordered:  # what is passed over has no place any more
                 cost += _LEFT_OUT * (index - low)
                 bits = (2 << index) - 1
-            step = _Step(way, cost, way.state, (number, wanted.row, place))
+            step = _Step(way, cost, way.state, (number, string.row, place))
             step.put(number, bits)
             return [step]
         return []
 
 
 def sweep(
-    clusters: Sequence[Sequence[Wanted]], *, ordered: bool, firsts_in_order: bool
+    clusters: Sequence[Sequence[ListedString]], *, ordered: bool, firsts_in_order: bool
 ) -> dict[int, Place] | None:
     """The place of each row that gets one; None where there are too many places to weigh.
 
@@ -161,25 +165,25 @@ def sweep(
     clusters do, by their first mentions.
     """
     chances = 1 + sum(
-        len(wanted.places)
+        len(string.places)
         for cluster in clusters
-        for wanted in {id(one.places): one for one in cluster}.values()
+        for string in {id(string.places): string for string in cluster}.values()
     )
     if chances > _EFFORT:
         return None
     task = _Task(clusters, ordered, firsts_in_order)
     ways = [_Way(0.0, {}, {})]
     width = max(min(BEAM, _EFFORT // chances), 4)
-    for place in sorted(task.users, key=lambda one: (one[0], -one[1])):
+    for place in sorted(task.users, key=lambda span: (span[0], -span[1])):
         best: dict[int, _Step] = {}
         for way in ways:
             for step in task.steps(way, place):
                 if step.state not in best or step.cost < best[step.state].cost:
                     best[step.state] = step
-        ways = [task.go(one) for one in sorted(best.values(), key=lambda one: one.cost)[:width]]
-    found: dict[int, Place] = {}
+        ways = [task.go(step) for step in sorted(best.values(), key=lambda step: step.cost)[:width]]
+    places: dict[int, Place] = {}
     trail: object = ways[0].trail
     while isinstance(trail, tuple):
         trail, row, place = trail
-        found[row] = place
-    return found
+        places[row] = place
+    return places
