@@ -29,8 +29,8 @@ _AT_ONCE = 1 << 20  # cells
 class Gap:
     """Words of the answer [a0, a1) against words of the key [k0, k1).
 
-    `anchored` says on which sides they are enclosed by words that are laid already; an open side
-    is aligned only as far as it is worth it.
+    `left` and `right` say on which sides they are enclosed by words that are laid already; an open
+    side is aligned only as far as it is worth it.
     """
 
     a0: int
@@ -52,37 +52,37 @@ class Likeness:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
         self.is_word = np.zeros(0, dtype=np.bool_)
-        self.known = np.zeros(0, dtype=np.int64)
+        self.profile_row = np.zeros(0, dtype=np.int64)
         self.profiles = np.empty((0, 64), dtype=np.int16)
         self.grow()
 
     def grow(self) -> None:
         """Learn the words that the vocabulary has got since."""
-        new = self.vocabulary.words[self.known.size :]
+        new = self.vocabulary.words[self.profile_row.size :]
         words = np.array([word[:1].isalnum() for word in new], dtype=np.bool_)
         self.is_word = np.concatenate((self.is_word, words))
-        self.known = np.concatenate((self.known, np.full(len(new), -1, dtype=np.int64)))
+        self.profile_row = np.concatenate((self.profile_row, np.full(len(new), -1, dtype=np.int64)))
 
     def _learn(self, numbers: IntArray) -> None:
-        new = numbers[self.known[numbers] < 0]
+        new = numbers[self.profile_row[numbers] < 0]
         if new.size:
-            self.known[new] = np.arange(new.size) + self.profiles.shape[0]
+            self.profile_row[new] = np.arange(new.size) + self.profiles.shape[0]
             self.profiles = np.concatenate((self.profiles, self.vocabulary.profiles(new)))
 
-    def compare(self, one: IntArray, other: IntArray) -> Scores:
-        """The same, for words of which nothing is known yet; 1 where they are equal."""
+    def compare(self, first: IntArray, second: IntArray) -> Scores:
+        """How alike pairs of words are, from 0 to 1 where they are equal; words may be new."""
         self.grow()
-        self._learn(np.unique(np.concatenate((one, other))))
-        return np.where(one == other, np.float32(1), self.alike(one, other))
+        self._learn(np.unique(np.concatenate((first, second))))
+        return np.where(first == second, np.float32(1), self.alike(first, second))
 
-    def alike(self, one: IntArray, other: IntArray) -> Scores:
+    def alike(self, first: IntArray, second: IntArray) -> Scores:
         """The letters that pairs of words have in common, as a share of those of both."""
-        result = np.empty(one.size, dtype=np.float32)
-        for low in range(0, one.size, 1 << 15):
-            some = slice(low, low + (1 << 15))
-            a, b = (self.profiles[self.known[side[some]]] for side in (one, other))
+        result = np.empty(first.size, dtype=np.float32)
+        for low in range(0, first.size, 1 << 15):
+            chunk = slice(low, low + (1 << 15))
+            a, b = (self.profiles[self.profile_row[side[chunk]]] for side in (first, second))
             common = np.minimum(a, b).sum(1, dtype=np.float32)
-            result[some] = 2 * common / (a.sum(1) + b.sum(1))
+            result[chunk] = 2 * common / (a.sum(1) + b.sum(1))
         return result
 
     def scores(self, a: IntArray, k: IntArray) -> tuple[Scores, NDArray[np.uint8]]:
@@ -91,21 +91,21 @@ class Likeness:
         left = np.broadcast_to(a[:, :, None], (*a.shape, k.shape[1]))
         right = np.broadcast_to(k[:, None, :], left.shape)
         real = (left >= 0) & (right >= 0)
-        same = (left == right) & real
+        is_equal = (left == right) & real
         words = np.append(self.is_word, False)
-        both = words[left] & words[right]
+        are_words = words[left] & words[right]
         mixed = words[left] != words[right]
         score = np.where(mixed, np.float32(-1.6), np.float32(-0.6))
-        score[~both & ~mixed] = -0.4
-        score[same] = np.where(words[left[same]], 2.0, 1.0)
-        kind = np.where(same, EQUAL, DIFFERENT).astype(np.uint8)
-        unlike = both & ~same
+        score[~are_words & ~mixed] = -0.4
+        score[is_equal] = np.where(words[left[is_equal]], 2.0, 1.0)
+        kind = np.where(is_equal, EQUAL, DIFFERENT).astype(np.uint8)
+        unlike = are_words & ~is_equal
         if unlike.any():
             pairs = left[unlike] * len(words) + right[unlike]
             distinct, inverse = np.unique(pairs, return_inverse=True)
-            one, other = distinct // len(words), distinct % len(words)
-            self._learn(np.unique(np.concatenate((one, other))))
-            alike = self.alike(one, other)[inverse]
+            first, second = distinct // len(words), distinct % len(words)
+            self._learn(np.unique(np.concatenate((first, second))))
+            alike = self.alike(first, second)[inverse]
             close = alike >= LEAST_ALIKE
             values = score[unlike]
             values[close] = 2 * alike[close] - 0.5
@@ -124,16 +124,16 @@ def align_gaps(
     groups: dict[tuple[int, int], list[Gap]] = defaultdict(list)
     for gap in gaps:
         groups[_size(gap.a1 - gap.a0), _size(gap.k1 - gap.k0)].append(gap)
-    found = [
+    pairs = [
         _align_together(members[low : low + step], a, k, likeness)
         for (rows, columns), members in groups.items()
         for step in [max(_AT_ONCE // ((rows + 1) * (columns + 1)), 1)]
         for low in range(0, len(members), step)
     ]
-    if not found:
+    if not pairs:
         empty = np.empty(0, dtype=np.int64)
         return empty, empty, empty
-    return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))  # type: ignore[return-value]
+    return tuple(np.concatenate(parts) for parts in zip(*pairs, strict=True))  # type: ignore[return-value]
 
 
 def _size(length: int) -> int:
@@ -178,10 +178,10 @@ def _fill(score: Scores) -> Scores:
     """
     tables, rows, columns = score.shape
     states = np.full((3, tables, rows + 1, columns + 1), _NEVER, dtype=np.float32)
-    pair, above, beside = states
+    pair, above, left = states
     steps = np.arange(columns + 1, dtype=np.float32) * np.float32(_MORE)
     pair[:, 0, 0] = 0
-    beside[:, 0, 1:] = -_OPEN - steps[:-1]
+    left[:, 0, 1:] = -_OPEN - steps[:-1]
     for row in range(1, rows + 1):
         before = states[:, :, row - 1]
         best = before.max(0)
@@ -189,7 +189,7 @@ def _fill(score: Scores) -> Scores:
         above[:, row] = np.maximum(np.maximum(before[0], before[2]) - _OPEN, before[1] - _MORE)
         reach = np.maximum(pair[:, row], above[:, row]) + steps
         reach = np.maximum.accumulate(reach, axis=1)
-        beside[:, row, 1:] = reach[:, :-1] - steps[:-1] - _OPEN
+        left[:, row, 1:] = reach[:, :-1] - steps[:-1] - _OPEN
     return states
 
 
@@ -205,18 +205,18 @@ def _trace(
     every = np.arange(tables)
     state = states[:, every, i, j].argmax(0)
     cost = np.array([[0, 0, 0], [_OPEN, _MORE, _OPEN], [_OPEN, _OPEN, _MORE]], dtype=np.float32)
-    found = []
+    traced_pairs = []
     active = np.flatnonzero((i > 0) | (j > 0))
     while active.size:
         s, r, c = state[active], i[active], j[active]
         pairs = s == 0
-        found.append(np.stack((active[pairs], r[pairs] - 1, c[pairs] - 1)))
+        traced_pairs.append(np.stack((active[pairs], r[pairs] - 1, c[pairs] - 1)))
         r = r - (s != 2)
         c = c - (s != 1)
         state[active] = (states[:, active, r, c] - cost[s].T).argmax(0)
         i[active], j[active] = r, c
         active = active[(r > 0) | (c > 0)]
-    if not found:
+    if not traced_pairs:
         return (np.empty(0, dtype=np.int64),) * 3
-    table, row, column = np.concatenate(found, axis=1)
+    table, row, column = np.concatenate(traced_pairs, axis=1)
     return table, row, column

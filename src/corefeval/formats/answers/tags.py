@@ -74,7 +74,7 @@ def find_marks(text: str, *patterns: tuple[str, re.Pattern[str]]) -> list[Mark]:
     for match in union.finditer(text):
         index = next(i for i, group in enumerate(first) if match[group] is not None)
         labels = (match[group] for group in range(first[index] + 1, first[index + 1]))
-        label = next((one for one in labels if one is not None), None)
+        label = next((value for value in labels if value is not None), None)
         marks.append(Mark(patterns[index][0], *match.span(), label))
     return marks
 
@@ -148,7 +148,7 @@ class Assembly:
 
         for mention in self.mentions:
             mention.start, mention.end = plain(mention.start), plain(mention.end)
-        self.mentions.sort(key=lambda one: (one.where, one.start))
+        self.mentions.sort(key=lambda mention: (mention.where, mention.start))
         return TaggedText("".join(kept), self.mentions)
 
 
@@ -169,44 +169,44 @@ def read_nested(text: str, marks: Iterable[Mark], *, bare: bool = False) -> Tagg
     With `bare`, opening and closing tags without a label are a mention without an entity; else they
     are brackets of the text.
     """
-    made, stack = Assembly(text), list[Mark]()
+    assembly, stack = Assembly(text), list[Mark]()
     for mark in marks:
         if mark.kind in (OPEN, TEXT_OPEN):
             stack.append(mark)
         elif mark.kind == REMOVE:
-            made.removed.append((mark.start, mark.end))
+            assembly.removed.append((mark.start, mark.end))
         elif mark.kind == CUT:
             if stack and (opened := stack.pop()).kind == OPEN:
-                made.removed += [(opened.start, opened.end), (mark.start, mark.end)]
-                made.lose(opened.end, mark.start, opened.start, "cut off")
+                assembly.removed += [(opened.start, opened.end), (mark.start, mark.end)]
+                assembly.lose(opened.end, mark.start, opened.start, "cut off")
         elif mark.kind == TEXT_CLOSE:
             if (
                 stack
                 and (opened := stack.pop()).kind == OPEN
                 and (bare or opened.label is not None)
             ):
-                made.pair(opened, mark, opened.label)
+                assembly.pair(opened, mark, opened.label)
         else:
             while stack and stack[-1].kind == TEXT_OPEN:
                 stack.pop()
             if stack:
                 opened = stack.pop()
                 label = mark.label if mark.label is not None else opened.label
-                made.pair(opened, mark, label)
+                assembly.pair(opened, mark, label)
             else:
-                made.leave_closed(mark)
+                assembly.leave_closed(mark)
     for mark in stack:
         if mark.kind == OPEN:
-            made.leave_open(mark)
-    return made.finish()
+            assembly.leave_open(mark)
+    return assembly.finish()
 
 
-def read_labelled(text: str, marks: Sequence[Mark], made: Assembly | None = None) -> TaggedText:
+def read_labelled(text: str, marks: Sequence[Mark], assembly: Assembly | None = None) -> TaggedText:
     """Tags with labels on both sides, which may cross: a closing tag closes its own label.
 
     What is left over is paired too, for models slip in one of the two numbers.
     """
-    made = made or Assembly(text)
+    assembly = assembly or Assembly(text)
     stack: list[Mark] = []  # of opening tags; what is closed already is passed over
     by_label: dict[str, list[Mark]] = defaultdict(list)
     closed_by: dict[Mark, Mark] = {}
@@ -216,32 +216,32 @@ def read_labelled(text: str, marks: Sequence[Mark], made: Assembly | None = None
             stack.append(mark)
             by_label[normal_label(mark.label or "")].append(mark)
             continue
-        own = stack if mark.label is None else by_label[normal_label(mark.label)]
-        while own and own[-1] in closed_by:
-            own.pop()
-        if own:
-            closed_by[own.pop()] = mark
+        candidates = stack if mark.label is None else by_label[normal_label(mark.label)]
+        while candidates and candidates[-1] in closed_by:
+            candidates.pop()
+        if candidates:
+            closed_by[candidates.pop()] = mark
         else:
             unopened.append(mark)
     waiting = [mark for mark in marks if mark.kind == OPEN and mark not in closed_by]
-    repaired = _pair_rest(closed_by, waiting, unopened)
+    repaired = _pair_leftovers(closed_by, waiting, unopened)
     for opened, closed in closed_by.items():
         why = "closed with another number" if opened in repaired else ""
-        made.pair(opened, closed, opened.label, why)
+        assembly.pair(opened, closed, opened.label, why)
     for mark in waiting:
         if mark not in closed_by:
-            made.leave_open(mark)
+            assembly.leave_open(mark)
     taken = set(closed_by.values())
     for mark in unopened:
         if mark not in taken:
-            made.leave_closed(mark)
-    return made.finish()
+            assembly.leave_closed(mark)
+    return assembly.finish()
 
 
 _FAR = 600  # characters: no slip in a number reaches so far
 
 
-def _pair_rest(
+def _pair_leftovers(
     closed_by: dict[Mark, Mark], waiting: Sequence[Mark], unopened: Sequence[Mark]
 ) -> set[Mark]:
     """Pair opening and closing tags whose numbers differ; says which opening tags these are.
@@ -255,19 +255,19 @@ def _pair_rest(
     by_label: dict[str, list[Mark]] = defaultdict(list)
     for opened in closed_by:
         by_label[normal_label(opened.label or "")].append(opened)
-    for same in by_label.values():
-        same.sort(key=lambda one: one.start)
-    places = [one.start for one in waiting]
+    for openings in by_label.values():
+        openings.sort(key=lambda mark: mark.start)
+    places = [mark.start for mark in waiting]
     for closed in unopened:
         low, high = bisect_right(places, closed.start - _FAR), bisect_right(places, closed.start)
-        before = [one for one in waiting[low:high] if one not in closed_by]
+        before = [mark for mark in waiting[low:high] if mark not in closed_by]
         if not before:
             continue
         opened = before[-1]
-        same = by_label[normal_label(closed.label or "")]
-        near = bisect_right(same, opened.start, key=lambda one: one.start)
+        openings = by_label[normal_label(closed.label or "")]
+        near = bisect_right(openings, opened.start, key=lambda mark: mark.start)
         outer = next(
-            (o for o in reversed(same[max(near - 4, 0) : near])
+            (o for o in reversed(openings[max(near - 4, 0) : near])
              if opened.start < closed_by[o].end < closed.end),
             None,
         )  # fmt: skip
