@@ -71,7 +71,7 @@ def align(a: IntArray, k: IntArray, breaks: BoolArray, likeness: Likeness) -> La
 
 
 def _loops(a: IntArray, k: IntArray) -> BoolArray:
-    """Which atoms of an answer say again what stands right before them, as the key does not.
+    """Which atoms of an answer belong to a loop: they repeat what comes before, unlike the key.
 
     A seed that comes back at a distance and goes on to do so over that distance is a loop, unless
     the key has the seed before it too, in which one copy ends and the next one begins.
@@ -93,7 +93,7 @@ def _loops(a: IntArray, k: IntArray) -> BoolArray:
 
 
 def _before_copies(gap: Gap, elsewhere: BoolArray) -> Gap:
-    """An open end, as far as it is no copy of what the answer has elsewhere already."""
+    """A gap open on one side, cut where the answer copies what it also has elsewhere."""
     copies = np.flatnonzero(elsewhere[gap.a0 : gap.a1])
     if not copies.size:
         return gap
@@ -103,7 +103,7 @@ def _before_copies(gap: Gap, elsewhere: BoolArray) -> Gap:
 
 
 def _between(gap: Gap, blocks: list[tuple[int, int, int]]) -> Iterator[Gap]:
-    """What is left of a gap around the blocks in it."""
+    """The gaps before, between and behind the blocks within a gap."""
     a, k, left = gap.a0, gap.k0, gap.left
     for low_a, low_k, length in blocks:
         yield Gap(a, low_a, k, low_k, left, True)
@@ -112,7 +112,7 @@ def _between(gap: Gap, blocks: list[tuple[int, int, int]]) -> Iterator[Gap]:
 
 
 def _edges(gap: Gap) -> Iterator[Gap]:
-    """The ends of a gap that is too large for a table, each beside what it is anchored to."""
+    """The ends of a gap that is too large for a table, next to the words that anchor them."""
     rows, columns = gap.a1 - gap.a0, gap.k1 - gap.k0
     short = min(rows, columns, 200)
     r, c = min(rows, max(2 * short, 32)), min(columns, max(2 * short, 32))

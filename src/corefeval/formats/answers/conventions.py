@@ -223,7 +223,7 @@ def _read_xml(text: str) -> TaggedText:
 _M_OPEN = re.compile(r"<m>\s?")
 _SEQ2SEQ_CLOSE = re.compile(r"\s?(?:\|\s?([\w.-]+)\s?</m>|</m(\d+)>|<c(\d+)>(?:\s?</m>)?)")
 _SEQ2SEQ_NEW = re.compile(r"\s?</new>")
-_SEQ2SEQ_OTHER = re.compile(r"</?(?:speaker|sentence)>|<copy>")
+_SEQ2SEQ_REMOVED = re.compile(r"</?(?:speaker|sentence)>|<copy>")
 _M_CLOSE = re.compile(r"\s?</m>")
 _MASK_CLOSE = re.compile(r"\s?</m>\s?#(\w+)")
 
@@ -231,7 +231,7 @@ _MASK_CLOSE = re.compile(r"\s?</m>\s?#(\w+)")
 def _read_seq2seq(text: str) -> TaggedText:
     """`<m> x | 1 </m>`; `</new>` closes the first mention of the next entity."""
     kinds = ((CLOSE, _SEQ2SEQ_CLOSE), (OPEN, _M_OPEN), (CLOSE, _SEQ2SEQ_NEW))
-    text_kinds = ((TEXT_CLOSE, _M_CLOSE), (REMOVE, _SEQ2SEQ_OTHER))
+    text_kinds = ((TEXT_CLOSE, _M_CLOSE), (REMOVE, _SEQ2SEQ_REMOVED))
     marks, new = [], 0
     for mark in find_marks(text, *kinds, *text_kinds):
         if mark.kind == CLOSE and mark.label is None:

@@ -95,7 +95,7 @@ class _Clusters:
             waiting += [item for item in reversed(node.items) if isinstance(item, Node)]
 
     def cluster(self, node: Node) -> None:
-        """The mentions of a cluster; of several, where each of them says whose it is."""
+        """Add the mentions of a list: of one cluster, or of several if each names its entity."""
         pairs = [(item, self._mention(item, node)) for item in node.items]
         groups = {}
         for item, mention in pairs:
@@ -151,7 +151,7 @@ def _first_text(values: dict[str, object]) -> Text | None:
 
 
 def _has_all_keys(item: Node, cluster: Node) -> bool:
-    """Whether an object that was cut off has all that the others have."""
+    """Whether an object that was cut off has all keys of the first one, each with a value."""
     first = cluster.items[0]
     return (
         isinstance(first, Node)
@@ -275,7 +275,7 @@ def _read_headed(text: str) -> list[Listed]:
 
 
 def _read_table(text: str) -> list[Listed]:
-    """Mentions in a table of Markdown that has a column for them, and one that says whose."""
+    """Mentions in a Markdown table with a column of mentions and, if any, one of entities."""
     mentions: list[Listed] = []
     numbers: dict[str, str] = {}
     mention_column = entity_column = -1
@@ -404,7 +404,7 @@ def _context(mention: str, behind: str) -> tuple[str, str]:
 
 
 def count_links(text: str) -> int:
-    """How many links there are."""
+    """How many links a text has in the style of link-append."""
     return sum("##" in link.rpartition("->")[0] for link in re.split(r"[;\n]", text))
 
 

@@ -99,7 +99,7 @@ class Projector:
         return self._tokens(start, end, "" if is_exact else "words changed")
 
     def _is_straight(self, p: int, q: int) -> bool:
-        """Whether words of which none is the key's stand word for word between some that are."""
+        """Whether changed words, laid one to one, have unchanged ones or an end on both sides."""
         to_key, kind = self.laid.to_key, self.laid.kind
         low, high = p, q
         while low > 0 and to_key[low - 1] == to_key[low] - 1 and kind[low] == DIFFERENT:
@@ -153,7 +153,7 @@ class Projector:
         return Placement(why="its words are not in the document")
 
     def _nearest_zero(self, start: int, end: int) -> Placement:
-        """The nearest zero of the key that nobody has, for one that stands elsewhere."""
+        """The nearest free zero of the key, for a zero that the answer has at another place."""
         low, high = max(start - _NEAR, 0), min(end + _NEAR, len(self.key))
         free = low + np.flatnonzero(
             (self.key.numbers[low:high] == self.zero) & ~self.taken[low:high]

@@ -27,7 +27,7 @@ _TASK = (
     "to it; mentions may contain other mentions. Entities are numbered from 1 in the order of "
     "their first mention, and all mentions of an entity have its number."
 )
-_GIVEN = "The mentions are already marked: say which entity each of them belongs to."
+_MARKED = "The mentions are already marked: say which entity each of them belongs to."
 _SAMPLE = Passage(
     ["Ada", "met", "the", "captain", "of", "the", "Argo", ".", "She", "greeted", "him", "."],
     (0, 8),
@@ -79,7 +79,7 @@ def write_prompts(
     chosen = STYLES[style]
     prompts = Prompts()
     system = (
-        f"{_TASK} {_GIVEN + ' ' if mentions else ''}{chosen.task}. For example, the answer to\n\n"
+        f"{_TASK} {_MARKED + ' ' if mentions else ''}{chosen.task}. For example, the answer to\n\n"
     )
     system += f"{_ask(_SAMPLE, chosen, mentions)}\n\nis\n\n{chosen.write(_SAMPLE)}"
     worked = (
@@ -137,7 +137,7 @@ def _solve(
 
 
 def count_misread(answer: str, passage: Passage, document: Document, style: str) -> int:
-    """How many entities are not themselves again when an answer is read; single ones aside."""
+    """How many entities of two or more mentions differ when an answer is read back."""
     read = read_answers({str(document.id): answer}, document.corpus, format=f"llm-{style}")
     entities_read = defaultdict[int, set[tuple[int, int]]](set)
     for mention in read[str(document.id)].mentions:
@@ -191,7 +191,7 @@ def passages(corpus: Corpus) -> Iterator[tuple[str, Passage]]:
 
 
 def _pieces(passage: Passage, most: int | None) -> Iterator[Passage]:
-    """A passage in pieces of whole sentences, of so many tokens at most where sentences are not."""
+    """A passage in pieces of whole sentences, of `most` tokens unless one sentence has more."""
     if most is None or len(passage.words) <= most:
         yield passage
         return

@@ -60,7 +60,7 @@ class Answer:
 
     @property
     def says_nothing(self) -> bool:
-        """Whether it is no answer, a refusal, or a list of nothing: all of them are meant so."""
+        """Whether it is empty, a refusal or an empty list, each of which a model may mean."""
         text = self.text.strip()
         if not text or self.finish in ("refusal", "error") or _NO_LIST.search(text):
             return True
@@ -152,7 +152,7 @@ def _has_answer(values: Mapping[str, Any]) -> bool:
 
 
 def _answer(identifier: str | None, value: Any, record: Record | None = None) -> Answer:
-    """The answer in a record, or in what a mapping has for an id."""
+    """The answer in a record, or in the value that a mapping has for an id."""
     if isinstance(value, str):
         return Answer(identifier, value)
     line = record.line if record is not None else None

@@ -49,7 +49,10 @@ class KeyText:
         return [self.vocabulary.number(atom) for atom in ATOM.findall(text)]
 
     def find(self, numbers: Sequence[int], *, whole_tokens: bool = True) -> IntArray:
-        """Where the key has these atoms in a row: from the first to the last atom of tokens."""
+        """Where the key has these atoms in a row, as the number of the first one.
+
+        With `whole_tokens`, only from the first atom of a token to the last atom of one.
+        """
         nowhere: IntArray = np.empty(0, dtype=np.int64)
         if not numbers or any(number not in self.by_number for number in numbers):
             return nowhere
@@ -169,7 +172,7 @@ class Chooser:
                 item.places, item.exact, item.why = cache[item.mention.text]
 
     def _places(self, text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]], str]:
-        """Where a string is: everywhere, in the same case, and what had to be done to find it."""
+        """All places of a string, those in the same case, and how it was changed to be found."""
         for form, why in _forms(text):
             numbers = self.key.numbers_of(form)
             for whole_tokens in (True, False):
@@ -296,7 +299,7 @@ class Chooser:
                 return
 
     def _queue(self, item: _Item) -> Iterator[Place]:
-        """The places of a string, the likeliest first; nobody is given what was tried before."""
+        """The places of a string, likeliest first; without a hint, equal strings share a queue."""
         exact = set(item.exact)
         if item.hint is not None:
             near = sorted(item.places, key=lambda p: (self._distance(item, p), p not in exact, p))
@@ -399,7 +402,7 @@ def _without_blanks(text: str) -> str:
 
 
 def _forms(text: str) -> list[tuple[str, str]]:
-    """A string, and what else it may be: without `'s`, without its article."""
+    """A string and its forms without `'s` and without an article, each with a remark."""
     forms = [(text, "")]
     bare = _CLITIC.sub("", text)
     short = _ARTICLE.sub("", text)

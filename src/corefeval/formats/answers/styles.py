@@ -118,7 +118,7 @@ def _write_json(passage: Passage) -> str:
 
 
 def quote(passage: Passage, mention: Triple) -> str:
-    """A mention in quotes, with its sentence; quotes in it are others, which are read alike."""
+    """A mention in quotes, with its sentence; quotes in it become `″`, which is read alike."""
     words = _words(passage, mention).replace('"', "″")
     return f'"{words}" (sentence {passage.sentence(mention[0])})'
 

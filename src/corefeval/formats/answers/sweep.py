@@ -16,7 +16,7 @@ Place = tuple[int, int]
 
 BEAM = 48  # ways that are kept, fewer in a long text
 _EFFORT = 400_000  # more chances than these, and nothing is swept
-_LEFT_OUT, _UNUSED, _SURE, _TOO_EARLY, _WITHIN, _CASE, _FAR = 3.0, 0.7, 5.0, 5.0, 4.0, 1.5, 0.05
+_LEFT_OUT, _UNUSED, _SURE, _TOO_EARLY, _INSIDE, _CASE, _FAR = 3.0, 0.7, 5.0, 5.0, 4.0, 1.5, 0.05
 
 
 @dataclass(slots=True)
@@ -143,7 +143,7 @@ class _Task:
             last = way.last.get(number)
             if last is not None:
                 cost += _FAR * math.log2(1 + max(place[0] - last[0], 0))
-                cost += _WITHIN if place[1] <= last[1] else 0.0
+                cost += _INSIDE if place[1] <= last[1] else 0.0
             elif self.firsts_in_order and number and not way.begun >> number - 1 & 1:
                 cost += _TOO_EARLY
             bits = 1 << index

@@ -20,7 +20,7 @@ Scores = NDArray[np.float32]
 
 EQUAL, SIMILAR, DIFFERENT = 1, 2, 3
 LEAST_ALIKE = 0.55  # letters in common, from which on words are similar
-_OPEN, _MORE = 1.3, 0.45  # what it costs to leave words out: the first, and each further one
+_OPEN, _EXTEND = 1.3, 0.45  # what it costs to leave words out: the first, and each further one
 _NEVER = np.float32(-1e9)
 _AT_ONCE = 1 << 20  # cells
 
@@ -57,7 +57,7 @@ class Likeness:
         self.grow()
 
     def grow(self) -> None:
-        """Learn the words that the vocabulary has got since."""
+        """Take in the words that the vocabulary has got since the last call."""
         new = self.vocabulary.words[self.profile_row.size :]
         words = np.array([word[:1].isalnum() for word in new], dtype=np.bool_)
         self.is_word = np.concatenate((self.is_word, words))
@@ -179,14 +179,14 @@ def _fill(score: Scores) -> Scores:
     tables, rows, columns = score.shape
     states = np.full((3, tables, rows + 1, columns + 1), _NEVER, dtype=np.float32)
     pair, above, left = states
-    steps = np.arange(columns + 1, dtype=np.float32) * np.float32(_MORE)
+    steps = np.arange(columns + 1, dtype=np.float32) * np.float32(_EXTEND)
     pair[:, 0, 0] = 0
     left[:, 0, 1:] = -_OPEN - steps[:-1]
     for row in range(1, rows + 1):
         before = states[:, :, row - 1]
         best = before.max(0)
         pair[:, row, 1:] = best[:, :-1] + score[:, row - 1]
-        above[:, row] = np.maximum(np.maximum(before[0], before[2]) - _OPEN, before[1] - _MORE)
+        above[:, row] = np.maximum(np.maximum(before[0], before[2]) - _OPEN, before[1] - _EXTEND)
         reach = np.maximum(pair[:, row], above[:, row]) + steps
         reach = np.maximum.accumulate(reach, axis=1)
         left[:, row, 1:] = reach[:, :-1] - steps[:-1] - _OPEN
@@ -204,7 +204,7 @@ def _trace(
         i[is_open], j[is_open] = flat // columns, flat % columns
     every = np.arange(tables)
     state = states[:, every, i, j].argmax(0)
-    cost = np.array([[0, 0, 0], [_OPEN, _MORE, _OPEN], [_OPEN, _OPEN, _MORE]], dtype=np.float32)
+    cost = np.array([[0, 0, 0], [_OPEN, _EXTEND, _OPEN], [_OPEN, _OPEN, _EXTEND]], dtype=np.float32)
     traced_pairs = []
     active = np.flatnonzero((i > 0) | (j > 0))
     while active.size:

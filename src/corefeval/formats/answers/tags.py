@@ -58,7 +58,7 @@ class Mark:
 
 
 def normal_label(label: str) -> str:
-    """What is the same entity in different spellings: `#Cluster 2`, `e2` and `2`.
+    """One label for all spellings of an entity: `#Cluster 2`, `e2` and `2`.
 
     >>> [normal_label(text) for text in ("#Cluster 2", "cluster_2", "E2", "Hong_Kong")]
     ['2', '2', '2', 'hong_kong']
@@ -100,7 +100,7 @@ class Assembly:
         self.mentions.append(Tagged(start, end, normal_label(label) or label, where, why))
 
     def lose(self, start: int, end: int, where: int, why: str) -> None:
-        """A mention of which nobody can tell whose it is: of an entity of its own, and lost."""
+        """A lost mention whose entity cannot be told: it gets an entity of its own."""
         self.mentions.append(Tagged(start, end, self._name(), where, why, lost=True))
 
     def _name(self) -> str:
