@@ -22,7 +22,7 @@ Variant = tuple[str, Corpus, Corpus, Literal["drop", "strict"]]
 
 
 def variants_of(key: Corpus, response: Corpus) -> Iterator[Variant]:
-    """Other readings that matter here: names, and what to prepare.
+    """The other readings of a response that apply to it, each with the corpora to score.
 
     `drop` and `strict` leave lost mentions out or count them; `reached` has only the key's mentions
     in the text that the answers reached; `lowest` and `highest` have strings with several places

@@ -82,9 +82,7 @@ def write_prompts(
         f"{_TASK} {_MARKED + ' ' if mentions else ''}{chosen.task}. For example, the answer to\n\n"
     )
     system += f"{_ask(_SAMPLE, chosen, mentions)}\n\nis\n\n{chosen.write(_SAMPLE)}"
-    worked = (
-        _solve(examples, shots, chosen, mentions, prompts.notices) if examples is not None else ""
-    )
+    worked = "" if examples is None else _solve(examples, shots, chosen, mentions, prompts.notices)
     cut = 0
     for document in key:
         pieces = list(_pieces(_passage(document), max_tokens))
