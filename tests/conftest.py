@@ -91,7 +91,7 @@ def set_latex(tmp_path: Path):
     def set_texts(*texts: str) -> None:
         needed = re.findall(r"% needs (.*)", "\n".join(texts))
         lines = [r"\documentclass[twocolumn]{article}", r"\usepackage[margin=2.5cm]{geometry}"]
-        lines += [*set(needed), r"\begin{document}\setlength{\parindent}{0pt}", *texts]
+        lines += [*set(needed), r"\begin{document}", *texts]
         lines += [r"\end{document}"]
         (tmp_path / "paper.tex").write_text("\n".join(lines))
         command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]

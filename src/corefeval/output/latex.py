@@ -48,7 +48,7 @@ def draw_latex(sheet: Sheet) -> str:
     for part in sheet.parts:
         if isinstance(part, Table):
             caption = f"% {visible(' '.join(part.caption.split()))}\n" if part.caption else ""
-            parts.append(caption + tabular(part))
+            parts.append(rf"{caption}\noindent{tabular(part)}")
         elif part:
             parts.append("\n".join(f"% {visible(line)}" for line in part.split("\n")))
     return "\n\n".join((_draw_comments(lines), *parts)) + "\n"
