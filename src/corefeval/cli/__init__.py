@@ -93,7 +93,10 @@ def _prepare_streams() -> None:
 
 
 def _escape(error: UnicodeError) -> tuple[str, int]:
-    """What a stream cannot take, in the escapes of JSON, which is no JSON with those of Python."""
+    """JSON escapes for the characters that a stream cannot encode, and the position after them.
+
+    With the escapes of Python, printed JSON would not be valid.
+    """
     import json
 
     if not isinstance(error, UnicodeEncodeError):
@@ -103,14 +106,14 @@ def _escape(error: UnicodeError) -> tuple[str, int]:
 
 @contextmanager
 def _announce_waits() -> Iterator[None]:
-    """Within, what may take long is said in a note before it begins."""
+    """While the context is open, print a note for every LongWait warning."""
     usual = warnings.showwarning
 
-    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+    def show(message: Warning | str, category: type[Warning], *place: Any, **options: Any) -> None:
         if issubclass(category, LongWait):
             remark("note", str(message))
         else:
-            usual(message, category, *place, **more)
+            usual(message, category, *place, **options)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", LongWait)
@@ -120,7 +123,10 @@ def _announce_waits() -> Iterator[None]:
 
 @contextmanager
 def _rare_collections() -> Iterator[None]:
-    """Within, garbage is looked for less often: imports make many objects, which all stay."""
+    """While the context is open, collect garbage less often.
+
+    Imports make many objects, none of which can be freed.
+    """
     usual = gc.get_threshold()
     gc.set_threshold(_MANY_OBJECTS, *usual[1:])
     try:
@@ -130,7 +136,7 @@ def _rare_collections() -> Iterator[None]:
 
 
 def _discard_output() -> None:
-    """See to it that what nobody takes is not tried again when Python ends."""
+    """Send unwritten output to the null device, so that Python does not try again at its end."""
     with open(os.devnull, "wb") as nowhere, suppress(OSError):  # not every stream has a number
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
 

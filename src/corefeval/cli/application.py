@@ -58,7 +58,10 @@ app.command(suite)
 
 
 def run(arguments: Sequence[str]) -> object:
-    """What the command gives that some arguments ask for; bad usage is a UsageError."""
+    """Run the command that the arguments name, and return what it returns.
+
+    Raises a UsageError for bad usage.
+    """
     console = None
     if "rich.console" in sys.modules:  # the one of earlier help had another output, maybe
         from rich.console import Console
@@ -81,9 +84,9 @@ def _describe(error: CycloptsError) -> str:
     argument, command = error.argument, " ".join(error.command_chain or ())
     name = "" if argument is None else argument.name
     if isinstance(error, UnknownCommandError):
-        given = (error.unused_tokens or [""])[0]
-        known = [one for one in find_command(command) if not one.startswith("-")]
-        return f"there is no command {given!r}: {did_you_mean(given, known)}"
+        command_name = (error.unused_tokens or [""])[0]
+        command_names = [entry for entry in find_command(command) if not entry.startswith("-")]
+        return f"there is no command {command_name!r}: {did_you_mean(command_name, command_names)}"
     if isinstance(error, MissingArgumentError):
         if name.startswith("-"):
             count = argument.token_count()[0] if argument is not None else 1
@@ -94,14 +97,14 @@ def _describe(error: CycloptsError) -> str:
         return f"{error.token.keyword or name} appears twice"
     if isinstance(error, CoercionError) and error.token is not None and error.msg is None:
         kind: Any = error.target_type
-        wanted = {int: "a whole number", float: "a number", bool: "yes or no"}.get(kind)
+        expected = {int: "a whole number", float: "a number", bool: "yes or no"}.get(kind)
         if get_origin(kind) is Literal:
-            wanted = f"one of {', '.join(map(str, get_args(kind)))}"
-        if wanted is not None:
-            return f"{error.token.keyword or name} is {wanted}, not {error.token.value!r:.60}"
+            expected = f"one of {', '.join(map(str, get_args(kind)))}"
+        if expected is not None:
+            return f"{error.token.keyword or name} is {expected}, not {error.token.value!r:.60}"
     if isinstance(error, UnknownOptionError):
-        given = error.token.keyword or error.token.value
-        return refuse_option(given, error.argument_collection, command)
+        option = error.token.keyword or error.token.value
+        return refuse_option(option, error.argument_collection, command)
     if isinstance(error, UnusedCliTokensError):
         return f"{(error.unused_tokens or [''])[0]!r:.60} is one argument too many: see --help"
     return str(error)

@@ -48,7 +48,7 @@ def file_parameter(command: str) -> Callable[..., Parameter]:
         for text in value if isinstance(value, tuple) else (value,):
             if isinstance(text, str) and text.startswith("-") and text != "-":
                 options = find_command(command).assemble_argument_collection()
-                if any(text in one.names for one in options):
+                if any(text in argument.names for argument in options):
                     message = f"{text} is where a file should be: is one missing before it?"
                     raise UsageError(message)
                 raise UsageError(refuse_option(text, options, command))
@@ -80,8 +80,10 @@ def with_unpacking(command: Callable[..., T]) -> Callable[..., T]:
     return run
 
 
-def usage_of(command: Callable[..., object], within: str = "") -> str:
-    """The line of a command's usage, with its arguments by their names; `within` stands before it.
+def usage_of(command: Callable[..., object], prefix: str = "") -> str:
+    """The line of a command's usage, with its arguments by their names.
+
+    `prefix` stands before the name of the command, such as `suite `.
 
     >>> from corefeval.cli.corpora import convert
     >>> usage_of(convert)
@@ -97,7 +99,7 @@ def usage_of(command: Callable[..., object], within: str = "") -> str:
         else:
             option = f"--{name.replace('_', '-')} {name.upper()}"
             options.append(option if is_needed else "[OPTIONS]")
-    name = f"{within}{command.__name__}"
+    name = f"{prefix}{command.__name__}"
     return " ".join(("corefeval", name, *places, *dict.fromkeys(options)))
 
 
@@ -108,9 +110,11 @@ def find_command(name: str) -> App:
     return reduce(getitem, name.split(), app)
 
 
-def refuse_option(option: str, known: Iterable[Argument], command: str) -> str:
-    """What to say of an option that a command does not have, and what may be meant by it."""
-    close = difflib.get_close_matches(option, [name for one in known for name in one.names], n=1)
+def refuse_option(option: str, arguments: Iterable[Argument], command: str) -> str:
+    """The message for an option that a command does not have, with the most similar it has."""
+    close = difflib.get_close_matches(
+        option, [name for argument in arguments for name in argument.names], n=1
+    )
     advice = f"did you mean {close[0]}?" if close else f"see corefeval {command} --help"
     return f"there is no option {option}: {advice}"
 
@@ -149,7 +153,7 @@ class StyleOptions:
         return {name: value for name, value in values.items() if value is not None}
 
     def check(self, format: str, rate: str | None = None) -> None:
-        """Refuse what cannot be had before anything is scored; `rate` is the one compared."""
+        """Refuse a style that cannot be drawn before anything is scored; `rate` is compared."""
         from corefeval.output.style import Style
 
         rates = Style.of(format, self.wishes).rates
