@@ -73,8 +73,8 @@ def lab(
     paths = [label(path)[1] for path in (key, response) if path is not None]
     check_paths([], paths)
     corpora = [
-        None if path is None else _read(path, how)
-        for path, how in ((key, reading.of_key), (response, reading.of_response))
+        None if path is None else _read(path, options)
+        for path, options in ((key, reading.of_key), (response, reading.of_response))
     ]
     with show_progress(experiment, reading.quiet) as progress:
         result = trial.run(*corpora, metrics=metrics, seed=seed, progress=progress, tagset=tagset)
@@ -88,12 +88,12 @@ def lab(
 
 
 def _list(format: str) -> str:
-    """All experiments: names, what they ask, and whose they are."""
+    """A list of all experiments: names, summaries and references."""
     from corefeval.lab import EXPERIMENTS
 
     rows = [
-        {"name": one.name, "summary": one.summary, "reference": one.reference}
-        for one in EXPERIMENTS.values()
+        {"name": experiment.name, "summary": experiment.summary, "reference": experiment.reference}
+        for experiment in EXPERIMENTS.values()
     ]
     if format == "json":
         return json_text(rows)
@@ -101,10 +101,10 @@ def _list(format: str) -> str:
         return csv_text(list(rows[0]), (row.values() for row in rows))
     width = max(len(row["name"]) for row in rows) + 2
     lines = []
-    for one, row in zip(EXPERIMENTS.values(), rows, strict=True):
+    for experiment, row in zip(EXPERIMENTS.values(), rows, strict=True):
         takes = " ".join(
             f"[{name.upper()}]"
-            for name, need in (("key", one.key), ("response", one.response))
+            for name, need in (("key", experiment.key), ("response", experiment.response))
             if need == "optional"
         )
         lines += [f"{row['name']:{width}}{row['summary']}"]
@@ -113,22 +113,22 @@ def _list(format: str) -> str:
 
 
 def _forms(figures: str) -> list[FigureFormat]:
-    """The forms of figures that were asked for."""
+    """The formats that --figures names, in the order of FORMATS; an unknown one is refused."""
     from corefeval.figures import FORMATS
 
     parts = [part.strip() for part in figures.split(",") if part.strip() not in ("", "none")]
     for form in parts:
         if form not in FORMATS:
-            there = ", ".join(FORMATS)
-            raise UsageError(f"there is no figure format {form!r}: there are {there}, or none")
+            formats = ", ".join(FORMATS)
+            raise UsageError(f"there is no figure format {form!r}: there are {formats}, or none")
     return [form for form in FORMATS if form in parts]
 
 
-def _read(argument: str, how: dict[str, Any]) -> Corpus:
+def _read(argument: str, options: dict[str, Any]) -> Corpus:
     from corefeval.formats import read
 
     name, path = label(argument)
-    return read(path, name=name or short(path), **how)
+    return read(path, name=name or short(path), **options)
 
 
 def _write(
@@ -138,7 +138,7 @@ def _write(
     inputs: list[str],
     quiet: bool,
 ) -> list[Notice]:
-    """Write everything; what there is to say about it."""
+    """Write data and figures into a folder; return notices about what was written."""
     from corefeval.figures import MISSING, can_draw, figures
     from corefeval.output import render
 

@@ -40,7 +40,9 @@ def metrics(*name: str, format: Format = "text") -> None:
     """
     for problem in load_offered() if not name else ():
         remark("note", str(problem))
-    declarations = [Metric.parse(one).declaration for one in name] or list(REGISTRY.values())
+    declarations = [Metric.parse(spelling).declaration for spelling in name] or list(
+        REGISTRY.values()
+    )
     if format == "json":
         sys.stdout.write(_metrics_json(declarations))
         return
@@ -71,7 +73,7 @@ def _metric_entry(declaration: Declaration) -> str:
 
 
 def _entry(name: str, width: int, lines: list[str]) -> str:
-    """A name with what is said of it beside and below."""
+    """A name, and lines about it in a column beside it; below it where the name is too long."""
     first = f"{name:{width}}" if len(name) < width else f"{name}\n{'':{width}}"
     return first + f"\n{'':{width}}".join(lines) + "\n"
 
@@ -92,7 +94,7 @@ def _metrics_json(declarations: list[Declaration]) -> str:
     return json_text({"metrics": entries, "presets": presets()})
 
 
-_OTHERS = """\
+_UNLISTED_FEATURES = """\
 Also: any property of mentions in a file (CorefUD's infstat, …), by its name.
 Your own: score … --features FILE.tsv --by mine, with columns document,
 start, end, mine; in Python also any mapping or function:
@@ -108,16 +110,20 @@ def features(*name: str, format: Format = "text") -> None:
     name
         Features; all of them if none is named.
     """
-    for one in name:
-        if one.lower() not in FEATURES:
-            raise UsageError(f"there is no feature {one!r}: {did_you_mean(one, FEATURES)}")
-    declarations = [FEATURES[one.lower()] for one in name] or list(FEATURES.values())
+    for feature_name in name:
+        if feature_name.lower() not in FEATURES:
+            raise UsageError(
+                f"there is no feature {feature_name!r}: {did_you_mean(feature_name, FEATURES)}"
+            )
+    declarations = [FEATURES[feature_name.lower()] for feature_name in name] or list(
+        FEATURES.values()
+    )
     if format == "json":
         sys.stdout.write(json_text({"features": [asdict(feature) for feature in declarations]}))
         return
     sys.stdout.write("\n".join(map(_feature_entry, declarations)) + "\n")
     if not name:
-        sys.stdout.write(_OTHERS)
+        sys.stdout.write(_UNLISTED_FEATURES)
 
 
 def _feature_entry(feature: FeatureDeclaration) -> str:
@@ -138,26 +144,36 @@ def protocols(*name: str, format: Format = "text") -> None:
     name
         Named protocols, or choices; all of them if none is named.
     """
-    known: dict[str, NamedProtocol | Choice] = {**NAMED, **choices()}
+    catalogue: dict[str, NamedProtocol | Choice] = {**NAMED, **choices()}
     selection: dict[str, NamedProtocol | Choice] = {}
-    for one in name:
-        found = known.get(one) or known.get(one.replace("-", "_")) or find_named(one)
-        if found is None:
-            raise UsageError(f"there is no protocol or choice {one!r}: {did_you_mean(one, known)}")
-        selection[one.replace("-", "_") if isinstance(found, Choice) else one] = found
-    selection = selection or known
-    bundles = [one for one in selection.values() if isinstance(one, NamedProtocol)]
-    declarations = {name: one for name, one in selection.items() if isinstance(one, Choice)}
+    for spelling in name:
+        entry = (
+            catalogue.get(spelling)
+            or catalogue.get(spelling.replace("-", "_"))
+            or find_named(spelling)
+        )
+        if entry is None:
+            raise UsageError(
+                f"there is no protocol or choice {spelling!r}: {did_you_mean(spelling, catalogue)}"
+            )
+        selection[spelling.replace("-", "_") if isinstance(entry, Choice) else spelling] = entry
+    selection = selection or catalogue
+    bundles = [bundle for bundle in selection.values() if isinstance(bundle, NamedProtocol)]
+    declarations = {
+        name: choice for name, choice in selection.items() if isinstance(choice, Choice)
+    }
     if format == "json":
         content = {
-            "protocols": [{**one._asdict(), "text": _text(one)} for one in bundles],
-            "choices": [{"name": name, **one._asdict()} for name, one in declarations.items()],
+            "protocols": [{**bundle._asdict(), "text": _text(bundle)} for bundle in bundles],
+            "choices": [
+                {"name": name, **choice._asdict()} for name, choice in declarations.items()
+            ],
         }
         sys.stdout.write(json_text(content))
         return
     if not name:
         sys.stdout.write(_protocol_table(bundles) + "\n")
-    entries = [_protocol_entry(one) for one in bundles if name]
+    entries = [_protocol_entry(bundle) for bundle in bundles if name]
     entries += [_choice_entry(name, choice) for name, choice in declarations.items()]
     sys.stdout.write("\n".join(entries) + "\n")
 
@@ -167,30 +183,32 @@ def _text(bundle: NamedProtocol) -> str:
 
 
 def _protocol_table(bundles: Sequence[NamedProtocol]) -> str:
-    """Programs by what they do otherwise than the default does."""
+    """A table of named protocols: whose numbers they give, and how they differ from the default."""
     from corefeval.output.tables import Cell, Column, Sheet, Table
     from corefeval.output.terminal import draw_text
 
     rows = []
-    for one in bundles:
-        changes = Protocol.of(one.name).differences(Protocol())
-        values = {name.replace("_", "-"): mine for name, (mine, _) in changes.items()}
-        both = values.get("repeats-key", "")
-        if both and both == values.get("repeats-response"):
-            values = {"repeats": both} | values
+    for bundle in bundles:
+        changes = Protocol.of(bundle.name).differences(Protocol())
+        values = {name.replace("_", "-"): value for name, (value, _) in changes.items()}
+        repeats = values.get("repeats-key", "")
+        if repeats and repeats == values.get("repeats-response"):
+            values = {"repeats": repeats} | values
             del values["repeats-key"], values["repeats-response"]
-        others = ", ".join(f"{name} {value}" for name, value in values.items())
-        rows.append((Cell(one.name), Cell(one.summary), Cell(others or "–")))
+        differences = ", ".join(f"{name} {value}" for name, value in values.items())
+        rows.append((Cell(bundle.name), Cell(bundle.summary), Cell(differences or "–")))
     columns = (Column("Protocol", unbroken=True), Column("Whose numbers"), Column("What differs"))
-    more = "corefeval protocols NAME shows the quirks and the source of one."
-    return draw_text(Sheet((Table(columns, tuple((row,) for row in rows)), more), gap=2), most=80)
+    footnote = "corefeval protocols NAME shows the quirks and the source of one."
+    return draw_text(
+        Sheet((Table(columns, tuple((row,) for row in rows)), footnote), gap=2), most=80
+    )
 
 
 def _protocol_entry(bundle: NamedProtocol) -> str:
     """What a protocol is, which choices it makes, and what is odd about it."""
     text = _text(bundle)
     signature = _wrap(text.replace("|", "| ") if len(text) > 78 else text)
-    lines = [*textwrap.wrap(bundle.summary, 78), *(one.replace("| ", "|") for one in signature)]
+    lines = [*textwrap.wrap(bundle.summary, 78), *(line.replace("| ", "|") for line in signature)]
     lines += _wrap(f"metrics: {bundle.metrics}") if bundle.metrics else []
     for oddity in bundle.oddities:
         lines += textwrap.wrap(oddity, 78, initial_indent="- ", subsequent_indent="  ")
@@ -306,8 +324,8 @@ def example(
                 fix="choose another folder: corefeval example FOLDER",
             )
     for place, names in groupby(contents, key=os.path.dirname):
-        own = {os.path.basename(name): contents[name] for name in names}
-        write_folder(os.path.join(folder, place) if place else folder, own)
+        folder_contents = {os.path.basename(name): contents[name] for name in names}
+        write_folder(os.path.join(folder, place) if place else folder, folder_contents)
     sys.stdout.writelines(f"{visible(str(Path(folder) / name))}\n" for name in contents)
 
 
