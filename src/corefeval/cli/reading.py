@@ -97,7 +97,7 @@ class FileReading(TextReading):
 
     @property
     def of_file(self) -> dict[str, Any]:
-        """What `read` takes for a file."""
+        """The keywords of `read` for a file."""
         return {**self.of_response, "format": self.input_format}
 
 
@@ -118,7 +118,7 @@ class AgainstReading(FileReading):
     key_encoding: str | None = None
 
     def check_key(self, against: str | None) -> None:
-        """Refuse what is said of a key that is not there."""
+        """Refuse options about a key where there is none."""
         if against is None and (self.key_format or self.key_encoding):
             raise UsageError("--key-format and --key-encoding are about the key: add --against KEY")
 

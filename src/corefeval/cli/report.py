@@ -78,11 +78,11 @@ def report(
         twice = max(titles, key=titles.count)
         raise UsageError(f"{twice} appears twice: give each a name, as in first={twice}")
     names = plain_names(names_of(labels, key), {name for name, _ in labels})
-    asked: dict[str, Any] = {"by": DEFAULT_FEATURES if by is None else [*split_list(by)]}
-    asked |= {"ci": None if no_ci else level, "samples": samples, "seed": seed, **reading.policies}
-    matches: list[str | None] = [*split_list(asked.get("match") or "")]
+    wishes: dict[str, Any] = {"by": DEFAULT_FEATURES if by is None else [*split_list(by)]}
+    wishes |= {"ci": None if no_ci else level, "samples": samples, "seed": seed, **reading.policies}
+    matches: list[str | None] = [*split_list(wishes.get("match") or "")]
     for match in matches or [None]:
-        check_asked(metrics, {**asked, "match": match}, reading)
+        check_asked(metrics, {**wishes, "match": match}, reading)
     key_corpus, corpora = read_all(key, [*zip(names, paths, strict=True)], reading)
     try:
         page = make(
@@ -93,7 +93,7 @@ def report(
             title=title,
             explain=explain,
             sort=sort,
-            **asked,
+            **wishes,
         )
     except InputError as error:  # a page has its own names for responses
         for name, path in zip(names, paths, strict=True):

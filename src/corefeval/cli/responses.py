@@ -39,37 +39,37 @@ class ReadingOptions:
     word_column: int | None = None
     quiet: bool = False
 
-    def __init__(self, **given: Any) -> None:
-        vars(self).update(given)
+    def __init__(self, **values: Any) -> None:
+        vars(self).update(values)
 
     @property
     def of_key(self) -> dict[str, Any]:
-        """What `read` takes for a key."""
-        return self._how(self.key_format, self.key_encoding)
+        """The keywords of `read` for a key."""
+        return self._read_options(self.key_format, self.key_encoding)
 
     @property
     def of_response(self) -> dict[str, Any]:
-        """What `read` takes for a response."""
-        return self._how(self.response_format, self.response_encoding)
+        """The keywords of `read` for a response."""
+        return self._read_options(self.response_format, self.response_encoding)
 
-    def _how(self, format: str | None, encoding: str | None) -> dict[str, Any]:
-        own = encoding or self.encoding
-        return {"format": format, "encoding": own, "word_column": self.word_column}
+    def _read_options(self, format: str | None, encoding: str | None) -> dict[str, Any]:
+        file_encoding = encoding or self.encoding
+        return {"format": format, "encoding": file_encoding, "word_column": self.word_column}
 
     @property
     def policies(self) -> dict[str, Any]:
-        """What `score` and its like take by these names: the protocol, and the choices made."""
+        """The protocol and the choices that were made, as keywords of `score` and its like."""
         basic = {"key_format", "response_format", "word_column", "quiet"}
-        given = {"encoding": self.encoding, **vars(self)}
+        values = {"encoding": self.encoding, **vars(self)}
         return {
             name: value
-            for name, value in given.items()
+            for name, value in values.items()
             if name not in basic and value not in (None, False)
         }
 
 
 class Request(NamedTuple):
-    """What was asked for: `metrics` by name, None for the default; `options` as `score` has them.
+    """What a command is to score: `metrics` by name, None for `default`; `options` of `score`.
 
     `targets` are files that will be written, which must not be inputs.
     """
@@ -113,11 +113,11 @@ def results_of(key: str, responses: Sequence[str], request: Request) -> list[Res
     if not saves:
         return results
     names = distinct_names([result.response for result in results])
-    return [one.rename(name) for one, name in zip(results, names, strict=True)]
+    return [result.rename(name) for result, name in zip(results, names, strict=True)]
 
 
 def _check_key(key: str, results: Sequence[Result], reading: ReadingOptions) -> None:
-    """The key that is named must be the one that saved results were scored against."""
+    """Refuse a key that is not the one that saved results were scored against."""
     from corefeval.evaluation import check_keys
     from corefeval.formats import read
 
@@ -127,7 +127,7 @@ def _check_key(key: str, results: Sequence[Result], reading: ReadingOptions) -> 
 def _score_files(
     key: str, labels: Sequence[tuple[str | None, str]], saves: set[str], request: Request
 ) -> Iterator[list[Result]]:
-    """The results of the responses that are no saved ones, in order: one for each `match`."""
+    """A list for each response that is no saved result, in order: a result for each `match`."""
     from corefeval.evaluation import score
     from corefeval.pieces import Cutting
 
@@ -143,11 +143,11 @@ def _score_files(
     for options in matches:
         check_asked(metrics, options, request.reading, is_score=True)
     protocol = protocol_of(matches[0])
-    asked = [] if request.pieces is None else request.pieces.asked_for
-    if protocol.emulates and asked:
-        option = asked[0].replace("_", "-")
+    piece_options = [] if request.pieces is None else request.pieces.asked_for
+    if protocol.emulates and piece_options:
+        option = piece_options[0].replace("_", "-")
         raise UsageError(f"--{option}: another program's numbers cannot be made in pieces")
-    if asked or (
+    if piece_options or (
         not protocol.emulates
         and any(Cutting().suits(key, path) for _, path in files if path != "-")
     ):
@@ -167,7 +167,7 @@ def _score_in_pieces(
     matches: Sequence[dict[str, Any]],
     request: Request,
 ) -> Iterator[list[Result]]:
-    """The same for files that nobody reads before it is known whether they are cut."""
+    """A list for each response, with a result for each `match`; `score` reads the files."""
     from corefeval.cli.pieces import PIECES
     from corefeval.evaluation import score
     from corefeval.pieces import NamedFile
@@ -198,10 +198,10 @@ def _score_in_pieces(
 
 
 def _by_match(results: Sequence[Result]) -> list[Result]:
-    """Results of one response, which are told apart by `match` if there are several."""
+    """The results of one response; where there are several, their names say which `match`."""
     if len(results) == 1:
         return [*results]
-    return [one.rename(f"{one.response} ({one.protocol.match})") for one in results]
+    return [result.rename(f"{result.response} ({result.protocol.match})") for result in results]
 
 
 def _matches(request: Request) -> list[dict[str, Any]]:
@@ -220,12 +220,12 @@ def _read_texts(
     """Key and responses for a protocol that names another program, which reads files itself."""
     from corefeval.emulation import read_text
 
-    own, theirs = reading.of_key["encoding"], reading.of_response["encoding"]
+    key_encoding, response_encoding = reading.of_key["encoding"], reading.of_response["encoding"]
     texts = (
         replace(read_text(path, encoding=encoding), name=name)
         for name, path, encoding in (
-            (short(key), key, own),
-            *((name, path, theirs) for name, path in responses),
+            (short(key), key, key_encoding),
+            *((name, path, response_encoding) for name, path in responses),
         )
     )
     return next(texts), texts
@@ -238,7 +238,7 @@ _SAMPLING = ("ci", "samples", "seed", "segments", "as_segments")
 def check_asked(
     metrics: Any, options: Mapping[str, Any], reading: ReadingOptions, *, is_score: bool = False
 ) -> None:
-    """Refuse what cannot be had, as `score` does, before any file is read.
+    """Refuse metrics and options that `score` would refuse, before any file is read.
 
     `options` are those of `score`, but for formats, which `reading` has. Accidents of other
     programs are for scores alone.
@@ -247,13 +247,13 @@ def check_asked(
     from corefeval.preparation import plan
 
     names = ("key_format", "response_format", "word_column")
-    asked = {**options, **{name: getattr(reading, name) for name in names}}
-    sampling = Sampling(**{name: asked.pop(name) for name in _SAMPLING if name in asked})
-    by, features, protocol = (asked.pop(name, None) for name in ("by", "features", "protocol"))
-    made = plan(protocol, asked, features=features, steps=_STEPS)
+    settings = {**options, **{name: getattr(reading, name) for name in names}}
+    sampling = Sampling(**{name: settings.pop(name) for name in _SAMPLING if name in settings})
+    by, features, protocol = (settings.pop(name, None) for name in ("by", "features", "protocol"))
+    scoring_plan = plan(protocol, settings, features=features, steps=_STEPS)
     if not is_score:
-        made.protocol.check_sound()
-    Method.of(metrics, by or (), made, sampling)
+        scoring_plan.protocol.check_sound()
+    Method.of(metrics, by or (), scoring_plan, sampling)
 
 
 def protocol_of(options: Mapping[str, Any]) -> Protocol:
@@ -276,7 +276,7 @@ def tell_words(results: Iterable[Result], path: str) -> None:
     """Say what saved slices keep of the text."""
     from corefeval.features import shows_words
 
-    wordy = dict.fromkeys(name for one in results for name in one.slices if shows_words(name))
+    wordy = dict.fromkeys(name for result in results for name in result.slices if shows_words(name))
     if wordy:
         message = f"{path} contains words of the text: the values of {', '.join(wordy)}"
         tell([Notice("saved-words", message)])
@@ -285,7 +285,7 @@ def tell_words(results: Iterable[Result], path: str) -> None:
 def read_all(
     key: str, responses: Sequence[tuple[str, str]], reading: ReadingOptions
 ) -> tuple[Corpus, Iterator[Corpus]]:
-    """The key, and the responses (names and paths) as they are read, each one ahead."""
+    """The key, and the responses (names and paths), each read while the one before is used."""
     from corefeval.formats import read, read_with_key
 
     files = reading.of_response
@@ -316,8 +316,10 @@ def _load_saved(name: str | None, path: str, request: Request) -> list[Result]:
             )
         for feature in map(canonical_feature, split_list(request.options["by"])):
             if feature not in result.slices:
-                there = ", ".join(result.slices) or "none"
-                raise UsageError(f"{path} was saved without slices by {feature}: there are {there}")
+                available = ", ".join(result.slices) or "none"
+                raise UsageError(
+                    f"{path} was saved without slices by {feature}: there are {available}"
+                )
         # A score shows all that was kept; a comparison goes by the same metrics as one of files.
         if request.metrics is not None or request.command == "compare":
             result = result.only(_metrics(result, path, request))
@@ -329,17 +331,17 @@ def _load_saved(name: str | None, path: str, request: Request) -> list[Result]:
 
 
 def _check_choices(result: Result, path: str, request: Request) -> None:
-    """What is asked for must be how saved results were scored: counts cannot be made anew."""
+    """Refuse choices other than those that a saved result was scored with."""
     from corefeval.protocol import choices, split_choices
 
     wishes, _ = split_choices(request.options)
     protocol = protocol_of(request.options)
     names = choices() if request.options.get("protocol") else wishes
-    for name, (theirs, mine) in protocol.differences(result.protocol).items():
-        if name in names and not (name in ("spans", "tagset") and theirs == "auto"):
+    for name, (requested, saved) in protocol.differences(result.protocol).items():
+        if name in names and not (name in ("spans", "tagset") and requested == "auto"):
             raise UsageError(
-                f"{path} was scored with {name} {mine}, and counts cannot be redone: "
-                f"leave out {name} {theirs}, or score the files again"
+                f"{path} was scored with {name} {saved}, and counts cannot be redone: "
+                f"leave out {name} {requested}, or score the files again"
             )
 
 
@@ -347,24 +349,24 @@ def _metrics(result: Result, path: str, request: Request) -> list[str]:
     from corefeval.metrics import parse_metrics
 
     names = []
-    for one in parse_metrics(request.metrics or request.default):
-        name = str(one.metric)
+    for metric_request in parse_metrics(request.metrics or request.default):
+        name = str(metric_request.metric)
         if name in result.tables:
             names.append(name)
-        elif one.by_name and request.metrics is not None:
-            there = ", ".join(result.tables)
-            raise UsageError(f"{path} was saved without {name}: there are {there}")
+        elif metric_request.by_name and request.metrics is not None:
+            available = ", ".join(result.tables)
+            raise UsageError(f"{path} was saved without {name}: there are {available}")
     return names or list(result.tables)
 
 
 def _with_intervals(result: Result, request: Request) -> Result:
-    """Intervals where they are asked for, unless they were saved."""
+    """The result with the intervals that the request asks for, unless they were saved with it."""
     level = request.options.get("ci")
     if level is None or result.ci == level:
         return result
     if len(result.document_ids) == 1:
-        what = "made anew" if result.ci is not None else "made"
-        message = f"{result.response}: intervals of a single document cannot be {what} from saved "
+        verb = "made anew" if result.ci is not None else "made"
+        message = f"{result.response}: intervals of a single document cannot be {verb} from saved "
         message += "counts, because its segments have to be scored"
         notice = Notice("no-segments", message)
         return replace(result, notices=(*result.notices, notice))
