@@ -145,8 +145,8 @@ def compare(
     Options.of(**testing)  # which refuses what is out of range before anything is read
     results = results_of(key, response, request)
     systems = name_results(results)
-    given = {label(argument)[0] for argument in (key, *response)}
-    plain = dict(zip(systems, plain_names([*systems], given), strict=True))
+    labels = {label(argument)[0] for argument in (key, *response)}
+    plain = dict(zip(systems, plain_names([*systems], labels), strict=True))
     systems = {plain[name]: result for name, result in systems.items()}
     baseline, fail_if_worse = (
         None if name is None else plain.get(name, name) for name in (baseline, fail_if_worse)

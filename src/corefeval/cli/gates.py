@@ -30,7 +30,7 @@ def parse_limits(texts: Sequence[str]) -> list[Limit]:
     if texts and not any(split_list("".join(texts))):
         raise UsageError("--fail-under needs a limit: METRIC=NUMBER, such as conll=60")
     limits = []
-    for text in (part for whole in texts for part in split_list(whole)):
+    for text in (part for argument in texts for part in split_list(argument)):
         name, equals, number = text.rpartition("=")
         metric, dot, rate = name.strip().rpartition(".")
         if not dot or rate.strip() not in _RATES:
@@ -64,22 +64,22 @@ def check_limits(results: Sequence[Result], limits: Sequence[Limit]) -> int:
 
 
 def find_low(results: Sequence[Result], limits: Sequence[Limit]) -> list[str]:
-    """What is under its limit, a sentence for each."""
+    """A sentence for each score that is under its limit."""
     low = []
     for metric, rate, limit in limits:
         for result in results:
             value = 100 * result[metric].rates[rate]
             if not value >= limit:
-                what = metric if rate == "f1" else f"{metric} {rate}"
+                rate_name = metric if rate == "f1" else f"{metric} {rate}"
                 name = result.response or "the response"
-                low.append(f"{what} of {name} is {value:.2f}, under {limit:g}")
+                low.append(f"{rate_name} of {name} is {value:.2f}, under {limit:g}")
     return low
 
 
 def check_not_worse(comparison: Comparison, baseline: str, metrics: str | None) -> int:
     """The exit status: failed where a system is significantly worse than the baseline.
 
-    By the metrics as they were written: of `conll`, not by its parts.
+    Only metrics that were named count: with `conll`, not its parts.
     """
     names = comparison.metrics if metrics is None else _as_written(metrics)
     worse = []
@@ -105,7 +105,7 @@ def _as_written(metrics: str) -> list[str]:
 
     names: list[str] = []
     for name in split_list(metrics):
-        names += [spell(one) for one in presets().get(name.lower(), (name,))]
+        names += [spell(member) for member in presets().get(name.lower(), (name,))]
     return names
 
 

@@ -19,7 +19,7 @@ from corefeval.diagnostics import UsageError
 if TYPE_CHECKING:
     from corefeval.pieces import Cutting
 
-_MOST = 4  # processes for each processor; more would only be in each other's way
+_PROCESSES_PER_PROCESSOR = 4  # more would only be in each other's way
 PATIENCE = "10s"  # with a scheduler that does not answer
 _GROUP = Group("Large files", sort_key=3)
 
@@ -43,7 +43,7 @@ class FilePieces:
 
     @contextmanager
     def cutting(self, *, quiet: bool, noun: str = "pieces") -> "Iterator[Cutting]":
-        """What is asked for, with workers that are there until the end, and a bar that counts."""
+        """How files are cut, with workers that live as long as the context, and a progress bar."""
         from corefeval.pieces import Cutting
 
         if self.jobs < 1:
@@ -59,7 +59,7 @@ class FilePieces:
             return None
         from corefeval.pieces.execution import start_workers
 
-        number = min(self.jobs, _MOST * (os.cpu_count() or 1))
+        number = min(self.jobs, _PROCESSES_PER_PROCESSOR * (os.cpu_count() or 1))
         return stack.enter_context(start_workers(number))
 
 
@@ -99,13 +99,13 @@ class PieceOptions(ClusterPieces):
 
     @property
     def asked_for(self) -> list[str]:
-        """The options that are there to ask for pieces."""
+        """The names of the options given that ask for pieces."""
         names = ("piece_size", "scheduler", "resume")
-        asked = [name for name in names if getattr(self, name) is not None]
-        return [*asked, *(["jobs"] if self.jobs != 1 else [])]
+        options = [name for name in names if getattr(self, name) is not None]
+        return [*options, *(["jobs"] if self.jobs != 1 else [])]
 
     def folder(self, number: int, runs: int) -> str | None:
-        """Where the pieces of one of several runs are kept."""
+        """The folder that keeps the pieces of run `number`; None without --resume."""
         if self.resume is None or runs == 1:
             return self.resume
         return os.path.join(self.resume, f"{number:03d}")

@@ -37,9 +37,9 @@ def names_of(arguments: Sequence[tuple[str | None, str]], key: str | None = None
     >>> names_of([(None, "a/x.conll"), (None, "y")], "a/x.conll")
     ['x.conll', 'y']
     """
-    same = "" if key is None else short(key)
+    key_name = "" if key is None else short(key)
     names = [
-        name or (path if short(path) == same and path != key else short(path))
+        name or (path if short(path) == key_name and path != key else short(path))
         for name, path in arguments
     ]
     return distinct_names(names, [name or path for name, path in arguments])
@@ -49,15 +49,15 @@ def names_of(arguments: Sequence[tuple[str | None, str]], key: str | None = None
 _ENDING = r"(?i)(\.\w*conllu?|\.json(l|lines)?|\.ndjson|\.parquet|\.ann|\.txt|\.tsv)?(\.gz)?$"
 
 
-def plain_names(names: Sequence[str], given: Container[str | None] = ()) -> list[str]:
+def plain_names(names: Sequence[str], labels: Container[str | None] = ()) -> list[str]:
     """The names without the extensions of files, where that leaves no two the same.
 
-    What is `given`, as NAME=PATH, stays what it is.
+    Names in `labels`, which were given as NAME=PATH, are not changed.
 
     >>> plain_names(["old.conll", "new.v4_auto_conll.gz", "x.json", "x.conll", "model-1.5"])
     ['old', 'new', 'x.json', 'x.conll', 'model-1.5']
     """
-    plain = [name if name in given else re.sub(_ENDING, "", name) or name for name in names]
+    plain = [name if name in labels else re.sub(_ENDING, "", name) or name for name in names]
     return distinct_names(plain, names)
 
 
@@ -73,15 +73,15 @@ def short(path: str) -> str:
     return name or path
 
 
-def same_file(one: str, other: str) -> bool:
+def same_file(first: str, second: str) -> bool:
     """Whether two paths lead to the same file."""
-    return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
+    return os.path.exists(first) and os.path.exists(second) and os.path.samefile(first, second)
 
 
 def check_paths(
     arguments: Sequence[tuple[str | None, str]], paths: Sequence[str], *targets: str | None
 ) -> None:
-    """Standard input once, names once, no input overwritten, and targets that can be written."""
+    """Refuse repeated names or standard input, and targets that are inputs or not writable."""
     if list(paths).count("-") > 1:
         raise UsageError("standard input (-) can be read only once")
     labels = [name for name, _ in arguments if name]
@@ -117,8 +117,8 @@ def put(text: str, output: str | None) -> None:
 def show_progress(name: str, quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
     """A bar for what takes more than a moment, where somebody is watching; else nothing.
 
-    It is told what is done, how much of it, and of how much. There is one bar on a screen: what is
-    shown within another shows there.
+    It is called with a description, the steps done and their total. There is only one bar on a
+    screen, which nested calls update.
     """
     if quiet or not sys.stderr.isatty():
         yield None
@@ -126,7 +126,7 @@ def show_progress(name: str, quiet: bool) -> Iterator[Callable[[str, int, int], 
     begin = time.monotonic()
     with ExitStack() as stack:
 
-        def show(what: str, done: int, total: int) -> None:
+        def show(state: str, done: int, total: int) -> None:
             if not _BARS and time.monotonic() - begin < _MOMENT:
                 return
             if not _BARS:
@@ -138,14 +138,14 @@ def show_progress(name: str, quiet: bool) -> Iterator[Callable[[str, int, int], 
                 stack.callback(_BARS.clear)
                 bar.add_task(name)
             task = _BARS[0].task_ids[0]
-            _BARS[0].update(task, description=f"{name}: {what}", completed=done, total=total)
+            _BARS[0].update(task, description=f"{name}: {state}", completed=done, total=total)
 
         yield show
 
 
 @contextmanager
 def show_trials(quiet: bool) -> Iterator[None]:
-    """Within, long tests and bootstraps show how far they are."""
+    """While the context is open, long tests and bootstraps show a progress bar."""
     with show_progress("Resampling", quiet) as show:
         if show is None:
             yield
@@ -163,6 +163,6 @@ def tell(notices: Iterable[Notice], *, quiet: bool = False) -> None:
 
 
 def remark(label: str, message: str) -> None:
-    """Print something beside the output, whatever is in it; that nobody reads it costs nothing."""
+    """Print a message to the error stream, control characters as codes; never a BrokenPipeError."""
     with suppress(BrokenPipeError):
         sys.stderr.write(f"{label}: {visible(message, lines=True)}\n")

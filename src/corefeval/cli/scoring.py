@@ -52,10 +52,10 @@ def run_score(
 
         Style.of(format, tables)  # which refuses what cannot be had before anything is scored
     limits = parse_limits(fail_under or ())
-    members = None if metrics is None else [one.metric for one in parse_metrics(metrics)]
+    members = None if metrics is None else [item.metric for item in parse_metrics(metrics)]
     if format == "conll":  # it prints mentions with every metric
-        rest = members if members is not None else ["standard"]
-        members = [one.metric for one in parse_metrics(["mentions", *rest])]
+        selection = members if members is not None else ["standard"]
+        members = [item.metric for item in parse_metrics(["mentions", *selection])]
     request = Request(
         command="score",
         metrics=members if format == "conll" else metrics,
@@ -93,8 +93,8 @@ def parse_plain(arguments: Sequence[str]) -> dict[str, Any] | None:
     options = _plain_options()
     files: list[str] = []
     values: dict[str, Any] = {}
-    rest = iter(arguments)
-    for argument in rest:
+    remaining_arguments = iter(arguments)
+    for argument in remaining_arguments:
         if not argument.startswith("-") or argument == "-":
             files.append(argument)
             continue
@@ -108,7 +108,7 @@ def parse_plain(arguments: Sequence[str]) -> dict[str, Any] | None:
                 return None
             values[name] = True
             continue
-        text = text if equals else next(rest, "-")
+        text = text if equals else next(remaining_arguments, "-")
         if text.startswith("-") or not re.fullmatch(pattern, text, re.DOTALL):
             return None
         values[name] = text
@@ -116,14 +116,19 @@ def parse_plain(arguments: Sequence[str]) -> dict[str, Any] | None:
         return None
     numbers = {name: int(values[name]) for name in _NUMBERS if name in values}
     values |= numbers | ({"level": float(values["level"])} if "level" in values else {})
-    own = {name: values.pop(name) for name in _OWN if name in values}
-    return {"key": files[0], "response": files[1:], **own, "reading": ReadingOptions(**values)}
+    command_values = {name: values.pop(name) for name in _COMMAND_OPTIONS if name in values}
+    return {
+        "key": files[0],
+        "response": files[1:],
+        **command_values,
+        "reading": ReadingOptions(**values),
+    }
 
 
 _TEXT, _NUMBER = ".+", "0|[1-9][0-9]{0,8}"
 _NUMBERS = ("samples", "seed", "segments", "word_column")
 # The options of the command itself; those of reading, and of the protocol, are all others.
-_OWN: dict[str, str | None] = {
+_COMMAND_OPTIONS: dict[str, str | None] = {
     "metrics": _TEXT,
     "by": _TEXT,
     "by_document": None,
@@ -147,15 +152,15 @@ _SHORT = {"-m": "metrics", "-b": "by", "-f": "format", "-o": "output", "-q": "qu
 
 def _plain_options() -> dict[str, tuple[str, str | None]]:
     """The name of each option by its spellings, and what its value looks like; None for flags."""
-    known = _OWN | _READING
+    patterns = _COMMAND_OPTIONS | _READING
     for name, choice in choices(STEPS).items():
         if choice.flag:
-            known[choice.flag] = None
+            patterns[choice.flag] = None
         elif choice.option:
             free = choice.values is None or choice.shares
-            known[name] = _TEXT if free else "|".join(map(re.escape, choice.values or ()))
-    options = {"--" + name.replace("_", "-"): (name, form) for name, form in known.items()}
-    return options | {short: (name, known[name]) for short, name in _SHORT.items()}
+            patterns[name] = _TEXT if free else "|".join(map(re.escape, choice.values or ()))
+    options = {"--" + name.replace("_", "-"): (name, form) for name, form in patterns.items()}
+    return options | {short: (name, patterns[name]) for short, name in _SHORT.items()}
 
 
 def _print_left_out(result: Result, format: OutputFormat) -> None:
@@ -173,7 +178,7 @@ def _print_left_out(result: Result, format: OutputFormat) -> None:
         "coval": (COVAL_METRICS, "coval"),
         "corefud": (COREFUD_METRICS, "corefud-scorer"),
     }[format]
-    others = [name for name in result.metrics if name not in (*names, "conll")]
-    others += [f"by {feature}" for feature in result.slices]
-    if others:
-        remark("note", f"not in {program}'s form: {', '.join(others)}")
+    omissions = [name for name in result.metrics if name not in (*names, "conll")]
+    omissions += [f"by {feature}" for feature in result.slices]
+    if omissions:
+        remark("note", f"not in {program}'s form: {', '.join(omissions)}")
