@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _ERRORS_FILE = file_parameter("errors")
 _AGREE_FILE = file_parameter("agree")
 _EXPLAIN_FILE = file_parameter("explain")
-_WHOLE = ("set", "bridging")  # which stand for missed, spurious and wrong ones
+_FAMILIES = ("set", "bridging")  # of kinds: each stands for missed, spurious and wrong ones
 
 
 def errors(
@@ -73,11 +73,11 @@ def errors(
     if top < 0:
         raise UsageError(f"--top must be 0 or more, not {top}")
     parts = [part for part in list.split(",") if part.strip()]
-    asked = [*map(str.strip, parts)]
+    kind_names = [*map(str.strip, parts)]
     kinds: tuple[str, ...] = (*KINDS, *OTHERS)
-    if "all" not in asked:
-        named = {what: [kind for kind in OTHERS if kind.endswith(what)] for what in _WHOLE}
-        kinds = tuple(k for part in asked for k in named.get(part) or [error_kind(part)])
+    if "all" not in kind_names:
+        named = {family: [kind for kind in OTHERS if kind.endswith(family)] for family in _FAMILIES}
+        kinds = tuple(k for part in kind_names for k in named.get(part) or [error_kind(part)])
     labels = [label(argument) for argument in (response, *more)]
     paths = [path for _, path in labels]
     check_paths(labels, [key, *paths], output)
@@ -217,24 +217,24 @@ def explain(
     if from_ is not None and reading.protocol is not None:
         raise UsageError("--from and --protocol are the same here: leave one of them out")
     if results is not None:
-        given = {"--from": from_, "--to": to, "--metrics": metrics, "MORE": more}
-        for name, value in given.items():
+        conflicts = {"--from": from_, "--to": to, "--metrics": metrics, "MORE": more}
+        for name, value in conflicts.items():
             if value:
                 raise UsageError(f"--results does not go with {name}: leave it out")
-        found = _explain_results(results, paths, _options(reading), shapley)
-        show(found, output, format=format)
-        notices = found.explanation.notices if found.explanation is not None else ()
+        difference = _explain_results(results, paths, _options(reading), shapley)
+        show(difference, output, format=format)
+        notices = difference.explanation.notices if difference.explanation is not None else ()
     else:
         if key is None or not labelled:
             raise UsageError("nothing to explain: write corefeval explain KEY RESPONSE…")
-        made = _explain(key, labelled, (from_, to, metrics, shapley), reading)
-        show(made, output, format=format)
-        notices = made.notices
+        explanation = _explain(key, labelled, (from_, to, metrics, shapley), reading)
+        show(explanation, output, format=format)
+        notices = explanation.notices
     tell(notices, quiet=reading.quiet)
 
 
 def _options(reading: Reading) -> dict[str, Any]:
-    """Choices, and how files are read, as the functions take them."""
+    """The choices, and how files are read, as keywords of `explain` and `explain_results`."""
     if reading.features is not None:
         raise UsageError("no choice depends on features: leave out --features")
     names = ("key_format", "response_format", "word_column")
@@ -244,32 +244,38 @@ def _options(reading: Reading) -> dict[str, Any]:
 def _explain(
     key: str,
     labelled: Sequence[tuple[str | None, str]],
-    asked: tuple[str | None, str | None, str | None, bool],
+    question: tuple[str | None, str | None, str | None, bool],
     reading: Reading,
 ) -> Explanation | Search | Sensitivity:
-    """What was asked for: of several responses how much they depend on choices, else of one."""
+    """Explain the numbers of responses; `question` is --from, --to, --metrics and --shapley.
+
+    Without --to, it is a Sensitivity: how much the numbers depend on each choice. With it, what
+    makes two protocols differ, or which choices give a number.
+    """
     from corefeval.analysis.explanation import check_choosing, explain, measure_corpora
     from corefeval.analysis.explanation.scorings import CONLL
     from corefeval.cli.responses import read_all
     from corefeval.preparation import plan
 
-    from_, to, metrics, shapley = asked
+    from_, to, metrics, shapley = question
     options = _options(reading)
     names, paths = names_of(labelled, key), [path for _, path in labelled]
     if to is None:
         if shapley:
             raise UsageError("--shapley needs --to, the protocol to compare with")
         base = options.pop("protocol", None) if from_ is None else from_
-        wanted = CONLL if metrics is None else metrics
-        made = plan(base, options)
-        check_choosing(made, wanted)
+        measured_metrics = CONLL if metrics is None else metrics
+        base_plan = plan(base, options)
+        check_choosing(base_plan, measured_metrics)
         key_corpus, corpora = read_all(key, [*zip(names, paths, strict=True)], reading)
-        return measure_corpora(key_corpus, list(corpora), made, wanted, sources=paths)
+        return measure_corpora(
+            key_corpus, list(corpora), base_plan, measured_metrics, sources=paths
+        )
     # Files, not what was read of them: some programs read them in their own way.
-    found: Explanation | Search = explain(
+    explanation: Explanation | Search = explain(
         key, *paths, from_=from_, to=to, metrics=metrics, shapley=shapley, **options
     )
-    return replace(found, key=short(key), response=names[0])
+    return replace(explanation, key=short(key), response=names[0])
 
 
 def _explain_results(
@@ -285,10 +291,10 @@ def _explain_results(
         raise UsageError("--results takes two files that --save wrote: --results a.json b.json")
     first, second = map(load, results)
     names = distinct_names([short(path) for path in results], results)
-    found = explain_results(first, second, *paths, shapley=shapley, **options)
-    explanation = found.explanation
+    difference = explain_results(first, second, *paths, shapley=shapley, **options)
+    explanation = difference.explanation
     if explanation is not None:
         start, goal = explanation.start, explanation.goal
         start, goal = replace(start, name=names[0]), replace(goal, name=names[1])
         explanation = replace(explanation, start=start, goal=goal)
-    return replace(found, names=(names[0], names[1]), explanation=explanation)
+    return replace(difference, names=(names[0], names[1]), explanation=explanation)

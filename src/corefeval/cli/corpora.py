@@ -113,8 +113,12 @@ def check(
     elif is_plain:
         groups = [_check_large(paths, reading, pieces)]
     if not any(groups):
-        how: dict[str, Any] = {"against": key, "documents": documents, **reading.of_file}
-        groups = [inspect(path, **how) for path in paths]
+        file_options: dict[str, Any] = {
+            "against": key,
+            "documents": documents,
+            **reading.of_file,
+        }
+        groups = [inspect(path, **file_options) for path in paths]
     if not is_plain:
         groups = [judge(group, key, rules) for group in groups]
     inspections = [inspection for group in groups for inspection in group]
@@ -126,20 +130,20 @@ def check(
 def _check_large(
     paths: Sequence[str], reading: CheckReading, pieces: FilePieces
 ) -> list[Inspection]:
-    """What was found in files of which all are cut into pieces; nothing where one is not."""
+    """The inspections of large files, made in pieces; none if any file is not cut into pieces."""
     with pieces.cutting(quiet=reading.quiet) as cutting:
         if not all(cutting.suits(path) for path in paths):
             return []
         from corefeval.pieces.files import check_file
         from corefeval.pieces.index import Reading
 
-        found: list[Inspection] = []
+        inspections: list[Inspection] = []
         for path in paths:
             inspection = check_file(path, Reading(**reading.of_file), cutting, reading.documents)
             if inspection is None:
                 return []
-            found.append(inspection)
-    return found
+            inspections.append(inspection)
+    return inspections
 
 
 def _print(
@@ -252,16 +256,18 @@ def stats(
                 from corefeval.pieces.files import count_files
                 from corefeval.pieces.index import Reading
 
-                how = Reading(**reading.of_file)
-                found = count_files(path, how, cutting, reading.documents)
-                if found is not None:
-                    counts.append(found[0])
-                    notices += found[1]
+                file_reading = Reading(**reading.of_file)
+                tally = count_files(path, file_reading, cutting, reading.documents)
+                if tally is not None:
+                    counts.append(tally[0])
+                    notices += tally[1]
                     continue
             corpus = read(path, **reading.of_file).choose_documents(reading.documents)
-            statements, more_notices = stated_features(features, corpus, encoding=reading.encoding)
+            statements, feature_notices = stated_features(
+                features, corpus, encoding=reading.encoding
+            )
             counts.append(statistics(corpus, features=statements))
-            notices += [*corpus.notices, *more_notices]
+            notices += [*corpus.notices, *feature_notices]
     show(counts, output, format=format)
     tell(notices, quiet=reading.quiet)
 
@@ -314,11 +320,11 @@ def prompt(
         raise UsageError("--from is where worked examples come from: add their number with --shots")
     corpora = [read(path, **reading.of_key) for path in paths]
     examples = corpora[1] if len(corpora) > 1 else None
-    made = write_prompts(
+    prompts = write_prompts(
         corpora[0], style, mentions=mentions, examples=examples, shots=shots, max_tokens=max_tokens
     )
-    put(made.text, output)
+    put(prompts.text, output)
     tell(
-        [*(notice for corpus in corpora for notice in corpus.notices), *made.notices],
+        [*(notice for corpus in corpora for notice in corpus.notices), *prompts.notices],
         quiet=reading.quiet,
     )

@@ -99,11 +99,11 @@ def compare(
     outcome = load_suite(results)
     name = outcome.metric(metric)
     with show_trials(quiet):
-        found = with_statistics(outcome, [name], **tests.wishes)
-    standing = found.standing(name, group)
+        comparison = with_statistics(outcome, [name], **tests.wishes)
+    standing = comparison.standing(name, group)
     shown = {"metric": standing.metric, "group": standing.group, **style.wishes}
-    show(found, output, format=format, **shown)
-    tell(found.notices, quiet=quiet)
+    show(comparison, output, format=format, **shown)
+    tell(comparison.notices, quiet=quiet)
 
 
 def page(
@@ -143,8 +143,8 @@ def page(
     outcome = load_suite(results)
     options = {"title": title, "reports": reports, "beside": output, **tests.wishes}
     with show_trials(quiet):
-        made = make_leaderboard(outcome, **options)
-    made.save(output)
+        leaderboard = make_leaderboard(outcome, **options)
+    leaderboard.save(output)
     size = os.path.getsize(output) / 1_000_000
-    sys.stdout.write(f"{visible(output)}: {made.summary}, {size:.2f} MB\n")
-    tell(made.notices, quiet=quiet)
+    sys.stdout.write(f"{visible(output)}: {leaderboard.summary}, {size:.2f} MB\n")
+    tell(leaderboard.notices, quiet=quiet)

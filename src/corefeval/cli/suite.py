@@ -64,8 +64,8 @@ class SuiteTable(TableOptions):
     @property
     def drawing(self) -> dict[str, Any]:
         """The options that `render` takes by these names."""
-        own = {"metric": self.metric, "averages": self.averages, "sort": self.sort}
-        return {**own, "rows_of": self.rows, **self.wishes}
+        options = {"metric": self.metric, "averages": self.averages, "sort": self.sort}
+        return {**options, "rows_of": self.rows, **self.wishes}
 
     def check(self, format: str, rate: str | None = None) -> None:
         """Refuse what cannot be drawn before work is done; rates are in JSON and CSV, too."""
@@ -134,14 +134,14 @@ def run(
     if no_tests and tests.wishes:
         raise UsageError(f"--no-tests and --{next(iter(tests.wishes))}: use one of them")
     table.check(format)
-    asked = read_suite(suite)
+    definition = read_suite(suite)
     folder = None if no_cache else cache or f"{os.path.splitext(suite)[0]}.cache"
     for target in filter(None, (output, save)):
         if folder is not None and os.path.abspath(folder) == os.path.abspath(target):
             raise UsageError(f"{target} is the cache folder: write to another file")
     with pieces.cutting(quiet=quiet, noun="cells") as cutting, show_trials(quiet):
         outcome = run_suite(
-            asked,
+            definition,
             cache=folder,
             piece_size=cutting.size,
             executor=cutting.executor,
@@ -154,7 +154,7 @@ def run(
         tell_words([] if quiet else outcome.scored, save)
     grave = ("broken-key", "no-result") if strict else ("broken-key",)
     reasons = [notice.message for notice in outcome.notices if notice.kind in grave]
-    return max((fail([one]) for one in reasons), default=0)  # on a line each
+    return max((fail([reason]) for reason in reasons), default=0)  # on a line each
 
 
 def table(
@@ -184,7 +184,7 @@ def table(
 def _show(
     outcome: "SuiteResult", output: str | None, format: str, table: SuiteTable, quiet: bool
 ) -> None:
-    """Print the table, and what is to be said of cells; another metric is tested like the first."""
+    """Print the table and the notices; if the suite has tests, the metric shown is tested too."""
     from corefeval.suites.statistics import with_tests
 
     with show_trials(quiet):
@@ -228,8 +228,8 @@ def init(
 
     if output != "-" and os.path.exists(output) and not force:
         raise UsageError(f"{output} already exists: choose another with -o, or add --force")
-    labels = [label(one) for one in (path, *more)]
-    check_paths(labels, [one for _, one in labels], None if output == "-" else output)
+    labels = [label(argument) for argument in (path, *more)]
+    check_paths(labels, [location for _, location in labels], None if output == "-" else output)
     text = write_suite(labels, "suite.toml" if output == "-" else output)
     if output == "-":
         sys.stdout.write(text)
@@ -270,12 +270,15 @@ def check(
     from corefeval.syntax import split_list
 
     check_paths([], [suite], output)
-    found = check_suite(read_suite(suite), strict=strict, systems=split_list(systems))
+    report = check_suite(read_suite(suite), strict=strict, systems=split_list(systems))
     if format != "text":
-        show(found, output, format=format)
+        show(report, output, format=format)
     else:
-        put("".join(f"{one.line}\n" for one in found.verdicts) + f"{found.summary}\n", output)
-    return int(found.has_failed)
+        put(
+            "".join(f"{verdict.line}\n" for verdict in report.verdicts) + f"{report.summary}\n",
+            output,
+        )
+    return int(report.has_failed)
 
 
 COMMANDS: Sequence[Callable[..., object]] = (run, init, check, table, compare, page)
