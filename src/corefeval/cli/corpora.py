@@ -113,11 +113,7 @@ def check(
     elif is_plain:
         groups = [_check_large(paths, reading, pieces)]
     if not any(groups):
-        file_options: dict[str, Any] = {
-            "against": key,
-            "documents": documents,
-            **reading.of_file,
-        }
+        file_options: dict[str, Any] = {"against": key, "documents": documents, **reading.of_file}
         groups = [inspect(path, **file_options) for path in paths]
     if not is_plain:
         groups = [judge(group, key, rules) for group in groups]

@@ -40,9 +40,7 @@ def metrics(*name: str, format: Format = "text") -> None:
     """
     for problem in load_offered() if not name else ():
         remark("note", str(problem))
-    declarations = [Metric.parse(spelling).declaration for spelling in name] or list(
-        REGISTRY.values()
-    )
+    declarations = [Metric.parse(text).declaration for text in name] or list(REGISTRY.values())
     if format == "json":
         sys.stdout.write(_metrics_json(declarations))
         return
@@ -110,14 +108,10 @@ def features(*name: str, format: Format = "text") -> None:
     name
         Features; all of them if none is named.
     """
-    for feature_name in name:
-        if feature_name.lower() not in FEATURES:
-            raise UsageError(
-                f"there is no feature {feature_name!r}: {did_you_mean(feature_name, FEATURES)}"
-            )
-    declarations = [FEATURES[feature_name.lower()] for feature_name in name] or list(
-        FEATURES.values()
-    )
+    for text in name:
+        if text.lower() not in FEATURES:
+            raise UsageError(f"there is no feature {text!r}: {did_you_mean(text, FEATURES)}")
+    declarations = [FEATURES[text.lower()] for text in name] or list(FEATURES.values())
     if format == "json":
         sys.stdout.write(json_text({"features": [asdict(feature) for feature in declarations]}))
         return
@@ -146,17 +140,13 @@ def protocols(*name: str, format: Format = "text") -> None:
     """
     catalogue: dict[str, NamedProtocol | Choice] = {**NAMED, **choices()}
     selection: dict[str, NamedProtocol | Choice] = {}
-    for spelling in name:
-        entry = (
-            catalogue.get(spelling)
-            or catalogue.get(spelling.replace("-", "_"))
-            or find_named(spelling)
-        )
+    for text in name:
+        entry = catalogue.get(text) or catalogue.get(text.replace("-", "_")) or find_named(text)
         if entry is None:
             raise UsageError(
-                f"there is no protocol or choice {spelling!r}: {did_you_mean(spelling, catalogue)}"
+                f"there is no protocol or choice {text!r}: {did_you_mean(text, catalogue)}"
             )
-        selection[spelling.replace("-", "_") if isinstance(entry, Choice) else spelling] = entry
+        selection[text.replace("-", "_") if isinstance(entry, Choice) else text] = entry
     selection = selection or catalogue
     bundles = [bundle for bundle in selection.values() if isinstance(bundle, NamedProtocol)]
     declarations = {

@@ -30,7 +30,7 @@ def label(argument: str) -> tuple[str | None, str]:
 def names_of(arguments: Sequence[tuple[str | None, str]], key: str | None = None) -> list[str]:
     """Labels, else file names, else whole paths where other files have the same name.
 
-    One of these may be the key; the key itself, as its own response, needs no path.
+    A response called like the key goes by its path, unless it is the key itself.
 
     >>> names_of([(None, "a/x.conll"), ("b", "b/x.conll"), (None, "y")], "keys/x.conll")
     ['a/x.conll', 'b', 'y']

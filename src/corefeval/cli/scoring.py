@@ -87,8 +87,8 @@ def run_score(
 def parse_plain(arguments: Sequence[str]) -> dict[str, Any] | None:
     """The arguments of `run_score`, where they are plain; None for all others.
 
-    They mean here what they mean to the parser of all commands, which a test holds against this
-    one. What is given twice, in an unusual way or not as it should be is not plain.
+    They mean what they mean to the parser of all commands; a test compares the two. Arguments that
+    are repeated, misspelt or written in an unusual way are not plain.
     """
     options = _plain_options()
     files: list[str] = []
