@@ -183,7 +183,7 @@ class Scorer:
         return self if other == 0 else NotImplemented
 
     def __repr__(self) -> str:
-        metrics = ", ".join(str(one.metric) for one in self._method.wanted)
+        metrics = ", ".join(str(one.metric) for one in self._method.requests)
         key = "" if self._key is None else f" against {getattr(self._key, 'name', '') or 'a key'}"
         return f"<Scorer{key}: {metrics or self._method.metrics}|{self._method.plan.protocol}>"
 

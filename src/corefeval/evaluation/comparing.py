@@ -74,19 +74,19 @@ def compare(
     testing |= {"correction": correction, "alpha": alpha, "level": level, "samples": samples}
     testing |= {"baseline": baseline}
     Testing.of(**testing)  # what is wrong is told before anything is read
-    made = plan(protocol, options, features=features)
-    method = Method.of(metrics, by, made, Sampling(segments=segments, as_segments=True))
-    own = replace(method.sampling, ci=None)  # a comparison has its own intervals
-    method = method._replace(sampling=own)
+    scoring_plan = plan(protocol, options, features=features)
+    method = Method.of(metrics, by, scoring_plan, Sampling(segments=segments, as_segments=True))
+    sampling = replace(method.sampling, ci=None)  # a comparison has its own intervals
+    method = method._replace(sampling=sampling)
     names = list(responses) if isinstance(responses, Mapping) else None
     if names is not None and baseline is not None:
         check_choice("the baseline", baseline, names)
     sources = list(responses.values() if isinstance(responses, Mapping) else responses)
-    if all(isinstance(one, Result) for one in sources):
-        asked = [*options, *(["features"] if features else []), *(["protocol"] if protocol else [])]
-        asked += ["segments"] if segments != SEGMENTS else []
-        if asked:
-            message = f"results are already scored: {', '.join(asked)} would change nothing"
+    if all(isinstance(source, Result) for source in sources):
+        extra = [*options, *(["features"] if features else []), *(["protocol"] if protocol else [])]
+        extra += ["segments"] if segments != SEGMENTS else []
+        if extra:
+            message = f"results are already scored: {', '.join(extra)} would change nothing"
             raise UsageError(message)
     cutting = Cutting(piece_size, executor)
     in_pieces = [
@@ -96,7 +96,7 @@ def compare(
         for source in sources
     ]
     text = method.read_key(key) if key is not None and None in in_pieces else None
-    check_keys((one for one in sources if isinstance(one, Result)), text)
+    check_keys((source for source in sources if isinstance(source, Result)), text)
     results = [
         scored
         if scored is not None
@@ -117,18 +117,22 @@ def common_metrics(results: Sequence[Result], metrics: Metrics, rate: str) -> li
     """
     return [
         name
-        for name, by_name in ((str(one.metric), one.by_name) for one in parse_metrics(metrics))
+        for name, by_name in (
+            (str(request.metric), request.by_name) for request in parse_metrics(metrics)
+        )
         if by_name or _has(results, name, rate)
     ]
 
 
 def _has(results: Sequence[Result], metric: str, rate: str) -> bool:
-    return all(metric in one.tables and rate in one.scores[metric].rates for one in results)
+    return all(
+        metric in result.tables and rate in result.scores[metric].rates for result in results
+    )
 
 
 def _narrow(result: Result, metrics: Metrics) -> Result:
-    """A saved result with the metrics of a comparison, where nobody said which."""
-    names = [str(one.metric) for one in parse_metrics(metrics)]
+    """A saved result with only the default metrics of a comparison, where no others are named."""
+    names = [str(request.metric) for request in parse_metrics(metrics)]
     kept = [name for name in names if name in result.tables]
     return result.only(kept) if kept and metrics == COMPARED else result
 
@@ -140,7 +144,7 @@ def _demand(key: Input) -> Input:
 
 
 def check_keys(results: Iterable[Result], key: object) -> None:
-    """An error where a result was scored against another key than this one; None is no key.
+    """Raise a UsageError for a result that was scored against another key; None is no key.
 
     `key` is a corpus, or for results of another program what that program's reading gave.
     """
@@ -151,8 +155,11 @@ def check_keys(results: Iterable[Result], key: object) -> None:
             continue
         if emulates not in digests:
             digests[emulates] = _digest(key, emulates=emulates)
-        own = digests[emulates]
-        if result.key_digest.split("-")[0] == own.split("-")[0] and result.key_digest != own:
+        key_digest = digests[emulates]
+        if (
+            result.key_digest.split("-")[0] == key_digest.split("-")[0]
+            and result.key_digest != key_digest
+        ):
             raise UsageError(
                 f"{result.response} was scored against another key ({result.key}), whose entities "
                 f"are not those of {getattr(key, 'name', '') or 'this key'}"
@@ -160,7 +167,7 @@ def check_keys(results: Iterable[Result], key: object) -> None:
 
 
 def _digest(key: object, *, emulates: bool) -> str:
-    """The digest of a key; nothing where one is not to be had of it."""
+    """The digest of a key; empty for what is no corpus."""
     if emulates:
         from corefeval.emulation import digest_text
 

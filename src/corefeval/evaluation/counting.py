@@ -23,7 +23,7 @@ Metrics = str | Metric | Iterable[str | Metric]
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Whether intervals are wanted, and of what: see `score`."""
+    """Level, samples and seed of intervals, and segments of a single document: see `score`."""
 
     ci: float | None = None
     samples: int = 1000
@@ -65,10 +65,13 @@ def count(
 
 
 def count_and_sample(
-    prepared: Prepared, wanted: Sequence[MetricRequest], features: Sequence[str], sampling: Sampling
+    prepared: Prepared,
+    requests: Sequence[MetricRequest],
+    features: Sequence[str],
+    sampling: Sampling,
 ) -> Result:
     """The result, with intervals or of segments where that is asked for."""
-    result = _count(prepared, wanted, features)
+    result = _count(prepared, requests, features)
     if len(result.document_ids) != 1 or (sampling.ci is None and not sampling.as_segments):
         return result if sampling.ci is None else with_intervals(result, sampling)
     from corefeval.evaluation.segments import segment_prepared
@@ -79,8 +82,8 @@ def count_and_sample(
         result = replace(result, notices=(*result.notices, parts))
         return result if sampling.ci is None else with_intervals(result, sampling)
     # What a preset skipped for the whole document is not there for its segments either.
-    wanted = [one for one in wanted if str(one.metric) in result.tables]
-    of_parts = replace(_count(parts, wanted, features), notices=())
+    requests = [request for request in requests if str(request.metric) in result.tables]
+    of_parts = replace(_count(parts, requests, features), notices=())
     if sampling.as_segments:
         result = _of_segments(result, of_parts)
         return result if sampling.ci is None else with_intervals(result, sampling)
@@ -100,14 +103,14 @@ def with_intervals(result: Result, sampling: Sampling, segments: Result | None =
 
 
 def _of_segments(result: Result, parts: Result) -> Result:
-    """The segments' result in place of the document's, and what to say of it."""
+    """The result of the segments, with the notices of the document and one on the segments."""
     text = f"{result.document_ids[0]}: a single document cannot be tested; tests are on {{n}} of "
     text += "it, each taken as a document, which miss what is split or merged over long distances"
     notice = Notice("segments", text, len(parts.document_ids), noun="segment")
     return replace(
         parts,
         notices=(*result.notices, notice),
-        whole_rates={metric: dict(one.rates) for metric, one in result.scores.items()},
+        whole_rates={metric: dict(score.rates) for metric, score in result.scores.items()},
     )
 
 
@@ -116,17 +119,17 @@ def feature_names(by: object) -> tuple[str, ...]:
     names = split_list(by) if isinstance(by, str) else by
     if not isinstance(names, Iterable) or isinstance(names, Mapping):
         raise UsageError(f"by is a list of features, not {by!r:.60}")
-    found = tuple(names)
-    for name in found:
+    features = tuple(names)
+    for name in features:
         if not isinstance(name, str):
             raise UsageError(f"a feature is written as text, not {name!r:.60}")
-    return found
+    return features
 
 
-def _count(prepared: Prepared, wanted: Sequence[MetricRequest], by: Sequence[str]) -> Result:
+def _count(prepared: Prepared, requests: Sequence[MetricRequest], by: Sequence[str]) -> Result:
     """The result of metrics, and of their slices."""
-    tables, skipped = _count_tables(prepared.alignment, wanted, by)
-    scored = [request.metric for request in wanted if str(request.metric) in tables]
+    tables, skipped = _count_tables(prepared.alignment, requests, by)
+    scored = [request.metric for request in requests if str(request.metric) in tables]
     if names := {"split", "bridging"} & {metric.name for metric in scored}:
         skipped = [*prepared.alignment.beyond.notices(names), *skipped]
     if prepared.protocol.layer != "identity":
@@ -146,15 +149,15 @@ def _count(prepared: Prepared, wanted: Sequence[MetricRequest], by: Sequence[str
         key_digest=prepared.key_digest,
         notices=(*prepared.notices, *skipped),
         spell=spell,
-        titles={str(request.metric): request.metric.title for request in wanted},
+        titles={str(request.metric): request.metric.title for request in requests},
     )
     if prepared.variants:
         result = _with_bounds(result, prepared)
     slices: dict[str, Slices] = {}
     notices = [*result.notices]
     for cut in slicing:
-        slices[cut.feature], more = slice_result(result, prepared, cut)
-        notices += more
+        slices[cut.feature], slice_notices = slice_result(result, prepared, cut)
+        notices += slice_notices
     notices += prepared.feature_notices
     if not slices and not notices:
         return result
@@ -169,19 +172,19 @@ def _about_identity(scored: Sequence[Metric]) -> list[Notice]:
 
 
 def _count_tables(
-    alignment: Alignment, wanted: Sequence[MetricRequest], by: Sequence[str]
+    alignment: Alignment, requests: Sequence[MetricRequest], by: Sequence[str]
 ) -> tuple[dict[str, CountTable], list[Notice]]:
     """Every metric's counts; a preset skips what the data cannot define, a name insists on it."""
     tables: dict[str, CountTable] = {}
     skipped: dict[str, list[str]] = {}
-    for request in wanted:
+    for request in requests:
         metric = request.metric
-        own = own_feature(metric, by)
+        feature = own_feature(metric, by)
         try:
-            for side in (alignment.key, alignment.response) if own else ():
-                side.feature(own)
+            for side in (alignment.key, alignment.response) if feature else ():
+                side.feature(feature)
             table = count_table(metric, alignment)
-            tables[str(metric)] = replace(table, by=own) if own else table
+            tables[str(metric)] = replace(table, by=feature) if feature else table
         except UndefinedMetricError as error:
             if request.by_name:
                 if not str(error).startswith(metric.name):  # a feature, of which nobody spoke
@@ -199,8 +202,9 @@ def _with_bounds(result: Result, prepared: Prepared) -> Result:
     figures = {}
     for name, variant in prepared.variants:
         tables, _ = _count_tables(variant.alignment, parse_metrics("muc, b3, ceafe, conll"), ())
-        whole = Result(tables, variant.document_ids, variant.protocol, spell=spell)
-        if math.isfinite(f1 := whole["conll"].f1):  # there may be protocols under which it is none
+        variant_result = Result(tables, variant.document_ids, variant.protocol, spell=spell)
+        # There may be protocols under which it is no number.
+        if math.isfinite(f1 := variant_result["conll"].f1):
             figures[name] = f1
     texts = {
         "strict": "{} if lost mentions count as wrong",

@@ -95,8 +95,8 @@ def score(
     <lmuc: recall=0.2500, precision=1.0000, f1=0.4000>
     """
     sampling = Sampling(ci, samples, seed, segments, as_segments)
-    made = plan(protocol, options, features=features)
-    method = Method.of(metrics, by, made, sampling)
+    scoring_plan = plan(protocol, options, features=features)
+    method = Method.of(metrics, by, scoring_plan, sampling)
     cutting = Cutting(piece_size, executor, resume, progress)
     result = score_pieces(key, response, method.plan, method.metrics, method.by, cutting)
     if result is not None:
@@ -112,59 +112,66 @@ def score(
 def score_pieces(
     key: Input,
     response: Input,
-    made: Plan,
+    scoring_plan: Plan,
     metrics: Metrics,
     by: Sequence[str],
     cutting: Cutting,
 ) -> Result | None:
-    """The result in pieces; None where key and response are for the memory as a whole."""
-    mine, theirs = as_file(key), as_file(response)
-    if mine is None or theirs is None or not cutting.suits(key, response):
+    """The result of two files scored in pieces; None where they are to be scored in memory."""
+    key_file, response_file = as_file(key), as_file(response)
+    if key_file is None or response_file is None or not cutting.suits(key, response):
         return None
-    if made.protocol.emulates:  # which reads files as a whole
+    if scoring_plan.protocol.emulates:  # which reads files as a whole
         return None
     from corefeval.pieces.scoring import score_files
 
     try:
-        return score_files(mine, theirs, made, metrics, by, cutting)
+        return score_files(key_file, response_file, scoring_plan, metrics, by, cutting)
     except KeyNeededError:
         if cutting.is_asked_for:
             message = (
-                f"{theirs.path} has answers, which are aligned with the whole key: leave out pieces"
+                f"{response_file.path} has answers, which are aligned with the whole key: "
+                "leave out pieces"
             )
             raise UsageError(message) from None
         return None
 
 
 class Method(NamedTuple):
-    """All that a score depends on beside its inputs."""
+    """How inputs are scored: the plan, the metrics, the features to slice by and the sampling.
+
+    `requests` are the parsed `metrics`; there are none where another program is emulated.
+    """
 
     plan: Plan
     metrics: Metrics
-    wanted: tuple[MetricRequest, ...]
+    requests: tuple[MetricRequest, ...]
     by: tuple[str, ...]
     sampling: Sampling
 
     @staticmethod
-    def of(metrics: Metrics, by: object, made: Plan, sampling: Sampling | None = None) -> Method:
-        """What the arguments of `score` ask for; what is misspelt is told before anything is read.
+    def of(
+        metrics: Metrics, by: object, scoring_plan: Plan, sampling: Sampling | None = None
+    ) -> Method:
+        """The method that the arguments of `score` ask for.
 
-        Another program has metrics of its own, and it may have fewer choices.
+        Raises a UsageError, before anything is read, for metrics that do not exist and for choices
+        that a program which is emulated does not have.
         """
-        made, sampling = _with_protocol(made, sampling or Sampling())
-        if isinstance(metrics, Iterator):  # which is gone through once, and asked twice
+        scoring_plan, sampling = _with_protocol(scoring_plan, sampling or Sampling())
+        if isinstance(metrics, Iterator):  # it is parsed here, and read again by emulation
             metrics = list(metrics)
-        features, wanted = feature_names(by), tuple[MetricRequest, ...]()
-        if made.protocol.emulates:
-            _check_emulated(metrics, features, made)
+        features, requests = feature_names(by), tuple[MetricRequest, ...]()
+        if scoring_plan.protocol.emulates:
+            _check_emulated(metrics, features, scoring_plan)
         else:
-            wanted = tuple(parse_metrics(metrics))
-        return Method(made, metrics, wanted, features, sampling)
+            requests = tuple(parse_metrics(metrics))
+        return Method(scoring_plan, metrics, requests, features, sampling)
 
     @property
     def choices(self) -> tuple[object, ...]:
-        """What must be the same for counts to add up."""
-        return self.wanted, self.by, self.plan.protocol
+        """Metrics, features and protocol, which must be equal for counts to add up."""
+        return self.requests, self.by, self.plan.protocol
 
     def read_key(self, key: Input) -> Input:
         """A key to be scored against again and again, read where it is a file."""
@@ -177,12 +184,16 @@ class Method(NamedTuple):
         if self.plan.protocol.emulates:
             return _emulate(key, response, self)
         prepared = prepare_inputs(key, response, self.plan)
-        return count_and_sample(prepared, self.wanted, self.by, self.sampling)
+        return count_and_sample(prepared, self.requests, self.by, self.sampling)
 
 
-def _with_protocol(made: Plan, sampling: Sampling) -> tuple[Plan, Sampling]:
-    """What a protocol says of segments and intervals, done again."""
-    protocol = made.protocol
+def _with_protocol(scoring_plan: Plan, sampling: Sampling) -> tuple[Plan, Sampling]:
+    """The plan and the sampling, with the segments and intervals that the protocol states.
+
+    The protocol of the plan that comes back states neither. Raises a UsageError for intervals that
+    cannot be repeated.
+    """
+    protocol = scoring_plan.protocol
     if protocol.segments != "none":
         sampling = replace(sampling, segments=int(protocol.segments), as_segments=True)
     if protocol.ci != "none" and sampling.ci is None:
@@ -192,8 +203,8 @@ def _with_protocol(made: Plan, sampling: Sampling) -> tuple[Plan, Sampling]:
         level, samples, seed = text.groups()
         sampling = replace(sampling, ci=float(level), samples=int(samples), seed=int(seed))
     if protocol.segments != "none" or protocol.ci != "none":
-        made = made._replace(protocol=protocol.but(segments="none", ci="none"))
-    return made, sampling
+        scoring_plan = scoring_plan._replace(protocol=protocol.but(segments="none", ci="none"))
+    return scoring_plan, sampling
 
 
 def read_as_program(source: Input, encoding: str) -> CorefudText:
@@ -211,32 +222,34 @@ def _accident(protocol: Protocol) -> str:
     return f"{name.replace('_', '-')}:{value}"
 
 
-def _check_emulated(metrics: Metrics, by: Sequence[str], made: Plan) -> None:
+def _check_emulated(metrics: Metrics, by: Sequence[str], scoring_plan: Plan) -> None:
     """Refuse what another program does not have: features, slices, formats, metrics, choices."""
     from corefeval.emulation import check_request
 
-    if by or made.features:
-        asked = f"scores by {', '.join(by)}" if by else "features of mentions"
-        raise UsageError(f"{_accident(made.protocol)} has no {asked}: leave them out")
-    formats = {made.key_format, made.response_format} - {None, "corefud"}
-    if made.protocol.reads_itself and (formats or made.word_column):
-        raise UsageError(f"{_accident(made.protocol)} reads only corefud: leave out formats")
-    check_request(metrics, made.protocol)
+    if by or scoring_plan.features:
+        unsupported = f"scores by {', '.join(by)}" if by else "features of mentions"
+        raise UsageError(f"{_accident(scoring_plan.protocol)} has no {unsupported}: leave them out")
+    formats = {scoring_plan.key_format, scoring_plan.response_format} - {None, "corefud"}
+    if scoring_plan.protocol.reads_itself and (formats or scoring_plan.word_column):
+        raise UsageError(
+            f"{_accident(scoring_plan.protocol)} reads only corefud: leave out formats"
+        )
+    check_request(metrics, scoring_plan.protocol)
 
 
 def _emulate(key: Input, response: Input, method: Method) -> Result:
-    """The numbers of another program, which has scores alone."""
+    """The result with the numbers that another program gives."""
     from corefeval.emulation import Material, score_anaphora, score_emulated
 
-    made, sampling, metrics = method.plan, method.sampling, method.metrics
-    protocol = made.protocol
+    scoring_plan, sampling, metrics = method.plan, method.sampling, method.metrics
+    protocol = scoring_plan.protocol
     if protocol.reads_itself:
-        own, theirs = made.encodings
-        texts = read_as_program(key, own), read_as_program(response, theirs)
+        key_encoding, response_encoding = scoring_plan.encodings
+        texts = read_as_program(key, key_encoding), read_as_program(response, response_encoding)
         result = score_emulated(texts[0], texts[1], metrics, protocol)
     else:
-        corpus = made.read(key, "key", is_key=True)
-        read_response = made.read(response, "response", key=corpus)
+        corpus = scoring_plan.read(key, "key", is_key=True)
+        read_response = scoring_plan.read(response, "response", key=corpus)
         if protocol.emulate == "none":
             result = Material(corpus, read_response).result(protocol, metrics)
         else:

@@ -41,24 +41,24 @@ def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
     matches = prepared.matches
     if not all(kept.all() for kept in keep):
         key_rows, response_rows = matches.rows(corpora[0].n_mentions)
-        there = keep[0][key_rows] & keep[1][response_rows]
+        is_kept = keep[0][key_rows] & keep[1][response_rows]
         new = [np.cumsum(kept) - 1 for kept in keep]
-        weight = None if matches.weight is None else matches.weight[there]
-        matches = Matches(new[0][key_rows[there]], new[1][response_rows[there]], weight)
+        weight = None if matches.weight is None else matches.weight[is_kept]
+        matches = Matches(new[0][key_rows[is_kept]], new[1][response_rows[is_kept]], weight)
         corpora = [c.keep_mentions(k) for c, k in zip(corpora, keep, strict=True)]
-    beyond = prepared.beyond
-    if full is not None and beyond is not None:
+    full_sides = prepared.beyond
+    if full is not None and full_sides is not None:
         scored = [
-            replace(side, rows=side.rows[own], scored_entity=corpus.mention_entity)
-            for side, own, corpus in zip(full, rows, corpora, strict=True)
+            replace(side, rows=side.rows[side_rows], scored_entity=corpus.mention_entity)
+            for side, side_rows, corpus in zip(full, rows, corpora, strict=True)
         ]
-        again = replace(beyond, key=scored[0], response=scored[1], scored=matches)
-        vars(again)["matches"] = beyond.matches  # which cuts do not change
-        beyond = again
+        again = replace(full_sides, key=scored[0], response=scored[1], scored=matches)
+        vars(again)["matches"] = full_sides.matches  # which cuts do not change
+        full_sides = again
     sides = (prepared.key_features, prepared.response_features)
     number = len(cut)
     of_key, of_response = (
-        PartFeatures(side, own, number) for side, own in zip(sides, rows, strict=True)
+        PartFeatures(side, side_rows, number) for side, side_rows in zip(sides, rows, strict=True)
     )
     return replace(
         prepared,
@@ -70,14 +70,14 @@ def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
         protocol=prepared.protocol.but(segments=str(number)),
         notices=(),
         variants=(),
-        beyond=beyond,
+        beyond=full_sides,
     )
 
 
-def _segment_beyond(beyond: Beyond, cut: Segmentation) -> list[FullSide]:
+def _segment_beyond(full_sides: Beyond, cut: Segmentation) -> list[FullSide]:
     """Both sides in full with segments for documents; what is not scored goes by its start."""
     sides = []
-    for side, corpus in zip(beyond, (cut.key, cut.response), strict=True):
+    for side, corpus in zip(full_sides, (cut.key, cut.response), strict=True):
         starts = np.asarray(side.corpus.mention_start)
         document = np.searchsorted(np.array(cut.cuts), starts, side="right")
         document[side.rows] = corpus.mention_document

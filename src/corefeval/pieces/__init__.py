@@ -58,11 +58,11 @@ class Cutting:
 
     @property
     def is_asked_for(self) -> bool:
-        """Whether anybody wants pieces, whatever the files are."""
-        return any(one is not None for one in (self.size, self.executor, self.resume))
+        """Whether a size, an executor or a folder to resume from was passed."""
+        return any(option is not None for option in (self.size, self.executor, self.resume))
 
     def suits(self, *sources: object) -> bool:
-        """Whether to try it: files that are large, or for which somebody asks."""
+        """Whether to score sources in pieces: large files, or any files where `is_asked_for`."""
         sides = [as_file(source) for source in sources]
         if any(side is None or side.path == "-" for side in sides):
             return False
@@ -75,7 +75,10 @@ class LostWorkersError(InputError):
 
 @contextmanager
 def watch_workers() -> Iterator[None]:
-    """Within, that the workers of an executor are gone is one clear error."""
+    """A context in which the loss of an executor's workers is a LostWorkersError.
+
+    An executor that was shut down is a UsageError.
+    """
     try:
         yield
     except CorefEvalError:
@@ -97,10 +100,11 @@ def watch_workers() -> Iterator[None]:
 
 @contextmanager
 def without_matrix_threads() -> Iterator[None]:
-    """Within, numpy starts without the threads that multiply matrices, unless somebody wants them.
+    """A context in which numpy starts without threads for products of matrices.
 
-    No score multiplies any, and starting one thread for each core takes up to a third of the time
-    that numpy does. Numpy that is there already stays as it is.
+    No score needs them, and starting one for each core takes up to a third of the time in which
+    numpy is imported. A number of threads that the environment states is kept, and numpy that is
+    already imported stays as it is.
     """
     wish = os.environ.get(_BLAS_THREADS)
     os.environ[_BLAS_THREADS] = wish or "1"
@@ -121,7 +125,7 @@ def as_file(source: object) -> NamedFile | None:
 
 
 def _size(path: str) -> int:
-    """The bytes behind a path, as far as that is easily known."""
+    """The bytes of the files of a path; 0 for addresses and for what cannot be listed."""
     if is_remote(path) or not path:
         return 0
     if os.path.isfile(path):

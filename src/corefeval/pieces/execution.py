@@ -31,9 +31,9 @@ def map_pieces(
 ) -> list[R]:
     """The result of each piece, in order; an error of one ends all.
 
-    `find` gives what a piece gave before, or None, and `keep` takes what each of the others gives.
-    Pieces that are done are taken out of the list, so that nothing of them stays. Only some are
-    given to the executor at a time, so that thousands wait here and not there.
+    `find` returns the result of a piece from an earlier run, or None, and `keep` is called with
+    every new result. A finished piece is replaced by None in the list, which frees its memory. The
+    executor has only a few pieces at a time, however many there are.
     """
     results: list[Any] = [None] * len(pieces)
     done = size = 0
@@ -78,19 +78,19 @@ def map_pieces(
 
 
 def count_workers(executor: Executor) -> int:
-    """How many pieces an executor works on at once, as far as it says."""
+    """How many pieces an executor works on at once; the number of cores if it does not say."""
     client = getattr(executor, "_client", None)  # Dask's
     if client is not None and hasattr(client, "nthreads"):
         return max(1, int(sum(client.nthreads().values())))
-    known = getattr(executor, "_max_workers", None)
-    return known if isinstance(known, int) and known > 0 else os.cpu_count() or 1
+    max_workers = getattr(executor, "_max_workers", None)
+    return max_workers if isinstance(max_workers, int) and max_workers > 0 else os.cpu_count() or 1
 
 
 def start_workers(number: int) -> ProcessPoolExecutor:
     """A pool of processes, all of them on their way, that end with this process.
 
-    Workers inherit that interrupts are held back here while they start: one that is interrupted
-    before it could say that it leaves interrupts to its parent may keep what all wait for.
+    Interrupts are held back while workers start, and workers inherit that: one that is interrupted
+    before it ignores interrupts may die with a lock that all others wait for.
     """
     pool = ProcessPoolExecutor(number, _start_method(), follow_parent)
     holds_back = hasattr(signal, "pthread_sigmask")  # not on Windows
@@ -108,9 +108,9 @@ def start_workers(number: int) -> ProcessPoolExecutor:
 
 
 def _start_method() -> multiprocessing.context.BaseContext:
-    """How processes are made: on Linux as copies of this one, which have imported all it has.
+    """How processes are started: on Linux as copies of this one, with all that it has imported.
 
-    Not where other threads run, of which one might hold what a copy waits for.
+    Where other threads run, processes start afresh: a thread might hold a lock that copies need.
     """
     is_alone = sys.platform == "linux" and threading.active_count() == 1
     if is_alone:
@@ -119,10 +119,10 @@ def _start_method() -> multiprocessing.context.BaseContext:
 
 
 def follow_parent() -> None:
-    """Have this process end when the one that started it is gone, and leave interrupts to that.
+    """Have this process end when its parent is gone, and ignore interrupts.
 
-    The workers of a pool wait for ever where that was killed, and the memory they have with them;
-    an interrupt at the terminal is sent to all, and each would show where it was.
+    Workers whose parent was killed would wait for ever and keep their memory. An interrupt at the
+    terminal is sent to all processes, and each worker would print a traceback.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()

@@ -43,23 +43,23 @@ class _Share:
 def count_files(
     path: str, reading: Reading, cutting: Cutting, documents: str = "*"
 ) -> tuple[Statistics, tuple[Notice, ...]] | None:
-    """The statistics of files in pieces, and what reading told; None where they are one piece."""
+    """The statistics of files in pieces, and the notices; None where they are one piece."""
     with tempfile.TemporaryDirectory(prefix="corefeval-") as folder:
         side = index_side(path, reading, piece_size=cutting.bytes, folder=folder)
         shares = _map_parts(_count, side, cutting, documents)
     if shares is None:
         return None
-    notices = [notice for _, told in shares for notice in told]
-    return total([one for one, _ in shares]), tuple(read_notices(notices, side.notes))
+    notices = [notice for _, part_notices in shares for notice in part_notices]
+    return total([part for part, _ in shares]), tuple(read_notices(notices, side.notes))
 
 
 def check_file(
     path: str, reading: Reading, cutting: Cutting, documents: str = "*"
 ) -> Inspection | None:
-    """What was found in a file; None where it is to be read whole.
+    """The inspection of a file in pieces; None where it is to be read whole.
 
-    That is so for folders, whose files are looked at one by one, and for files of which documents
-    or lines cannot even be told apart.
+    None comes back for folders, whose files are inspected one by one, and for files whose
+    documents or lines cannot be told apart.
     """
     with tempfile.TemporaryDirectory(prefix="corefeval-") as folder:
         try:
@@ -72,13 +72,15 @@ def check_file(
         shares = _map_parts(_check, side, cutting, documents)
     if shares is None:
         return None
-    # The whole is told of up to the first mistake behind which it cannot be read.
+    # As in a file that is read whole, findings end with the first mistake that stops reading.
     broken = next((share for share in shares if share.contents is None), None)
     shown = [broken] if broken else shares
     findings = list(dict.fromkeys(finding for share in shown for finding in share.findings))
     contents = None
     if broken is None:
-        contents = Contents.total([one.contents for one in shares if one.contents is not None])
+        contents = Contents.total(
+            [share.contents for share in shares if share.contents is not None]
+        )
         notices = read_notices([n for share in shares for n in share.notices], side.notes)
         findings += whole_file_findings(file.file, contents, notices)
         if contents.tokens != 1:  # the only token of a piece, and not of the file

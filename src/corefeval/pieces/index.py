@@ -32,7 +32,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class WholeFile:
-    """A file that is read whole; `quiet` where somebody else tells what there is to tell of it."""
+    """A file that is read whole; without notices where it is `quiet`."""
 
     file: str
     reading: Reading
@@ -85,7 +85,7 @@ class Side:
     @cached_property
     def documents(self) -> tuple[DocumentId, ...]:
         """The ids of all documents."""
-        return tuple(one for file in self.files for one in file.documents)
+        return tuple(document for file in self.files for document in file.documents)
 
     @cached_property
     def _first(self) -> list[int]:
@@ -118,21 +118,21 @@ class Side:
         return Portion(tuple(reads), self.name, self.several)
 
     def sharing(self, documents: Sequence[DocumentId]) -> Side:
-        """The same with another side's ids where they are equal, so that they are kept once."""
-        known = {identifier: identifier for identifier in documents}
+        """The side with the objects of `documents` for ids that are equal, which saves memory."""
+        identifiers = {identifier: identifier for identifier in documents}
         files = []
         for file in self.files:
-            own = tuple(known.get(one, one) for one in file.documents)
-            ranges = None if file.ranges is None else replace(file.ranges, documents=own)
-            files.append(replace(file, documents=own, ranges=ranges))
+            shared_ids = tuple(identifiers.get(document, document) for document in file.documents)
+            ranges = None if file.ranges is None else replace(file.ranges, documents=shared_ids)
+            files.append(replace(file, documents=shared_ids, ranges=ranges))
         return replace(self, files=tuple(files))
 
     @property
     def notes(self) -> Notes:
-        """The files, and what is told of those that are cut or were left out."""
+        """The files, and the notices on those that are cut or were left out."""
         cut = (file.ranges.notices for file in self.files if file.ranges is not None)
-        told = (*(notice for notices in cut for notice in notices), *self.notices)
-        return Notes(tuple(file.file for file in self.files), told)
+        all_notices = (*(notice for notices in cut for notice in notices), *self.notices)
+        return Notes(tuple(file.file for file in self.files), all_notices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +144,12 @@ class Portion:
     several: bool
 
     def read(self) -> Corpus:
-        """The corpus of them, called as the whole side is."""
+        """The corpus of these documents, with the name of the side."""
         if not self.several:
             return self.reads[0].read(self.name)
-        corpora = [one.read() for one in self.reads]
+        corpora = [reader.read() for reader in self.reads]
         corpus = join(corpora, name=self.name)
-        return replace(corpus, notices=tuple(n for one in corpora for n in one.notices))
+        return replace(corpus, notices=tuple(n for part in corpora for n in part.notices))
 
 
 def index_side(

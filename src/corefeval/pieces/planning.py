@@ -45,7 +45,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked of every piece; it pickles. `properties` are those of mentions on each side."""
+    """How every piece is scored; it pickles. `properties` are those of mentions on each side."""
 
     plan: Plan
     metrics: Sequence[MetricRequest]
@@ -75,8 +75,8 @@ def make_pieces(key: Side, response: Side, pairs: DocumentPairs, piece_size: int
     What only the response has comes last. Notices on pairs are those of the first piece.
     """
     place = np.full(len(key.documents), -1, dtype=np.int64)  # among the documents that are scored
-    known = np.flatnonzero(pairs.key >= 0)
-    place[pairs.key[known]] = known
+    with_key_document = np.flatnonzero(pairs.key >= 0)
+    place[pairs.key[with_key_document]] = with_key_document
     pieces = [
         _piece(key, response, pairs, rows, place[rows][place[rows] >= 0])
         for rows in cut_side(key, np.arange(len(key.documents)), piece_size)
@@ -91,30 +91,32 @@ def make_pieces(key: Side, response: Side, pairs: DocumentPairs, piece_size: int
     ]
     first = next(number for number, piece in enumerate(pieces) if piece.identifiers)
     pieces[first] = replace(pieces[first], notices=pairs.notices)
-    return _told_once(pieces)
+    return _report_files_once(pieces)
 
 
-def _told_once(pieces: Sequence[Piece]) -> list[Piece]:
-    """The same with files that several pieces read whole told of by one of them."""
+def _report_files_once(pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces, with files that several of them read whole quiet in all but the first."""
     seen: set[tuple[str, str]] = set()
 
-    def once(portion: Portion, side: str) -> Portion:
-        whole = [(side, one.file) for one in portion.reads if isinstance(one, WholeFile)]
-        if seen.isdisjoint(whole):
-            seen.update(whole)
+    def report_once(portion: Portion, side: str) -> Portion:
+        whole_files = [(side, read.file) for read in portion.reads if isinstance(read, WholeFile)]
+        if seen.isdisjoint(whole_files):
+            seen.update(whole_files)
             return portion
         reads = tuple(
-            replace(one, quiet=(side, one.file) in seen) if isinstance(one, WholeFile) else one
-            for one in portion.reads
+            replace(read, quiet=(side, read.file) in seen) if isinstance(read, WholeFile) else read
+            for read in portion.reads
         )
-        seen.update(whole)
+        seen.update(whole_files)
         return replace(portion, reads=reads)
 
     return [
         replace(
             piece,
-            key=once(piece.key, "key") if piece.has_key else piece.key,
-            response=once(piece.response, "response") if piece.has_response else piece.response,
+            key=report_once(piece.key, "key") if piece.has_key else piece.key,
+            response=report_once(piece.response, "response")
+            if piece.has_response
+            else piece.response,
         )
         for piece in pieces
     ]
@@ -127,8 +129,8 @@ def make_specimen(key: Side, response: Side, pairs: DocumentPairs, size: int) ->
     scored = pairs.both[:: max(step, 1)]
     if step <= 1:
         scored = np.arange(len(pairs.identifiers))
-    mine = pairs.key[scored]
-    return _piece(key, response, pairs, mine[mine >= 0], scored)
+    key_rows = pairs.key[scored]
+    return _piece(key, response, pairs, key_rows[key_rows >= 0], scored)
 
 
 def cut_side(side: Side, rows: IntArray, piece_size: int) -> Iterator[IntArray]:
@@ -140,8 +142,8 @@ def cut_side(side: Side, rows: IntArray, piece_size: int) -> Iterator[IntArray]:
     number = max(1, -(-total // piece_size))
     middle = np.cumsum(sizes) - sizes / 2
     piece = np.minimum((middle * (number / max(total, 1))).astype(np.int64), number - 1)
-    whole = np.array([file.ranges is None for file in side.files])[files]
-    starts = np.append(True, (np.diff(piece) > 0) & ~(whole[1:] & (np.diff(files) == 0)))
+    is_uncut = np.array([file.ranges is None for file in side.files])[files]
+    starts = np.append(True, (np.diff(piece) > 0) & ~(is_uncut[1:] & (np.diff(files) == 0)))
     yield from np.split(rows, np.flatnonzero(starts)[1:])
 
 
@@ -151,22 +153,27 @@ def _piece(
     pairs: DocumentPairs,
     rows: IntArray,
     scored: IntArray,
-    others: IntArray | None = None,
+    response_rows: IntArray | None = None,
 ) -> Piece:
-    """The piece of some documents of the key, and `others` of the response, and what is scored."""
-    mine, theirs = pairs.key[scored], pairs.response[scored]
-    wanted = theirs[theirs >= 0] if others is None else others
+    """The piece of documents `rows` of the key and `response_rows` of the response.
+
+    `scored` are pairs of documents; without `response_rows` the response has those of the pairs.
+    """
+    scored_key, scored_response = pairs.key[scored], pairs.response[scored]
+    read_rows = scored_response[scored_response >= 0] if response_rows is None else response_rows
     of_key = rows if rows.size else np.array([int(np.argmin(key.sizes))])
-    of_response = wanted if wanted.size else np.array([int(np.argmin(response.sizes))])
+    of_response = read_rows if read_rows.size else np.array([int(np.argmin(response.sizes))])
     return Piece(
         key.only(of_key),
         response.only(of_response),
-        int(key.sizes[rows].sum() + response.sizes[wanted].sum()),
+        int(key.sizes[rows].sum() + response.sizes[read_rows].sum()),
         tuple(pairs.identifiers[index] for index in scored.tolist()),
-        tuple(key.documents[index] if index >= 0 else None for index in mine.tolist()),
-        tuple(response.documents[index] if index >= 0 else None for index in theirs.tolist()),
+        tuple(key.documents[index] if index >= 0 else None for index in scored_key.tolist()),
+        tuple(
+            response.documents[index] if index >= 0 else None for index in scored_response.tolist()
+        ),
         has_key=bool(rows.size),
-        has_response=bool(wanted.size),
+        has_response=bool(read_rows.size),
     )
 
 
@@ -179,7 +186,7 @@ def score_piece(piece: Piece, request: Request) -> Share:
         result = count(prepared, request.metrics, by=request.by)
         has_mentions = bool(prepared.key.n_mentions or prepared.response.n_mentions)
         if not has_mentions:
-            slices = {name: one.without_nothing() for name, one in result.slices.items()}
+            slices = {name: sliced.without_nothing() for name, sliced in result.slices.items()}
             result = replace(result, slices=slices)
         rows, _ = prepared.matches.rows(prepared.key.n_mentions)
         return Share(
@@ -194,7 +201,7 @@ def score_piece(piece: Piece, request: Request) -> Share:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Columns of the key and of the response that somebody looks for."""
+    """Columns of the key and of the response to be looked for, and the limit of unpacking."""
 
     key: tuple[str | int, ...]
     response: tuple[str | int, ...]
@@ -202,7 +209,7 @@ class Columns:
 
 
 def find_columns(piece: Piece, names: Columns) -> tuple[Samples, Samples]:
-    """What a piece has in some columns of either side."""
+    """Samples of what a piece has in the named columns of the key and of the response."""
     with unpack_limit(names.limit):
         return (
             take_samples(piece.key.read().tokens, names.key) if names.key else {},
@@ -223,7 +230,7 @@ def _read_only(piece: Piece) -> Share:
 def prepare_piece(
     piece: Piece, request: Request
 ) -> tuple[Prepared, tuple[Notice, ...], tuple[Notice, ...]]:
-    """Read a piece, and go through the ordinary door; what was told of reading either side."""
+    """Read and prepare a piece; with the notices on reading the key and the response."""
     key = _with_properties(piece.key.read(), request.properties[0])
     response = _with_properties(piece.response.read(), request.properties[1])
     pairs = DocumentPairs(
@@ -232,12 +239,12 @@ def prepare_piece(
         _places(response, piece.response_ids),
         piece.notices,
     )
-    told = (
+    reading_notices = (
         key.notices if piece.has_key else (),
         response.notices if piece.has_response else (),
     )
     key, response = (replace(side, notices=()) for side in (key, response))
-    return prepare_corpora(key, response, request.plan, pairs=pairs), *told
+    return prepare_corpora(key, response, request.plan, pairs=pairs), *reading_notices
 
 
 def _with_properties(corpus: Corpus, names: Sequence[str]) -> Corpus:
@@ -249,9 +256,9 @@ def _with_properties(corpus: Corpus, names: Sequence[str]) -> Corpus:
 
 
 def _places(corpus: Corpus, identifiers: Ids) -> IntArray:
-    known = {identifier: index for index, identifier in enumerate(corpus.documents)}
+    place_of = {identifier: index for index, identifier in enumerate(corpus.documents)}
     try:
-        places = [-1 if one is None else known[one] for one in identifiers]
+        places = [-1 if identifier is None else place_of[identifier] for identifier in identifiers]
     except KeyError as missing:
         raise InputError(
             f"document {missing.args[0]} is not where it was",

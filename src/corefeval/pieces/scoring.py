@@ -97,10 +97,10 @@ def score_files(
     by: Sequence[str],
     cutting: Cutting,
 ) -> Result | None:
-    """The result of two files in pieces; None where they are for the memory as a whole.
+    """The result of two files in pieces; None where they are to be scored in memory.
 
-    That is so for few documents or bytes, for entities across documents, for features that somebody
-    states, and where something can only be told of all mentions together.
+    None comes back for few documents or bytes, for entities across documents, for features that the
+    caller states, and where a notice or a guess depends on all mentions together.
     """
     if plan.features is not None or plan.protocol.across != "none":
         return None
@@ -131,7 +131,7 @@ def score_files(
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """All that is left of both sides once they are cut: ids of documents would fill the memory."""
+    """The pieces of both sides and how to score them, without the ids that would fill memory."""
 
     pieces: list[Piece]
     specimen: Piece
@@ -170,20 +170,20 @@ def _prepare_work(
 
 
 def _index_both(tasks: Sequence[tuple[NamedFile, Reading, str]], cutting: Cutting) -> list[Side]:
-    """Index the key here and the response beside it."""
+    """Index the key in this thread and the response in a worker at the same time."""
     how = cutting.bytes, current_limit()
     # Workers of this machine see the same files, and do not wait for each other as threads do.
     workers = cutting.executor if isinstance(cutting.executor, ProcessPoolExecutor) else None
     with nullcontext(workers) if workers else ThreadPoolExecutor(1) as pool:
         with watch_workers():
-            other = pool.submit(_index, *tasks[1], *how)
+            response_task = pool.submit(_index, *tasks[1], *how)
         try:
             key = _index(*tasks[0], *how)
             with watch_workers():
-                return [key, other.result()]
+                return [key, response_task.result()]
         finally:
-            if not other.cancel():  # what is unpacked is in a folder that goes away
-                wait([other])
+            if not response_task.cancel():  # what is unpacked is in a folder that goes away
+                wait([response_task])
 
 
 def _index(source: NamedFile, reading: Reading, folder: str, size: int, limit: int) -> Side:
@@ -194,13 +194,13 @@ def _index(source: NamedFile, reading: Reading, folder: str, size: int, limit: i
 def _describe_run(
     sources: tuple[NamedFile, NamedFile], pieces: Sequence[Piece], request: Request
 ) -> dict[str, object]:
-    """What a run is, so that finished pieces are only taken for the same one."""
+    """Files, protocol, metrics and pieces of a run, which must be equal for it to be resumed."""
     plan, (key, response) = request.plan, sources
     return {
         "key": [*key, *fingerprint(key.path, plan.key_format)],
         "response": [*response, *fingerprint(response.path, plan.response_format)],
         "protocol": str(plan.protocol),
-        "metrics": [one.metric.identity for one in request.metrics],
+        "metrics": [metric_request.metric.identity for metric_request in request.metrics],
         "slices": list(request.by),
         "reading": [*plan.encodings, plan.word_column, plan.key_format, plan.response_format],
         "tag set": repr(plan.tagset),
@@ -209,15 +209,15 @@ def _describe_run(
 
 
 def _decide(work: _Work, cutting: Cutting) -> Request:
-    """The request with what a specimen tells of columns and properties, decided once.
+    """The request with the samples of columns and the properties of mentions, from a specimen.
 
-    A column with nothing in it there is looked for in all pieces, if anybody asks for it.
+    Columns that are needed and empty in the specimen are looked for in all pieces.
     """
     request = work.request
-    wanted = [one.metric for one in parse_metrics(request.metrics)]
+    metrics = [metric_request.metric for metric_request in parse_metrics(request.metrics)]
     needs = any(
         metric.declaration.needs or metric.by is not None or "zeros" in dict(metric.parameters)
-        for metric in wanted
+        for metric in metrics
     )
     if not needs and not request.by and request.plan.protocol.match == "exact":
         return request
@@ -226,13 +226,13 @@ def _decide(work: _Work, cutting: Cutting) -> Request:
         count(prepared, request.metrics, by=request.by)
     sides = prepared.key, prepared.response
     samples = [dict(take_samples(side.tokens)) for side in sides]
-    mine, theirs = (tuple(empty_columns(side.tokens)) for side in sides)
-    empty = Columns(mine, theirs, request.limit)
+    key_columns, response_columns = (tuple(empty_columns(side.tokens)) for side in sides)
+    empty = Columns(key_columns, response_columns, request.limit)
     if (empty.key or empty.response) and work.specimen.size < work.size:
-        found = map_pieces(find_columns, [*work.pieces], empty, executor=cutting.executor)
-        for own, of_pieces in zip(samples, zip(*found, strict=True), strict=True):
-            for one in reversed(of_pieces):  # of several pieces that have it, the first one tells
-                own.update({name: sample for name, sample in one.items() if sample})
+        by_piece = map_pieces(find_columns, [*work.pieces], empty, executor=cutting.executor)
+        for by_column, of_pieces in zip(samples, zip(*by_piece, strict=True), strict=True):
+            for columns in reversed(of_pieces):  # of several pieces that have it, the first counts
+                by_column.update({name: sample for name, sample in columns.items() if sample})
     return replace(
         request,
         plan=request.plan._replace(samples=(samples[0], samples[1])),
@@ -241,7 +241,7 @@ def _decide(work: _Work, cutting: Cutting) -> Request:
 
 
 def _join(shares: Sequence[Share], work: _Work, plan: Plan) -> Result | None:
-    """The result of all pieces; None where pieces cannot have it."""
+    """The result of all pieces; None where it cannot be summed from theirs."""
     results = [share.result for share in shares if share.result is not None]
     kinds = {notice.kind for result in results for notice in result.notices}
     # Without a mention there are no values to go by.
@@ -252,22 +252,24 @@ def _join(shares: Sequence[Share], work: _Work, plan: Plan) -> Result | None:
     except UsageError:  # a metric or a tag set that is not that of all
         return None
     total = replace(total, key_digest=add_digests([s.digest for s in shares if s.digest]))
-    slices = {name: one.as_of_whole(total, ORDERED_VALUES) for name, one in total.slices.items()}
-    more = (
+    slices = {
+        name: sliced.as_of_whole(total, ORDERED_VALUES) for name, sliced in total.slices.items()
+    }
+    joint_notices = (
         *joint_mismatch_notices([s.suspects for s in shares if s.suspects is not None]),
         *compare_evidence(plan.asked, total.protocol),
     )
     notices = (
         *read_notices([n for share in shares for n in share.of_key], work.notes[0]),
         *read_notices([n for share in shares for n in share.of_response], work.notes[1]),
-        *_settle(results, total, more),
+        *_settle(results, total, joint_notices),
         *(work.kept.notices if work.kept is not None else ()),
     )
     return replace(total, slices=slices, notices=tuple(dict.fromkeys(notices)))
 
 
 def read_notices(notices: Sequence[Notice], notes: Notes) -> list[Notice]:
-    """What reading a side told, in the order of its files and of what is told of each."""
+    """The notices on reading a side, in the order of its files and then by kind."""
     files = {file: number for number, file in enumerate(notes.files)}
     ranked = []
     for notice in merge_notices((*notices, *notes.notices)):
@@ -279,17 +281,21 @@ def read_notices(notices: Sequence[Notice], notes: Notes) -> list[Notice]:
         )
         kind = _READING.index(notice.kind if notice.kind in _READING else "")
         ranked.append((number, kind, notice))
-    return [notice for _, _, notice in sorted(ranked, key=lambda one: one[:2])]
+    return [notice for _, _, notice in sorted(ranked, key=lambda entry: entry[:2])]
 
 
-def _settle(results: Sequence[Result], total: Result, more: Sequence[Notice]) -> list[Notice]:
-    """The other notices on the whole, from those of pieces, in the order of the whole."""
+def _settle(
+    results: Sequence[Result], total: Result, joint_notices: Sequence[Notice]
+) -> list[Notice]:
+    """The notices that are not on reading, from those of pieces, in the order of a whole score."""
     # Nobody is told that mentions of the response lack a value where some of the key do too.
-    lacking = [f" have no {name}, and " for name, one in total.slices.items() if one.lacks_value]
-    notices = [*more]
+    lacking = [
+        f" have no {name}, and " for name, sliced in total.slices.items() if sliced.lacks_value
+    ]
+    notices = [*joint_notices]
     for notice in drop_idle(merge_notices(n for result in results for n in result.notices)):
         if notice.kind in ("no-mentions", "no-deixis") and not all(
-            notice in one.notices for one in results
+            notice in result.notices for result in results
         ):
             continue
         if notice.kind == "no-value" and any(text in notice.text for text in lacking):
