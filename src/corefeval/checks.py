@@ -10,13 +10,13 @@ from corefeval.diagnostics import UsageError
 
 
 def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
-    """One of the choices."""
+    """Raise a UsageError unless a value is one of the choices."""
     if value not in (allowed := tuple(choices)):
         raise UsageError(f"{name} is one of {', '.join(allowed)}, not {value!r}")
 
 
 def check_type(function: str, value: object, expected: type, fix: str) -> None:
-    """A UsageError with a `fix` unless the value is what the function takes."""
+    """Raise a UsageError with a `fix` unless a value is of the type that a function takes."""
     if not isinstance(value, expected):
         raise UsageError(f"{function} takes a {expected.__name__}, not {value!r:.60}: {fix}")
 
@@ -31,7 +31,7 @@ def check_path(path: object, hint: str) -> str:
 
 
 def check_probability(name: str, value: object) -> None:
-    """Strictly between 0 and 1."""
+    """Raise a UsageError unless a value is strictly between 0 and 1."""
     if not isinstance(value, SupportsFloat) or not 0 < float(value) < 1:
         raise UsageError(f"{name} must be between 0 and 1, such as .05 or .95, not {value!r}")
 
@@ -40,26 +40,26 @@ MOST = 100_000_000  # of trials or samples: more would run for weeks, or out of 
 
 
 def check_count(name: str, value: int) -> None:
-    """A positive whole number that can be gone through."""
+    """Raise a UsageError unless a value is a whole number from 1 to `MOST`."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST:
-        found = "more" if isinstance(value, int) and value > MOST else repr(value)
-        raise UsageError(f"{name} must be a whole number from 1 to {MOST:,}, not {found}")
+        shown = "more" if isinstance(value, int) and value > MOST else repr(value)
+        raise UsageError(f"{name} must be a whole number from 1 to {MOST:,}, not {shown}")
 
 
 def check_seed(seed: int) -> None:
-    """A whole number from 0."""
+    """Raise a UsageError unless a seed is a whole number of at least 0."""
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise UsageError(f"a seed must be a whole number of at least 0, not {seed!r}")
 
 
-def did_you_mean(name: str, known: Iterable[str], shown: Iterable[str] = ()) -> str:
+def did_you_mean(name: str, choices: Iterable[str], shown: Iterable[str] = ()) -> str:
     """A hint for a name that is not known: the most similar one, or all that there are.
 
     >>> did_you_mean("mcu", ["muc", "b3"]), did_you_mean("x", ["muc", "b3"])
     ("did you mean 'muc'?", 'there are muc, b3')
     """
-    names = tuple(known)
-    import difflib  # of no use to those who make no mistakes
+    names = tuple(choices)
+    import difflib  # imported only for mistakes
 
     close = difflib.get_close_matches(name, names, n=1)
     return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(shown or names)}"

@@ -49,7 +49,7 @@ class InputError(CorefEvalError):
         return _remake, (type(self), self.problem, {name: getattr(self, name) for name in names})
 
     def of_file(self, file: str) -> InputError:
-        """The same error of a file that goes by another name."""
+        """A copy of the error with another name for the file."""
         names = ("line", "found", "expected", "fix", "kind")
         return type(self)(self.problem, file=file, **{n: getattr(self, n) for n in names})
 
@@ -123,8 +123,8 @@ class Notice:
     def message(self) -> str:
         """What people read."""
         if self.parts:
-            told = ", ".join(f"{number:,} {what}" for what, number in self.parts if number)
-            return self.text.replace("{parts}", told)
+            counts = ", ".join(f"{number:,} {label}" for label, number in self.parts if number)
+            return self.text.replace("{parts}", counts)
         if not self.noun:
             return self.text
         text = self.text.replace("{n}", plural(self.count, self.noun))
@@ -139,13 +139,13 @@ class Notice:
         return self.message
 
 
-def note(kind: str, count: int, noun: str, what: str, *, whose: str = "") -> tuple[Notice, ...]:
-    """A notice of so many things and what was done with them, or none where there are none.
+def note(kind: str, count: int, noun: str, outcome: str, *, whose: str = "") -> tuple[Notice, ...]:
+    """A notice of `count` items and their `outcome` in a tuple, which is empty without items.
 
     >>> print(*note("cut", 2, "document", "cut short", whose="x.conll"))
     x.conll: 2 documents cut short
     """
-    text = f"{whose}: {{n}} {what}" if whose else f"{{n}} {what}"
+    text = f"{whose}: {{n}} {outcome}" if whose else f"{{n}} {outcome}"
     return (Notice(kind, text, count, noun=noun),) if count > 0 else ()
 
 
@@ -159,11 +159,11 @@ def merge_notices(notices: Iterable[Notice]) -> tuple[Notice, ...]:
     alike: dict[tuple[object, ...], list[Notice]] = {}
     for notice in notices:
         adds_up = bool(notice.noun or notice.parts)
-        rest = (notice.noun,) if adds_up else (notice.count, notice.items)
-        same = alike.setdefault((notice.kind, notice.text, *rest), [])
-        if adds_up or not same:
-            same.append(notice)
-    return tuple(same[0] if len(same) == 1 else _sum(same) for same in alike.values())
+        details = (notice.noun,) if adds_up else (notice.count, notice.items)
+        group = alike.setdefault((notice.kind, notice.text, *details), [])
+        if adds_up or not group:
+            group.append(notice)
+    return tuple(group[0] if len(group) == 1 else _sum(group) for group in alike.values())
 
 
 def _sum(notices: Sequence[Notice]) -> Notice:
@@ -173,8 +173,8 @@ def _sum(notices: Sequence[Notice]) -> Notice:
         count=sum(notice.count for notice in notices),
         items=tuple(dict.fromkeys(item for notice in notices for item in notice.items)),
         parts=tuple(
-            (what, sum(notice.parts[place][1] for notice in notices))
-            for place, (what, _) in enumerate(first.parts)
+            (label, sum(notice.parts[place][1] for notice in notices))
+            for place, (label, _) in enumerate(first.parts)
         ),
     )
 
@@ -190,7 +190,7 @@ def list_names(names: Sequence[str], shown: int = 3) -> str:
 
 @contextmanager
 def memory_for(file: str | None = None) -> Iterator[None]:
-    """Within, a lack of memory is an InputError: how much was asked for, and what to do."""
+    """A context in which a lack of memory is an InputError that says how much was requested."""
     try:
         yield
     except (MemoryError, ImportError, OSError, RuntimeError, SystemError) as error:
@@ -215,22 +215,22 @@ _NO_MEMORY = (
 
 
 def _lacks_memory(error: Exception) -> bool:
-    """Whether memory is what was lacking, which libraries and threads say in words of their own."""
+    """Whether an error means a lack of memory, for which libraries have different messages."""
     if isinstance(error, OSError):
         return error.errno == errno.ENOMEM
     return isinstance(error, MemoryError) or any(words in str(error) for words in _NO_MEMORY)
 
 
 def _demand(message: str) -> str:
-    """How much was asked for, as far as anybody knows, and how much there was already."""
+    """How much memory was requested, where the message says it, and how much was in use."""
     size = re.search(r"allocate ([\d.]+ ?\w+)", message)
-    asked = f"{size[1]} requested at once" if size else "more was requested than is available"
+    demand = f"{size[1]} requested at once" if size else "more was requested than is available"
     try:
         import resource
     except ImportError:  # there is none on Windows
-        return asked
+        return demand
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return f"{asked}, with {most / (1e9 if sys.platform == 'darwin' else 1e6):.2f} GB in use"
+    return f"{demand}, with {most / (1e9 if sys.platform == 'darwin' else 1e6):.2f} GB in use"
 
 
 def excerpt(text: str, limit: int = 60) -> str:

@@ -40,7 +40,7 @@ def visible(text: str, *, lines: bool = False) -> str:
     if lines:
         text = re.sub("\n(?![ \n])", "\n  ", text)
     pattern = _UNSEEN_IN_LINES if lines else _UNSEEN
-    return re.sub(pattern, lambda found: ascii(found[0])[1:-1], text)
+    return re.sub(pattern, lambda match: ascii(match[0])[1:-1], text)
 
 
 def shorten(text: str, limit: int = LONG) -> str:
@@ -63,26 +63,26 @@ def json_text(value: object, *, indent: int | None = 2) -> str:
       "\u202eé"
     ]
     """
-    import json  # whoever prints no JSON can do without
+    import json  # imported only where JSON is printed
 
     try:
         text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
     except ValueError:  # JSON has no word for what is no number but null
         text = json.dumps(_with_nulls(value), ensure_ascii=False, indent=indent)
-    return re.sub(_UNSEEN_IN_LINES, lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
+    return re.sub(_UNSEEN_IN_LINES, lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
 
 
 def _with_nulls(value: object) -> object:
     if isinstance(value, dict):
-        return {key: _with_nulls(one) for key, one in value.items()}
+        return {key: _with_nulls(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_with_nulls(one) for one in value]
+        return [_with_nulls(item) for item in value]
     return None if isinstance(value, float) and value != value else value
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
     """A table as CSV that is safe to open: see `csv_cell`."""
-    import csv  # whoever prints no CSV can do without
+    import csv  # imported only where CSV is printed
 
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
@@ -123,7 +123,8 @@ def distinct_names(names: Sequence[str], longer: Sequence[str] | None = None) ->
     if longer is not None:
         times = Counter(names)
         names = [
-            name if times[name] == 1 else other for name, other in zip(names, longer, strict=True)
+            name if times[name] == 1 else longer_name
+            for name, longer_name in zip(names, longer, strict=True)
         ]
     distinct: dict[str, None] = {}
     numbers: dict[str, int] = {}  # so that a name that comes thousands of times costs no more

@@ -36,7 +36,7 @@ _PIECE = 1 << 20  # bytes that are unpacked at a time
 _UNITS = {"": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
 _limits: list[int] = []  # those that are in force, the innermost last
 
-# What a folder says that lets nobody put a file beside another, or a file that is mounted alone.
+# Errors of folders in which no file can be created, and of files that are mounted alone.
 _IRREPLACEABLE = (errno.EACCES, errno.EPERM, errno.EBUSY)
 
 
@@ -84,7 +84,7 @@ def write_folder(
 
 
 def check_writable(path: PathLike, *, problem: str = _CANNOT) -> None:
-    """Raise the error that writing a file would end in, as far as it can be told before."""
+    """Raise the error that writing a file would end in, if it shows beforehand."""
     place = os.fspath(path)
     with _one_error(path, problem):
         if is_stream(place):
@@ -93,15 +93,15 @@ def check_writable(path: PathLike, *, problem: str = _CANNOT) -> None:
             os.stat(place)  # which knows names that are too long
         folder, name = os.path.split(os.path.realpath(place))
         os.stat(folder)
-        there = os.path.exists(place)
+        exists = os.path.exists(place)
         if os.path.isdir(place) or not os.path.basename(place):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if not os.access(os.path.join(folder, name) if there else folder, os.W_OK):
+        if not os.access(os.path.join(folder, name) if exists else folder, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def _write_all(contents: Mapping[str, bytes], *, follow_links: bool = True) -> None:
-    """Write all files beside their places, then let them take these; clean up in any case."""
+    """Write all files under temporary names, then rename them; remove what is left on failure."""
     staged: dict[str, str] = {}
     try:
         for path, data in contents.items():
@@ -111,7 +111,7 @@ def _write_all(contents: Mapping[str, bytes], *, follow_links: bool = True) -> N
                     stream.write(data)
                 continue
             target = os.path.realpath(path) if follow_links and os.path.islink(path) else path
-            staged[target] = _beside(target)
+            staged[target] = _temporary_path(target)
             # Thousands of files would take minutes if each had to reach the disk on its own.
             _stage(staged[target], data, target, sync=len(contents) == 1)
         for target, new in staged.items():
@@ -123,7 +123,7 @@ def _write_all(contents: Mapping[str, bytes], *, follow_links: bool = True) -> N
 
 
 def _stage(new: str, data: bytes, target: str, *, sync: bool) -> None:
-    """Write a file that is to replace another one, with the permissions of that."""
+    """Write a file that is to replace `target`, with the permissions of that file."""
     earlier = os.stat(target) if is_ordinary(target) else None
     if earlier is not None and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), target)
@@ -133,9 +133,9 @@ def _stage(new: str, data: bytes, target: str, *, sync: bool) -> None:
         if sync:
             os.fsync(stream.fileno())
     if earlier is not None:
-        made = os.stat(new)
+        staged = os.stat(new)
         with suppress(OSError, AttributeError):  # not every system knows owners
-            if (made.st_uid, made.st_gid) != (earlier.st_uid, earlier.st_gid):
+            if (staged.st_uid, staged.st_gid) != (earlier.st_uid, earlier.st_gid):
                 os.chown(new, earlier.st_uid, earlier.st_gid)
         with suppress(OSError):
             os.chmod(new, stat.S_IMODE(earlier.st_mode))
@@ -146,7 +146,7 @@ def _make_folder(place: str, contents: Mapping[str, bytes]) -> None:
     first = place  # of the folders on the way, the first that is not there
     while not os.path.lexists(os.path.dirname(first)):
         first = os.path.dirname(first)
-    staged = _beside(first)
+    staged = _temporary_path(first)
     folder = os.path.join(staged, os.path.relpath(place, first))
     try:
         os.makedirs(folder)
@@ -161,8 +161,8 @@ def _make_folder(place: str, contents: Mapping[str, bytes]) -> None:
         raise
 
 
-def _beside(path: str) -> str:
-    """A new name in the same folder: hidden, so that nobody reads what is not complete."""
+def _temporary_path(path: str) -> str:
+    """A new hidden path in the folder of a file, for contents that are not complete yet."""
     return os.path.join(os.path.dirname(path), f".corefeval-{os.urandom(8).hex()}.tmp")
 
 
@@ -199,11 +199,11 @@ def _descriptor(path: str) -> int | None:
     """
     if not os.path.islink(path) and not os.path.abspath(path).startswith(("/dev/", "/proc/")):
         return None
-    own = f"/proc/{os.getpid()}/fd"
+    descriptor_folder = f"/proc/{os.getpid()}/fd"
     for _ in range(40):  # links that go round in circles are for the system to refuse
         folder, name = os.path.split(os.path.abspath(path))
         folder = os.path.realpath(folder)
-        if folder == own and name.isdecimal():
+        if folder == descriptor_folder and name.isdecimal():
             return int(name)
         if not os.path.islink(path):
             break
@@ -252,15 +252,15 @@ def current_limit() -> int:
     return _limits[-1] if _limits else parse_size(os.environ.get(LIMIT_VARIABLE) or UNPACK_LIMIT)
 
 
-def parse_size(size: str | int, what: str = f"a limit (--unpack-limit, {LIMIT_VARIABLE})") -> int:
-    """The number of bytes that a size names; `what` it is the size of, for the error.
+def parse_size(size: str | int, label: str = f"a limit (--unpack-limit, {LIMIT_VARIABLE})") -> int:
+    """The number of bytes that a size names; `label` says in the error what it is the size of.
 
     >>> parse_size("20GB"), parse_size("1.5 MB"), parse_size("2GiB"), parse_size("700")
     (20000000000, 1500000, 2147483648, 700)
     """
     parts = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([KMGT]?)(I?)B?\s*", str(size), re.I | re.A)
     if isinstance(size, bool) or parts is None or len(parts[1]) > 20:
-        raise UsageError(f"{what} is a size such as 500MB or 20GB, not {size!r:.60}")
+        raise UsageError(f"{label} is a size such as 500MB or 20GB, not {size!r:.60}")
     unit = _UNITS[parts[2].upper()]
     return int(float(parts[1]) * (1024 ** list(_UNITS.values()).index(unit) if parts[3] else unit))
 
@@ -288,21 +288,24 @@ def unpack(data: bytes | memoryview, file: str) -> bytearray:
 
 
 def unpack_blocks(blocks: Iterable[bytes], file: str, packed: int) -> Iterator[bytes]:
-    """The same block by block, of `packed` bytes in all."""
+    """Unpack gzip data block by block, up to the limit; `packed` is its size in bytes.
+
+    Raises an InputError for damaged data and for data that unpacks to more than the limit.
+    """
     limit, size = current_limit(), 0
     try:
         unpacker, done = zlib.decompressobj(wbits=31), False
         for block in blocks:
-            rest = block
-            while rest := rest.lstrip(b"\0") if done else rest:  # members may be padded
+            data = block
+            while data := data.lstrip(b"\0") if done else data:  # members may be padded
                 if done:
                     unpacker = zlib.decompressobj(wbits=31)
-                part = unpacker.decompress(rest, min(limit - size + 1, sys.maxsize))
+                part = unpacker.decompress(data, min(limit - size + 1, sys.maxsize))
                 size += len(part)
                 if size > limit:
                     raise _too_large(file, packed, limit)
                 yield part
-                rest, done = unpacker.unused_data, unpacker.eof
+                data, done = unpacker.unused_data, unpacker.eof
         if not done:
             raise EOFError("it ends too early")
     except (EOFError, zlib.error) as error:
@@ -312,7 +315,7 @@ def unpack_blocks(blocks: Iterable[bytes], file: str, packed: int) -> Iterator[b
 
 
 def unpack_file(file: str, target: str) -> int:
-    """Unpack a file into another one, which nobody else knows; how many bytes there are then."""
+    """Unpack a file into a temporary one, and return the number of bytes written."""
     packed = file_size(file)
     with open_file(file) as stream, open(target, "wb") as unpacked:
         blocks = iter(lambda: stream.read(_PIECE), b"")

@@ -48,13 +48,13 @@ class Options(Choices, total=False):
 class Plan(NamedTuple):
     """A protocol, what the caller states of mentions and tags, and how files are read.
 
-    `asked` is the protocol as it was given, which may say what told heads and minimum spans.
-    `samples` are what the token columns of either side hold, where that is known of more than what
-    is prepared.
+    `base` is the protocol before options change it, which may state where heads and minimum spans
+    came from. `samples` are what the token columns of either side hold in all documents, where only
+    some of them are prepared.
     """
 
     protocol: Protocol
-    asked: Protocol
+    base: Protocol
     features: Stated = None
     tagset: object = None
     encoding: str = "utf-8"
@@ -99,13 +99,13 @@ def plan(
 
     Raises a UsageError for a keyword that is not known, or that does not act at any of `steps`.
     """
-    chosen, rest = split_choices(options, steps)
-    for name in rest:
+    chosen, reading = split_choices(options, steps)
+    for name in reading:
         if name not in _READING:
-            known = [*choices(steps), *_READING]
-            hint = did_you_mean(name, (*known, "metrics", "by", "protocol", "features"), known)
+            names = [*choices(steps), *_READING]
+            hint = did_you_mean(name, (*names, "metrics", "by", "protocol", "features"), names)
             raise UsageError(f"there is no option {name!r} here: {hint}")
-    check_reading(**rest)
+    check_reading(**reading)
     if features is not None and not isinstance(features, str | os.PathLike):
         from corefeval.features.statements import check_given
 
@@ -126,16 +126,16 @@ def plan(
             f"the protocol says slice:{base.slice}, a part of a result: leave it out, and ask for "
             f"scores by {base.slice.partition('=')[0]}"
         )
-    made = base
+    adjusted = base
     if chosen or base.values:
-        made = base.but(**chosen, features="none", heads="none", minimum="none")
-    if tagset is None and made.tagset != "auto":
-        tagset = made.tagset
+        adjusted = base.but(**chosen, features="none", heads="none", minimum="none")
+    if tagset is None and adjusted.tagset != "auto":
+        tagset = adjusted.tagset
     if isinstance(tagset, str) and tagset != "auto":
         from corefeval.features.tagsets import read_tagset
 
-        read_tagset(tagset)  # for all to be there, and be one
-    return Plan(made, base, features, tagset, **rest)
+        read_tagset(tagset)  # an error if it does not exist
+    return Plan(adjusted, base, features, tagset, **reading)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -198,7 +198,7 @@ class Prepared:
 
     @property
     def feature_notices(self) -> list[Notice]:
-        """What was guessed for the features of either side that were asked for so far."""
+        """Notices on guesses, for the features of either side that were used so far."""
         sides = self.key_features, self.response_features
         return [notice for side in sides for notice in side.notices]
 
@@ -208,7 +208,7 @@ class Prepared:
         return self.key.remember("document ids", lambda: tuple(map(str, self.key.documents)))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {column.name: getattr(self, column.name) for column in fields(self)}
 
 
 def prepare(
@@ -231,7 +231,7 @@ def prepare(
 
 
 def prepare_inputs(key: Input, response: Input, plan: Plan) -> Prepared:
-    """The same, for what `plan` made of the options."""
+    """Read two inputs and prepare them as a plan says."""
     plan.protocol.check_sound()
     jobs = partial(plan.read, key, "key", is_key=True), partial(plan.read, response, "response")
     paths = [file.path for side in (key, response) if (file := as_file(side)) is not None]
@@ -247,10 +247,10 @@ def prepare_inputs(key: Input, response: Input, plan: Plan) -> Prepared:
 def prepare_corpora(
     key: Corpus, response: Corpus, plan: Plan, *, pairs: DocumentPairs | None = None
 ) -> Prepared:
-    """The same, for corpora.
+    """Prepare two corpora as a plan says, with all readings of answers of a language model.
 
-    With `pairs` these are a piece of something larger, whose documents are paired already: notices
-    on what can only be told of the whole are left to whoever joins the pieces.
+    With `pairs` the corpora are a piece of larger ones, whose documents are paired already: notices
+    that depend on all documents are left to whoever joins the pieces.
     """
     prepared = _prepare_corpora(key, response, plan, pairs)
     if response.ledger is None:
@@ -258,9 +258,9 @@ def prepare_corpora(
     from corefeval.formats.answers.bounds import variants_of
 
     variants = []
-    for name, own, other, lost in variants_of(key, response):
+    for name, variant_key, variant_response, lost in variants_of(key, response):
         read_so = plan._replace(protocol=plan.protocol.but(lost=lost))
-        variants.append((name, _prepare_corpora(own, other, read_so, pairs)))
+        variants.append((name, _prepare_corpora(variant_key, variant_response, read_so, pairs)))
     return replace(prepared, variants=tuple(variants))
 
 
@@ -301,7 +301,7 @@ def _prepare_corpora(
         sides = evidence.key, evidence.response
         protocol = Protocol.of_fields(evidence.fields, protocol)
         if pairs is None:
-            notices += (*drop_idle(evidence.notices), *compare_evidence(plan.asked, protocol))
+            notices += (*drop_idle(evidence.notices), *compare_evidence(plan.base, protocol))
         else:
             notices += evidence.notices
     matches = matcher(protocol.match)(*sides)
@@ -310,16 +310,16 @@ def _prepare_corpora(
     twins = _twins(*sides, matches)
     if shown is not response:
         rows = np.flatnonzero(placed)
-        own, theirs = matches.rows(rows.size)
-        matches = Matches(own, rows[theirs], matches.weight)
-        twins, some = np.full(placed.size, -1, dtype=np.int64), twins
-        twins[rows] = some
+        key_rows, response_rows = matches.rows(rows.size)
+        matches = Matches(key_rows, rows[response_rows], matches.weight)
+        twins, placed_twins = np.full(placed.size, -1, dtype=np.int64), twins
+        twins[rows] = placed_twins
     if matches.weight is not None and matches.response is not None:
         count = int((twins[matches.response] < 0).sum())
         text = f"{response.name or 'response'}: {{n}} matched by {protocol.match} with key "
         text += "mentions of other tokens"
         notices.append(Notice("other-spans", text, count, noun="mention"))
-    stated, more = stated_features(plan.features, key, response, encoding=plan.encoding)
+    stated, stated_notices = stated_features(plan.features, key, response, encoding=plan.encoding)
     if stated:
         protocol = protocol.but(features=",".join(map(str, stated)))
     return Prepared(
@@ -335,7 +335,7 @@ def _prepare_corpora(
             *pairing.notices,
             *joined,
             *notices,
-            *more,
+            *stated_notices,
         ),
         beyond=_look_beyond(kept, matches, protocol.match, plan.tagset, own_tokens),
     )
@@ -344,49 +344,51 @@ def _prepare_corpora(
 def _look_beyond(
     kept: Sequence[Kept], matches: Matches, match: str, tagset: object, own_tokens: bool
 ) -> Beyond | None:
-    """What is no part of coreference; None where neither side has relations or layers."""
-    corpora = [one.full for one in kept if one.full is not None]
+    """Both sides in full, for what is no part of coreference; None without relations or layers."""
+    corpora = [side.full for side in kept if side.full is not None]
     if not any(len(c.relations) or c.entity_layer is not None for c in corpora):
         return None
     from corefeval.beyond import Beyond, FullSide
 
     sides = []
-    for one in kept:
-        if one.full is None or one.corpus is None:
+    for side in kept:
+        if side.full is None or side.corpus is None:
             return None
-        rows = np.arange(one.full.n_mentions) if one.rows is None else one.rows
-        owners, documents = one.corpus.mention_entity, one.full.mention_document
-        sides.append(FullSide(one.full, one.full_codes, rows, owners, documents))
+        rows = np.arange(side.full.n_mentions) if side.rows is None else side.rows
+        owners, documents = side.corpus.mention_entity, side.full.mention_document
+        sides.append(FullSide(side.full, side.full_codes, rows, owners, documents))
     return Beyond(sides[0], sides[1], matches, match, tagset, own_tokens)
 
 
 def drop_idle(notices: Iterable[Notice]) -> list[Notice]:
-    """Notices without those that are only there to be added up, and came to nothing."""
+    """Notices without those that are made for adding up and count nothing."""
     return [notice for notice in notices if notice.count or not notice.parts]
 
 
-def compare_evidence(asked: Protocol, protocol: Protocol) -> Iterator[Notice]:
-    """What a signature says of heads and minimum spans, where here they are other ones."""
-    for name, what in (("heads", "heads"), ("minimum", "minimum spans")):
-        there, here = getattr(asked, name), getattr(protocol, name)
-        if "none" not in (there, here) and there != here:
-            text = f"the protocol says {name}:{there}, but here they are {name}:{here}: numbers "
-            yield Notice(f"other-{name}", f"{text}from other {what} are not comparable")
+def compare_evidence(base: Protocol, protocol: Protocol) -> Iterator[Notice]:
+    """Notices on heads and minimum spans that are not those of the base protocol."""
+    for name, noun in (("heads", "heads"), ("minimum", "minimum spans")):
+        expected, actual = getattr(base, name), getattr(protocol, name)
+        if "none" not in (expected, actual) and expected != actual:
+            text = (
+                f"the protocol says {name}:{expected}, but here they are {name}:{actual}: numbers "
+            )
+            yield Notice(f"other-{name}", f"{text}from other {noun} are not comparable")
 
 
 def _twins(key: Mentions, response: Mentions, matches: Matches) -> IntArray:
     """For each response mention its key match of the same tokens; −1 where there is none."""
     twins = matches.partners_of_response(response.codes.size)
     if matches.weight is not None:
-        same = np.append(key.codes, -1)[twins] == response.codes
-        twins = np.where(same, twins, -1)
+        is_equal = np.append(key.codes, -1)[twins] == response.codes
+        twins = np.where(is_equal, twins, -1)
     return twins
 
 
 def stated_features(
     features: Stated, key: Corpus, response: Corpus | None = None, *, encoding: str = "utf-8"
 ) -> tuple[Mapping[str, object] | None, list[Notice]]:
-    """The features that a mapping or a file states, and what a file leaves out or has too much."""
+    """The features of a mapping or a file, and notices on mentions that a file lacks or adds."""
     if features is None or not isinstance(features, str | os.PathLike):
         return features, []
     if not os.fspath(features):
@@ -394,8 +396,8 @@ def stated_features(
     from corefeval.features.statements import CHOICES, check_coverage
     from corefeval.formats.feature_table import read_features
 
-    given = read_features(features, encoding=encoding, choices=CHOICES)
-    return given, check_coverage(os.fspath(features), given, key, response)
+    stated = read_features(features, encoding=encoding, choices=CHOICES)
+    return stated, check_coverage(os.fspath(features), stated, key, response)
 
 
 def as_corpus(source: Input, name: str, *, format: str | None = None, **files: Any) -> Corpus:
@@ -415,12 +417,12 @@ def as_corpus(source: Input, name: str, *, format: str | None = None, **files: A
         return source.corpus.select_documents(np.array([source.index]))
     if isinstance(source, Iterator):
         source = list(source)
-    # Only those who score Python objects pay for what recognises them.
+    # Imported only where Python objects are scored.
     from corefeval.formats.json.reader import corpus_from_records
     from corefeval.live import corpus_from_object
 
-    for known in (corpus_from_object, corpus_from_records):
-        corpus = known(source, name)
+    for convert in (corpus_from_object, corpus_from_records):
+        corpus = convert(source, name)
         if corpus is not None:
             return corpus
     return corpus_from_entities(source, name=name)

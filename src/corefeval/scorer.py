@@ -69,8 +69,8 @@ class Scorer:
         segments: int = SEGMENTS,
         **options: Unpack[Options],
     ) -> None:
-        made = plan(protocol, options, features=features)
-        self._method = Method.of(metrics, by, made, Sampling(ci, samples, seed, segments))
+        scoring_plan = plan(protocol, options, features=features)
+        self._method = Method.of(metrics, by, scoring_plan, Sampling(ci, samples, seed, segments))
         self._key = None if key is None else self._method.read_key(key)
         self.reset()
 
@@ -157,44 +157,44 @@ class Scorer:
         self._waiting = {}
         self._parts = []
 
-    def merge(self, *others: Scorer) -> None:
+    def merge(self, *scorers: Scorer) -> None:
         """Add the documents of other scorers, as of other processes, to those of this one."""
         self._count()
-        for other in others:
-            if not isinstance(other, Scorer):
-                raise UsageError(f"a scorer can only merge with scorers, not with {other!r:.60}")
-            if other._method.choices != self._method.choices:
-                raise UsageError(f"scorers of other metrics or protocols cannot merge: {other!r}")
-            other._count()
-            self._parts += other._parts
-            self._number += other._number
+        for scorer in scorers:
+            if not isinstance(scorer, Scorer):
+                raise UsageError(f"a scorer can only merge with scorers, not with {scorer!r:.60}")
+            if scorer._method.choices != self._method.choices:
+                raise UsageError(f"scorers of other metrics or protocols cannot merge: {scorer!r}")
+            scorer._count()
+            self._parts += scorer._parts
+            self._number += scorer._number
 
-    def __add__(self, other: Scorer) -> Scorer:
+    def __add__(self, scorer: Scorer) -> Scorer:
         """A scorer with the documents of both, and this one's key."""
-        if not isinstance(other, Scorer):
+        if not isinstance(scorer, Scorer):
             return NotImplemented
-        both = Scorer.__new__(Scorer)
-        both.__dict__.update(self.__dict__)
-        both.reset()
-        both.merge(self, other)
-        return both
+        joint = Scorer.__new__(Scorer)
+        joint.__dict__.update(self.__dict__)
+        joint.reset()
+        joint.merge(self, scorer)
+        return joint
 
-    def __radd__(self, other: object) -> Scorer:
-        return self if other == 0 else NotImplemented
+    def __radd__(self, start: object) -> Scorer:
+        return self if start == 0 else NotImplemented
 
     def __repr__(self) -> str:
-        metrics = ", ".join(str(one.metric) for one in self._method.requests)
+        metrics = ", ".join(str(request.metric) for request in self._method.requests)
         key = "" if self._key is None else f" against {getattr(self._key, 'name', '') or 'a key'}"
         return f"<Scorer{key}: {metrics or self._method.metrics}|{self._method.plan.protocol}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Counts travel, not the documents that they are of."""
+        """The attributes to pickle, with documents that wait counted first."""
         self._count()
         return vars(self)
 
     @property
     def _counting(self) -> Method:
-        """How documents are counted that are added up; intervals are of all of them."""
+        """The method for counting added documents: without intervals, which need all of them."""
         return self._method._replace(sampling=Sampling())
 
     def _count(self) -> None:
@@ -231,7 +231,7 @@ class _Parcel:
         return _Parcel(uuid.uuid4().hex, data)
 
     def __call__(self, response: Input) -> Result:
-        known = _Parcel._open
-        if known is None or known[0] != self.name:
-            known = _Parcel._open = self.name, pickle.loads(self.data)
-        return known[1](response)
+        unpacked = _Parcel._open
+        if unpacked is None or unpacked[0] != self.name:
+            unpacked = _Parcel._open = self.name, pickle.loads(self.data)
+        return unpacked[1](response)

@@ -20,10 +20,10 @@ class Call(NamedTuple):
     settings: dict[str, str]
 
 
-def parse_call(text: str, what: str, form: str) -> Call:
+def parse_call(text: str, kind: str, form: str) -> Call:
     """The parts of a text; names of settings come in lower case, all else as it is written.
 
-    `what` is what the text should be and `form` how such arguments are written, for the UsageError
+    `kind` is what the text should be and `form` how such arguments are written, for the UsageError
     that a text of another form or a setting that appears twice raises.
 
     >>> parse_call(" Distance( sentences,0, Unit = a(b=1) )", "feature", "argument")
@@ -32,7 +32,7 @@ def parse_call(text: str, what: str, form: str) -> Call:
     match = _CALL.fullmatch(text)
     inner = (match[2] or "") if match else ""
     if match is None or inner.count("(") != inner.count(")"):
-        raise UsageError(f"{text!r} is not a {what}: write name or name({form})")
+        raise UsageError(f"{text!r} is not a {kind}: write name or name({form})")
     arguments, settings = [], {}
     for part in split_list(inner):
         key, equals, value = part.partition("=")
@@ -69,5 +69,5 @@ def split_call(text: str) -> tuple[str, str | None]:
     >>> split_call("overlap(0.5)"), split_call("head")
     (('overlap', '0.5'), ('head', None))
     """
-    name, bracket, rest = text.strip().partition("(")
-    return (name.strip(), rest[:-1].strip()) if bracket and rest.endswith(")") else (text, None)
+    name, bracket, inner = text.strip().partition("(")
+    return (name.strip(), inner[:-1].strip()) if bracket and inner.endswith(")") else (text, None)

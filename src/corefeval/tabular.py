@@ -48,37 +48,37 @@ class Record:
         return asdict(cast("Any", self))
 
 
-def are_same(one: object, other: object) -> bool:
+def are_same(left: object, right: object) -> bool:
     """Whether two values are equal, arrays by their numbers and NaN like NaN, all the way down.
 
     >>> are_same({"a": (1, float("nan"))}, {"a": (1, float("nan"))}), are_same([1], [1, 2])
     (True, False)
     """
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(are_same(one[key], other[key]) for key in one)
-    if isinstance(one, tuple | list) and type(one) is type(other):
-        return len(one) == len(other) and all(map(are_same, one, other))
-    if hasattr(one, "dtype") and hasattr(other, "dtype"):
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(are_same(left[key], right[key]) for key in left)
+    if isinstance(left, tuple | list) and type(left) is type(right):
+        return len(left) == len(right) and all(map(are_same, left, right))
+    if hasattr(left, "dtype") and hasattr(right, "dtype"):
         numpy = importlib.import_module("numpy")
-        return bool(numpy.array_equal(one, other, equal_nan=one.dtype.kind == "f"))
-    if is_dataclass(one) and type(one) is type(other) and not _compares_itself(one):
-        return bool(have_same_fields(one, other))
-    return bool(one == other or (one != one and other != other))
+        return bool(numpy.array_equal(left, right, equal_nan=left.dtype.kind == "f"))
+    if is_dataclass(left) and type(left) is type(right) and not _compares_itself(left):
+        return bool(have_same_fields(left, right))
+    return bool(left == right or (left != left and right != right))
 
 
 def _compares_itself(value: object) -> bool:
-    """Whether somebody wrote down what makes two of a kind equal."""
+    """Whether the class of a value defines equality itself, and not by `dataclass`."""
     written = getattr(type(value), "__eq__", None)
     params = getattr(type(value), "__dataclass_params__", None)
     return written is not object.__eq__ and not getattr(params, "eq", False)
 
 
-def have_same_fields(one: Any, other: Any) -> bool:
-    """Whether two data classes of one type have the same in each field; NotImplemented if none."""
-    names = [field.name for field in fields(one)]
-    if type(one) is not type(other):
+def have_same_fields(left: Any, right: Any) -> bool:
+    """Whether two instances of a data class have equal fields; NotImplemented for two types."""
+    names = [field.name for field in fields(left)]
+    if type(left) is not type(right):
         return NotImplemented  # type: ignore[no-any-return]
-    return all(are_same(getattr(one, name), getattr(other, name)) for name in names)
+    return all(are_same(getattr(left, name), getattr(right, name)) for name in names)
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -257,7 +257,7 @@ def _join(shares: Sequence[Share], work: _Work, plan: Plan) -> Result | None:
     }
     joint_notices = (
         *joint_mismatch_notices([s.suspects for s in shares if s.suspects is not None]),
-        *compare_evidence(plan.asked, total.protocol),
+        *compare_evidence(plan.base, total.protocol),
     )
     notices = (
         *read_notices([n for share in shares for n in share.of_key], work.notes[0]),

@@ -126,7 +126,7 @@ class Protocol:
             protocol = protocol.but(**named.choices)
         chosen = dict(parts)
         for name, value in parts:
-            if [one for one, _ in parts].count(name) > 1:
+            if [field for field, _ in parts].count(name) > 1:
                 raise UsageError(f"the protocol says {name} twice")
             if not value:
                 raise UsageError(f"the protocol has no value for {name!r}: write {name}:VALUE")
@@ -142,14 +142,14 @@ class Protocol:
         return (base or Protocol()).but(**former)  # type: ignore[arg-type]
 
     def but(self, **changes: Unpack[Fields]) -> Protocol:
-        """The same with some choices changed; a UsageError where a value is none of a choice."""
+        """A protocol with some choices changed; a UsageError for what is no value of a choice."""
         if not changes:
             return self
         chosen = {**dict(self.values), **{n: _check_value(n, v) for n, v in changes.items()}}
-        known = fields()
-        unusual = {name for name, value in chosen.items() if value != known[name].default}
+        declared = fields()
+        unusual = {name for name, value in chosen.items() if value != declared[name].default}
         # Most protocols have few choices or none that are not at their defaults.
-        order = known if unusual else ()
+        order = declared if unusual else ()
         return Protocol(tuple((name, chosen[name]) for name in order if name in unusual))
 
     def __post_init__(self) -> None:
@@ -187,14 +187,14 @@ class Protocol:
     @property
     def accidents(self) -> dict[str, str]:
         """The choices that are accidents of other programs, which only emulation can do."""
-        known = fields()
-        return {name: value for name, value in self.values if known[name].is_accident(value)}
+        declared = fields()
+        return {name: value for name, value in self.values if declared[name].is_accident(value)}
 
     @property
     def without_accidents(self) -> Protocol:
-        """The same with the defaults in their place."""
-        known = fields()
-        return self.but(**{name: known[name].default for name in self.accidents})  # type: ignore[arg-type]
+        """A protocol with the defaults in place of accidents of other programs."""
+        declared = fields()
+        return self.but(**{name: declared[name].default for name in self.accidents})  # type: ignore[arg-type]
 
     @property
     def emulates(self) -> bool:
@@ -229,13 +229,13 @@ class Protocol:
         return "|".join(f"{name}:{_quote(value)}" for name, value in self.shown.items())
 
 
-# What mentions told, where there are any; heads and minimum spans may be told by several things.
+# Decided by mentions, where there are any; heads and minimum spans may have several sources.
 OF_MENTIONS = ("spans", "tagset", "heads", "minimum")
 _RULES = {"heads": HEADS, "minimum": MINIMA}
 
 
 def join_protocols(protocols: Sequence[Protocol]) -> Protocol:
-    """The first of some protocols, with what the mentions behind all of them told.
+    """The first of some protocols, with the choices that the mentions behind all of them decided.
 
     Heads and minimum spans have the rules of all of them; else what differs is left open.
 
@@ -245,11 +245,11 @@ def join_protocols(protocols: Sequence[Protocol]) -> Protocol:
     joint: dict[str, str] = {}
     for name in OF_MENTIONS:
         default = fields()[name].default
-        values = {getattr(one, name) for one in protocols} - {default}
+        values = {getattr(protocol, name) for protocol in protocols} - {default}
         if name in _RULES:
             rules = {rule for value in values for rule in value.split("+")}
-            known = [rule for rule in _RULES[name] if rule in rules]
-            joint[name] = "+".join([*known, *sorted(rules.difference(known))]) or default
+            ordered = [rule for rule in _RULES[name] if rule in rules]
+            joint[name] = "+".join([*ordered, *sorted(rules.difference(ordered))]) or default
         elif name == "tagset" and "stated" in {value.partition("+")[0] for value in values}:
             # Kinds may be stated of all mentions of a part, and not of another's.
             tagsets = {value.removeprefix("stated").removeprefix("+") for value in values} - {""}
@@ -268,18 +268,20 @@ def split_choices(
     """
     if not options:
         return {}, {}
-    known = choices(steps)
-    flags = {choice.flag: (name, choice.flagged) for name, choice in known.items() if choice.flag}
+    declared = choices(steps)
+    flags = {
+        choice.flag: (name, choice.flagged) for name, choice in declared.items() if choice.flag
+    }
     chosen: dict[str, Any] = {}
-    rest: dict[str, Any] = {}
+    keywords: dict[str, Any] = {}
     for name, value in options.items():
         if name in flags:
             chosen.update([flags[name]] if value else [])
-        elif name in known:
+        elif name in declared:
             chosen.update({name: value} if value is not None else {})
         else:
-            rest[name] = value
-    return chosen, rest
+            keywords[name] = value
+    return chosen, keywords
 
 
 def _check_value(name: str, value: object) -> str:
@@ -290,14 +292,14 @@ def _check_value(name: str, value: object) -> str:
             f"corefeval {__version__} has no choice {name!r}: {did_you_mean(name, choices())}"
         )
     if choice.values is not None:
-        found = _spell(choice, value)
-        if found is None:
+        spelling = _spell(choice, value)
+        if spelling is None:
             message = f"{name} is one of {', '.join(choice.spellings)}, not {value!r:.60}"
             if name == "match" and "," in str(value):
                 message += ": only the command score takes several at once; in Python, read the "
                 message += "files once and call score for each"
             raise UsageError(message + _explain_share(choice, value))
-        return found
+        return spelling
     if type(value) is int and choice.pattern == NUMBER:
         value = str(value)
     if not isinstance(value, str):
@@ -316,7 +318,7 @@ def _check_value(name: str, value: object) -> str:
 
 
 def _spell(choice: Choice, value: object) -> str | None:
-    """The one spelling of a value of a choice; None for what is none."""
+    """The canonical spelling of a value of a choice; None for what is no value of it."""
     if type(value) is int:
         value = str(value)
     if not isinstance(value, str) or choice.values is None:
@@ -344,13 +346,13 @@ def _explain_share(choice: Choice, value: object) -> str:
 
 def _hint(name: str, is_before_choices: bool) -> str:
     """What people may have meant by a name that no protocol has."""
-    import difflib  # whoever makes no mistake can do without
+    import difflib  # imported only for mistakes
 
     hint = did_you_mean(name, NAMED)
     if is_before_choices and not difflib.get_close_matches(name, NAMED, cutoff=0.75):
         return f"a metric before a signature is for --metrics / metrics=: leave out {name!r} here"
-    more = "or write choices as match:exact|…"
-    return f"{hint} {more.capitalize()}" if hint.endswith("?") else f"{hint}; {more}"
+    advice = "or write choices as match:exact|…"
+    return f"{hint} {advice.capitalize()}" if hint.endswith("?") else f"{hint}; {advice}"
 
 
 def _check_version(version: str) -> None:

@@ -314,7 +314,7 @@ _NAMED = (
     ),
     *_PROGRAMS,
 )  # fmt: skip
-NAMED: dict[str, NamedProtocol] = {one.name: one for one in _NAMED}
+NAMED: dict[str, NamedProtocol] = {protocol.name: protocol for protocol in _NAMED}
 
 # coval's options, which may be joined: coval-min-span-np-only.
 _COVAL_OPTIONS: dict[str, tuple[Choices, str]] = {
@@ -347,21 +347,24 @@ def find_named(name: str) -> NamedProtocol | None:
     base, chosen = NAMED["coval"], dict(NAMED["coval"].choices)
     for option in options:
         chosen.update(_COVAL_OPTIONS[option][0])
-    what = ", ".join(_COVAL_OPTIONS[option][1] for option in options)
-    summary = f"coval: {what}"
+    effects = ", ".join(_COVAL_OPTIONS[option][1] for option in options)
+    summary = f"coval: {effects}"
     return base._replace(name=name, summary=summary, choices=cast("Choices", chosen))
 
 
 NAMED.update(
-    {f"coval{one}": cast("NamedProtocol", find_named(f"coval{one}")) for one in _COVAL_OPTIONS}
+    {
+        f"coval{option}": cast("NamedProtocol", find_named(f"coval{option}"))
+        for option in _COVAL_OPTIONS
+    }
 )
 
 
 def programs_with(name: str, value: str) -> str:
     """The programs whose protocols have this value of a choice, for messages: `coval, scorch`."""
-    known = choices()[name].default
+    default = choices()[name].default
     return ", ".join(
-        one.name
-        for one in _PROGRAMS
-        if one.choices.get(name, known) == value and "emulate" not in one.choices
+        program.name
+        for program in _PROGRAMS
+        if program.choices.get(name, default) == value and "emulate" not in program.choices
     )
