@@ -113,7 +113,7 @@ class Beyond:
         return partner
 
     def with_sides(self, key: FullSide, response: FullSide) -> Beyond:
-        """Other sides that have these mentions, which stay matched as they are."""
+        """A copy with other sides of the same mentions, which keep their matches."""
         full = replace(self, key=key, response=response, mirror=None)
         vars(full)["matches"] = self.matches
         return full
@@ -124,7 +124,7 @@ class Beyond:
         return self.mirror or Beyond(self.response, self.key, self.scored, mirror=self)
 
     def notices(self, metrics: Collection[str]) -> Iterator[Notice]:
-        """What is odd about the relations that the named metrics look at."""
+        """Notices on odd relations, of the kinds that the named metrics count."""
         for side in self:
             name = side.corpus.name or "corpus"
             if "split" in metrics:

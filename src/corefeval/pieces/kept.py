@@ -54,11 +54,11 @@ class Kept(Store):
             )
 
     def find_piece(self, number: int) -> Share | None:
-        """What a piece gave before; None where nothing is there that can be used."""
+        """The share of a piece from an earlier run; None where none is kept that can be used."""
         return self.find(f"{number:06d}.piece", _share_of)
 
     def keep_piece(self, number: int, share: Share) -> None:
-        """Keep what a piece gave."""
+        """Write the share of a finished piece into the folder."""
         self._put(f"{number:06d}.piece", self.pack(_share_record(share)))
 
     def _put(self, name: str, data: bytes) -> None:
@@ -66,7 +66,7 @@ class Kept(Store):
 
 
 def _find_changes(earlier: bytes, text: bytes) -> str:
-    """Which of the facts that describe a run are not those of an earlier one, for the error."""
+    """The names of what differs between two descriptions of runs, as text for the error."""
     try:
         before = json.loads(earlier)
         names = [name for name, fact in json.loads(text).items() if before.get(name) != fact]
@@ -88,7 +88,7 @@ def _share_record(share: Share) -> dict[str, Any]:
 
 
 def _share_of(record: Mapping[str, Any]) -> Share:
-    """The share that a record is of; a ValueError or the like where it is of none."""
+    """The share of a record; raises a ValueError, KeyError or the like for a damaged record."""
     result, suspects = record["result"], record["suspects"]
     return Share(
         str(record["digest"]),
@@ -101,7 +101,7 @@ def _share_of(record: Mapping[str, Any]) -> Share:
 
 
 def _suspects_record(suspects: Suspects) -> dict[str, Any]:
-    """What there is to tell of mismatches: document, start and end of each mention."""
+    """Suspects as JSON: document, start and end of each mention, and counts."""
     sides = suspects.key, suspects.response
     columns = [(c.mention_document, c.mention_start, c.mention_end) for c in sides]
     return {
@@ -115,7 +115,7 @@ def _suspects_record(suspects: Suspects) -> dict[str, Any]:
 
 
 def _suspects_of(record: Mapping[str, Any]) -> Suspects:
-    """The suspects that a record is of, all mentions of a document in one entity."""
+    """The suspects of a record, with all mentions of a document in one entity."""
     documents = tuple(map(DocumentId.parse, record["documents"]))
     n_documents, sides = len(documents), []
     for name, spans in zip(record["names"], record["spans"], strict=True):

@@ -248,7 +248,7 @@ def prepare_piece(
 
 
 def _with_properties(corpus: Corpus, names: Sequence[str]) -> Corpus:
-    """The corpus with all properties that its side has, though none of its mentions may."""
+    """The corpus with all properties of its side, empty where its mentions have none."""
     if all(name in corpus.features for name in names):
         return corpus
     nothing = np.full(corpus.n_mentions, "", dtype=object)

@@ -198,11 +198,11 @@ class Protocol:
 
     @property
     def emulates(self) -> bool:
-        """Whether another program's accidents are wanted."""
+        """Whether any choice is an accident of another program."""
         return bool(self.values) and bool(self.accidents)
 
     def check_sound(self) -> None:
-        """Refuse accidents of other programs, of which there are scores alone."""
+        """Raise a UsageError for accidents of other programs, for which only scores exist."""
         if self.emulates:
             shown = (f"{n.replace('_', '-')}:{value}" for n, value in self.accidents.items())
             raise UsageError(
@@ -285,7 +285,7 @@ def split_choices(
 
 
 def _check_value(name: str, value: object) -> str:
-    """A value that a choice may have."""
+    """The canonical text of a value; a UsageError for what is no value of the choice."""
     choice = fields().get(name)
     if choice is None:
         raise UsageError(
@@ -334,7 +334,7 @@ def _spell(choice: Choice, value: object) -> str | None:
 
 
 def _explain_share(choice: Choice, value: object) -> str:
-    """What a value of a choice takes in its parentheses, where something else is in them."""
+    """A hint on the share that a value takes in parentheses; empty where it takes none."""
     word, share = split_call(value) if isinstance(value, str) else ("", None)
     if share is None or word not in choice.shares:
         return ""
@@ -345,7 +345,7 @@ def _explain_share(choice: Choice, value: object) -> str:
 
 
 def _hint(name: str, is_before_choices: bool) -> str:
-    """What people may have meant by a name that no protocol has."""
+    """A hint on what was meant by a name that no protocol has."""
     import difflib  # imported only for mistakes
 
     hint = did_you_mean(name, NAMED)
@@ -356,7 +356,7 @@ def _hint(name: str, is_before_choices: bool) -> str:
 
 
 def _check_version(version: str) -> None:
-    """Refuse what a later version wrote: it may mean something else by the same words."""
+    """Raise a UsageError for a later version, whose words may mean something else."""
     if not re.fullmatch(r"\d+(\.\d+)*\w*", version):
         raise UsageError(f"version:{version} is not a version of corefeval: leave it out")
     if _numbers(version) > _numbers(__version__):

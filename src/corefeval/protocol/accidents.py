@@ -42,7 +42,7 @@ _YES = {"no": "no", "yes": "as coval does"}
 
 
 class Accidents(TypedDict, total=False):
-    """What other programs choose otherwise, in the order in which it is done."""
+    """The choices by which other programs differ, in the order in which they act."""
 
     window: Annotated[
         str,

@@ -10,7 +10,7 @@ _NO_SHARES: Mapping[str, float] = {}
 
 
 class Choice(NamedTuple):
-    """What is declared of a choice.
+    """The declaration of a choice.
 
     `summary` is its line of help, `values` says of each value in a few words what it does, and
     `at` names the step at which it acts. Values in `shares` take a number above 0 and up to 1 in
@@ -43,7 +43,7 @@ class Choice(NamedTuple):
 
     @property
     def spellings(self) -> dict[str, str]:
-        """What is said of each value, by the value as it is written: `overlap(0.5)`."""
+        """The meaning of each value, by the value as it is written: `overlap(0.5)`."""
         return {
             f"{value}({self.shares[value]:g})" if value in self.shares else value: meaning
             for value, meaning in (self.values or {}).items()

@@ -40,7 +40,7 @@ MINIMA = ("stated", "parse")
 
 
 class SoundChoices(TypedDict, total=False):
-    """The choices that have something to be said for each of their values."""
+    """The choices of which every value is a sound way to score."""
 
     match: Annotated[
         str,
