@@ -216,7 +216,7 @@ def test_a_forged_piece_does_nothing(tmp_path, paths):
     whole = corefeval.score(*paths)
     corefeval.score(*paths, piece_size=300, resume=folder)
     for payload in evil_pickles(marker):
-        for content in disguise(payload, (folder / "run.json").read_bytes()):
+        for content in disguise(payload, "000000.piece", (folder / "run.json").read_bytes()):
             (folder / "000000.piece").write_bytes(content)
             again = corefeval.score(*paths, piece_size=300, resume=folder)
             assert_same(notices_but(again, "unusable-files"), whole)
@@ -247,7 +247,7 @@ def test_a_piece_of_other_types_and_shapes_is_scored_again(tmp_path, value, by):
     content = piece.read_bytes()
     forgeries = [*replace_leaves(json.loads(content.partition(b"\n")[2]), value)]
     for forged in forgeries[:: 9 if by else 2]:
-        piece.write_bytes(rewrite(forged, (folder / "run.json").read_bytes()))
+        piece.write_bytes(rewrite(forged, piece.name, (folder / "run.json").read_bytes()))
         result = corefeval.score(key, response, **options)
         if any(notice.kind == "unusable-files" for notice in result.notices):
             assert_same(notices_but(result, "unusable-files"), whole)
@@ -262,6 +262,58 @@ def test_a_piece_of_another_run_is_scored_again(tmp_path, paths):
     again = corefeval.score(*paths, piece_size=300, resume=tmp_path / "one")
     assert_same(notices_but(again, "unusable-files"), whole)
     assert "one: 1 file damaged, foreign or of another version" in again.notices[-1].message
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda record: record["result"]["tables"].update(muc={"shape": "mean", "parts": ["b3"]}),
+        lambda record: record.update(
+            of_key=[{"kind": "overlapping-mentions", "text": "t", "count": 1, "items": []}]
+        ),
+        lambda record: record.update(
+            of_key=[{"kind": "overlapping-mentions", "text": "t", "count": 1, "items": ["x"]}]
+        ),
+    ],
+)
+def test_forged_counts_and_notices_are_no_traceback(tmp_path, paths, forge):
+    folder = tmp_path / "kept"
+    whole = corefeval.score(*paths)
+    corefeval.score(*paths, piece_size=300, resume=folder)
+    piece = folder / "000001.piece"
+    record = json.loads(piece.read_bytes().partition(b"\n")[2])
+    forge(record)
+    piece.write_bytes(rewrite(record, piece.name, (folder / "run.json").read_bytes()))
+    again = corefeval.score(*paths, piece_size=300, resume=folder)
+    assert again["conll"].f1 == pytest.approx(whole["conll"].f1)
+
+
+def test_a_piece_in_the_place_of_another_is_scored_again(tmp_path, paths):
+    folder = tmp_path / "kept"
+    whole = corefeval.score(*paths)
+    corefeval.score(*paths, piece_size=300, resume=folder)
+    shutil.copy(folder / "000000.piece", folder / "000001.piece")
+    again = corefeval.score(*paths, piece_size=300, resume=folder)
+    assert_same(notices_but(again, "unusable-files"), whole)
+
+
+def test_a_folder_in_the_place_of_a_piece_is_an_error(tmp_path, paths):
+    folder = tmp_path / "kept"
+    corefeval.score(*paths, piece_size=300, resume=folder)
+    (folder / "000001.piece").unlink()
+    (folder / "000001.piece").mkdir()
+    with pytest.raises(UsageError, match="the pieces cannot be kept"):
+        corefeval.score(*paths, piece_size=300, resume=folder)
+
+
+def test_a_changed_tag_set_makes_another_run(tmp_path, paths):
+    tagset = tmp_path / "tags.json"
+    tagset.write_text('{"pronoun": ["PRP"], "name": ["NNP"], "noun": ["NN"]}')
+    options = {"piece_size": 300, "resume": tmp_path / "kept", "tagset": str(tagset)}
+    corefeval.score(*paths, **options)
+    tagset.write_text('{"pronoun": ["PRP"], "name": ["NNX"], "noun": ["NN"]}')
+    with pytest.raises(UsageError, match="another tag set"):
+        corefeval.score(*paths, **options)
 
 
 def test_pieces_are_not_written_through_links(tmp_path, paths):

@@ -137,10 +137,10 @@ def test_a_forged_cell_does_nothing(folder, suite):
     first = run_suite(suite, cache=folder / "kept", trials=19)
     marker = folder / "ran"
     for payload in evil_pickles(marker):
-        for content in disguise(payload):
+        for layout in range(3):
             cells = sorted((folder / "kept").glob("*.cell"))
             for cell in cells:  # those of results, and that of tests
-                cell.write_bytes(content)
+                cell.write_bytes(disguise(payload, cell.name)[layout])
             again = run_suite(suite, cache=folder / "kept", trials=19)
             assert again.cells == first.cells
             assert again.statistics.as_dict() == first.statistics.as_dict()
@@ -157,12 +157,24 @@ def test_a_cell_of_other_types_and_shapes_is_scored_again(folder, suite, value):
         content = cell.read_bytes()
         forgeries = [*replace_leaves(json.loads(content.partition(b"\n")[2]), value)]
         for forged in forgeries[::13]:
-            cell.write_bytes(rewrite(forged))
+            cell.write_bytes(rewrite(forged, cell.name))
             again = run_suite(suite, cache=folder / "kept", trials=9)
             if any(notice.kind == "unusable-files" for notice in again.notices):
                 assert again.cells == first.cells
                 assert again.statistics.as_dict() == first.statistics.as_dict()
         cell.write_bytes(content)
+
+
+@pytest.mark.parametrize(("field", "value"), [("group", [[]]), ("metric", 5)])
+def test_forged_standings_are_made_again(folder, suite, field, value):
+    first = run_suite(suite, cache=folder / "kept", trials=19)
+    for cell in (folder / "kept").glob("*.cell"):
+        record = json.loads(cell.read_bytes().partition(b"\n")[2])
+        for standing in record["content"].get("standings", ()):
+            standing[field] = value
+        cell.write_bytes(rewrite(record, cell.name))
+    again = run_suite(suite, cache=folder / "kept", trials=19)
+    assert again.statistics.as_dict() == first.statistics.as_dict()
 
 
 def test_cells_are_not_written_through_links(folder, suite):

@@ -35,20 +35,20 @@ def evil_pickles(marker: Path) -> list[bytes]:
     return [plain, dotted]
 
 
-def disguise(payload: bytes, run: bytes = b"") -> list[bytes]:
+def disguise(payload: bytes, name: str, run: bytes = b"") -> list[bytes]:
     """A payload as it is, as earlier versions kept it, and as this one does, with valid sums.
 
-    `run` is what `run.json` says of a run, of which pieces are.
+    `name` is that of the file, `run` is what `run.json` says of a run, of which pieces are.
     """
     digest = hashlib.sha256(run).hexdigest()
     former = hashlib.sha256(digest.encode() + payload).digest() + payload
-    checksum = hashlib.sha256(run + payload).hexdigest()
+    checksum = hashlib.sha256(b"\n".join((run, name.encode(), payload))).hexdigest()
     return [payload, former, f"corefeval {__version__} {checksum}\n".encode() + payload]
 
 
-def rewrite(record: object, run: bytes = b"") -> bytes:
+def rewrite(record: object, name: str, run: bytes = b"") -> bytes:
     """A record as this version keeps it, with a valid sum."""
-    return disguise(json.dumps(record).encode(), run)[-1]
+    return disguise(json.dumps(record).encode(), name, run)[-1]
 
 
 def replace_leaves(record: Any, value: object) -> Iterator[Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from corefeval._version import __version__
-from corefeval.diagnostics import UsageError
+from corefeval.diagnostics import InputError, UsageError
 from corefeval.files import PathLike, is_remote
 from corefeval.metrics import spell
 from corefeval.model import Corpus, DocumentId
@@ -55,14 +55,22 @@ class Kept(Store):
 
     def find_piece(self, number: int) -> Share | None:
         """The share of a piece from an earlier run; None where none is kept that can be used."""
-        return self.find(f"{number:06d}.piece", _share_of)
+        return self.find(_name_piece(number), _share_of)
 
     def keep_piece(self, number: int, share: Share) -> None:
         """Write the share of a finished piece into the folder."""
-        self._put(f"{number:06d}.piece", self.pack(_share_record(share)))
+        name = _name_piece(number)
+        self._put(name, self.pack(name, _share_record(share)))
 
     def _put(self, name: str, data: bytes) -> None:
-        self.write({name: data}, "the pieces cannot be kept")
+        try:
+            self.write({name: data}, "the pieces cannot be kept")
+        except InputError as error:  # which is not about the files that are scored
+            raise UsageError(str(error)) from None
+
+
+def _name_piece(number: int) -> str:
+    return f"{number:06d}.piece"
 
 
 def _find_changes(earlier: bytes, text: bytes) -> str:

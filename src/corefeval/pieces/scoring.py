@@ -18,6 +18,7 @@ from corefeval.diagnostics import (
 )
 from corefeval.evaluation import Metrics, count
 from corefeval.features.statements import ORDERED_VALUES
+from corefeval.features.tagsets import read_tagset
 from corefeval.features.token_columns import empty_columns, take_samples
 from corefeval.files import current_limit, unpack_limit
 from corefeval.formats import fingerprint
@@ -203,7 +204,7 @@ def _describe_run(
         "metrics": [metric_request.metric.identity for metric_request in request.metrics],
         "slices": list(request.by),
         "reading": [*plan.encodings, plan.word_column, plan.key_format, plan.response_format],
-        "tag set": repr(plan.tagset),
+        "tag set": repr(plan.tagset and read_tagset(plan.tagset)),
         "pieces": [piece.size for piece in pieces],
     }
 
@@ -273,8 +274,8 @@ def read_notices(notices: Sequence[Notice], notes: Notes) -> list[Notice]:
     files = {file: number for number, file in enumerate(notes.files)}
     ranked = []
     for notice in merge_notices((*notices, *notes.notices)):
-        if notice.kind == "overlapping-mentions":
-            first = min(notice.items, key=lambda item: int(re.sub(r"\D", "", item)))
+        if notice.kind == "overlapping-mentions" and notice.items:
+            first = min(notice.items, key=lambda item: int("0" + re.sub(r"\D", "", item)))
             notice = replace(notice, items=(first,))
         number = next(
             (n for file, n in files.items() if notice.text.startswith(f"{file}: ")), len(files)

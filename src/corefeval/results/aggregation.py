@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from corefeval.diagnostics import UsageError
 from corefeval.protocol import Protocol
 from corefeval.results.rates import (
     EPSILON,
@@ -69,6 +70,8 @@ class CountTable:
     def join(tables: Sequence[CountTable]) -> CountTable:
         """The rows of several tables of one metric below each other."""
         first = tables[0]
+        if any((table.shape, table.names) != (first.shape, first.names) for table in tables):
+            raise UsageError("results with other counts of a metric cannot be added")
         if first.values is None:
             return first
         return replace(first, values=np.concatenate([_numbers(table.values) for table in tables]))

@@ -34,7 +34,7 @@ class Store:
         """`make` of a record; None where there is none, or where it cannot be used."""
         try:
             header, _, data = self.read(name).partition(b"\n")
-            if header != self._header(data):
+            if header != self._header(name, data):
                 raise ValueError("the file is damaged, or of another version or run")
             return make(json.loads(data))
         except FileNotFoundError:
@@ -51,18 +51,19 @@ class Store:
         with open(path, "rb") as stream:
             return stream.read()
 
-    def pack(self, record: object) -> bytes:
-        """A record as the content of a file that `find` reads."""
+    def pack(self, name: str, record: object) -> bytes:
+        """A record as the content of a file that `find` reads under this name."""
         data = json.dumps(record, separators=(",", ":"), allow_nan=False).encode()
-        return self._header(data) + b"\n" + data
+        return self._header(name, data) + b"\n" + data
 
     def write(self, contents: Mapping[str, bytes], problem: str) -> None:
         """Write files, packed records among them; an InputError begins with `problem`."""
         write_folder(self.folder, contents, problem=problem, follow_links=False)
 
-    def _header(self, data: bytes) -> bytes:
-        """The first line of a file: the version that wrote it, and a sum of run and data."""
-        return f"corefeval {__version__} {hashlib.sha256(self.run + data).hexdigest()}".encode()
+    def _header(self, name: str, data: bytes) -> bytes:
+        """The first line of a file: the version that wrote it, and a sum of run, name and data."""
+        sum = hashlib.sha256(b"\n".join((self.run, name.encode(), data))).hexdigest()
+        return f"corefeval {__version__} {sum}".encode()
 
     @property
     def notices(self) -> tuple[Notice, ...]:

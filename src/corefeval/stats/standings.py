@@ -389,6 +389,8 @@ class CorporaComparison(Standings[CorporaDifference]):
 
 
 def _check_standing(standing: Standing[CorporaDifference]) -> None:
+    if not isinstance(standing.metric, str) or not isinstance(standing.group, str):
+        raise ValueError("a metric and a group are named by text")
     _check_names(standing.intervals, standing.scores)
     ends = (end for interval in standing.intervals.values() for end in interval)
     _check_numbers((*standing.scores.values(), *ends))

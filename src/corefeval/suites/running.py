@@ -402,7 +402,8 @@ class Cache(Store):
 
     def keep(self, name: str, digest: str, content: Mapping[str, Any]) -> None:
         """Keep plain data; it is written with the next flush, which comes every few seconds."""
-        self._waiting[f"{name}.cell"] = self.pack({"digest": digest, "content": content})
+        file = f"{name}.cell"
+        self._waiting[file] = self.pack(file, {"digest": digest, "content": content})
         if len(self._waiting) >= _AT_ONCE or time.monotonic() - self._written > _AT_LEAST:
             self.flush()
 
