@@ -301,3 +301,11 @@ def test_a_text_is_written_in_formats_of_tokens_with_a_notice(pair, tmp_path):
         "Ada met the captain .\nShe smiled at him .\n"
     )
     assert corefeval.read(tmp_path / "out").n_mentions == 5
+
+
+def test_prompts_name_the_text_that_has_no_tokens(tmp_path, run):
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.txt").write_text("Ada smiled.\n")
+        (tmp_path / f"{name}.ann").write_text("")
+    status, _, err = run("prompt", tmp_path)
+    assert status == 1 and "one.txt: there is no column 'word'" in err

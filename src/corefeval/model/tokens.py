@@ -205,7 +205,7 @@ class Tokens:
         width = min(numbers, default=0)
         return InputError(
             f"there is no column {name!r}" + ": this is a text without tokens" * self.has_texts,
-            file=self.source,
+            file=next((t.source for t in self.tables_in_use if name not in t.columns), None),
             expected=f"one of {', '.join(self.columns)}" if self.columns else "tokens with columns",
             fix=f"the file has {width} columns; a number from 1 to that will do" if width else None,
         )
