@@ -8,9 +8,15 @@ import numpy as np
 import pytest
 
 import corefeval
+from answer_writers import CROSSING, WRITERS
 from corefeval.diagnostics import InputError
-from corefeval.formats.answers.prompts import drop_crossing, passages, write_prompts
-from corefeval.formats.answers.styles import STYLES, Passage
+from corefeval.formats.answers.prompts import (
+    STYLES,
+    Passage,
+    drop_crossing,
+    passages,
+    write_prompts,
+)
 from corefeval.model import CorpusBuilder
 from corefeval.preparation import prepare
 
@@ -244,14 +250,13 @@ def test_report_and_compare_take_answers(run, tmp_path):
 # ------------------------------------------------------------------ what models are asked
 
 
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", WRITERS)
 def test_what_is_written_is_read_back(style):
     key = corefeval.read(corefeval.example("key"))
-    chosen = STYLES[style]
     answers, wanted = {}, {}
     for name, passage in passages(key):
-        mentions = passage.mentions if chosen.crossing else drop_crossing(passage.mentions)
-        answers[name] = chosen.write(Passage(passage.words, passage.starts, mentions))
+        mentions = passage.mentions if style in CROSSING else drop_crossing(passage.mentions)
+        answers[name] = WRITERS[style](Passage(passage.words, passage.starts, mentions))
         clusters: dict[str, set[tuple[int, int]]] = {}
         for start, end, entity in mentions:
             clusters.setdefault(entity, set()).add((start, end))
@@ -314,6 +319,9 @@ def test_prompt_command(run, tmp_path):
     assert run("prompt", key, "--shots", 1)[0] == 2
     assert run("prompt", key, "--from", key)[0] == 2
     assert run("prompt", key, "--style", "nonsense")[0] == 2
+    status, _, err = run("prompt", key, "--style", "tanl")  # which is read, and not asked for
+    assert status == 2
+    assert all(name in err for name in ("markdown", "xml", "crac", "json"))
     assert run("prompt", key, "--max-tokens", 0)[0] == 2
 
 

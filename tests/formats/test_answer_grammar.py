@@ -8,9 +8,9 @@ import pytest
 
 import corefeval
 from answer_keys import WORDS, key_of, placed
+from answer_writers import WRITERS
 from corefeval.diagnostics import InputError
 from corefeval.formats.answers.prompts import passages
-from corefeval.formats.answers.styles import STYLES
 
 TAGGED = {(0, 1, "1"), (2, 7, "2"), (5, 7, "3"), (8, 9, "1"), (10, 11, "2"), (13, 14, "2")}
 LISTED = {(0, 1, "0"), (8, 9, "0"), (2, 7, "1"), (10, 11, "1"), (13, 14, "1")}
@@ -142,7 +142,7 @@ def test_a_string_that_is_listed_twice_for_all_its_places_is_repeated():
     assert [entry.state for entry in corpus.ledger.entries] == ["placed", "repeated", "lost"]
 
 
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", WRITERS)
 def test_zeros_are_asked_for_and_read_back(style, tmp_path):
     rows = ["Los (e1", "jugadores e1)", "dijeron -", "que -", "4.1 (e1)", "ganan -", ". -"]
     lines, number = ["# newdoc id = d", "# global.Entity = eid"], 0
@@ -158,6 +158,6 @@ def test_zeros_are_asked_for_and_read_back(style, tmp_path):
     key = corefeval.read(file)
     ((name, passage),) = passages(key)
     assert passage.words == ["Los", "jugadores", "dijeron", "que", "##", "ganan", "."]
-    corpus = corefeval.read_answers({name: STYLES[style].write(passage)}, key)
+    corpus = corefeval.read_answers({name: WRITERS[style](passage)}, key)
     assert {span[:2] for span in placed(corpus)} == {(0, 2), (4, 5)}
     assert corpus.ledger.lost == 0

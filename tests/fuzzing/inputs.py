@@ -12,10 +12,10 @@ from random import Random
 from typing import Any
 
 import corefeval
+from answer_writers import WRITERS
 from corefeval import CorefEvalError
 from corefeval.formats import FORMATS
 from corefeval.formats.answers.prompts import passages
-from corefeval.formats.answers.styles import STYLES
 from corefeval.model import Corpus, CorpusBuilder
 from corefeval.results import save
 from fuzzing.hostility import NAMES, NUMBERS, PIECES, VALUES
@@ -139,15 +139,15 @@ def _rows(number: int, side: int) -> bytes:
 
 def style_of(number: int) -> str:
     """The style in which a text is answered."""
-    return [*STYLES][number % len(STYLES)]
+    return [*WRITERS][number % len(WRITERS)]
 
 
 def _answers(number: int, side: int) -> bytes:
     """A text in one of the styles, as records of one kind or another."""
-    style = STYLES[style_of(number)]
+    write = WRITERS[style_of(number)]
     records = []
     for name, passage in passages(corpus(number, side)):
-        text = style.write(passage)
+        text = write(passage)
         whole = {"choices": [{"message": {"content": text}, "finish_reason": "length"}]}
         records.append({"id": name, "answer": text} if side % 2 else {"custom_id": name, **whole})
     return "\n".join(map(json.dumps, records)).encode()

@@ -35,10 +35,7 @@ _CONVERT_FILE = file_parameter("convert")
 _STATS_FILE = file_parameter("stats")
 _PROMPT_FILE = file_parameter("prompt")
 
-StyleName = Literal[
-    "markdown", "bracket", "xml", "crac", "subscript", "hash", "colon", "seq2seq", "mask", "curly",
-    "tanl", "json", "lines", "qa", "link-append",
-]  # fmt: skip
+StyleName = Literal["markdown", "xml", "crac", "json"]
 
 
 def check(

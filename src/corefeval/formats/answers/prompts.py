@@ -2,24 +2,145 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from corefeval.diagnostics import Notice, UsageError, note
 from corefeval.display import json_text
 from corefeval.formats.answers.reading import read_answers
-from corefeval.formats.answers.styles import (
-    COPY,
-    STYLES,
-    Passage,
-    Style,
-    Triple,
-    clusters_of,
-    quote,
-)
 from corefeval.formats.answers.text import ZERO
 from corefeval.model import Corpus, Document
+from corefeval.model.words import unbroken_word
+
+Triple = tuple[int, int, str]  # start, end (exclusive), entity
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Some sentences of a document: their words, where sentences begin, and the mentions."""
+
+    words: Sequence[str]
+    starts: Sequence[int]
+    mentions: Sequence[Triple] = ()
+
+    @property
+    def text(self) -> str:
+        """The words with blanks between them, a line for each sentence."""
+        bounds = pairwise([*self.starts, len(self.words)])
+        return "\n".join(" ".join(self.words[start:end]) for start, end in bounds)
+
+    def sentence(self, token: int) -> int:
+        """The number of a token's sentence, from 1."""
+        return sum(start <= token for start in self.starts)
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """A way to write coreference: how mentions are written, and how it is explained.
+
+    `blank` is the entity of a mention that is given, to be filled in.
+    """
+
+    name: str
+    write: Callable[[Passage], str]
+    task: str
+    blank: str = "?"
+    crossing: bool = False
+
+
+def _tags(opening: str, closing: str) -> Callable[[Passage], str]:
+    """A writer of tags around words; `{e}` is the entity."""
+
+    def write(passage: Passage) -> str:
+        before, behind = defaultdict[int, str](str), defaultdict[int, str](str)
+        for start, _, entity in sorted(passage.mentions, key=lambda m: (m[0], -m[1])):
+            before[start] += opening.replace("{e}", entity)
+        for _, end, entity in sorted(passage.mentions, key=lambda m: (-m[0], m[1])):
+            behind[end - 1] += closing.replace("{e}", entity)
+        words = [f"{before[i]}{word}{behind[i]}" for i, word in enumerate(passage.words)]
+        return Passage(words, passage.starts).text
+
+    return write
+
+
+def _write_crac(passage: Passage) -> str:
+    marks = defaultdict[int, list[str]](list)
+    for start, end, entity in passage.mentions:
+        if end == start + 1:
+            marks[start].append(f"[e{entity}]")
+        else:
+            marks[start].append(f"[e{entity}")
+            marks[end - 1].append(f"e{entity}]")
+    pairs = enumerate(map(unbroken_word, passage.words))
+    return " ".join(f"{word}|{','.join(marks[i])}" if marks[i] else word for i, word in pairs)
+
+
+def clusters_of(passage: Passage) -> list[list[Triple]]:
+    """The mentions of each entity, in textual order."""
+    clusters: dict[str, list[Triple]] = {}
+    for mention in sorted(passage.mentions, key=lambda m: (m[0], -m[1])):
+        clusters.setdefault(mention[2], []).append(mention)
+    return list(clusters.values())
+
+
+def _words(passage: Passage, mention: Triple) -> str:
+    return " ".join(passage.words[mention[0] : mention[1]])
+
+
+def _write_json(passage: Passage) -> str:
+    data = [
+        {
+            "id": number,
+            "mentions": [
+                {"text": _words(passage, mention), "sentence": passage.sentence(mention[0])}
+                for mention in cluster
+            ],
+        }
+        for number, cluster in enumerate(clusters_of(passage), start=1)
+    ]
+    return json.dumps(data, ensure_ascii=False, indent=1)
+
+
+def quote(passage: Passage, mention: Triple) -> str:
+    """A mention in quotes, with its sentence; quotes in it become `″`, which is read alike."""
+    words = _words(passage, mention).replace('"', "″")
+    return f'"{words}" (sentence {passage.sentence(mention[0])})'
+
+
+COPY = "Copy the text word for word and add nothing but tags: "
+_NUMBER = "the number of its entity"
+_STYLES = (
+    Style(
+        "markdown",
+        _tags("[", "](#cluster_{e})"),
+        f"{COPY}put every mention into square brackets, followed by a link to {_NUMBER}",
+        "",
+    ),
+    Style(
+        "xml",
+        _tags('<m id="{e}">', "</m>"),
+        f"{COPY}put every mention into <m> tags whose id is {_NUMBER}",
+    ),
+    Style(
+        "crac",
+        _write_crac,
+        f"{COPY}after the first word of a mention write |[e1, after its last word |e1], after a "
+        f"mention of one word |[e1], with {_NUMBER}; join several marks on one word by commas",
+        crossing=True,
+    ),
+    Style(
+        "json",
+        _write_json,
+        "Answer with JSON only: a list of entities, each with its mentions in the order of the "
+        "text, word for word, each with the number of its sentence (a line of the text), counted "
+        "from 1",
+        crossing=True,
+    ),
+)
+STYLES = {style.name: style for style in _STYLES}
 
 _TASK = (
     "You annotate coreference: which words of a text mention the same entity. Mark every mention "
@@ -101,7 +222,7 @@ def _ask(passage: Passage, style: Style, mentions: bool) -> str:
     """The text as it is shown, with or without its mentions."""
     if not mentions:
         return passage.text
-    if not style.task.startswith(COPY) or style.name == "tanl":
+    if not style.task.startswith(COPY):
         listed = sorted(passage.mentions, key=lambda m: (m[0], -m[1]))
         return f"{passage.text}\n\nMentions:\n" + "\n".join(quote(passage, m) for m in listed)
     blank = [(start, end, style.blank) for start, end, _ in passage.mentions]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 Place = tuple[int, int]
 
-BEAM = 48  # ways that are kept, fewer in a long text
+BEAM = 16  # ways that are kept, fewer in a long text
 _EFFORT = 400_000  # more chances than these, and nothing is swept
 _LEFT_OUT, _UNUSED, _SURE, _TOO_EARLY, _INSIDE, _CASE, _FAR = 3.0, 0.7, 5.0, 5.0, 4.0, 1.5, 0.05
 

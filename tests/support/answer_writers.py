@@ -1,0 +1,91 @@
+"""Writers of every form in which answers are read: those of prompts, and the ones people have."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+
+from corefeval.formats.answers.prompts import STYLES, Passage, Triple, clusters_of, quote
+from corefeval.formats.answers.text import fold_text
+
+Writer = Callable[[Passage], str]
+CROSSING = ("crac", "json", "lines", "qa", "link-append")  # these can write mentions that cross
+
+
+def tags_writer(opening: str, closing: str) -> Writer:
+    """A writer of tags around words; `{e}` is the entity."""
+
+    def write(passage: Passage) -> str:
+        words = list(passage.words)
+        for start, end, entity in sorted(passage.mentions, key=lambda m: (m[1] - m[0], -m[0])):
+            words[start] = opening.replace("{e}", entity) + words[start]
+            words[end - 1] += closing.replace("{e}", entity)
+        return Passage(words, passage.starts).text
+
+    return write
+
+
+def write_tanl(passage: Passage) -> str:
+    """Each mention but the first names an earlier one, the newest whose words are of its entity."""
+    newest: dict[str, str] = {}
+    earlier = defaultdict[str, list[str]](list)
+    tags: list[Triple] = []
+    for mention in sorted(passage.mentions, key=lambda m: (m[0], -m[1])):
+        start, end, entity = mention
+        spellings = earlier[entity]
+        clear = next((words for words in reversed(spellings) if newest[words] == entity), None)
+        link = clear or (spellings[0] if spellings else None)
+        tags.append((start, end, f" | {link}" if link else ""))
+        words = fold_text(words_of(passage, mention))
+        newest[words] = entity
+        spellings.append(words)
+    return tags_writer("[ ", "{e} ]")(Passage(passage.words, passage.starts, tags))
+
+
+def write_lines(passage: Passage) -> str:
+    return "\n".join(
+        f"- Entity {number}: " + "; ".join(quote(passage, mention) for mention in cluster)
+        for number, cluster in enumerate(clusters_of(passage), start=1)
+    )
+
+
+def write_questions(passage: Passage) -> str:
+    return "\n".join(
+        f"{quote(passage, mention)} refers to {quote(passage, cluster[0])}"
+        for cluster in clusters_of(passage)
+        for mention in cluster[1:]
+    )
+
+
+def write_links(passage: Passage) -> str:
+    links = []
+    linked = [cluster for cluster in clusters_of(passage) if len(cluster) > 1]
+    for number, cluster in enumerate(linked, start=1):
+        behind = (" ".join(passage.words[end : end + 4]) for _, end, _ in cluster)
+        first, second, *later_mentions = (
+            f"{words_of(passage, mention)} ## {words}"
+            for mention, words in zip(cluster, behind, strict=True)
+        )
+        links.append(f"{second} -> {first} | ;;")
+        links += [f"{later} -> [{number} ;;" for later in later_mentions]
+    return "\n".join(links) or "None [+ E]"
+
+
+def words_of(passage: Passage, mention: Triple) -> str:
+    return " ".join(passage.words[mention[0] : mention[1]])
+
+
+WRITERS: dict[str, Writer] = {
+    **{name: style.write for name, style in STYLES.items()},
+    "bracket": tags_writer("[e{e} ", "]"),
+    "subscript": tags_writer("[", "]_{e}"),
+    "hash": tags_writer("[", "]#{e}"),
+    "colon": tags_writer("[", ": {e}]"),
+    "seq2seq": tags_writer("<m> ", " | {e} </m>"),
+    "mask": tags_writer("<m>", "</m>#{e}"),
+    "curly": tags_writer("{{", "|{e}}}"),
+    "tanl": write_tanl,
+    "lines": write_lines,
+    "qa": write_questions,
+    "link-append": write_links,
+}
