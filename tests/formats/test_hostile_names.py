@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import corefeval
+from conllu_texts import row
 from corefeval.display import csv_cell, csv_text, json_text, shorten, visible
 from corefeval.output.latex import escape as in_latex
 
@@ -173,8 +174,8 @@ def test_csv_of_every_command_is_safe_to_open(files, run, command):
     paths += [f"@other={key}"] if command[0] == "compare" else []
     status, out, err = run(*command[:place], *paths, *command[place:], "-f", "csv")
     assert status == 0, err
-    for row in csv.reader(io.StringIO(out)):
-        for cell in row:
+    for record in csv.reader(io.StringIO(out)):
+        for cell in record:
             assert not cell.startswith(("=", "+", "@", "\t", "\r"))
             assert not cell.startswith("-") or float(cell) <= 0
 
@@ -271,3 +272,26 @@ def test_a_token_does_not_turn_the_line_round(visit, report_folder):
     }"""
     )
     assert places["Ada"] < places["saw"] < places["again"]
+
+
+CONLLUA = "1\ta" + "\t_" * 13 + "\n\n"
+CRAC = "Ada|[e1] ran\n"
+
+
+@pytest.mark.parametrize(
+    ("format", "content"),
+    [
+        ("corefud", f"# newdoc id = col_2\n{row(1, 'a')}\n\n# newdoc\n{row(1, 'b')}\n\n"),
+        ("corefud", f"# newdoc\n{row(1, 'a')}\n\n# newdoc id = col\n{row(1, 'b')}\n\n"),
+        ("conllua", f"# newdoc id = col_2\n{CONLLUA}# newdoc\n{CONLLUA}"),
+        ("crac-text", f"# newdoc id = col_2\n{CRAC}{CRAC}"),
+        ("json", '{"doc_key": "col_1", "sentences": [], "clusters": []}\n'
+                 '{"sentences": [], "clusters": []}\n'),
+    ],
+)  # fmt: skip
+def test_a_nameless_document_gets_a_name_that_no_other_has(tmp_path, format, content):
+    path = tmp_path / "col.txt"
+    path.write_text(content)
+    names = [str(document) for document in corefeval.read(path, format=format).documents]
+    assert len(set(names)) == 2
+    assert all(name.startswith("col") for name in names)

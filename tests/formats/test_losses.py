@@ -9,6 +9,7 @@ import pytest
 
 import corefeval
 from corefeval.formats import FORMATS
+from corefeval.formats.losses import note_counts
 from corefeval.model import CorpusBuilder, join
 from corefeval.model.text_tokens import has_texts, text_of
 from standoff_strategies import write_pair
@@ -245,3 +246,9 @@ def test_speakers_with_blanks_are_told(tmp_path):
     corpus.document("d", words=["a", "b"], columns={"speaker": ["Ann Lee", "Bob"]})
     told = corefeval.write(corpus.build(), tmp_path / "out.conll")
     assert [str(one).split(" with")[0] for one in told] == ["1 value of token columns"]
+
+
+def test_a_kind_that_nobody_declared_is_noted_by_its_name():
+    (notice,) = note_counts(Counter({"lost-commas": 2}), (), whose="a.txt")
+    assert (notice.kind, notice.count) == ("lost-commas", 2)
+    assert "lost-commas" in str(notice)

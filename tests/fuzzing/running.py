@@ -19,7 +19,6 @@ from unittest.mock import patch
 
 from corefeval.cli import main
 from corefeval.metrics import REGISTRY
-from corefeval.metrics.metric import _parse_text
 from fuzzing.cases import Case
 from fuzzing.inputs import Files
 
@@ -126,11 +125,10 @@ def _run_in(case: Case, folder: Path) -> Outcome:
 def _oblivion() -> Iterator[None]:
     """Within, what a process learns is forgotten at the end: every case begins as the first does.
 
-    That is metrics of one's own, what their names were taken for, and where they were looked for.
+    That is metrics of one's own, and where they were looked for.
     """
     with patch.dict(REGISTRY), patch.object(sys, "path", sys.path[:]):
         yield
-    _parse_text.cache_clear()
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ import pytest
 import corefeval
 from corefeval.cli import main
 from corefeval.metrics import REGISTRY, Metric
-from corefeval.metrics.metric import _parse_text, parse_metrics, spell
+from corefeval.metrics.metric import parse_metrics, spell
 
 KEY, EAGER, CAUTIOUS = (corefeval.example(name) for name in ("key", "eager", "cautious"))
 MODULE = '''
@@ -71,7 +71,6 @@ number = 3
 def forget(names):
     for name in names:
         del REGISTRY[name]
-    _parse_text.cache_clear()
 
 
 @pytest.fixture

@@ -119,15 +119,19 @@ def read_crac_text(source: Source, *, name: str = "") -> Corpus:
             "there is no document", file=source.file, expected="a line of words for each document"
         )
     doubtful = 0
+    taken = {DocumentId.parse(title) for _, title, _ in documents if title}
     for count, (number, title, text) in enumerate(documents, start=1):
         line = _Line(number, source.file)
         for cell in _BLANK_RUN.split(text.strip(" \t")) if text else ():
             line.add(cell)
         line.finish()
         doubtful += line.doubtful
-        stem = source.stem if len(documents) == 1 else source.stem + f"_{count}"
+        identifier = DocumentId.parse(title)
+        if not title:
+            identifier = source.name_document(count if len(documents) > 1 else None, taken)
+            taken.add(identifier)
         document = builder.document(
-            title or stem,
+            identifier,
             words=line.words,
             columns={"empty": ["1" if word.startswith(ZERO) else "" for word in line.words]},
             lines=[number] * len(line.words),

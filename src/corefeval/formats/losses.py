@@ -127,9 +127,15 @@ def note_losses(
 def note_counts(
     counts: Mapping[str, int], losses: Iterable[Tally], *, whose: str = ""
 ) -> Iterator[Notice]:
-    """Notices of what was counted, by kind; `whose` is the file that they are about."""
-    for kind, noun, text in (*losses, _HALVES):
-        yield from note(kind, counts[kind], noun, text, whose=whose)
+    """Notices of what was counted, by kind; `whose` is the file that they are about.
+
+    A kind that is not among the `losses` is noted by its name.
+    """
+    declared = (*losses, _HALVES)
+    undeclared = counts.keys() - {tally.kind for tally in declared}
+    further = (Tally(kind, "item", f"counted as ‘{kind}’") for kind in sorted(undeclared))
+    for kind, noun, text in (*declared, *further):
+        yield from note(kind, counts.get(kind, 0), noun, text, whose=whose)
 
 
 def _note_columns(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import codecs
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from encodings.aliases import aliases
 from functools import cache
+from itertools import chain, count
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import InputError, UsageError
 from corefeval.files import GZIP_MAGIC, PACKING_START, is_remote, open_file, refuse_packing, unpack
-from corefeval.model import FileName
+from corefeval.model import DocumentId, FileName
 from corefeval.model.arrays import ByteArray
 
 
@@ -71,6 +72,15 @@ class Source:
         """
         name = os.path.basename(self.file).encode(errors="backslashreplace").decode()
         return FileName(name.removesuffix(".gz").rsplit(".", 1)[0] or name)
+
+    def name_document(self, number: int | None, taken: Container[DocumentId]) -> DocumentId:
+        """An id for a nameless document, which is not `taken`: the file's name and a number.
+
+        The number is the one that is passed (none for None), or the next one that is free.
+        """
+        endings = chain(["" if number is None else f"_{number}"], map("_{}".format, count(2)))
+        identifiers = (DocumentId(self.stem + ending) for ending in endings)
+        return next(identifier for identifier in identifiers if identifier not in taken)
 
     def sibling(self, suffix: str) -> Source:
         """The file that differs from this one in its ending, such as the text of an annotation."""

@@ -245,19 +245,16 @@ def parse_metrics(
     ['muc', 'b3', 'ceafe', 'conll', 'lea']
     """
     if isinstance(metrics, str):  # loops ask for the same again and again
-        return list(_parse_text(metrics, _fingerprint()))
+        registered, requests = _PARSED.get(metrics, ([], []))
+        if registered != [*REGISTRY.values()]:
+            requests = _parse_items([metrics])
+            _PARSED[metrics] = [*REGISTRY.values()], requests  # parsing may register metrics
+        return [*requests]
     return _parse_items([metrics] if isinstance(metrics, Metric) else metrics)
 
 
-@lru_cache(maxsize=64)
-def _parse_text(text: str, registered: tuple[int, ...]) -> tuple[MetricRequest, ...]:
-    """The metrics of a text; `registered` tells one state of the registry from another."""
-    return tuple(_parse_items([text]))
-
-
-def _fingerprint() -> tuple[int, ...]:
-    """A value that changes with the registry."""
-    return tuple(map(id, REGISTRY.values()))
+# The metrics that texts ask for, each with the declarations for which this holds.
+_PARSED: dict[str, tuple[list[Declaration], list[MetricRequest]]] = {}
 
 
 def _parse_items(items: Iterable[str | Metric | MetricRequest]) -> list[MetricRequest]:

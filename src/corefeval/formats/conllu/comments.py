@@ -97,13 +97,19 @@ def find_documents(source: Source, scan: Scan) -> Documents:
     named = [line for line, key, _ in telling if key in ("newdoc", "newdoc id")]
     if scan.token_line.size and (not named or scan.token_line[0] < named[0]):
         telling.insert(0, (0, "newdoc", ""))
+    taken = {
+        DocumentId.parse(value) for _, key, value in telling if value and key.startswith("newdoc")
+    }
     header: Header | None = None
     metadata: dict[str, str] = {}
     for line, key, value in telling:
         if key in ("newdoc", "newdoc id"):
-            number = len(documents.identifiers)
-            fallback = source.stem + (f"_{number + 1}" if number else "")
-            identifier = DocumentId.parse(value) if value else DocumentId(fallback)
+            number = len(documents.identifiers) + 1
+            if value:
+                identifier = DocumentId.parse(value)
+            else:
+                identifier = source.name_document(number if number > 1 else None, taken)
+                taken.add(identifier)
             if identifier in seen:
                 raise repetition_error(source, identifier, seen[identifier], line)
             seen[identifier] = line

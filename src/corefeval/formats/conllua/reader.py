@@ -23,13 +23,23 @@ from corefeval.formats.conllua.cells import (
 from corefeval.formats.declarations import Tally
 from corefeval.formats.losses import note_counts, sentence_numbers
 from corefeval.formats.source import Oddity, Source
-from corefeval.model import BRIDGING, DEIXIS, IDENTITY, NON_REFERRING, SPLIT, Corpus, CorpusBuilder
+from corefeval.model import (
+    BRIDGING,
+    DEIXIS,
+    IDENTITY,
+    NON_REFERRING,
+    SPLIT,
+    Corpus,
+    CorpusBuilder,
+    DocumentId,
+)
 from corefeval.model.builder import DocumentBuilder, Reference, note_unresolved
 
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _RANGE = re.compile(r"[0-9]{1,9}-[0-9]{1,9}")
 _PSEUDO = re.compile(r".*[-_]pseudo", re.IGNORECASE | re.DOTALL)
 _OTHER = re.compile(r"\W+")
+_NEW_DOCUMENT = ("newdoc", "newdoc id")
 _LAYERS = {"IDENTITY": IDENTITY, "DISCOURSE_DEIXIS": DEIXIS}
 _MARKED = (*_LAYERS, "BRIDGING", "REFERENCE", "NOM_SEM")
 _KNOWN = frozenset(("EntityID", "MarkableID", "Min", "SemType", "ElementOf"))
@@ -64,7 +74,7 @@ _ODDITIES = (
 class _Text:
     """The text of a document: a row of cells for each token, and cells that are not empty."""
 
-    name: str
+    identifier: DocumentId
     metadata: dict[str, str] = field(default_factory=dict)
     ids: list[str] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)
@@ -106,8 +116,9 @@ def read_conllua(
             fix="check that this is the right file, and its format",
         )
     _drop_empty_columns(builder, but=("empty", *(TOKEN_COLUMNS if all_columns else ("word",))))
+    unresolved = counts.pop("unresolved-relations", 0)
     builder.notices += note_counts(counts, _ODDITIES, whose=source.file)
-    builder.notices += note_unresolved(counts["unresolved-relations"], source.file)
+    builder.notices += note_unresolved(unresolved, source.file)
     return builder.build()
 
 
@@ -118,17 +129,22 @@ def _documents(source: Source, counts: Counter[str]) -> Iterator[_Text]:
     comments: dict[str, str] = {}
     inside, number = False, 0
     content = source.text
-    for index, ended in enumerate(content.split("\n" if "\n" in content else "\r")):
+    lines = content.split("\n" if "\n" in content else "\r")
+    new_documents = (read_comment(line) for line in lines if line.startswith("#"))
+    taken = {DocumentId.parse(v) for key, v in new_documents if v and key in _NEW_DOCUMENT}
+    for index, ended in enumerate(lines):
         place, line = source.line(index), ended.removesuffix("\r")
         if line.startswith("#"):
             key, value = read_comment(line)
             if key == "global.columns":
                 columns = value.upper().split()
-            elif key in ("newdoc", "newdoc id"):
+            elif key in _NEW_DOCUMENT:
                 if text is not None:
                     yield text
                 number += 1
-                text = _Text(value or source.stem + (f"_{number}" if number > 1 else ""))
+                nameless = source.name_document(number if number > 1 else None, taken)
+                text = _Text(DocumentId.parse(value) if value else nameless)
+                taken.add(text.identifier)
                 comments, inside = {}, False
             elif key.startswith("meta::") and text is not None:
                 text.metadata[key.removeprefix("meta::")] = value
@@ -137,7 +153,9 @@ def _documents(source: Source, counts: Counter[str]) -> Iterator[_Text]:
         elif not line.strip():
             inside = False
         else:
-            text = text or _Text(source.stem)
+            if text is None:
+                text = _Text(source.name_document(None, taken))
+                taken.add(text.identifier)
             if not inside:
                 text.starts.append(len(text.rows))
                 text.comments.append(comments)
@@ -232,7 +250,7 @@ class _DocumentReader:
         self.text.drop_empty_sentences()
         columns = _token_columns(self.text)
         document = self.builder.document(
-            self.text.name,
+            self.text.identifier,
             words=columns.pop("word"),
             columns=columns,
             sentence_starts=self.text.starts,

@@ -45,7 +45,10 @@ def read_records(
     records: Sequence[Record], source: Source, *, name: str = "", kind: str = "json"
 ) -> Corpus:
     """The corpus of the records of a file, of one kind or for `json` of any."""
-    reader = _Reader(source, len(records), any("speakers" in record.values for record in records))
+    has_speakers = any("speakers" in record.values for record in records)
+    ids = (record.stated_id() for record in records)
+    taken = {DocumentId.parse(stated) for stated in ids if stated is not None}
+    reader = _Reader(source, len(records), has_speakers, taken)
     pairs = ((record, KINDS[kind_of(record) if kind == "json" else kind]) for record in records)
     corpora = []
     for has_texts, run in groupby(pairs, key=lambda pair: pair[1].words == "text"):
@@ -64,6 +67,7 @@ class _Reader:
     source: Source
     n_records: int
     has_speakers: bool  # a column of some documents is one of all
+    taken: set[DocumentId]  # ids that records state, and those that nameless ones got
     counts: Counter[str] = field(default_factory=Counter)
     records: dict[DocumentId, Record] = field(default_factory=dict)
 
@@ -101,9 +105,11 @@ class _Reader:
 
     def _identifier(self, record: Record) -> DocumentId:
         """The id that a record states, or one from the file's name; an error if it is taken."""
-        stated, stem = record.stated_id(), self.source.stem
+        stated = record.stated_id()
         if stated is None:
-            identifier = DocumentId(stem if self.n_records == 1 else stem + f"_{record.number}")
+            number = record.number if self.n_records > 1 else None
+            identifier = self.source.name_document(number, self.taken)
+            self.taken.add(identifier)
         else:
             identifier = DocumentId.parse(stated)
         first = self.records.setdefault(identifier, record)
