@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from corefeval.checks import split_call
 from corefeval.diagnostics import Notice
 from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 from corefeval.model.bridging import bridging_pairs
 from corefeval.model.sets import EntitySets, find_sets, non_referring
-from corefeval.syntax import split_call
 
 
 @dataclass(frozen=True, eq=False)

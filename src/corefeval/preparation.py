@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from corefeval.alignment import Alignment, align
-from corefeval.checks import did_you_mean
+from corefeval.checks import did_you_mean, split_call
 from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.features import Features, pair_features
 from corefeval.formats import check_reading, read, read_with_key
@@ -23,7 +23,6 @@ from corefeval.model.text_tokens import has_texts
 from corefeval.pairing import DocumentPairs, Kept, apply_policies, mismatch_notices, pair
 from corefeval.pieces import as_file
 from corefeval.protocol import STEPS, Choices, Protocol, choices, split_choices
-from corefeval.syntax import split_call
 
 if TYPE_CHECKING:
     from corefeval.beyond import Beyond
@@ -275,7 +274,7 @@ def _prepare_corpora(
         protocol = protocol.but(spans=pairing.spans)
     corpora, joined = [pairing.key, pairing.response], list[Notice]()
     if protocol.across != "none":
-        from corefeval.pairing.groups import join_groups
+        from corefeval.pairing.regrouping import join_groups
 
         corpora, joined = join_groups(corpora, protocol.across)
     if joined and plan.features:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from corefeval.alignment import Alignment
+from corefeval.checks import CROSS
 from corefeval.diagnostics import CorefEvalError, Notice, UsageError, plural
 from corefeval.metrics import Metric, parse_metrics
 from corefeval.metrics.counting import Counts
@@ -20,7 +21,6 @@ from corefeval.preparation import Prepared
 from corefeval.results import CountTable, Result, Slices
 from corefeval.results.rates import rates_of
 from corefeval.results.slices import in_order, unlike
-from corefeval.syntax import CROSS
 
 if TYPE_CHECKING:
     from corefeval.beyond import Beyond

@@ -13,7 +13,6 @@ from scipy.optimize import linear_sum_assignment
 
 from corefeval import assignment
 from corefeval.assignment import heaviest_matching, prices
-from corefeval.assignment.chains import match_chains
 from corefeval.assignment.prices import match_by_prices
 from corefeval.cli import main
 from corefeval.diagnostics import LongWait
@@ -95,7 +94,7 @@ def test_paths_and_cycles(data):
     row, column = np.array(rows)[order], np.array(columns)[order]
     values = st.integers(1, 4).map(float) | st.floats(0.1, 1.0)
     weight = np.array(data.draw(st.lists(values, min_size=row.size, max_size=row.size)))
-    chosen = match_chains(row, column, weight)
+    chosen = heaviest_matching(row, column, weight)
     assert np.unique(row[chosen]).size == np.unique(column[chosen]).size == chosen.size
     table = np.zeros((start, start))
     table[row, column] = weight

@@ -8,7 +8,7 @@ import re
 import pytest
 
 import corefeval
-from corefeval.tabular import are_same
+from corefeval.display import are_same
 
 KEY, EAGER, CAUTIOUS = (corefeval.example(name) for name in ("key", "eager", "cautious"))
 OTHERS = {"eager": EAGER, "cautious": CAUTIOUS}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import corefeval
 from corefeval import Notice, UsageError, corpus_from_arrays, score
-from corefeval.pairing.segments import segment
+from corefeval.pairing.regrouping import segment
 from corefeval.preparation import prepare
 from corefeval.stats import intervals, with_intervals
 

@@ -101,9 +101,7 @@ ROOMS = {
     "diagnostics": set(),
     "display": set(),
     "_version": set(),
-    "syntax": set(),
     "checks": set(),
-    "tabular": set(),
     "files": set(),
     "protocol": {"_version"},
     "model": set(),
@@ -167,7 +165,7 @@ ROOMS = {
 }  # fmt: skip
 
 
-EVERYWHERE = ("checks", "diagnostics", "display", "files", "syntax", "tabular")
+EVERYWHERE = ("checks", "diagnostics", "display", "files")
 
 
 def test_rooms_import_only_what_they_may():

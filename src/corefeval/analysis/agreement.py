@@ -15,7 +15,7 @@ import numpy as np
 
 from corefeval.analysis.alpha import Alpha, AlphaCounts, Coding, count_alpha, parse_distances
 from corefeval.diagnostics import Notice, UsageError, plural
-from corefeval.display import distinct_names
+from corefeval.display import Row, Tabular, distinct_names, have_same_fields
 from corefeval.evaluation import Metrics, count
 from corefeval.formats import read_ahead
 from corefeval.metrics import parse_metrics
@@ -27,7 +27,6 @@ from corefeval.pairing.mismatches import MISMATCHES
 from corefeval.preparation import Input, Options, Plan, plan, prepare_corpora
 from corefeval.protocol import STEPS, Protocol, join_protocols
 from corefeval.results import Result
-from corefeval.tabular import Row, Tabular, have_same_fields
 
 Pairs = dict[tuple[str, str], float]
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from corefeval.diagnostics import plural
+from corefeval.display import Row, Tabular
 from corefeval.features import Features
 from corefeval.features.makers import UNLABELLED
 from corefeval.model import DEIXIS, IDENTITY, LAYERS, NON_REFERRING, Corpus
@@ -17,7 +18,6 @@ from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.bridging import bridging_pairs
 from corefeval.model.sets import find_elements
 from corefeval.model.text_tokens import has_texts
-from corefeval.tabular import Row, Tabular
 
 SIZES = ((1, 1), (2, 2), (3, 5), (6, 10), (11, 50), (51, None))
 _FEW_VALUES = 15  # a feature with more values is text, not a kind

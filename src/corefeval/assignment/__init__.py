@@ -17,9 +17,9 @@ fulfil it where weights are equal: then one is taken and the other goes with the
 
 So edges are taken, rows and columns removed, until no edge fulfils the condition. On real data
 little is left: entities that exchanged mentions with each other. Whatever remains falls into
-connected components. Paths and cycles are solved in linear time (`chains`); a few small components
-are enumerated, by dynamic programming over subsets; dense ones go to a matrix solver, and all
-others together to the one for sparse graphs (`prices`), which takes about as long for many small
+connected components. Paths and cycles are solved in linear time; a few small components are
+enumerated, by dynamic programming over subsets; dense ones go to a matrix solver, and all others
+together to the one for sparse graphs (`prices`), which takes about as long for many small
 components as for a large one. (Where rounds take only few edges each, as along a chain of equal
 overlaps, the components are solved without waiting for the last round.)
 
@@ -37,7 +37,6 @@ from functools import partial
 
 import numpy as np
 
-from corefeval.assignment.chains import match_chains
 from corefeval.model.arrays import BoolArray, FloatArray, IntArray, dense_ranks, without_gaps
 
 # A component is enumerated if that takes at most so many steps: edges times sets of columns.
@@ -178,7 +177,7 @@ def _solve_components(row: IntArray, column: IntArray, weight: FloatArray) -> In
     taken = []
     for kind, solve in (
         (is_alone, partial(_solve_one_by_one, component=of_row)),
-        (is_chain, match_chains),
+        (is_chain, _match_chains),
         (~(is_alone | is_chain), _match_by_prices),
     ):
         edges = np.flatnonzero(kind[of_row][row])
@@ -333,3 +332,67 @@ def _solve_large(edges: list[Edge], *, is_dense: bool) -> list[int]:
     matched_rows, matched_columns = linear_sum_assignment(gain, maximize=True)
     partner[matched_rows] = matched_columns
     return list(map(int, np.flatnonzero(partner[rows] == columns)))
+
+
+def _match_chains(row: IntArray, column: IntArray, weight: FloatArray) -> IntArray:
+    """The edges of a heaviest matching where no row and no column has more than two edges.
+
+    The edges of a component follow each other along a path or around a cycle, and only neighbours
+    exclude each other. A heaviest matching of a cycle either lacks its first edge, and is one of
+    the path of the others; or has it, and is that edge and one of the path of those that are not
+    beside it.
+    """
+    neighbours = _others(row), _others(column)
+    weights = weight.tolist()
+    is_new = [True] * row.size
+    taken: list[int] = []
+    ends = np.flatnonzero((np.array(neighbours[0]) < 0) | (np.array(neighbours[1]) < 0)).tolist()
+    for first in (*ends, *range(row.size)):
+        if not is_new[first]:
+            continue
+        # From an end the way leads to the side where there is another edge; else to either.
+        side = 0 if neighbours[1][first] < 0 else 1
+        chain, edge = [], first
+        while edge >= 0 and is_new[edge]:
+            is_new[edge] = False
+            chain.append(edge)
+            edge = neighbours[side][edge]
+            side = 1 - side
+        taken += _match_cycle(chain, weights) if edge == first else _match_path(chain, weights)
+    return np.array(taken, dtype=np.int64)
+
+
+def _others(vertex: IntArray) -> list[int]:
+    """For each edge, the other one at its vertex; −1 where there is none."""
+    order = np.argsort(vertex, kind="stable")
+    pairs = np.flatnonzero(vertex[order[1:]] == vertex[order[:-1]])
+    neighbour = np.full(vertex.size, -1)
+    neighbour[order[pairs]], neighbour[order[pairs + 1]] = order[pairs + 1], order[pairs]
+    neighbours: list[int] = neighbour.tolist()
+    return neighbours
+
+
+def _match_path(chain: list[int], weights: list[float]) -> list[int]:
+    """The edges of a heaviest matching of a path, from its end to its beginning.
+
+    The best value of the first k edges is the larger of that of the first k − 1, and the weight of
+    the k-th with that of the first k − 2.
+    """
+    values = [0.0, 0.0]  # of the first k edges, at k + 1
+    for edge in chain:
+        values.append(max(values[-1], values[-2] + weights[edge]))
+    taken = []
+    k = len(chain)
+    while k > 0:
+        if values[k + 1] > values[k]:
+            taken.append(chain[k - 1])
+            k -= 1
+        k -= 1
+    return taken
+
+
+def _match_cycle(chain: list[int], weights: list[float]) -> list[int]:
+    """The edges of a heaviest matching of a cycle."""
+    without = _match_path(chain[1:], weights)
+    around = [chain[0], *_match_path(chain[2:-1], weights)]
+    return max(without, around, key=lambda edges: sum(weights[edge] for edge in edges))

@@ -24,8 +24,8 @@ def parse_limits(texts: Sequence[str]) -> list[Limit]:
     >>> parse_limits(["conll=60, lea.recall = 40"])
     [('conll', 'f1', 60.0), ('lea', 'recall', 40.0)]
     """
+    from corefeval.checks import split_list
     from corefeval.metrics import Metric
-    from corefeval.syntax import split_list
 
     if texts and not any(split_list("".join(texts))):
         raise UsageError("--fail-under needs a limit: METRIC=NUMBER, such as conll=60")
@@ -100,8 +100,8 @@ def check_not_worse(comparison: Comparison, baseline: str, metrics: str | None) 
 
 
 def _as_written(metrics: str) -> list[str]:
+    from corefeval.checks import split_list
     from corefeval.metrics import presets, spell
-    from corefeval.syntax import split_list
 
     names: list[str] = []
     for name in split_list(metrics):

@@ -63,11 +63,11 @@ def report(
     sort
         Sort responses by score, best first, or keep the order given.
     """
+    from corefeval.checks import split_list
     from corefeval.cli.responses import check_asked, read_all
     from corefeval.reports import DEFAULT_FEATURES
     from corefeval.reports import report as make
     from corefeval.reports.page import check_library
-    from corefeval.syntax import split_list
 
     check_library()
     labels = [label(argument) for argument in (response, *more)]

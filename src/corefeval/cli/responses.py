@@ -206,7 +206,7 @@ def _by_match(results: Sequence[Result]) -> list[Result]:
 
 def _matches(request: Request) -> list[dict[str, Any]]:
     """The options, once for each of the ways to match mentions that a score was asked for."""
-    from corefeval.syntax import split_list
+    from corefeval.checks import split_list
 
     wishes = list(split_list(request.options.get("match") or ""))
     if len(wishes) < 2 or request.command != "score":
@@ -302,9 +302,9 @@ def read_all(
 
 def _load_saved(name: str | None, path: str, request: Request) -> list[Result]:
     """Saved results, with the metrics that were asked for."""
+    from corefeval.checks import split_list
     from corefeval.evaluation import load_all
     from corefeval.features import canonical_feature
-    from corefeval.syntax import split_list
 
     results = []
     for result in load_all(path):

@@ -51,7 +51,7 @@ class TestOptions:
     @property
     def wishes(self) -> dict[str, Any]:
         """The options that were given, as `compare_corpora` takes them."""
-        from corefeval.syntax import split_list
+        from corefeval.checks import split_list
 
         options = {name: value for name, value in asdict(self).items() if value is not None}
         if "resample" in options:

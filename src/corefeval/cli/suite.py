@@ -265,9 +265,9 @@ def check(
     systems
         Check only the responses of these systems; names separated by commas.
     """
+    from corefeval.checks import split_list
     from corefeval.suites.checking import check_suite
     from corefeval.suites.definition import read_suite
-    from corefeval.syntax import split_list
 
     check_paths([], [suite], output)
     report = check_suite(read_suite(suite), strict=strict, systems=split_list(systems))

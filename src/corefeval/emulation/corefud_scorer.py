@@ -14,6 +14,7 @@ from itertools import zip_longest
 
 import numpy as np
 
+from corefeval.checks import split_list
 from corefeval.diagnostics import (
     Notice,
     PairingError,
@@ -61,7 +62,6 @@ from corefeval.metrics.counting import Counts, ratio_counts
 from corefeval.model import Corpus
 from corefeval.protocol import Protocol, fields
 from corefeval.results import CountTable, Result
-from corefeval.syntax import split_list
 
 Metrics = str | Metric | Iterable[str | Metric]
 

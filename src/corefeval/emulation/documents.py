@@ -20,7 +20,7 @@ from corefeval.live.spans import spans_reading, with_positions
 from corefeval.model import Corpus, DocumentId
 from corefeval.model.text_tokens import has_texts
 from corefeval.pairing import pair
-from corefeval.pairing.groups import join_groups
+from corefeval.pairing.regrouping import join_groups
 from corefeval.protocol import Protocol, Spans, programs_with
 
 Mention = Any  # hashable; a tuple (first token, last token, gaps …) where there are tokens

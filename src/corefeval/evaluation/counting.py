@@ -7,14 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from corefeval.alignment import Alignment
-from corefeval.checks import check_count, check_probability, check_seed, check_type
+from corefeval.checks import check_count, check_probability, check_seed, check_type, split_list
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.metrics import Metric, parse_metrics, spell
 from corefeval.metrics.metric import DEFAULT_PRESET, MetricRequest
 from corefeval.preparation import Prepared
 from corefeval.results import CountTable, Result, Slices
 from corefeval.slicing import count_table, cuts, own_feature, slice_result
-from corefeval.syntax import split_list
 
 SEGMENTS = 20  # into which a single document is cut
 
@@ -38,7 +37,7 @@ class Sampling:
             check_seed(self.seed)
         if self.segments is SEGMENTS:
             return
-        from corefeval.pairing.segments import LEAST
+        from corefeval.pairing.regrouping import LEAST
 
         number = self.segments
         if isinstance(number, bool) or not isinstance(number, int) or number < LEAST:
@@ -75,7 +74,7 @@ def count_and_sample(
     if len(result.document_ids) != 1 or (sampling.ci is None and not sampling.as_segments):
         return result if sampling.ci is None else with_intervals(result, sampling)
     from corefeval.evaluation.segments import segment_prepared
-    from corefeval.pairing.segments import segment_notice
+    from corefeval.pairing.regrouping import segment_notice
 
     parts = segment_prepared(prepared, sampling.segments)
     if isinstance(parts, Notice):

@@ -10,7 +10,7 @@ import numpy as np
 from corefeval.diagnostics import Notice
 from corefeval.features import PartFeatures
 from corefeval.matching import Matches
-from corefeval.pairing.segments import Segmentation, segment
+from corefeval.pairing.regrouping import Segmentation, segment
 from corefeval.preparation import Prepared
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from functools import partial
 from itertools import pairwise
 from typing import Literal, get_args
 
+from corefeval.checks import CROSS, parse_call, split_list
 from corefeval.diagnostics import UndefinedMetricError, UsageError
-from corefeval.syntax import CROSS, parse_call, split_list
 
 Level = Literal["document", "entity", "mention"]
 

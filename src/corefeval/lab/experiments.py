@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from corefeval.checks import check_seed, did_you_mean
 from corefeval.diagnostics import Notice, UsageError
+from corefeval.display import Record, Tabular
 from corefeval.metrics import Metric
-from corefeval.tabular import Record, Tabular
 
 if TYPE_CHECKING:
     from corefeval.model import Corpus

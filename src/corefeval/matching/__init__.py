@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from corefeval.checks import split_call
+from corefeval.matching.candidates import Candidates, Matches, Mentions, TokenSets, resolve
 from corefeval.matching.matchers import (
     match_exactly,
     match_heads,
@@ -16,8 +18,6 @@ from corefeval.matching.matchers import (
     match_overlapping,
     match_partially,
 )
-from corefeval.matching.resolution import Candidates, Matches, Mentions, TokenSets, resolve
-from corefeval.syntax import split_call
 
 Matcher = Callable[[Mentions, Mentions], Matches]
 

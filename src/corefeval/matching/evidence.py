@@ -12,9 +12,8 @@ from corefeval.features import Features
 from corefeval.features.annotations import HEAD_RULES, find_matched_heads
 from corefeval.features.declarations import MissingFeatureError
 from corefeval.features.minimum_spans import LONGEST, minimum_spans
+from corefeval.matching.candidates import Mentions, TokenSets, bounds, contain, sizes
 from corefeval.matching.matchers import common_rows
-from corefeval.matching.overlaps import bounds, contain, sizes
-from corefeval.matching.resolution import Mentions, TokenSets
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 from corefeval.model.moving import MINIMUM, parse_minimum

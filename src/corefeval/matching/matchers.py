@@ -7,16 +7,20 @@ from typing import TypeVar
 
 import numpy as np
 
-from corefeval.matching.overlaps import (
+from corefeval.matching.candidates import (
+    Candidates,
+    Matches,
+    Mentions,
+    TokenSets,
     bounds,
     common_share,
     common_tokens,
     contain,
     find_overlaps,
+    resolve,
     sizes,
     stride_of,
 )
-from corefeval.matching.resolution import Candidates, Matches, Mentions, TokenSets, resolve
 from corefeval.model.arrays import BoolArray, IntArray, distinct, is_sorted, ragged_arange
 
 

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from corefeval.checks import check_choice, check_type, did_you_mean
+from corefeval.checks import check_choice, check_type, did_you_mean, parse_call, split_list
 from corefeval.diagnostics import UndefinedMetricError, UsageError
 from corefeval.metrics.declarations import SAME, Declaration, Level, Shape, Value
 from corefeval.metrics.papers import PAPERS
 from corefeval.metrics.standard import STANDARD
-from corefeval.syntax import parse_call, split_list
 
 if TYPE_CHECKING:
     from corefeval.alignment import Alignment

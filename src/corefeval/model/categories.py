@@ -14,8 +14,8 @@ from typing import Any, Generic, Self, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from corefeval.checks import CROSS
 from corefeval.model.arrays import IntArray
-from corefeval.syntax import CROSS
 
 
 @dataclass(frozen=True, eq=False)

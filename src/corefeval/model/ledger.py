@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from corefeval.tabular import Row, Tabular
+from corefeval.display import Row, Tabular
 
 State = Literal["placed", "changed", "repeated", "lost"]
 STATES: tuple[State, ...] = ("placed", "changed", "repeated", "lost")

@@ -11,9 +11,9 @@ from corefeval.checks import did_you_mean
 from corefeval.diagnostics import UsageError
 
 if TYPE_CHECKING:
+    from corefeval.display import Tabular
     from corefeval.output.style import Width
     from corefeval.output.tables import Drawing, Sheet
-    from corefeval.tabular import Tabular
 
 Format = Literal[
     "text", "json", "csv", "markdown", "latex", "conll", "coval", "corefud", "codabench"
@@ -131,7 +131,7 @@ def make_sheet(result: Tabular) -> Sheet:
 
 def _list_results(results: object) -> list[Any]:
     """One result or several as a list; a UsageError for anything else."""
-    from corefeval.tabular import Tabular
+    from corefeval.display import Tabular
 
     if isinstance(results, Tabular):
         return [results]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from corefeval._version import __version__
 from corefeval.diagnostics import plural
-from corefeval.display import shorten
+from corefeval.display import Row, shorten
 from corefeval.output.tables import (
     Cell,
     Cells,
@@ -23,7 +23,6 @@ from corefeval.output.tables import (
     table_of,
     titled_rows,
 )
-from corefeval.tabular import Row
 
 if TYPE_CHECKING:
     from corefeval.analysis.agreement import Agreement, Pairs

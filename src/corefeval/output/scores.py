@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from corefeval._version import __version__
 from corefeval.diagnostics import plural
-from corefeval.display import shorten
+from corefeval.display import Row, shorten
 from corefeval.output.lines import (
     NO_INTERVALS,
     Intervals,
@@ -38,7 +38,6 @@ from corefeval.output.tables import (
 )
 from corefeval.results import Result, Score, Slices
 from corefeval.results.slices import all_values
-from corefeval.tabular import Row
 
 # With more columns than this only F1 fits beside each other.
 _COLUMNS = 9

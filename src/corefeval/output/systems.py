@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from corefeval._version import __version__
 from corefeval.diagnostics import UsageError, plural
+from corefeval.display import Row
 from corefeval.output.differences import (
     disagreements,
     driver_table,
@@ -37,7 +38,6 @@ from corefeval.output.tables import (
     table_of,
     titled_rows,
 )
-from corefeval.tabular import Row
 
 if TYPE_CHECKING:
     from corefeval.stats import Comparison

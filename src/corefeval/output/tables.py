@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, cast
 
 from corefeval._version import __version__
-from corefeval.display import csv_text, json_text
+from corefeval.checks import CROSS, split_list
+from corefeval.display import Row, columns_of, csv_text, json_text
 from corefeval.output.style import current_style
 from corefeval.results import Score
-from corefeval.syntax import CROSS, split_list
-from corefeval.tabular import Row, columns_of
 
 # Small raised letters, as far as there are any.
 RAISED = dict(zip("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True))

@@ -16,8 +16,8 @@ from corefeval.model.identity import mention_codes
 from corefeval.model.joining import stack_mentions, strip_details
 from corefeval.model.text_tokens import has_texts
 from corefeval.pairing.documents import pair, partners, put_on_tokens
-from corefeval.pairing.groups import join_groups
 from corefeval.pairing.policies import apply_policies
+from corefeval.pairing.regrouping import join_groups
 from corefeval.pairing.zeros import settle_zeros
 from corefeval.protocol import Protocol, Spans, Zeros
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 from corefeval._version import __version__
-from corefeval.checks import did_you_mean
+from corefeval.checks import did_you_mean, split_call
 from corefeval.diagnostics import UsageError
 from corefeval.protocol.choice import NUMBER, Choice
 from corefeval.protocol.declarations import (
@@ -42,7 +42,6 @@ from corefeval.protocol.declarations import (
     fields,
 )
 from corefeval.protocol.named import NAMED, NamedProtocol, find_named, programs_with
-from corefeval.syntax import split_call
 
 __all__ = [
     "NAMED",

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Literal, Unpack
 
 from corefeval.analysis.errors import ErrorAnalysis, analyse_prepared, judge_alike
-from corefeval.checks import check_choice
+from corefeval.checks import check_choice, split_list
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.display import distinct_names
 from corefeval.evaluation import Method, Metrics, Sampling, count
@@ -19,7 +19,6 @@ from corefeval.preparation import Input, Options, Plan, Prepared, Stated, plan, 
 from corefeval.protocol import STEPS, Protocol
 from corefeval.reports.page import Report, check_library
 from corefeval.reports.payload import Scored, collect_notices, describe_choices, make_payload
-from corefeval.syntax import split_list
 
 __all__ = ["DEFAULT_FEATURES", "Report", "report"]
 

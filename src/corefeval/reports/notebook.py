@@ -11,9 +11,9 @@ from corefeval.display import visible
 from corefeval.output import make_sheet
 
 if TYPE_CHECKING:
+    from corefeval.display import Tabular
     from corefeval.model.views import Document, Entity, Mention
     from corefeval.output.tables import Cell, Column, Table
-    from corefeval.tabular import Tabular
 
 MOST_TOKENS = 1500
 MOST_ENTITIES = 200

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import UndefinedRateError
-from corefeval.tabular import Row
+from corefeval.display import Row
 
 Numbers = NDArray[np.float64]
 Rates = dict[str, Numbers]

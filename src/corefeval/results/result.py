@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from corefeval._version import __version__
 from corefeval.diagnostics import InputError, Notice, UsageError, merge_notices, plural
+from corefeval.display import Row, Tabular
 from corefeval.protocol import OF_MENTIONS, Protocol, join_protocols
 from corefeval.protocol import fields as protocol_fields
 from corefeval.results.aggregation import Aggregation, CountTable, average_rates
 from corefeval.results.rates import Numbers, Rates, Score, score_rows
-from corefeval.tabular import Row, Tabular
 
 if TYPE_CHECKING:
     from corefeval.results.slices import Slices

@@ -9,12 +9,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from corefeval.checks import CROSS, split_list
 from corefeval.diagnostics import UsageError, list_names
+from corefeval.display import Row, Tabular
 from corefeval.results.aggregation import CountTable
 from corefeval.results.rates import score_rows
 from corefeval.results.result import DocumentResult, Result
-from corefeval.syntax import CROSS, split_list
-from corefeval.tabular import Row, Tabular
 
 Level = Literal["document", "entity", "mention"]
 SPECIAL = ("other", "none")

@@ -10,6 +10,7 @@ from typing import Literal, get_args
 
 from corefeval.checks import check_choice
 from corefeval.diagnostics import Notice, UsageError, plural
+from corefeval.display import Row, have_same_fields
 from corefeval.results import Result
 from corefeval.stats.differences import Concordance, Differences, concordance, differences
 from corefeval.stats.intervals import Interval
@@ -17,7 +18,6 @@ from corefeval.stats.power import Power, documents_needed
 from corefeval.stats.resampling import choose_metrics, unit_of
 from corefeval.stats.significance import TOLERANCE, Options
 from corefeval.stats.standings import PairDifference, Standing, Standings
-from corefeval.tabular import Row, have_same_fields
 
 Table = Literal["scores", "differences"]
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import UsageError, plural
+from corefeval.display import Row, Tabular
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
 from corefeval.stats.resampling import (
@@ -28,7 +29,6 @@ from corefeval.stats.resampling import (
     stack_comparable,
 )
 from corefeval.stats.significance import TOLERANCE
-from corefeval.tabular import Row, Tabular
 
 Outcome = Literal["win", "loss", "tie"]
 

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from corefeval.checks import check_choice
+from corefeval.checks import check_choice, split_list
 from corefeval.diagnostics import Notice, plural
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
@@ -28,7 +28,6 @@ from corefeval.stats.significance import (
     randomization_p,
 )
 from corefeval.stats.standings import EVERYTHING, PairDifference, Standing, conclude
-from corefeval.syntax import split_list
 
 _SHOWN = 5  # of what a notice lists
 

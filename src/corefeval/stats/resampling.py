@@ -19,13 +19,13 @@ from typing import Any, TypeGuard, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from corefeval.checks import split_list
 from corefeval.diagnostics import UsageError, excerpt, plural
 from corefeval.display import distinct_names
 from corefeval.protocol import OF_MENTIONS, Protocol, fields
 from corefeval.results import CountTable, Result
 from corefeval.results.aggregation import Aggregation, average_rate, average_rates
 from corefeval.results.rates import Numbers, Rates
-from corefeval.syntax import split_list
 
 # How the mentions of one response were read says nothing about how they were scored, nor do
 # intervals; a version may differ where results were kept for years.

@@ -10,12 +10,12 @@ from itertools import groupby
 from typing import Any, Generic, TypeVar
 
 from corefeval.diagnostics import Notice, UsageError, plural
+from corefeval.display import Row, Tabular
 from corefeval.results.rates import Numbers
 from corefeval.results.saved import notice_of_record
 from corefeval.stats.differences import Effect
 from corefeval.stats.intervals import Interval, middle
 from corefeval.stats.significance import CorporaOptions, Replication, TestingOptions, adjust
-from corefeval.tabular import Row, Tabular
 
 EVERYTHING = ""  # the group of all corpora
 

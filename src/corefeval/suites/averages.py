@@ -9,13 +9,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from corefeval.checks import check_choice, did_you_mean
+from corefeval.checks import check_choice, did_you_mean, split_list
 from corefeval.diagnostics import UsageError, plural
+from corefeval.display import Row, Tabular
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
 from corefeval.suites.outcome import SuiteResult
-from corefeval.syntax import split_list
-from corefeval.tabular import Row, Tabular
 
 AVERAGES = ("macro", "micro", "groups")
 _SHORT = {"r": "recall", "p": "precision", "f": "f1", "f1": "f1"}

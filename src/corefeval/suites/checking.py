@@ -9,7 +9,7 @@ from typing import Literal
 
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import CorefEvalError, UsageError, plural
-from corefeval.display import visible
+from corefeval.display import Row, Tabular, visible
 from corefeval.evaluation import score
 from corefeval.formats import read
 from corefeval.linting import Finding, Inspection, inspect
@@ -17,7 +17,6 @@ from corefeval.model import Corpus, join
 from corefeval.protocol import Protocol
 from corefeval.suites.definition import Suite, SuiteCorpus
 from corefeval.suites.running import find_path_problem, one_line
-from corefeval.tabular import Row, Tabular
 
 Ruling = Literal["ok", "warning", "failed"]
 

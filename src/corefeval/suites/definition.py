@@ -9,13 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, Literal, get_args
 
-from corefeval.checks import check_path, did_you_mean
+from corefeval.checks import check_path, did_you_mean, split_list
 from corefeval.diagnostics import InputError, UsageError, excerpt, plural
 from corefeval.files import PathLike, is_remote, open_file
 from corefeval.metrics import parse_metrics
 from corefeval.protocol import Protocol
 from corefeval.results.rates import RATE_NAMES
-from corefeval.syntax import split_list
 
 Missing = Literal["zero", "leave-out"]
 _DEFAULT_METRICS = "muc, b3, ceafe, conll, lea"

@@ -13,6 +13,7 @@ import numpy as np
 
 from corefeval.checks import check_path
 from corefeval.diagnostics import InputError, Notice, UsageError, plural
+from corefeval.display import Row, Tabular
 from corefeval.files import PathLike
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
@@ -20,7 +21,6 @@ from corefeval.results.saved import read_saved, result_of_record, result_record,
 from corefeval.stats import CorporaComparison
 from corefeval.stats.significance import TOLERANCE
 from corefeval.suites.definition import Missing, Suite
-from corefeval.tabular import Row, Tabular
 
 Place = tuple[str, str, str | None]  # corpus, system, seed
 Fault = Literal["", "response", "key"]

@@ -14,6 +14,7 @@ from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 from corefeval._version import __version__
+from corefeval.checks import split_list
 from corefeval.diagnostics import (
     CorefEvalError,
     InputError,
@@ -43,7 +44,6 @@ from corefeval.stats import CorporaComparison
 from corefeval.suites.definition import Suite, SuiteCorpus
 from corefeval.suites.outcome import NO_PART, Cell, Place, SuiteResult
 from corefeval.suites.statistics import compare_suite
-from corefeval.syntax import split_list
 
 T = TypeVar("T")
 

@@ -13,13 +13,12 @@ import numpy as np
 from corefeval._version import __version__
 from corefeval.checks import check_choice
 from corefeval.diagnostics import plural
-from corefeval.display import distinct_names, json_text
+from corefeval.display import Row, distinct_names, json_text
 from corefeval.output.differences import letters
 from corefeval.output.style import RATES
 from corefeval.output.tables import RAISED, Cell, Column, Sheet, SoloDrawing, Table, percent
 from corefeval.suites.averages import Line, SuiteTable, check_averages, make_table
 from corefeval.suites.outcome import SuiteResult
-from corefeval.tabular import Row
 
 NOTHING = "–"
 

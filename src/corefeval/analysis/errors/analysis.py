@@ -27,13 +27,13 @@ from corefeval.analysis.errors.listing import (
     rank_mentions,
 )
 from corefeval.diagnostics import Notice, UndefinedMetricError, plural
+from corefeval.display import Record, Row, Tabular, are_same
 from corefeval.metrics import Metric
 from corefeval.model.arrays import IntArray
 from corefeval.model.identity import digest
 from corefeval.results import Result
 from corefeval.results.result import DocumentResult
 from corefeval.slicing import count_table
-from corefeval.tabular import Record, Row, Tabular, are_same
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from corefeval.features import Features
 from corefeval.features.annotations import require_heads
 from corefeval.features.declarations import MissingFeatureError
 from corefeval.matching import Matches, resolve
-from corefeval.matching.overlaps import find_overlaps
+from corefeval.matching.candidates import find_overlaps
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray, looked_up
 from corefeval.model.identity import mention_codes

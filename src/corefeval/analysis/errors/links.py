@@ -22,10 +22,10 @@ from corefeval.alignment import Alignment, Side
 from corefeval.analysis.errors.classification import Classification
 from corefeval.analysis.errors.listing import ErrorInstance, Lookup, SideName
 from corefeval.diagnostics import CorefEvalError, Notice, UndefinedMetricError
+from corefeval.display import Record
 from corefeval.metrics import Metric
 from corefeval.model.arrays import IntArray, looked_up
 from corefeval.model.categories import Categories
-from corefeval.tabular import Record
 
 OUTCOMES = ("correct", "wrong", "missed", "spurious")
 NO_VALUE = "none"

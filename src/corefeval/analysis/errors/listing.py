@@ -11,13 +11,13 @@ import numpy as np
 
 from corefeval.analysis.errors.classification import KINDS, Classification, ErrorKind
 from corefeval.analysis.errors.costs import Attribution
+from corefeval.display import Record
 from corefeval.features.naming import kinds_if_known, name_entity
 from corefeval.model import Corpus, Document
 from corefeval.model.arrays import FloatArray, IntArray
 from corefeval.model.categories import Categories
 from corefeval.model.text_tokens import text_of
 from corefeval.model.views import Mention
-from corefeval.tabular import Record
 
 SideName = Literal["key", "response"]
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from corefeval.diagnostics import Notice
+from corefeval.display import Row, Tabular
 from corefeval.protocol import Protocol
-from corefeval.tabular import Row, Tabular
 
 Points = Mapping[str, float | None]
 

@@ -19,12 +19,12 @@ from corefeval.analysis.explanation.scorings import (
     subtract,
 )
 from corefeval.diagnostics import Notice, UsageError, merge_notices, plural
+from corefeval.display import Row, Tabular
 from corefeval.formats.conll.lines import OFFICIAL_DOCUMENT
 from corefeval.formats.conll.tokens import ConllLines
 from corefeval.metrics import Metric
 from corefeval.model import Corpus
 from corefeval.protocol import NAMED, STEPS, Protocol, choices
-from corefeval.tabular import Row, Tabular
 
 _GIVEN = "as given"
 _OFFICIAL = ("conll-8.01", "conll-lea", "e2e-official")  # the numbers of the official scorer
