@@ -17,7 +17,7 @@ def things():
     """One of each kind of explanation."""
     results = [score(KEY, EAGER, protocol=name, metrics="conll") for name in ("default", "e2e")]
     return (
-        explain(KEY, EAGER, from_="conll-8.01", to="allennlp", shapley=True),
+        explain(KEY, EAGER, from_="conll-8.01", to="allennlp"),
         explain(KEY, EAGER, CAUTIOUS),
         explain(KEY, EAGER, to=70.2),
         explain_results(*results, KEY, EAGER),
@@ -61,7 +61,6 @@ def test_the_command(run, tmp_path):
         (),
         ("KEY",),
         ("KEY", "EAGER", "--to", "nonsense"),
-        ("KEY", "EAGER", "--shapley"),
         ("KEY", "EAGER", "CAUTIOUS", "--to", "e2e"),
         ("KEY", "EAGER", "--from", "e2e", "--protocol", "coval"),
         ("KEY", "EAGER", "--features", "x.tsv"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from itertools import combinations, permutations
 
 import pytest
@@ -42,59 +41,77 @@ def f1(key, response, protocol) -> dict[str, float]:
     return {metric: result[metric].f1 for metric in METRICS}
 
 
+def total_points(explanation, metric) -> float:
+    """What all choices but rounding are worth together."""
+    points = [step.points[metric] for step in explanation.steps if step.choice != "rounding"]
+    return sum(value for value in points if value is not None)
+
+
 @pytest.mark.parametrize("names", PAIRS, ids=" to ".join)
-@settings(max_examples=2, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(data=st.data())
-def test_worth_is_what_the_definition_says(names, data):
+def test_points_add_up_to_the_difference(names, data):
     key, response = (data.draw(repeated_entities()) for _ in range(2))
-    start, goal = (Protocol.parse(name).but(rounding="none") for name in names)
-    differ = sorted(set(start.differences(goal)), key=PIPELINE.index)
-
-    def worth(chosen) -> dict[str, float]:
-        return f1(key, response, start.but(**{name: getattr(goal, name) for name in chosen}))
-
-    found = explain(key, response, from_=names[0], to=names[1])
-    steps = {step.choice: step for step in found.steps if step.choice != "rounding"}
+    explanation = explain(key, response, from_=names[0], to=names[1])
+    ends = [f1(key, response, Protocol.parse(name)) for name in names]
     for metric in METRICS:
-        none, every = worth(())[metric], worth(differ)[metric]
-        assert found.start.scores[metric] == pytest.approx(none, abs=1e-9)
-        assert found.goal.scores[metric] == pytest.approx(every, abs=1e-9)
-        total = sum(step.turn[metric] for step in steps.values())
-        assert total == pytest.approx(every - none, abs=1e-9)
-        for place, name in enumerate(differ):
-            rest = [other for other in differ if other != name]
-            expected = {
-                "alone": worth((name,))[metric] - none,
-                "last": every - worth(rest)[metric],
-                "turn": worth(differ[: place + 1])[metric] - worth(differ[:place])[metric],
-            }
-            for kind, value in expected.items():
-                mine = getattr(steps[name], kind)[metric] if name in steps else 0.0
-                assert mine == pytest.approx(value, abs=1e-9), (kind, name)
+        assert explanation.start.scores[metric] == pytest.approx(ends[0][metric], abs=1e-9)
+        assert explanation.goal.scores[metric] == pytest.approx(ends[1][metric], abs=1e-9)
+        difference = ends[1][metric] - ends[0][metric]
+        assert total_points(explanation, metric) == pytest.approx(difference, abs=1e-9)
 
 
+FEW_CHOICES = (
+    "singletons:drop-response|b3-singletons:skip|ceafe-singletons:skip-response",
+    "repeats-response:keep|muc:response|b3:response|aggregate:macro-rates",
+)
+
+
+@pytest.mark.parametrize("goal_text", FEW_CHOICES)
 @settings(max_examples=5, deadline=None)
 @given(repeated_entities(), repeated_entities())
-def test_shapley_values_are_means_over_all_orders(key, response):
-    names = (
-        "singletons:drop-response|b3-singletons:skip|ceafe-singletons:skip-response",
-        "default",
-    )
-    found = explain(key, response, from_="default", to=names[0], shapley=True)
-    start, goal = Protocol(), Protocol.parse(names[0])
-    differ = ("singletons", "b3_singletons", "ceafe_singletons")
+def test_points_are_means_over_all_orders(goal_text, key, response):
+    explanation = explain(key, response, to=goal_text)
+    assert explanation.sharing == "shapley"
+    start, goal = Protocol(), Protocol.parse(goal_text)
+    choices_that_differ = [*start.differences(goal)]
+    scores = {
+        frozenset(chosen): f1(
+            key, response, start.but(**{name: getattr(goal, name) for name in chosen})
+        )
+        for size in range(len(choices_that_differ) + 1)
+        for chosen in combinations(choices_that_differ, size)
+    }
+    orders = [*permutations(choices_that_differ)]
     for metric in METRICS:
-        means = dict.fromkeys(differ, 0.0)
-        for order in permutations(differ):
-            before, chosen = f1(key, response, start)[metric], {}
-            for name in order:
-                chosen[name] = getattr(goal, name)
-                after = f1(key, response, start.but(**chosen))[metric]
-                means[name] += (after - before) / math.factorial(len(differ))
-                before = after
-        shown = {step.choice: step.shapley[metric] for step in found.steps}
-        for name, mean in means.items():
-            assert shown.get(name, 0.0) == pytest.approx(mean, abs=1e-9)
+        points = {step.choice: step.points[metric] for step in explanation.steps}
+        for name in choices_that_differ:
+            before = [frozenset(order[: order.index(name)]) for order in orders]
+            steps = [scores[chosen | {name}][metric] - scores[chosen][metric] for chosen in before]
+            mean = sum(steps) / len(orders)
+            assert points.get(name, 0.0) == pytest.approx(mean, abs=1e-9)
+
+
+MANY_CHOICES = (
+    "pairing:one|remove-nested:yes|repeats-response:keep|singletons:drop-response|muc:response|"
+    "b3-singletons:skip|ceafe-singletons:skip-response|lea-singletons:skip|b3:response|lea:member|"
+    "blanc:luo|aggregate:macro-rates|average:rates"
+)
+
+
+def test_more_than_ten_choices_are_switched_in_turn():
+    explanation = explain(KEY, EAGER, to=MANY_CHOICES, metrics="conll, lea, blanc")
+    assert explanation.sharing == "in turn"
+    assert len(explanation.steps) == 12
+    chosen, before = {}, explanation.start.scores["lea"]
+    for step in explanation.steps:
+        chosen[step.choice] = step.after
+        after = score(KEY, EAGER, protocol=Protocol().but(**chosen), metrics="lea")["lea"].f1
+        assert step.points["lea"] == pytest.approx(after - before, abs=1e-9)
+        before = after
+    assert before == pytest.approx(explanation.goal.scores["lea"], abs=1e-9)
+    assert "switched in turn from top to bottom" in render(explanation)
+    assert json.loads(render(explanation, format="json"))["sharing"] == "in turn"
 
 
 SHARED = "conll, lea, blanc"
@@ -164,45 +181,29 @@ def hundredths(points) -> list[float]:
 
 def test_the_first_worked_example(gum):
     key, response = gum("key.conllu"), gum("baseline.conllu")
-    found = explain(key, response, from_="conll-8.01", to="allennlp", shapley=True)
+    found = explain(key, response, from_="conll-8.01", to="allennlp")
     assert hundredths(found.start.scores) == [56.23, 63.93, 62.26, 60.80]
     assert hundredths(found.goal.scores) == [56.23, 45.70, 22.13, 41.35]
-    expected = {
-        "singletons": {
-            "alone": [0, -24.68, -40.13, -21.60], "last": [0, 0, 0, 0],
-            "shapley": [0, -12.34, -20.06, -10.80], "turn": [0, -24.68, -40.13, -21.60],
-        },
-        "b3_singletons": {
-            "alone": [0, -18.23, 0, -6.08], "last": [0, 6.45, 0, 2.15],
-            "shapley": [0, -5.89, 0, -1.96], "turn": [0, 6.45, 0, 2.15],
-        },
-        "ceafe_singletons": {
-            "alone": [0, 0, -40.13, -13.38], "last": [0, 0, 0, 0],
-            "shapley": [0, 0, -20.06, -6.69], "turn": [0, 0, 0, 0],
-        },
-    }  # fmt: skip
-    assert [step.choice for step in found.steps] == [*expected]
-    for step in found.steps:
-        for kind, numbers in expected[step.choice].items():
-            assert hundredths(getattr(step, kind)) == numbers, (step.choice, kind)
+    assert {step.choice: hundredths(step.points) for step in found.steps} == {
+        "singletons": [0, -12.34, -20.06, -10.80],
+        "b3_singletons": [0, -5.89, 0, -1.96],
+        "ceafe_singletons": [0, 0, -20.06, -6.69],
+    }
     quiet = {text.partition(":")[0] for text in found.quiet}
     assert quiet >= {"order", "repeats-response", "muc", "b3", "lea-singletons"}
-    same = {(one.choices, one.metric) for one in found.relations if one.kind == "redundant"}
-    assert (("singletons", "ceafe_singletons"), "ceafe") in same
+    [relation] = [relation for relation in found.relations if relation.metric == "ceafe"]
+    assert (relation.kind, relation.choices) == ("redundant", ("singletons", "ceafe_singletons"))
+    assert [round(100 * value, 2) for value in (*relation.alone, relation.together)] == [-40.13] * 3
 
 
 def test_the_second_worked_example(gum):
     key, response = gum("key.conllu"), gum("baseline.conllu")
-    found = explain(key, response, from_="conll-8.01", to="scorch", shapley=True)
+    found = explain(key, response, from_="conll-8.01", to="scorch")
     assert hundredths(found.goal.scores) == [53.95, 72.26, 70.01, 65.40]
-    twinless, aggregate = found.steps
-    assert (twinless.choice, aggregate.choice) == ("twinless", "aggregate")
-    assert hundredths(twinless.alone) == [0, 8.60, 8.32, 5.64]
-    assert hundredths(twinless.last) == [-0.20, 8.60, 8.47, 5.62]
-    assert hundredths(twinless.shapley) == [-0.10, 8.60, 8.39, 5.63]
-    assert hundredths(aggregate.alone) == [-2.07, -0.27, -0.72, -1.02]
-    assert hundredths(aggregate.last) == [-2.28, -0.28, -0.57, -1.04]
-    assert hundredths(aggregate.shapley) == [-2.18, -0.27, -0.65, -1.03]
+    assert {step.choice: hundredths(step.points) for step in found.steps} == {
+        "twinless": [-0.10, 8.60, 8.39, 5.63],
+        "aggregate": [-2.18, -0.27, -0.65, -1.03],
+    }
 
 
 def test_the_other_worked_examples(gum):
@@ -210,14 +211,14 @@ def test_the_other_worked_examples(gum):
     found = explain(key, gum("corefgraph.conll"), from_="conll-8.01", to="stanza")
     ends = [round(100 * end.scores["conll"], 2) for end in (found.start, found.goal)]
     assert ends == [53.78, 52.66]
-    worth = {step.choice: round(100 * step.turn["conll"], 2) + 0.0 for step in found.steps}
+    worth = {step.choice: round(100 * step.points["conll"], 2) + 0.0 for step in found.steps}
     assert worth == {"aggregate": -1.12, "undefined": 0.0}
     goal = "coval-np-only-min-span-remove-nested"
     found = explain(key, gum("xrenner.conll"), from_="coval", to=goal)
     ends = [round(100 * end.scores["conll"], 2) for end in (found.start, found.goal)]
     assert ends == [46.83, 48.50]
-    worth = {step.choice: round(100 * step.turn["conll"], 2) + 0.0 for step in found.steps[:3]}
-    assert worth == {"min_span": 0.65, "np_only": 1.01, "remove_nested": 0.0}
+    worth = {step.choice: round(100 * step.points["conll"], 2) + 0.0 for step in found.steps[:3]}
+    assert worth == {"min_span": 0.67, "np_only": 0.99, "remove_nested": 0.0}
 
 
 def test_every_choice_has_its_place_in_the_pipeline():
@@ -233,7 +234,7 @@ def test_rounding_is_the_last_step():
     for metric in METRICS:
         exact, printed = found.goal.scores[metric], found.goal.printed[metric]
         assert printed == round_as(exact, "truncate(2)") <= exact
-        assert last.turn[metric] == printed - exact
+        assert last.points[metric] == printed - exact
     assert explain(KEY, EAGER, to="maverick").steps[-1].choice != "rounding"
 
 
@@ -358,11 +359,9 @@ def test_pairs_of_protocols_add_up():
     names = ("default", "conll-8.01", "e2e", "allennlp", "maverick", "tanl-macro", "wl-coref")
     for start, goal in combinations(names, 2):
         found = explain(KEY, EAGER, from_=start, to=goal)
-        steps = [step for step in found.steps if step.choice != "rounding"]
         for metric in METRICS:
-            total = sum(step.turn[metric] for step in steps)
             difference = found.goal.scores[metric] - found.start.scores[metric]
-            assert total == pytest.approx(difference, abs=1e-9)
+            assert total_points(found, metric) == pytest.approx(difference, abs=1e-9)
 
 
 def test_answers_are_read_anew_for_each_way_to_place_strings():
@@ -391,17 +390,20 @@ def test_programs_do_not_know_of_lost_mentions():
 def test_numbers_that_are_none_come_to_an_end():
     """Where CEAFe of nothing is no number, no set of choices gives it: all are asked for once."""
     both = {"a": [], "b": [["x", "y"]]}
-    made = corefeval.explain(both, {"a": [], "b": []}, to="stanza", shapley=True)
+    made = corefeval.explain(both, {"a": [], "b": []}, to="stanza")
     assert made.goal.scores["ceafe"] is None
 
 
 def test_why_some_choices_give_no_number_together():
     """Both programs give numbers, but the minimum spans of one would end the other."""
     found = explain(KEY, CAUTIOUS, from_="coval-min-span", to="hf-coval")
-    assert found.steps[0].alone["muc"] is None
+    assert found.sharing == "in turn"
+    assert found.steps[0].points["muc"] is None
+    difference = found.goal.scores["muc"] - found.start.scores["muc"]
+    assert total_points(found, "muc") == pytest.approx(difference)
     assert len(found.gaps) == 1
     assert found.gaps[0].startswith("minimum spans stop hf-coval")
     text = " ".join(render(found).split())
-    assert "No number (–) for some of these choices together: minimum spans stop hf-coval" in text
+    assert "Some of these choices together give no number: minimum spans stop hf-coval" in text
     assert found.as_dict()["gaps"] == list(found.gaps)
     assert explain(KEY, CAUTIOUS, from_="coval", to="hf-coval").gaps == ()

@@ -41,7 +41,6 @@ OF_SOME_FORMATS = ("--digits", "--rates", "--caption", "--label", "--width", "--
 _ONLY_WITH = {
     **{one: {"--key-format": "--against", "--key-encoding": "--against"} for one in CHECKED},
     "prompt": {"--from": "--shots", "--shots": "--from"},
-    "explain": {"--shapley": "--to"},
 }
 
 

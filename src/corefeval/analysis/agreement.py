@@ -216,33 +216,24 @@ def agree(
     >>> round(agreement.pairwise["muc"]["ann", "bob"], 4), round(agreement.alpha["jaccard"], 4)
     (0.6667, -0.1111)
     """
-    parse_metrics(metrics)  # what is misspelt is told before anything is read
+    parse_metrics(metrics)  # a misspelling is an error before anything is read
     distance_names = parse_distances(distances)
     scoring_plan = plan(protocol, options, steps=(*STEPS, "agreement"))
     scoring_plan.protocol.check_sound()
     corpora = _read(sources, scoring_plan._replace(response_format=format))
-    notices = [notice for corpus in corpora for notice in corpus.notices]
     annotations = pair_annotations(corpora, scoring_plan.protocol)
-    notices += annotations.notices
-    if scoring_plan.protocol.match != "exact":
-        text = f"F1 counts mentions matched by {scoring_plan.protocol.match}; for α they "
-        notices.append(Notice("alpha-exact", text + "must have the same tokens"))
     coding = Coding.of(annotations.corpora, annotations.codes, scoring_plan.protocol.unmarked)
     results = _score_pairs(annotations.corpora, metrics, scoring_plan)
-    for (key_name, response_name), result in results.items():
-        names = [corpus.name for corpus in corpora]
-        once = (*MISMATCHES, "heads") if names.index(key_name) < names.index(response_name) else ()
-        notices += [n for n in result.notices if n.kind in ("skipped-metric", *once)]
-    common = join_protocols([result.protocol for result in results.values()])
-    if annotations.spans is not None:
-        common = common.but(spans=annotations.spans)
+    notices = [notice for corpus in corpora for notice in corpus.notices]
+    notices += (*annotations.notices, *_notices(results, scoring_plan.protocol))
+    joint = join_protocols([result.protocol for result in results.values()])
     return Agreement(
         annotators=tuple(corpus.name for corpus in corpora),
         document_ids=tuple(map(str, annotations.corpora[0].documents)),
         results=results,
         counts=count_alpha(coding, distance_names),
         mentions=coding.units,
-        protocol=common,
+        protocol=joint if annotations.spans is None else joint.but(spans=annotations.spans),
         notices=tuple(dict.fromkeys(notices)),
     )
 
@@ -255,6 +246,19 @@ def _score_pairs(
         (key.name, response.name): count(prepare_corpora(key, response, scoring_plan), metrics)
         for key, response in permutations(corpora, 2)
     }
+
+
+def _notices(results: Mapping[tuple[str, str], Result], protocol: Protocol) -> Iterator[Notice]:
+    """What to know of the F1 of pairs; what both directions of a pair have is said once."""
+    if protocol.match != "exact":
+        text = f"F1 counts mentions matched by {protocol.match}; for α they "
+        yield Notice("alpha-exact", text + "must have the same tokens")
+    seen_pairs = set[tuple[str, str]]()
+    for (key_name, response_name), result in results.items():
+        is_first = (response_name, key_name) not in seen_pairs
+        seen_pairs.add((key_name, response_name))
+        kinds = ("skipped-metric", *((*MISMATCHES, "heads") if is_first else ()))
+        yield from (notice for notice in result.notices if notice.kind in kinds)
 
 
 def _read(sources: Mapping[str, Input] | Iterable[Input], scoring_plan: Plan) -> list[Corpus]:

@@ -176,7 +176,6 @@ def explain(
     from_: Annotated[str | None, Parameter(name="--from")] = None,
     to: str | None = None,
     metrics: Annotated[str | None, Parameter(alias=("-m", "--metric"))] = None,
-    shapley: Annotated[bool, FLAG()] = False,
     results: Annotated[tuple[str, str] | None, Parameter(negative=())] = None,
     format: Format = "text",
     output: Output = None,
@@ -205,8 +204,6 @@ def explain(
     metrics
         Metrics and presets, separated by commas; by default muc, b3, ceafe and conll, or only
         conll for a number.
-    shapley
-        Also show what each choice is worth on average over all orders of the choices.
     results
         Two files that `--save` wrote: show how their protocols differ. With the key and the
         response, also show what each difference is worth.
@@ -221,13 +218,13 @@ def explain(
         for name, value in conflicts.items():
             if value:
                 raise UsageError(f"--results does not go with {name}: leave it out")
-        difference = _explain_results(results, paths, _options(reading), shapley)
+        difference = _explain_results(results, paths, _options(reading))
         show(difference, output, format=format)
         notices = difference.explanation.notices if difference.explanation is not None else ()
     else:
         if key is None or not labelled:
             raise UsageError("nothing to explain: write corefeval explain KEY RESPONSE…")
-        explanation = _explain(key, labelled, (from_, to, metrics, shapley), reading)
+        explanation = _explain(key, labelled, (from_, to, metrics), reading)
         show(explanation, output, format=format)
         notices = explanation.notices
     tell(notices, quiet=reading.quiet)
@@ -244,10 +241,10 @@ def _options(reading: Reading) -> dict[str, Any]:
 def _explain(
     key: str,
     labelled: Sequence[tuple[str | None, str]],
-    question: tuple[str | None, str | None, str | None, bool],
+    question: tuple[str | None, str | None, str | None],
     reading: Reading,
 ) -> Explanation | Search | Sensitivity:
-    """Explain the numbers of responses; `question` is --from, --to, --metrics and --shapley.
+    """Explain the numbers of responses; `question` is --from, --to and --metrics.
 
     Without --to, it is a Sensitivity: how much the numbers depend on each choice. With it, what
     makes two protocols differ, or which choices give a number.
@@ -257,12 +254,10 @@ def _explain(
     from corefeval.cli.responses import read_all
     from corefeval.preparation import plan
 
-    from_, to, metrics, shapley = question
+    from_, to, metrics = question
     options = _options(reading)
     names, paths = names_of(labelled, key), [path for _, path in labelled]
     if to is None:
-        if shapley:
-            raise UsageError("--shapley needs --to, the protocol to compare with")
         base = options.pop("protocol", None) if from_ is None else from_
         measured_metrics = CONLL if metrics is None else metrics
         base_plan = plan(base, options)
@@ -273,13 +268,13 @@ def _explain(
         )
     # Files, not what was read of them: some programs read them in their own way.
     explanation: Explanation | Search = explain(
-        key, *paths, from_=from_, to=to, metrics=metrics, shapley=shapley, **options
+        key, *paths, from_=from_, to=to, metrics=metrics, **options
     )
     return replace(explanation, key=short(key), response=names[0])
 
 
 def _explain_results(
-    results: Sequence[str], paths: Sequence[str], options: dict[str, Any], shapley: bool
+    results: Sequence[str], paths: Sequence[str], options: dict[str, Any]
 ) -> ResultDifference:
     """What differs between two saved results, by the names of their files."""
     from corefeval.analysis.explanation import explain_results
@@ -291,7 +286,7 @@ def _explain_results(
         raise UsageError("--results takes two files that --save wrote: --results a.json b.json")
     first, second = map(load, results)
     names = distinct_names([short(path) for path in results], results)
-    difference = explain_results(first, second, *paths, shapley=shapley, **options)
+    difference = explain_results(first, second, *paths, **options)
     explanation = difference.explanation
     if explanation is not None:
         start, goal = explanation.start, explanation.goal

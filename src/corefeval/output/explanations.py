@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from corefeval.analysis.explanation.scorings import SHOWN, subtract
+from corefeval.analysis.explanation.scorings import subtract
 from corefeval.diagnostics import plural
 from corefeval.display import shorten
 from corefeval.output.differences import show_sign
@@ -24,7 +24,6 @@ from corefeval.output.tables import (
     row_label,
     stack_rows,
     table_of,
-    titled_rows,
 )
 
 if TYPE_CHECKING:
@@ -34,11 +33,16 @@ if TYPE_CHECKING:
         Search,
         Sensitivity,
     )
-    from corefeval.analysis.explanation.explanation import Points, Refusal, Relation, Step
+    from corefeval.analysis.explanation.differences import Refusal, Relation
+    from corefeval.analysis.explanation.scorings import Points
 
 _NEAREST = 8  # candidates that are shown where they do not give a number
 _NO_NUMBER = "no number"
 
+_CAPTIONS = {
+    "shapley": "Points of F1 that each choice is worth, on average over all orders (Shapley)",
+    "in turn": "Points of F1 that each choice is worth, switched in turn from top to bottom",
+}
 _RELATIONS = {
     "redundant": "{} and {} do the same work",
     "needs": "{} acts only with {}",
@@ -72,7 +76,7 @@ def explanation_parts(explanation: Explanation, *, ends: bool = True) -> Iterato
     if explanation.steps:
         yield _step_table(explanation)
     for reason in explanation.gaps:
-        yield f"No number (–) for some of these choices together: {reason}."
+        yield f"Some of these choices together give no number: {reason}."
     yield from _describe_relations(explanation)
     if explanation.quiet:
         yield f"Without effect here: {'; '.join(explanation.quiet)}."
@@ -117,39 +121,14 @@ def _show_points(value: float | None) -> str:
 
 
 def _step_table(explanation: Explanation) -> Table:
-    """A section for each choice, with a row for each metric that it changes."""
-    kinds = ["alone", "last", "turn"]
-    kinds += ["shapley"] if any(step.shapley for step in explanation.steps) else []
-    sections = []
-    for step in explanation.steps:
-        shown = [
-            metric for metric in explanation.metrics if _matters(step, metric)
-        ] or explanation.metrics[-1:]
-        rows = [
-            (
-                explanation.titles.get(metric, metric),
-                *(_show_worth(step, kind, metric) for kind in kinds),
-            )
-            for metric in shown
-        ]
-        sections.append(titled_rows(row_label(step.change), rows))
-    names = {"turn": "in turn", "shapley": "Shapley"}
-    columns: Columns = (
-        "Choice",
-        "Metric",
-        *number_columns(*(names.get(kind, kind) for kind in kinds)),
-    )
-    return table_of(columns, *sections, caption="Points of F1 that each choice is worth")
-
-
-def _matters(step: Step, metric: str) -> bool:
-    values = (getattr(step, kind).get(metric) for kind in ("alone", "last", "turn", "shapley"))
-    return any(value is not None and abs(value) >= SHOWN for value in values)
-
-
-def _show_worth(step: Step, kind: str, metric: str) -> str:
-    worth = getattr(step, kind)
-    return _show_points(worth[metric]) if metric in worth else ""
+    """A row for each choice, with its points in each metric."""
+    metrics, titles = explanation.metrics, explanation.titles
+    rows: list[Cells] = [
+        (row_label(step.change), *(_show_points(step.points[metric]) for metric in metrics))
+        for step in explanation.steps
+    ]
+    columns: Columns = ("Choice", *number_columns(*(titles.get(m, m) for m in metrics)))
+    return table_of(columns, rows, caption=_CAPTIONS[explanation.sharing])
 
 
 def _describe_relations(explanation: Explanation) -> Iterator[str]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Unpack, overload
 
-from corefeval.analysis.explanation.differences import explain_difference, without_data_fields
-from corefeval.analysis.explanation.explanation import Explanation, Points, ResultDifference, Step
-from corefeval.analysis.explanation.scorings import CONLL, Scorings, subtract
+from corefeval.analysis.explanation.differences import (
+    Explanation,
+    Step,
+    explain_difference,
+    without_data_fields,
+)
+from corefeval.analysis.explanation.scorings import CONLL, Points, Scorings, subtract
 from corefeval.analysis.explanation.sensitivity import (
     Search,
     Sensitivity,
@@ -18,8 +22,8 @@ from corefeval.analysis.explanation.sensitivity import (
     search_number,
 )
 from corefeval.checks import check_type
-from corefeval.diagnostics import UsageError
-from corefeval.display import distinct_names
+from corefeval.diagnostics import UsageError, plural
+from corefeval.display import Row, Tabular, distinct_names
 from corefeval.evaluation import Metrics
 from corefeval.metrics import parse_metrics
 from corefeval.model import Corpus
@@ -50,7 +54,6 @@ def explain(
     from_: Protocol | str | None = None,
     to: None = None,
     metrics: Metrics | None = None,
-    shapley: bool = False,
     protocol: Protocol | str | None = None,
     **options: Unpack[Options],
 ) -> Sensitivity: ...
@@ -64,7 +67,6 @@ def explain(
     from_: Protocol | str | None = None,
     to: float,
     metrics: Metrics | None = None,
-    shapley: bool = False,
     protocol: Protocol | str | None = None,
     **options: Unpack[Options],
 ) -> Search: ...
@@ -78,7 +80,6 @@ def explain(
     from_: Protocol | str | None = None,
     to: Protocol | str,
     metrics: Metrics | None = None,
-    shapley: bool = False,
     protocol: Protocol | str | None = None,
     **options: Unpack[Options],
 ) -> Explanation | Search: ...
@@ -91,27 +92,24 @@ def explain(
     from_: Protocol | str | None = None,
     to: Protocol | str | float | None = None,
     metrics: Metrics | None = None,
-    shapley: bool = False,
     protocol: Protocol | str | None = None,
     **options: Unpack[Options],
 ) -> Explanation | Search | Sensitivity:
     """Explain why a score is what it is: which choices of scorers it depends on, and how much.
 
     If `to` is a protocol, the answer is which choices make its numbers differ from those of `from_`
-    (by default corefeval's own), and what each is worth: alone, last, in turn, and with `shapley`
-    on average over all orders. If `to` is a number, in percent and as it was published (61.3, or
-    "61.30" for two decimals), it is which named protocols and single choices give that number.
-    Without `to`, it is how much numbers depend on each choice and, with several responses, whether
-    their order changes.
+    (by default corefeval's own), and what each is worth. If `to` is a number, in percent and as it
+    was published (61.3, or "61.30" for two decimals), it is which named protocols and single
+    choices give that number. Without `to`, it is how much numbers depend on each choice and, with
+    several responses, whether their order changes.
 
     `metrics` are muc, b3, ceafe and conll by default, and conll for a number. Options are those of
     `score`; choices among them apply to both protocols. See docs/explain.md.
 
     >>> key = [["a", "b"], ["c"], ["d"]]
-    >>> found = explain(key, key, from_="conll-8.01", to="e2e")
-    >>> for step in found.steps:
-    ...     print(step.change, round(100 * step.turn["conll"], 2))
-    ceafe-singletons: count → skip-response -16.67
+    >>> explanation = explain(key, key, from_="conll-8.01", to="e2e")
+    >>> [(step.change, round(100 * step.points["conll"], 2)) for step in explanation.steps]
+    [('ceafe-singletons: count → skip-response', -16.67)]
     """
     if from_ is not None and protocol is not None:
         raise UsageError("from and protocol are the same here: leave one of them out")
@@ -119,21 +117,72 @@ def explain(
     scoring_plan = plan(base, options)
     metrics = list(metrics) if isinstance(metrics, Iterator) else metrics
     if to is None:
-        chosen_metrics = CONLL if metrics is None else metrics
-        check_choosing(scoring_plan, chosen_metrics)
-        sources, corpus = (response, *more), scoring_plan.read(key, "key", is_key=True)
-        corpora = [scoring_plan.read(source, "response", key=corpus) for source in sources]
-        return measure_corpora(corpus, corpora, scoring_plan, chosen_metrics, sources=sources)
+        return _measure_sources(
+            key, (response, *more), scoring_plan, CONLL if metrics is None else metrics
+        )
     if more:
         raise UsageError("to explain two protocols or a number, give one response, not several")
     if is_number(to):
-        parse_number(to)  # what is misspelt is told before anything is read
+        parse_number(to)  # a misspelling is an error before anything is read
         scorings = Scorings(key, response, scoring_plan, "conll" if metrics is None else metrics)
         return search_number(scorings, scoring_plan.protocol, to)
     goal = plan(to if isinstance(to, Protocol) else str(to), options)
     scorings = Scorings(key, response, scoring_plan, CONLL if metrics is None else metrics)
     protocols = without_data_fields(scoring_plan.protocol), without_data_fields(goal.protocol)
-    return explain_difference(scorings, protocols, (_name(base), _name(to)), shapley=shapley)
+    return explain_difference(scorings, protocols, (_name(base), _name(to)))
+
+
+def _measure_sources(
+    key: Input, responses: Sequence[Input], scoring_plan: Plan, metrics: Metrics
+) -> Sensitivity:
+    check_choosing(scoring_plan, metrics)
+    key_corpus = scoring_plan.read(key, "key", is_key=True)
+    corpora = [scoring_plan.read(source, "response", key=key_corpus) for source in responses]
+    return measure_corpora(key_corpus, corpora, scoring_plan, metrics, sources=responses)
+
+
+@dataclass(frozen=True, repr=False)
+class ResultDifference(Tabular):
+    """What differs between two results.
+
+    `choices` are those of their protocols with both values, `remarks` say what else differs: key,
+    documents, response, version. `scores` has the F1 of both by metric. `explanation` says what the
+    choices are worth, where the data was at hand.
+    """
+
+    names: tuple[str, str]
+    signatures: tuple[str, str]
+    choices: Mapping[str, tuple[str, str]]
+    remarks: tuple[str, ...]
+    scores: Mapping[str, tuple[float, float]]
+    titles: Mapping[str, str]
+    explanation: Explanation | None = None
+
+    def rows(self) -> list[Row]:
+        """One row for each choice that differs, and one for each metric."""
+        rows = [
+            {"what": "choice", "name": name, "first": values[0], "second": values[1]}
+            for name, values in self.choices.items()
+        ]
+        return rows + [
+            {"what": "f1", "name": name, "first": values[0], "second": values[1]}
+            for name, values in self.scores.items()
+        ]
+
+    def as_dict(self) -> Row:
+        """For JSON."""
+        return {
+            "results": list(self.names),
+            "signatures": list(self.signatures),
+            "choices": {name: list(values) for name, values in self.choices.items()},
+            "remarks": list(self.remarks),
+            "scores": {name: list(values) for name, values in self.scores.items()},
+            "explanation": None if self.explanation is None else self.explanation.as_dict(),
+        }
+
+    def __repr__(self) -> str:
+        choices = plural(len(self.choices), "choice")
+        return f"<ResultDifference of {' and '.join(self.names)}: {choices} differ>"
 
 
 def explain_results(
@@ -141,8 +190,6 @@ def explain_results(
     second: Result,
     key: Input = None,
     response: Input = None,
-    *,
-    shapley: bool = False,
     **options: Unpack[Options],
 ) -> ResultDifference:
     """What differs between two results: their choices, their data and their numbers.
@@ -167,27 +214,25 @@ def explain_results(
     names = first.response or "first", second.response or "second"
     names = ("first", "second") if names[0] == names[1] else names
     explanation: Explanation | None = None
-    data_remarks: tuple[str, ...] = ()
+    remarks = [*_compare_data(first, second)]
     if key is not None and response is not None:
         scorings = Scorings(key, response, plan(None, options), metrics)
         protocols = without_data_fields(first.protocol), without_data_fields(second.protocol)
-        explanation = explain_difference(scorings, protocols, names, shapley=shapley)
-        ends = zip(names, (first, second), (explanation.start, explanation.goal), strict=True)
-        data_remarks = tuple(
-            text for name, result, end in ends for text in _check(name, result, end.scores)
-        )
+        explanation = explain_difference(scorings, protocols, names)
+        remarks += _check_saved(names[0], first, explanation.start.scores)
+        remarks += _check_saved(names[1], second, explanation.goal.scores)
     return ResultDifference(
         names=names,
         signatures=(first.signature, second.signature),
         choices=first.protocol.differences(second.protocol),
-        remarks=(*_remarks(first, second), *data_remarks),
+        remarks=tuple(remarks),
         scores={metric: (first[metric].f1, second[metric].f1) for metric in metrics},
         titles={**second.titles, **first.titles},
         explanation=explanation,
     )
 
 
-def _check(name: str, result: Result, scores: Points) -> Iterator[str]:
+def _check_saved(name: str, result: Result, scores: Points) -> Iterator[str]:
     """A remark on the first metric for which the data does not give the saved number."""
     saved = {metric: result[metric].f1 for metric in scores}
     for metric, less in subtract(scores, saved, [*saved]).items():
@@ -200,7 +245,7 @@ def _check(name: str, result: Result, scores: Points) -> Iterator[str]:
             return
 
 
-def _remarks(first: Result, second: Result) -> Iterator[str]:
+def _compare_data(first: Result, second: Result) -> Iterator[str]:
     """Remarks on what differs besides choices: keys, documents, versions."""
     if first.key_digest and second.key_digest and first.key_digest != second.key_digest:
         yield f"they were scored against different keys: {first.key} and {second.key}"

@@ -1,36 +1,34 @@
 """Two protocols on the same data: which choices make their numbers differ, and what each is worth.
 
 Let D be the choices in which the two differ, and v(S) the number of the first with the choices S of
-D taken from the second. A choice p is worth v({p}) − v(∅) alone, v(D) − v(D∖{p}) last, the step
-that it makes when choices are switched one after the other as the pipeline has them (in turn), and
-the mean of its steps over all orders (Shapley). In turn and Shapley add up to v(D) − v(∅).
+D taken from the second. A choice is worth its Shapley value: its step from v(S) to v(S ∪ {p}) in
+the mean over all orders of the choices, where S are the choices before it. Where more than ten
+choices have an effect, or some of them together give no number, it is worth its step in one order,
+that of the pipeline. The points add up to v(D) − v(∅) either way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from math import factorial
+from typing import Literal
 
-from corefeval.analysis.explanation.explanation import (
-    End,
-    Explanation,
-    Points,
-    Refusal,
-    Relation,
-    Step,
-    describe_change,
-)
+import numpy as np
+
 from corefeval.analysis.explanation.scorings import (
     SHOWN,
     Outcome,
+    Points,
     Scorings,
     one_line,
     round_as,
     subtract,
 )
-from corefeval.diagnostics import UsageError, merge_notices
+from corefeval.diagnostics import Notice, merge_notices, plural
+from corefeval.display import Row, Tabular
+from corefeval.model.arrays import BoolArray, FloatArray
 from corefeval.protocol import Protocol
 
 # The choices in the order in which they act.
@@ -42,51 +40,180 @@ PIPELINE = (
     "keyless", "twinless", "nothing", "muc", "b3", "ceaf", "ceafm", "lea", "blanc", "aggregate",
     "undefined", "average", "rounding", "emulate",
 )  # fmt: skip
-MOST_SHAPLEY = 10  # choices, of which there are 1,024 sets
+_MOST_SHAPLEY = 10  # choices, of which there are 1,024 sets
 _NOTHING = 1e-9
 
 Names = frozenset[str]
+Sharing = Literal["shapley", "in turn"]
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One of the two protocols: exact scores, and scores as the program prints them."""
+
+    name: str
+    protocol: Protocol
+    scores: Points
+    printed: Points
+
+    def as_dict(self) -> Row:
+        """For JSON."""
+        return {
+            "name": self.name,
+            "protocol": str(self.protocol),
+            "scores": dict(self.scores),
+            "printed": dict(self.printed),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A choice that differs, and the points of F1 that it is worth in each metric.
+
+    A metric in which that is no number has None.
+    """
+
+    choice: str
+    before: str
+    after: str
+    points: Points
+
+    @property
+    def change(self) -> str:
+        """The choice and its two values."""
+        return describe_change(self.choice, self.before, self.after)
+
+    def as_dict(self) -> Row:
+        """For JSON."""
+        points = dict(self.points)
+        return {"choice": self.choice, "from": self.before, "to": self.after, "points": points}
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """Two choices that do the same work (`redundant`) in a metric, or of which one needs the other.
+
+    Of a kind `needs`, the first does nothing but with the second; of a kind `need each other`,
+    neither does. `alone` is what each is worth alone, `together` what both are.
+    """
+
+    kind: str
+    choices: tuple[str, str]
+    metric: str
+    alone: tuple[float, float]
+    together: float
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A protocol that gives no number: why, and which choices of the other one would help."""
+
+    name: str
+    reason: str
+    choices: tuple[str, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation(Tabular):
+    """Why two protocols give different numbers on the same data.
+
+    `steps` are the choices that have an effect, in the order of the pipeline, with rounding last;
+    `quiet` says which ones have none here, and `number` how many protocols were scored for it.
+    `sharing` says what the points of the steps are: Shapley values, or the changes of the number
+    when the choices are switched in turn. Without rounding, they add up to the difference.
+    Where a protocol gives no number, `refusals` say why, and the steps are between protocols that
+    go on; `gaps` say why some choices of both together, which no program has, give none. All scores
+    and points are F1 from 0 to 1.
+
+    >>> from corefeval import explain
+    >>> key, response = [["a", "b"], ["c"]], [["a", "b"], ["c"]]
+    >>> explain(key, response, from_="conll-8.01", to="e2e")
+    <Explanation conll-8.01 → e2e: conll 100.00 → 88.89 by 1 choice>
+    """
+
+    key: str
+    response: str
+    metrics: tuple[str, ...]
+    titles: Mapping[str, str]
+    start: End
+    goal: End
+    steps: tuple[Step, ...]
+    sharing: Sharing
+    quiet: tuple[str, ...]
+    relations: tuple[Relation, ...]
+    refusals: tuple[Refusal, ...]
+    number: int
+    notices: tuple[Notice, ...] = ()
+    gaps: tuple[str, ...] = ()
+
+    def rows(self) -> list[Row]:
+        """One row for each choice that has an effect and each metric."""
+        return [
+            {
+                "choice": step.choice,
+                "from": step.before,
+                "to": step.after,
+                "metric": metric,
+                "points": step.points.get(metric),
+            }
+            for step in self.steps
+            for metric in self.metrics
+        ]
+
+    def as_dict(self) -> Row:
+        """For JSON."""
+        return {
+            "key": self.key,
+            "response": self.response,
+            "from": self.start.as_dict(),
+            "to": self.goal.as_dict(),
+            "refusals": [asdict(refusal) for refusal in self.refusals],
+            "sharing": self.sharing,
+            "steps": [step.as_dict() for step in self.steps],
+            "gaps": list(self.gaps),
+            "without_effect": list(self.quiet),
+            "relations": [asdict(relation) for relation in self.relations],
+            "scorings": self.number,
+            "notices": [notice.as_dict() for notice in self.notices],
+        }
+
+    def __repr__(self) -> str:
+        metric = self.metrics[-1]
+        ends = (self.start.scores.get(metric), self.goal.scores.get(metric))
+        first, second = ("no number" if score is None else f"{100 * score:.2f}" for score in ends)
+        names = f"{self.start.name} → {self.goal.name}"
+        choices = plural(len(self.steps), "choice")
+        return f"<Explanation {names}: {metric} {first} → {second} by {choices}>"
+
+
+def describe_change(choice: str, before: str, after: str) -> str:
+    """A choice and its two values, as people read it."""
+    return f"{choice.replace('_', '-')}: {before} → {after}"
 
 
 def explain_difference(
-    scorings: Scorings,
-    protocols: tuple[Protocol, Protocol],
-    names: tuple[str, str],
-    *,
-    shapley: bool = False,
+    scorings: Scorings, protocols: tuple[Protocol, Protocol], names: tuple[str, str]
 ) -> Explanation:
-    """Why two protocols give different numbers.
+    """Why two protocols give different numbers, and what each of their choices is worth.
 
-    Raises the error of both where both refuse the data for the same reason, and a UsageError where
-    Shapley values are asked for more choices than can be.
+    Raises the error of both where both refuse the data for the same reason.
     """
     switch = _Switch(scorings, *protocols)
     none, every = frozenset[str](), frozenset(switch.names)
     outcomes = switch.score(none), switch.score(every)
-    errors = outcomes[0].error, outcomes[1].error
-    if errors[0] and errors[1] and str(errors[0]) == str(errors[1]):
-        raise errors[0]
+    if outcomes[0].error and str(outcomes[0].error) == str(outcomes[1].error):
+        raise outcomes[0].error
     # A protocol that refuses the data takes the choices that it needs from the other one.
     needs = (
         _needs(switch.names, switch.score),
         _needs(switch.names, lambda back: switch.score(every - back)),
     )
-    refusals = tuple(
-        Refusal(name, one_line(str(outcome.error)), tuple(sorted(need or ())))
-        for name, outcome, need in zip(names, outcomes, needs, strict=True)
-        if outcome.error
-    )
-    worth = None
-    if None not in needs:
-        lower, upper = needs[0] or none, every - (needs[1] or none)
-        worth = _Worth(switch, lower, upper) if lower <= upper else None
-    steps = worth.steps(shapley) if worth else ()
+    lower, upper = needs[0] or none, every - (needs[1] or none)
+    worth = _Worth(switch, lower, lower if None in needs else upper)
     ends = [
         End(name, protocol, outcome.scores, _print(outcome, protocol))
         for name, protocol, outcome in zip(names, protocols, outcomes, strict=True)
     ]
-    rounding = _rounding(ends[0], ends[1], scorings.metrics, shapley)
-    notices = merge_notices(dict.fromkeys(n for outcome in outcomes for n in outcome.notices))
     return Explanation(
         key=scorings.key.name,
         response=scorings.response.name,
@@ -94,13 +221,18 @@ def explain_difference(
         titles=dict(scorings.titles),
         start=ends[0],
         goal=ends[1],
-        steps=(*steps, *rounding),
-        quiet=worth.quiet if worth else (),
-        relations=tuple(worth.relations(steps)) if worth else (),
-        refusals=refusals,
+        steps=(*worth.steps(), *_rounding(ends[0], ends[1], scorings.metrics)),
+        sharing=worth.sharing,
+        quiet=worth.quiet,
+        relations=tuple(worth.relations()),
+        refusals=tuple(
+            Refusal(name, one_line(str(outcome.error)), tuple(sorted(need or ())))
+            for name, outcome, need in zip(names, outcomes, needs, strict=True)
+            if outcome.error
+        ),
         number=scorings.number,
-        notices=notices,
-        gaps=tuple(worth.gaps) if worth and any(map(_has_gap, steps)) else (),
+        notices=merge_notices(dict.fromkeys(n for outcome in outcomes for n in outcome.notices)),
+        gaps=worth.gaps,
     )
 
 
@@ -128,137 +260,135 @@ class _Switch:
 
 
 class _Worth:
-    """What the choices between a lower and an upper set are worth."""
+    """What the choices between a lower and an upper set are worth.
+
+    Scores are arrays of F1 by metric, NaN where there is no number. `alone` has the step of each
+    choice that is switched first, `active` the choices that have an effect.
+    """
 
     def __init__(self, switch: _Switch, lower: Names, upper: Names) -> None:
-        self.switch, self.lower, self.upper = switch, lower, upper
-        self.metrics = switch.scorings.metrics
-        self.gaps: dict[str, None] = {}
-        self.names = [name for name in switch.names if name in upper - lower]
-        start, end = self._scores(), self._scores(*self.names)
-        self.alone = {n: subtract(self._scores(n), start, self.metrics) for n in self.names}
-        remaining_names = {n: [name for name in self.names if name != n] for n in self.names}
-        self.last = {
-            n: subtract(end, self._scores(*remaining_names[n]), self.metrics) for n in self.names
-        }
-        self.turn = self._turns()
-        self.active = [name for name in self.names if not self._is_quiet(name)]
+        self._switch, self._lower = switch, lower
+        self._metrics = switch.scorings.metrics
+        self._names = [name for name in switch.names if name in upper - lower]
+        self._reasons: dict[str, None] = {}  # why some choices together give no number
+        start, goal = self._scores(()), self._scores(self._names)
+        self._alone = {name: self._scores([name]) - start for name in self._names}
+        self._last = {name: goal - self._scores({*self._names} - {name}) for name in self._names}
+        self._in_turn = self._take_turns()
+        self._active = [name for name in self._names if not self._is_quiet(name)]
+        self._call_back(goal)
+        self._shapley = self._share(~np.isnan(goal - start))
 
-    def _scores(self, *names: str) -> Points:
-        outcome = self.switch.score(self.lower | {*names})
+    def _scores(self, names: Iterable[str]) -> FloatArray:
+        outcome = self._switch.score(self._lower | {*names})
         if outcome.error:
-            self.gaps[one_line(str(outcome.error))] = None
-        return outcome.scores
+            self._reasons[one_line(str(outcome.error))] = None
+        return np.array([outcome.scores.get(metric) for metric in self._metrics], dtype=float)
 
-    def _turns(self) -> dict[str, Points]:
+    def _take_turns(self) -> dict[str, FloatArray]:
         """Each choice's step; a step without a number is added to the next that has one."""
-        turns: dict[str, Points] = {}
-        latest_scores = dict(self._scores())
-        for place, name in enumerate(self.names):
-            scores = self._scores(*self.names[: place + 1])
-            turns[name] = subtract(scores, latest_scores, self.metrics)
-            latest_scores.update(
-                {metric: score for metric, score in scores.items() if score is not None}
-            )
-        return turns
+        steps: dict[str, FloatArray] = {}
+        before = self._scores(())
+        for place, name in enumerate(self._names, 1):
+            after = self._scores(self._names[:place])
+            steps[name] = after - before
+            before = np.where(np.isnan(after), before, after)
+        return steps
 
     def _is_quiet(self, name: str) -> bool:
-        tables = (self.alone, self.last, self.turn)
-        values = [value for table in tables for value in table[name].values()]
-        numbers = [value for value in values if value is not None]
-        return bool(numbers) and max(map(abs, numbers)) < _NOTHING
+        steps = np.abs([self._alone[name], self._last[name], self._in_turn[name]])
+        return not np.isnan(steps).all() and bool(np.nanmax(steps) < _NOTHING)
+
+    def _call_back(self, goal: FloatArray) -> None:
+        """Make quiet choices active, where they have an effect together: in pairs, or all."""
+        while quiet := [name for name in self._names if name not in self._active]:
+            before = self._scores(self._active)
+            if _are_equal(before, goal):
+                return
+            called = {
+                name
+                for pair in combinations(quiet, 2)
+                if not _are_equal(self._scores((*self._active, *pair)), before)
+                for name in pair
+            }
+            chosen = {*self._active, *(called or quiet)}
+            self._active = [name for name in self._names if name in chosen]
+
+    def _share(self, is_comparable: BoolArray) -> dict[str, FloatArray] | None:
+        """The Shapley value of each active choice, from the scores of all sets of them.
+
+        None for too many choices, and where a set has no number in a metric that both ends have.
+        """
+        count = len(self._active)
+        if count > _MOST_SHAPLEY:
+            return None
+        scores: dict[Names, FloatArray] = {}
+        for size in range(count + 1):
+            for chosen in map(frozenset, combinations(self._active, size)):
+                scores[chosen] = np.where(is_comparable, self._scores(chosen), 0)
+                if np.isnan(scores[chosen]).any():
+                    return None
+        orders = [factorial(size) * factorial(count - size - 1) for size in range(count)]
+        return {
+            name: sum(
+                (scores[chosen | {name}] - before) * (orders[len(chosen)] / factorial(count))
+                for chosen, before in scores.items()
+                if name not in chosen
+            )
+            + np.where(is_comparable, 0, np.nan)
+            for name in self._active
+        }
+
+    @property
+    def sharing(self) -> Sharing:
+        """How the points were shared out between the choices."""
+        return "in turn" if self._shapley is None else "shapley"
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """Why some choices together give no number, where that is why they are taken in turn."""
+        return () if self._shapley is not None else tuple(self._reasons)
 
     @property
     def quiet(self) -> tuple[str, ...]:
         """The choices without an effect."""
         return tuple(
-            describe_change(name, *self.switch.change(name))
-            for name in self.names
-            if name not in self.active
+            describe_change(name, *self._switch.change(name))
+            for name in self._names
+            if name not in self._active
         )
 
-    def steps(self, shapley: bool) -> tuple[Step, ...]:
+    def steps(self) -> Iterator[Step]:
         """The choices with an effect."""
-        shares = self._shapley() if shapley else {}
-        return tuple(
-            Step(
-                name,
-                *self.switch.change(name),
-                self.alone[name],
-                self.last[name],
-                self.turn[name],
-                shares.get(name, {}),
-            )
-            for name in self.active
-        )
+        shares = self._in_turn if self._shapley is None else self._shapley
+        for name in self._active:
+            values = [None if np.isnan(value) else float(value) for value in shares[name]]
+            points = dict(zip(self._metrics, values, strict=True))
+            yield Step(name, *self._switch.change(name), points)
 
-    def _shapley(self) -> dict[str, Points]:
-        """Each choice's mean step over all orders, exactly: from all sets of active choices."""
-        self._call_back()
-        number = len(self.active)
-        if number > MOST_SHAPLEY:
-            raise UsageError(
-                f"{number} choices have an effect here, and Shapley values are for up to "
-                f"{MOST_SHAPLEY}: leave --shapley out"
-            )
-        sets = {
-            frozenset(chosen): self._scores(*chosen)
-            for size in range(number + 1)
-            for chosen in combinations(self.active, size)
-        }
-        return {name: self._mean_step(name, sets, number) for name in self.active}
-
-    def _mean_step(self, name: str, sets: Mapping[Names, Points], number: int) -> Points:
-        shares: dict[str, float | None] = dict.fromkeys(self.metrics, 0.0)
-        for chosen in sets:
-            if name in chosen:
-                continue
-            weight = factorial(len(chosen)) * factorial(number - len(chosen) - 1)
-            steps = subtract(sets[chosen | {name}], sets[chosen], self.metrics)
-            for metric, step in steps.items():
-                share = shares[metric]
-                missing = step is None or share is None
-                shares[metric] = None if missing else share + weight * step / factorial(number)  # type: ignore[operator]
-        return shares
-
-    def _call_back(self) -> None:
-        """Make quiet choices active, where they have an effect together: in pairs, or all."""
-        goal = self._scores(*self.names)
-        while quiet := [name for name in self.names if name not in self.active]:
-            if _are_equal(self._scores(*self.active), goal):
-                return
-            before = self._scores(*self.active)
-            called = {
-                name
-                for pair in combinations(quiet, 2)
-                if not _are_equal(self._scores(*self.active, *pair), before)
-                for name in pair
-            }
-            chosen = {*self.active, *(called or quiet)}
-            self.active = [name for name in self.names if name in chosen]
-
-    def relations(self, steps: Sequence[Step]) -> Iterable[Relation]:
+    def relations(self) -> Iterator[Relation]:
         """The pairs of choices that do the same work or need each other, by metric."""
-        start = self._scores()
+        start = self._scores(())
         # What is worth the same alone and last is worth it whatever else is chosen.
-        names = [step.choice for step in steps if _differs(step.alone, step.last)]
+        names = [
+            name
+            for name in self._active
+            if not _are_equal(self._alone[name], self._last[name], SHOWN)
+        ]
         for chosen in combinations(names, 2):
-            pair_points = subtract(self._scores(*chosen), start, self.metrics)
             # Those that do nothing alone, in no metric, come first.
-            pair = sorted(chosen, key=lambda name: not self._is_idle(name))
-            idle = sum(map(self._is_idle, pair))
-            for metric, together in pair_points.items():
-                first_points, second_points = (self.alone[name][metric] for name in pair)
-                if together is None or first_points is None or second_points is None:
-                    continue
-                kind = _relation(first_points, second_points, together, idle)
+            first, second = sorted(chosen, key=lambda name: not self._is_idle(name))
+            idle = self._is_idle(first) + self._is_idle(second)
+            together = self._scores(chosen) - start
+            steps = zip(self._alone[first], self._alone[second], together, strict=True)
+            for metric, points in zip(self._metrics, steps, strict=True):
+                kind = "" if np.isnan(points).any() else _relation(*points, idle)
                 if kind:
-                    yield Relation(
-                        kind, (pair[0], pair[1]), metric, (first_points, second_points), together
-                    )
+                    alone = float(points[0]), float(points[1])
+                    yield Relation(kind, (first, second), metric, alone, float(points[2]))
 
     def _is_idle(self, name: str) -> bool:
-        return all(value is not None and abs(value) < SHOWN for value in self.alone[name].values())
+        return bool((np.abs(self._alone[name]) < SHOWN).all())
 
 
 def _relation(first_points: float, second_points: float, together: float, idle: int) -> str:
@@ -272,18 +402,9 @@ def _relation(first_points: float, second_points: float, together: float, idle: 
     return "redundant" if is_large and is_overlap else ""
 
 
-def _has_gap(step: Step) -> bool:
-    return any(None in points.values() for points in (step.alone, step.last, step.turn))
-
-
-def _differs(first: Points, second: Points) -> bool:
-    differences = subtract(first, second, [*first]).values()
-    return any(value is None or abs(value) >= SHOWN for value in differences)
-
-
-def _are_equal(first: Points, second: Points) -> bool:
-    differences = subtract(first, second, [*second]).values()
-    return all(value is not None and abs(value) < _NOTHING for value in differences)
+def _are_equal(first: FloatArray, second: FloatArray, tolerance: float = _NOTHING) -> bool:
+    """Whether all scores are numbers and differ by less than the tolerance."""
+    return bool((np.abs(first - second) < tolerance).all())
 
 
 def _needs(names: Sequence[str], score: Callable[[Names], Outcome]) -> Names | None:
@@ -313,13 +434,11 @@ def _print(outcome: Outcome, protocol: Protocol) -> Points:
     }
 
 
-def _rounding(start: End, goal: End, metrics: Sequence[str], shapley: bool) -> tuple[Step, ...]:
+def _rounding(start: End, goal: End, metrics: Sequence[str]) -> Iterator[Step]:
     """The last step: the number that is printed, less the exact one."""
-    before, after = start.protocol.rounding, goal.protocol.rounding
-    if after == "none" or not goal.scores:
-        return ()
-    less = subtract(goal.printed, goal.scores, metrics)
-    return (Step("rounding", before, after, {}, {}, less, less if shapley else {}),)
+    if goal.protocol.rounding != "none" and goal.scores:
+        points = subtract(goal.printed, goal.scores, metrics)
+        yield Step("rounding", start.protocol.rounding, goal.protocol.rounding, points)
 
 
 def without_data_fields(protocol: Protocol) -> Protocol:

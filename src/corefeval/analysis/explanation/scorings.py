@@ -17,6 +17,8 @@ from corefeval.preparation import Input, Plan, prepare_inputs
 from corefeval.protocol import Protocol
 from corefeval.results import Result
 
+Points = Mapping[str, float | None]  # by metric; None where there is no number
+
 CONLL = "muc, b3, ceafe, conll"
 SHOWN = 0.00005  # half a hundredth of a point: less is not seen with two decimals
 
@@ -31,7 +33,7 @@ class Outcome:
     A score that is no number is None.
     """
 
-    scores: Mapping[str, float | None]
+    scores: Points
     error: CorefEvalError | None = None
     notices: tuple[Notice, ...] = ()
 
@@ -155,9 +157,7 @@ def round_as(rate: float, rounding: str) -> float:
     return math.trunc(rate * scale) / scale
 
 
-def subtract(
-    scores: Mapping[str, float | None], baseline: Mapping[str, float | None], metrics: Sequence[str]
-) -> dict[str, float | None]:
+def subtract(scores: Points, baseline: Points, metrics: Sequence[str]) -> dict[str, float | None]:
     """The difference of scores by metric; None where either is no number."""
     differences: dict[str, float | None] = {}
     for metric in metrics:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from corefeval.analysis.explanation.differences import PIPELINE
-from corefeval.analysis.explanation.explanation import Points
 from corefeval.analysis.explanation.scorings import (
     SHOWN,
     Outcome,
+    Points,
     Scorings,
     one_line,
     round_as,
