@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import UsageError
+from corefeval.display import have_same_fields
 from corefeval.protocol import Protocol
 from corefeval.results.rates import (
     EPSILON,
@@ -58,11 +59,8 @@ class CountTable:
             return np.zeros(0, dtype=np.bool_)
         return np.asarray(self.values.any(axis=1))
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CountTable):
-            return NotImplemented
-        keys = [(table.shape, table.names, table.parts, table.by) for table in (self, other)]
-        return keys[0] == keys[1] and np.array_equal(_numbers(self.values), _numbers(other.values))
+    def __eq__(self, value: object) -> bool:
+        return have_same_fields(self, value)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -74,11 +72,8 @@ class CountTable:
             raise UsageError("results with other counts of a metric cannot be added")
         if first.values is None:
             return first
-        return replace(first, values=np.concatenate([_numbers(table.values) for table in tables]))
-
-
-def _numbers(values: Numbers | None) -> Numbers:
-    return np.zeros((0, 0)) if values is None else values
+        arrays = [table.values for table in tables if table.values is not None]
+        return replace(first, values=np.concatenate(arrays))
 
 
 class Aggregation(NamedTuple):
@@ -91,24 +86,24 @@ class Aggregation(NamedTuple):
     undefined: str = "0"
 
     @staticmethod
-    def of(metric: str, shape: str, names: tuple[str, ...], protocol: Protocol) -> Aggregation:
+    def of(metric: str, table: CountTable, protocol: Protocol) -> Aggregation:
         """The aggregation that a protocol says for a metric."""
         aggregate = protocol.aggregate
         if aggregate == "macro-rates" and metric == "lea":
             aggregate = "micro"
-        return Aggregation(metric, shape, names, aggregate, protocol.undefined)
+        return Aggregation(metric, table.shape, table.names, aggregate, protocol.undefined)
 
     @property
     def width(self) -> int:
         """How many numbers of each document add up."""
         return len(self.additive({name: np.zeros(1) for name in self.names}))
 
-    def rates(self, counts: Mapping[str, Any]) -> Rates:
-        """The rates of single documents, or of counts however summed."""
-        return self._with_holes(rates_of(self.shape, counts, self.undefined), counts)
+    def rates(self, counts: Mapping[str, Any], undefined: str = "") -> Rates:
+        """The rates of single documents, or of counts however summed.
 
-    def _with_holes(self, rates: Rates, counts: Mapping[str, Any]) -> Rates:
-        """No number for CEAFe without key entities, where the protocol says so."""
+        Where the protocol says so, CEAFe without key entities is no number.
+        """
+        rates = rates_of(self.shape, counts, undefined or self.undefined)
         if self.undefined != "nan-ceafe" or self.metric != "ceafe":
             return rates
         bottoms = (np.asarray(counts[f"{side}_denominator"]) for side in ("recall", "precision"))
@@ -128,7 +123,7 @@ class Aggregation(NamedTuple):
             mentions = [counts[f"{side}_mentions"] for side in _SIDES]
             return np.stack([*columns, *(_choose(number) for number in mentions)])
         undefined = "0" if self.aggregate == "macro-rates" else self.undefined
-        rates = self._with_holes(rates_of(self.shape, counts, undefined), counts)
+        rates = self.rates(counts, undefined)
         if self.aggregate == "weighted":
             key, response = counts["key_weight"], counts["response_weight"]
             weights = (key, response, key + response)
@@ -193,33 +188,28 @@ class Aggregation(NamedTuple):
             counts[f"non_coreference_{side}"] = counts[f"non_coreference_{side}"] + across
         return counts
 
-    def whole(self, counts: Mapping[str, Numbers], totals: Mapping[str, float]) -> Rates:
-        """The rates of all documents together, whose counts and totals are these."""
-        if self.aggregate in ("micro", "pool"):
-            return self.rates(totals)
-        return self.rates_of_sums(self.additive(counts).sum(axis=1))
-
-    def totals(self, counts: Mapping[str, Numbers]) -> dict[str, float]:
-        """Each count summed over the documents; pooled, with the pairs across them."""
+    def total(self, counts: Mapping[str, Numbers]) -> tuple[dict[str, float], Rates]:
+        """Each count summed over the documents, and the rates of all documents together."""
         sums = {name: float(column.sum()) for name, column in counts.items()}
         if self.aggregate == "pool" and self._is_blanc and sums:
             pooled = self._pool(self.additive(counts).sum(axis=1))
-            return {name: float(pooled[name]) for name in sums}
-        return sums
+            sums = {name: float(pooled[name]) for name in sums}
+        if self.aggregate in ("micro", "pool"):
+            return sums, self.rates(sums)
+        return sums, self.rates_of_sums(self.additive(counts).sum(axis=1))
 
 
 def average_rates(parts: Sequence[Rates], protocol: Protocol) -> Rates:
     """The rates of a mean of metrics: of their F1, as they are or cut, or of all rates."""
     names = ("recall", "precision", "f1") if protocol.average == "rates" else ("f1",)
-    return {name: average_rate([part[name] for part in parts], protocol) for name in names}
-
-
-def average_rate(parts: Sequence[Numbers], protocol: Protocol) -> Numbers:
-    """One rate of a mean of metrics, of which these are the parts."""
-    values = np.stack(parts)
-    if protocol.average == "truncated":  # which has F1 alone
-        values = np.trunc(values * 10000) / 10000
-    return np.asarray(values.mean(axis=0))
+    rates: Rates = {}
+    for name in names:
+        if name in parts[0]:
+            values = np.stack([part[name] for part in parts])
+            if protocol.average == "truncated":
+                values = np.trunc(values * 10000) / 10000
+            rates[name] = np.asarray(values.mean(axis=0))
+    return rates
 
 
 def _choose(number: Numbers) -> Numbers:

@@ -73,38 +73,27 @@ class Result(Tabular, Mapping[str, Score]):
     @cached_property
     def scores(self) -> dict[str, Score]:
         """Every metric's score over all documents."""
+        scores: dict[str, Score] = {}
         rates: dict[str, Rates] = {}
-        totals: dict[str, dict[str, float]] = {}
         for metric, table in self.tables.items():
-            totals[metric] = {}
+            totals: dict[str, float] = {}
             if table.parts:
                 rates[metric] = average_rates([rates[part] for part in table.parts], self.protocol)
-                continue
-            aggregation, counts = self.aggregation(metric), table.columns()
-            totals[metric] = aggregation.totals(counts)
-            rates[metric] = aggregation.whole(counts, totals[metric])
-        return {
-            metric: replace(
-                self._score(metric, rates[metric], totals[metric]),
-                categories=self._categories(metric, table),
-                **self._confidence(metric),
+            else:
+                aggregation = Aggregation.of(metric, table, self.protocol)
+                totals, rates[metric] = aggregation.total(table.columns())
+            slices = self.slices[table.by].items() if table.by in self.slices else ()
+            score = replace(
+                self._score(metric, rates[metric], totals),
+                categories={v: part.scores[metric] for v, part in slices if metric in part.tables},
             )
-            for metric, table in self.tables.items()
-        }
-
-    def _confidence(self, metric: str) -> dict[str, Any]:
-        """The interval of a score; where it is that of segments, their score with it."""
-        intervals = self.intervals.get(metric, {})
-        if metric not in self.segment_rates:
-            return {"intervals": intervals}
-        rates = self.segment_rates[metric]
-        return {"segments": replace(self._score(metric, rates, {}), intervals=intervals)}
-
-    def _categories(self, metric: str, table: CountTable) -> dict[str, Score]:
-        if table.by not in self.slices:
-            return {}
-        slices = self.slices[table.by].items()
-        return {value: part.scores[metric] for value, part in slices if metric in part.tables}
+            intervals = self.intervals.get(metric, {})
+            if metric in self.segment_rates:
+                segments = self._score(metric, self.segment_rates[metric], {})
+                scores[metric] = replace(score, segments=replace(segments, intervals=intervals))
+            else:
+                scores[metric] = replace(score, intervals=intervals)
+        return scores
 
     def __getitem__(self, metric: object) -> Score:
         """A metric's score, by the metric or any spelling of it."""
@@ -118,9 +107,10 @@ class Result(Tabular, Mapping[str, Score]):
 
     def by(self, feature: str) -> Slices:
         """The slices of a feature, in any spelling: `result.by("size(1,2-5,6+)")["1"]`."""
-        for name, slices in self.slices.items():
-            if _plain(name) == _plain(feature):
-                return slices
+        spellings = {"".join(name.split()).lower(): name for name in self.slices}
+        spelling = "".join(feature.split()).lower()
+        if spelling in spellings:
+            return self.slices[spellings[spelling]]
         available = ", ".join(self.slices) or "none"
         raise UsageError(f"there are no slices by {feature!r}: there are {available}")
 
@@ -152,12 +142,12 @@ class Result(Tabular, Mapping[str, Score]):
             )
         return DocumentResult(self, indices[0])
 
-    def __add__(self, other: Result) -> Result:
+    def __add__(self, result: Result) -> Result:
         """The result of both corpora together; they must be scored alike."""
-        return Result.total((self, other)) if isinstance(other, Result) else NotImplemented
+        return Result.total((self, result)) if isinstance(result, Result) else NotImplemented
 
-    def __radd__(self, other: object) -> Result:
-        return self if other == 0 else NotImplemented
+    def __radd__(self, start: object) -> Result:
+        return self if start == 0 else NotImplemented
 
     @staticmethod
     def total(results: Iterable[Result]) -> Result:
@@ -169,7 +159,7 @@ class Result(Tabular, Mapping[str, Score]):
         counts are parts of one document, whose own rates cannot be worked out from them.
         """
         parts = []
-        for result in _listed(results):
+        for result in results if isinstance(results, Iterable) else [results]:
             if not isinstance(result, Result):
                 raise UsageError(f"Result.total needs a list of results, not {result!r:.60}")
             parts.append(result.without_intervals())
@@ -200,11 +190,11 @@ class Result(Tabular, Mapping[str, Score]):
             answers=_add_answers([part.answers for part in parts if part.answers]),
         )
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Result):
+    def __eq__(self, value: object) -> bool:
+        if not isinstance(value, Result):
             return NotImplemented
         names = [item.name for item in fields(self) if item.name not in ("spell", "titles")]
-        return all(getattr(self, name) == getattr(other, name) for name in names)
+        return all(getattr(self, name) == getattr(value, name) for name in names)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -240,13 +230,8 @@ class Result(Tabular, Mapping[str, Score]):
         Empty `document`, `feature` and `value` are those of all together; `size` is how many of the
         key's documents, entities or mentions have the value.
         """
-        names = {
-            "response": self.response,
-            "document": "",
-            "feature": "",
-            "value": "",
-            "size": None,
-        }
+        names: Row = {"response": self.response, "document": ""}
+        names |= {"feature": "", "value": "", "size": None}
         rows = list(score_rows(names, self.scores))
         for document in self.documents if by_document else ():
             rows += score_rows({**names, "document": document.id}, document.scores)
@@ -302,18 +287,9 @@ class Result(Tabular, Mapping[str, Score]):
             if table.parts:
                 rates[metric] = average_rates([rates[part] for part in table.parts], self.protocol)
             else:
-                rates[metric] = self.aggregation(metric).rates(table.columns())
+                aggregation = Aggregation.of(metric, table, self.protocol)
+                rates[metric] = aggregation.rates(table.columns())
         return rates
-
-    def aggregation(self, metric: str) -> Aggregation:
-        """How a metric's rates follow from its counts."""
-        table = self.tables[metric]
-        return Aggregation.of(metric, table.shape, table.names, self.protocol)
-
-
-def _listed(results: object) -> Iterable[object]:
-    """The results, or a list of what is no collection, to be refused one by one."""
-    return results if isinstance(results, Iterable) else [results]
 
 
 def _check_addends(first: Result, part: Result, joint: Protocol) -> None:
@@ -327,23 +303,21 @@ def _check_addends(first: Result, part: Result, joint: Protocol) -> None:
     if set(first.slices) != set(part.slices):
         by = [", ".join(result.slices) or "nothing" for result in (first, part)]
         raise UsageError(f"results with different slices do not add up: by {' against '.join(by)}")
-    apart = [
+    different = [
         name
-        for name, (_, value) in joint.differences(part.protocol).items()
+        for name, (joint_value, value) in joint.differences(part.protocol).items()
         if name not in OF_MENTIONS
-        or (value != protocol_fields()[name].default and not _includes(getattr(joint, name), value))
+        or (
+            value != protocol_fields()[name].default
+            and not {*value.split("+")} <= {*joint_value.split("+")}  # sources of a feature
+        )
     ]
-    if apart or first.version != part.version or first.metrics != part.metrics:
+    if different or first.version != part.version or first.metrics != part.metrics:
         raise UsageError(
             "results that were scored differently do not add up: "
             f"{first.signature} with {', '.join(first.metrics)} against "
             f"{part.signature} with {', '.join(part.metrics)}"
         )
-
-
-def _includes(joint: str, stated: str) -> bool:
-    """Whether all sources of a part's feature, joined by `+`, are among those of the sum."""
-    return set(stated.split("+")) <= set(joint.split("+"))
 
 
 def add_digests(digests: Sequence[str]) -> str:
@@ -375,10 +349,6 @@ def _flatten(values: Mapping[str, Any], start: str = "") -> Iterator[tuple[str, 
             yield from _flatten(value, f"{way}/")
         else:
             yield way, value
-
-
-def _plain(feature: str) -> str:
-    return "".join(feature.split()).lower()
 
 
 @dataclass(frozen=True, slots=True, repr=False)

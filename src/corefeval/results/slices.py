@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from corefeval.checks import CROSS, split_list
 from corefeval.diagnostics import UsageError, list_names
-from corefeval.display import Row, Tabular
+from corefeval.display import Row, Tabular, have_same_fields
 from corefeval.results.aggregation import CountTable
 from corefeval.results.rates import score_rows
 from corefeval.results.result import DocumentResult, Result
@@ -58,10 +58,8 @@ class Slices(Tabular, Mapping[str, Result]):
     def __len__(self) -> int:
         return len(self.results)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Slices):
-            return NotImplemented
-        return all(getattr(self, f.name) == getattr(other, f.name) for f in fields(self))
+    def __eq__(self, value: object) -> bool:
+        return have_same_fields(self, value)
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -24,7 +24,7 @@ from corefeval.diagnostics import UsageError, excerpt, plural
 from corefeval.display import distinct_names
 from corefeval.protocol import OF_MENTIONS, Protocol, fields
 from corefeval.results import CountTable, Result
-from corefeval.results.aggregation import Aggregation, average_rate, average_rates
+from corefeval.results.aggregation import Aggregation, average_rates
 from corefeval.results.rates import Numbers, Rates
 
 # How the mentions of one response were read says nothing about how they were scored, nor do
@@ -247,8 +247,8 @@ class Stack:
         rates: dict[str, Numbers] = {}
         for metric, columns in self.columns.items():  # parts stand before their means
             if columns.aggregation is None:
-                parts = [rates[part] for part in columns.parts]
-                rates[metric] = average_rate(parts, columns.protocol)
+                parts = [{name: rates[part]} for part in columns.parts]
+                rates[metric] = average_rates(parts, columns.protocol)[name]
             else:
                 rates[metric] = columns.aggregation.rate_of_sums(pick(columns.rows), name)
         return np.stack([rates[metric] for metric in self.metrics])
@@ -391,7 +391,7 @@ def _columns(metric: str, tables: Sequence[CountTable], start: int, protocol: Pr
         return Columns(slice(0, 0), parts=table.parts, protocol=protocol)
     if len({(table.shape, table.names) for table in tables}) > 1:
         raise UsageError(f"the results count {metric} in different ways: score them again")
-    aggregation = Aggregation.of(metric, table.shape, table.names, protocol)
+    aggregation = Aggregation.of(metric, table, protocol)
     return Columns(slice(start, start + aggregation.width), aggregation)
 
 
