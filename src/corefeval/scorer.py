@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from corefeval.diagnostics import UsageError
 from corefeval.display import distinct_names
 from corefeval.evaluation import SEGMENTS, Method, Metrics, Sampling, with_intervals
-from corefeval.metrics.metric import DEFAULT_PRESET
+from corefeval.metrics import DEFAULT_PRESET
 from corefeval.model import DocumentId
 from corefeval.model.construction import PlainDocument, corpus_from_plain, read_plain
 from corefeval.pieces import Cutting, watch_workers

@@ -13,7 +13,7 @@ from corefeval.alignment import Alignment
 from corefeval.checks import CROSS
 from corefeval.diagnostics import CorefEvalError, Notice, UsageError, plural
 from corefeval.metrics import Metric, parse_metrics
-from corefeval.metrics.counting import Counts
+from corefeval.metrics.coreference import Counts
 from corefeval.metrics.declarations import SAME, Level
 from corefeval.model.arrays import IntArray
 from corefeval.model.categories import Categories

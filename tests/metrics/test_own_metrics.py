@@ -17,8 +17,7 @@ import pytest
 
 import corefeval
 from corefeval.cli import main
-from corefeval.metrics import REGISTRY, Metric
-from corefeval.metrics.metric import parse_metrics, spell
+from corefeval.metrics import REGISTRY, Metric, parse_metrics, spell
 
 KEY, EAGER, CAUTIOUS = (corefeval.example(name) for name in ("key", "eager", "cautious"))
 MODULE = '''

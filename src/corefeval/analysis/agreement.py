@@ -18,8 +18,7 @@ from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.display import Row, Tabular, distinct_names, have_same_fields
 from corefeval.evaluation import Metrics, count
 from corefeval.formats import read_ahead
-from corefeval.metrics import parse_metrics
-from corefeval.metrics.metric import DEFAULT_PRESET
+from corefeval.metrics import DEFAULT_PRESET, parse_metrics
 from corefeval.model import Corpus, Document
 from corefeval.model.arrays import IntArray
 from corefeval.pairing.annotators import pair_annotations

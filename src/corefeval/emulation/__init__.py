@@ -8,9 +8,10 @@ asked for.
 from __future__ import annotations
 
 from corefeval.emulation import corefud_scorer, programs, universal_anaphora
-from corefeval.emulation.corefud_scorer import Metrics, digest_text, read_text, score_emulated
+from corefeval.emulation.corefud_scorer import digest_text, read_text, score_emulated
 from corefeval.emulation.programs import Material
 from corefeval.emulation.universal_anaphora import score_anaphora
+from corefeval.metrics import Metrics
 from corefeval.protocol import Protocol
 
 __all__ = [

@@ -48,22 +48,21 @@ from corefeval.emulation.tables import (
 from corefeval.formats import files_of
 from corefeval.formats.conllu.tokens import ConlluLines
 from corefeval.formats.source import Source, read_source
-from corefeval.metrics import Metric, parse_metrics, spell
+from corefeval.metrics import Metric, Metrics, parse_metrics, spell
 from corefeval.metrics.coreference import (
-    PHI3,
-    PHI4,
+    Counts,
     b3_recall,
     blanc,
     count_ceaf,
     lea_recall,
     muc_recall,
+    phi3,
+    phi4,
+    ratio_counts,
 )
-from corefeval.metrics.counting import Counts, ratio_counts
 from corefeval.model import Corpus
 from corefeval.protocol import Protocol, fields
 from corefeval.results import CountTable, Result
-
-Metrics = str | Metric | Iterable[str | Metric]
 
 # In the program's order.
 METRICS = ("muc", "b3", "ceafe", "ceafm", "blanc", "lea", "mor", "zero", "conll")
@@ -323,11 +322,11 @@ def count_documents(documents: Sequence[EmulatedDocument]) -> dict[str, Counts]:
     return {
         "muc": ratio_counts(muc_recall(recall), muc_recall(precision)),
         "b3": ratio_counts(b3_recall(recall), b3_recall(precision)),
-        "ceafe": count_ceaf(listed, listed, *PHI4),
-        "ceafm": count_ceaf(listed, listed, *PHI3),
+        "ceafe": count_ceaf(phi4, listed),
+        "ceafm": count_ceaf(phi3, listed),
         "blanc": blanc(recall),
         "lea": ratio_counts(lea_recall(recall), lea_recall(precision)),
-        "mor": count_ceaf(places, places, *PHI3),
+        "mor": count_ceaf(phi3, places),
         "zero": _count_zeros(documents, images),
     }
 

@@ -20,15 +20,19 @@ from corefeval.emulation.documents import Document, Entities, Mention
 from corefeval.emulation.tables import find_homes, keep_cells, look_up, tabulate, tabulate_sides
 from corefeval.metrics.coreference import (
     HALVES,
-    PHI3,
-    PHI4,
+    Counts,
+    Ratio,
+    RatioOf,
     b3_recall,
     blanc,
+    both_directions,
     count_ceaf,
     lea_recall,
     muc_recall,
+    phi3,
+    phi4,
+    ratio_counts,
 )
-from corefeval.metrics.counting import Counts, Ratio, RatioOf, both_directions, ratio_counts
 from corefeval.metrics.mentions import matched_recall
 from corefeval.model.arrays import BoolArray, FloatArray, IntArray
 from corefeval.protocol import Protocol
@@ -293,13 +297,13 @@ def _count_ceaf(sides: Sides, protocol: Protocol, metric: str) -> Counts:
     if protocol.ceaf != "list":
         cut = _cut_wrongly if protocol.ceaf == "matrix" else _as_sets
         sides = [(cut(key), _as_sets(response)) for key, response in sides]
-    compare, weigh = PHI3 if metric == "ceafm" else PHI4
+    phi = phi3 if metric == "ceafm" else phi4
     table = _tabulate_all(sides, keeps_repeats=protocol.ceaf == "list")
-    counts = count_ceaf(table, table, compare, weigh)
+    counts = count_ceaf(phi, table)
     if protocol.ceaf == "matrix":  # divided by the sum over all pairs of one side
         for side, rate in enumerate(("recall", "precision")):
             alone = _tabulate_all([(document[side], document[side]) for document in sides])
-            counts[f"{rate}_denominator"] = alone.sums(alone.shares.group, compare(alone))
+            counts[f"{rate}_denominator"] = alone.sums(alone.shares.group, phi(alone)[0])
     return counts
 
 

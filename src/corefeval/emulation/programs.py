@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, UsageError, memory_for, merge_notices
-from corefeval.emulation.corefud_scorer import Metrics
 from corefeval.emulation.documents import (
     Document,
     Paired,
@@ -34,8 +33,8 @@ from corefeval.emulation.policies import (
     settle_singletons,
     settle_twinless,
 )
-from corefeval.metrics import Metric, parse_metrics, spell
-from corefeval.metrics.counting import Counts
+from corefeval.metrics import Metric, Metrics, parse_metrics, spell
+from corefeval.metrics.coreference import Counts
 from corefeval.model import IDENTITY, Corpus
 from corefeval.model.identity import digest
 from corefeval.model.sets import find_sets

@@ -15,7 +15,7 @@ import numpy as np
 from corefeval.alignment import Alignment
 from corefeval.diagnostics import InputError, Notice, UsageError, memory_for, merge_notices
 from corefeval.emulation.anaphora_scenes import Element, Entity, Scene, make_scenes
-from corefeval.emulation.corefud_scorer import AGGREGATES, Metrics, check_choices
+from corefeval.emulation.corefud_scorer import AGGREGATES, check_choices
 from corefeval.emulation.documents import pair_corpora
 from corefeval.emulation.tables import (
     Entry,
@@ -26,19 +26,21 @@ from corefeval.emulation.tables import (
     tabulate,
     tabulate_sides,
 )
-from corefeval.metrics import Metric, parse_metrics, spell
+from corefeval.metrics import Metric, Metrics, parse_metrics, spell
 from corefeval.metrics.coreference import (
     HALVES,
-    PHI3,
-    PHI4,
+    Counts,
+    Ratio,
     b3_recall,
     blanc,
     count_ceaf,
     lea_recall,
     links_recall,
     muc_recall,
+    phi3,
+    phi4,
+    ratio_counts,
 )
-from corefeval.metrics.counting import Counts, Ratio, ratio_counts
 from corefeval.model import DEIXIS, Corpus
 from corefeval.model.identity import digest
 from corefeval.model.sets import find_sets
@@ -291,7 +293,7 @@ def _count(metric: str, pairs: Sequence[Pair], *, inside: bool) -> Numbers:
     """A metric's counts, a row for each pair; `inside` sets a single mention has a link to MUC."""
     if metric in ("ceafm", "ceafe"):
         table = tabulate((pair.key, pair.response, _look_up_ceaf(pair)) for pair in pairs)
-        counts = count_ceaf(table, table, *(PHI3 if metric == "ceafm" else PHI4))
+        counts = count_ceaf(phi3 if metric == "ceafm" else phi4, table)
     elif metric in HALVES:
         counts = _count_half(metric, pairs)
     else:

@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from corefeval.evaluation.counting import SEGMENTS, Metrics, Sampling, count, with_intervals
+from corefeval.evaluation.counting import SEGMENTS, Sampling, count, with_intervals
 from corefeval.evaluation.scoring import Method, score
+from corefeval.metrics import Metrics
 
 if TYPE_CHECKING:
     from corefeval.evaluation.comparing import (

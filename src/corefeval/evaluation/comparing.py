@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from corefeval.checks import check_choice
 from corefeval.diagnostics import UsageError
-from corefeval.evaluation.counting import SEGMENTS, Metrics, Sampling
+from corefeval.evaluation.counting import SEGMENTS, Sampling
 from corefeval.evaluation.scoring import Method, score_pieces
-from corefeval.metrics import parse_metrics, spell
+from corefeval.metrics import Metrics, parse_metrics, spell
 from corefeval.model import Corpus
 from corefeval.model.identity import digest
 from corefeval.pieces import Cutting

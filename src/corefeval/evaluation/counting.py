@@ -9,15 +9,19 @@ from dataclasses import dataclass, replace
 from corefeval.alignment import Alignment
 from corefeval.checks import check_count, check_probability, check_seed, check_type, split_list
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
-from corefeval.metrics import Metric, parse_metrics, spell
-from corefeval.metrics.metric import DEFAULT_PRESET, MetricRequest
+from corefeval.metrics import (
+    DEFAULT_PRESET,
+    Metric,
+    MetricRequest,
+    Metrics,
+    parse_metrics,
+    spell,
+)
 from corefeval.preparation import Prepared
 from corefeval.results import CountTable, Result, Slices
 from corefeval.slicing import count_table, cuts, own_feature, slice_result
 
 SEGMENTS = 20  # into which a single document is cut
-
-Metrics = str | Metric | Iterable[str | Metric]
 
 
 @dataclass(frozen=True, slots=True)

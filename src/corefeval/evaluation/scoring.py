@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple, Unpack
 from corefeval.diagnostics import KeyNeededError, Notice, UsageError
 from corefeval.evaluation.counting import (
     SEGMENTS,
-    Metrics,
     Sampling,
     count_and_sample,
     feature_names,
     with_intervals,
 )
-from corefeval.metrics import parse_metrics
-from corefeval.metrics.metric import DEFAULT_PRESET, MetricRequest
+from corefeval.metrics import DEFAULT_PRESET, MetricRequest, Metrics, parse_metrics
 from corefeval.pieces import Cutting, Progress, as_file
 from corefeval.preparation import Input, Options, Plan, Stated, plan, prepare_inputs
 from corefeval.protocol import Protocol

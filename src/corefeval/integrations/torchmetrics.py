@@ -19,7 +19,7 @@ from torchmetrics import Metric
 from corefeval.diagnostics import UsageError
 from corefeval.evaluation import Metrics, score
 from corefeval.integrations.documents import number_documents
-from corefeval.metrics.metric import DEFAULT_PRESET
+from corefeval.metrics import DEFAULT_PRESET
 from corefeval.results import Result
 
 # What torchmetrics asks of its metrics.

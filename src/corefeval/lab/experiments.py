@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from corefeval.checks import check_seed, did_you_mean
 from corefeval.diagnostics import Notice, UsageError
 from corefeval.display import Record, Tabular
-from corefeval.metrics import Metric
+from corefeval.metrics import Metrics
 
 if TYPE_CHECKING:
     from corefeval.model import Corpus
@@ -159,7 +159,6 @@ def _is_equal(cell: Cell, value: Cell) -> bool:
 
 
 Need = Literal["none", "optional"]
-Metrics = str | Metric | Iterable[str | Metric]
 # Called with the name of a case, how many cases are done, and of how many.
 Progress = Callable[[str, int, int], None]
 Case = TypeVar("Case")

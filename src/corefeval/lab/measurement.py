@@ -29,8 +29,7 @@ from corefeval.lab.perturbations import (
     resolve_links,
     split_entities,
 )
-from corefeval.metrics import Metric
-from corefeval.metrics.metric import MetricRequest
+from corefeval.metrics import Metric, MetricRequest
 from corefeval.model import Corpus, corpus_from_arrays
 
 EVERYTHING = "all"  # the preset that follows the registry and skips what the data does not define

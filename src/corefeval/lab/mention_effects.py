@@ -35,8 +35,7 @@ from corefeval.lab.perturbations import (
     remove_incorrectly_resolved,
     resolve_links,
 )
-from corefeval.metrics import REGISTRY, Metric
-from corefeval.metrics.metric import MetricRequest
+from corefeval.metrics import REGISTRY, Metric, MetricRequest
 from corefeval.model import Corpus
 from corefeval.preparation import prepare
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from corefeval._version import __version__
 from corefeval.diagnostics import UsageError
 from corefeval.display import visible
-from corefeval.metrics.metric import REGISTRY, Metric, parse_metrics, spell
+from corefeval.metrics import REGISTRY, Metric, Metrics, parse_metrics, spell
 
 # "Luo 2005", "Bagga and Baldwin 1998", "Vilain et al. 1995".
 _PAPER = re.compile(r"(\w+)(?: and (\w+)| (et al)\.)? (\d{4})")
@@ -27,7 +27,7 @@ SOFTWARE = f"""\
 """
 
 
-def cite(metrics: str | Metric | Iterable[str | Metric] = (), *, saved: Iterable[str] = ()) -> str:
+def cite(metrics: Metrics = (), *, saved: Iterable[str] = ()) -> str:
     """BibTeX for corefeval and the papers of metrics, each paper once.
 
     Metrics are given as to `score`, and those of a result are `result.metrics`. A paper about a

@@ -2,15 +2,17 @@
 
 Everything follows from the cells of the overlap table and the sizes of entities: pairs of mentions
 are never enumerated. `muc_recall` and its like give numerator and denominator of recall; precision
-is recall with the sides exchanged. Sets of antecedents (`metrics.sets`) and emulated programs fill
-cells of their own, and count on them with these functions.
+is recall with the sides exchanged. Where sets of antecedents count (`metrics.anaphora`), and where
+twinless mentions, which only one side has, go by a policy (Cai and Strube 2010), an alignment
+becomes two, one for recall and one for precision, and the ordinary metric runs on them. Emulated
+programs fill cells of their own, and count on them with these functions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,26 +20,46 @@ from numpy.typing import NDArray
 from corefeval.alignment import Alignment, Side, count_link_ends
 from corefeval.assignment import heaviest_matching
 from corefeval.diagnostics import UsageError
-from corefeval.metrics.counting import (
-    Counts,
-    Ratio,
-    RatioOf,
-    Twinless,
-    apply_policy,
-    both_directions,
-    count_links,
-    ratio_counts,
-)
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray
+from corefeval.model.arrays import FloatArray, IntArray
+from corefeval.model.categories import Categories
 
-# What pairs of entities are worth to CEAF, and what entities of the key and of the response are.
-Similarity = Callable[[Alignment], NDArray[Any]]
-EntityWeights = Callable[[Alignment], tuple[NDArray[Any], NDArray[Any]]]
+Counts = dict[str, FloatArray]
+Ratio = tuple[FloatArray, FloatArray]
+RatioOf = Callable[[Alignment], Ratio]
+# Of the cells of the overlap table, of the key's entities and of the response's.
+Weights = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+Importance = str | Callable[[Side], NDArray[Any]]
+Twinless = Literal["none", "0", "all", "rn", "sys"]
+Dropped = Literal["nothing", "singletons", "everything"]
+HALVES = ("coreference", "non_coreference")
+
+
+def both_directions(
+    recall: RatioOf, alignment: Alignment, for_precision: Alignment | None = None
+) -> Counts:
+    """Counts of a metric whose precision is its recall with the sides exchanged.
+
+    Precision may be counted on another alignment than recall.
+    """
+    return ratio_counts(recall(alignment), recall((for_precision or alignment).swapped))
+
+
+def ratio_counts(recall: Ratio, precision: Ratio) -> Counts:
+    """The counts of a metric whose recall and precision are fractions."""
+    return {
+        "recall_numerator": recall[0],
+        "recall_denominator": recall[1],
+        "precision_numerator": precision[0],
+        "precision_denominator": precision[1],
+    }
 
 
 def muc(alignment: Alignment) -> Counts:
     """MUC: the links of spanning trees."""
-    return both_directions(partitioned_links() if alignment.is_divided else muc_recall, alignment)
+    alignments = choose_alignments(alignment, "muc")
+    return both_directions(
+        partitioned_links() if alignments[0].is_divided else muc_recall, *alignments
+    )
 
 
 def muc_recall(alignment: Alignment, *, self_links: bool = False) -> Ratio:
@@ -59,7 +81,7 @@ def muc_recall(alignment: Alignment, *, self_links: bool = False) -> Ratio:
 
 def b3(alignment: Alignment, *, twinless: Twinless = "none") -> Counts:
     """B³: each mention's share of its entity that is with it on the other side."""
-    return both_directions(b3_recall, *apply_policy(twinless, alignment))
+    return both_directions(b3_recall, *choose_alignments(alignment, "b3", twinless))
 
 
 def b3_recall(alignment: Alignment) -> Ratio:
@@ -74,62 +96,57 @@ def b3_recall(alignment: Alignment) -> Ratio:
 
 def ceafm(alignment: Alignment, *, twinless: Twinless = "none") -> Counts:
     """CEAF with φ3: the mentions that aligned entities share."""
-    return count_ceaf(*apply_policy(twinless, alignment, ceaf=True), *PHI3)
+    return count_ceaf(phi3, *choose_alignments(alignment, "ceafm", twinless))
 
 
 def ceafe(alignment: Alignment, *, twinless: Twinless = "none") -> Counts:
     """CEAF with φ4: twice the shared mentions over the sizes of both entities."""
-    return count_ceaf(*apply_policy(twinless, alignment, ceaf=True), *PHI4)
+    return count_ceaf(phi4, *choose_alignments(alignment, "ceafe", twinless))
+
+
+def phi3(alignment: Alignment) -> Weights:
+    """Cells weigh the mentions that they share, entities their mentions."""
+    return alignment.overlap.count, alignment.key.sizes, alignment.response.sizes
+
+
+def phi4(alignment: Alignment) -> Weights:
+    """Cells weigh the Dice coefficient of their entities, entities 1 if they have mentions."""
+    overlap, key, response = alignment.overlap, alignment.key.sizes, alignment.response.sizes
+    dice = 2.0 * overlap.count / (key[overlap.key] + response[overlap.response])
+    return dice, key > 0, response > 0
 
 
 def count_ceaf(
-    for_recall: Alignment, for_precision: Alignment, compare: Similarity, weigh: EntityWeights
+    phi: Callable[[Alignment], Weights],
+    for_recall: Alignment,
+    for_precision: Alignment | None = None,
 ) -> Counts:
-    """The similarity of the most similar one-to-one alignment of entities, over their weights.
+    """The weight of the heaviest one-to-one alignment of entities, over the weight of entities.
 
-    `compare` gives the similarity of each cell of the overlap table, `weigh` the weights of the
-    key's and of the response's entities.
+    `phi` gives the weights of the cells of the overlap table, of the key's entities and of the
+    response's. Precision is counted on the alignment of recall unless it has another.
     """
-    recall = precision = _best_alignment(for_recall, compare(for_recall))
-    if for_precision is not for_recall:
-        precision = _best_alignment(for_precision, compare(for_precision))
-    key, response = for_recall.key.entity_document, for_precision.response.entity_document
+    cells, key_weights, response_weights = phi(for_recall)
+    recall = precision = _align_entities(for_recall, cells)
+    if for_precision is None or for_precision is for_recall:
+        for_precision = for_recall
+    else:
+        cells, _, response_weights = phi(for_precision)
+        precision = _align_entities(for_precision, cells)
     return ratio_counts(
-        (recall, for_recall.sums(key, weigh(for_recall)[0])),
-        (precision, for_precision.sums(response, weigh(for_precision)[1])),
+        (recall, for_recall.sums(for_recall.key.entity_document, key_weights)),
+        (precision, for_precision.sums(for_precision.response.entity_document, response_weights)),
     )
 
 
-def _best_alignment(alignment: Alignment, similarity: NDArray[Any]) -> FloatArray:
+def _align_entities(alignment: Alignment, weights: NDArray[Any]) -> FloatArray:
+    """The weight of the heaviest one-to-one alignment of entities, for each document."""
     overlap = alignment.overlap
-    (positive,) = (similarity > 0).nonzero()
-    weights = similarity[positive].astype(np.float64)
+    (positive,) = (weights > 0).nonzero()
+    weights = weights[positive].astype(np.float64)
     aligned = heaviest_matching(overlap.key[positive], overlap.response[positive], weights)
     document = alignment.key.entity_document[overlap.key[positive[aligned]]]
     return alignment.sums(document, weights[aligned])
-
-
-def _shared_mentions(alignment: Alignment) -> NDArray[Any]:
-    return alignment.overlap.count
-
-
-def _sizes(alignment: Alignment) -> tuple[IntArray, IntArray]:
-    return alignment.key.sizes, alignment.response.sizes
-
-
-def _dice(alignment: Alignment) -> FloatArray:
-    overlap, key, response = alignment.overlap, alignment.key.sizes, alignment.response.sizes
-    dice: FloatArray = 2.0 * overlap.count / (key[overlap.key] + response[overlap.response])
-    return dice
-
-
-def are_entities(alignment: Alignment) -> tuple[BoolArray, BoolArray]:
-    """Which numbers are those of an entity that has mentions, of the key and of the response."""
-    return alignment.key.sizes > 0, alignment.response.sizes > 0
-
-
-PHI3: tuple[Similarity, EntityWeights] = (_shared_mentions, _sizes)
-PHI4: tuple[Similarity, EntityWeights] = (_dice, are_entities)
 
 
 def pairs(alignment: Alignment, documents: str = "all") -> Counts:
@@ -154,20 +171,15 @@ def links_recall(alignment: Alignment) -> Ratio:
 
 def blanc(alignment: Alignment) -> Counts:
     """BLANC: coreference and non-coreference links, each side's own mentions."""
+    alignment, _ = choose_alignments(alignment, "blanc")
     counts: Counts = {}
-    coreference, non_coreference = _both_kinds_of_links(alignment)
-    in_response = _both_kinds_of_links(alignment.swapped)
-    for name, (common, key), (_, response) in zip(
-        HALVES, (coreference, non_coreference), in_response, strict=True
-    ):
-        counts |= {f"{name}_common": common, f"{name}_key": key, f"{name}_response": response}
+    in_key, in_response = map(_both_kinds_of_links, (alignment, alignment.swapped))
+    for half, (common, key), (_, response) in zip(HALVES, in_key, in_response, strict=True):
+        counts |= {f"{half}_common": common, f"{half}_key": key, f"{half}_response": response}
     if alignment.is_divided:  # the end of a link may be in another group on the other side
-        for name, (common, _) in zip(HALVES, in_response, strict=True):
-            counts[f"{name}_common_response"] = common
+        for half, (common, _) in zip(HALVES, in_response, strict=True):
+            counts[f"{half}_common_response"] = common
     return counts
-
-
-HALVES = ("coreference", "non_coreference")
 
 
 def _both_kinds_of_links(alignment: Alignment) -> tuple[Ratio, Ratio]:
@@ -189,7 +201,8 @@ def _both_kinds_of_links(alignment: Alignment) -> tuple[Ratio, Ratio]:
 
 def lea(alignment: Alignment, *, importance: Importance = "size") -> Counts:
     """LEA: the resolved share of each entity's links, weighted by how important the entity is."""
-    return both_directions(partial(lea_recall, importance=importance), alignment)
+    recall = partial(lea_recall, importance=importance)
+    return both_directions(recall, *choose_alignments(alignment, "lea"))
 
 
 def lea_recall(alignment: Alignment, *, importance: Importance = "size") -> Ratio:
@@ -198,12 +211,15 @@ def lea_recall(alignment: Alignment, *, importance: Importance = "size") -> Rati
     A singleton's only link is to itself: found where the other side has it as a singleton.
     """
     overlap, key, response = alignment.overlap, alignment.key, alignment.response
-    weight = np.where(key.sizes > 0, _weigh_entities(key, importance), 0.0)
+    weight = np.asarray(key.sizes if importance == "size" else key.sizes > 0, np.float64)
+    if callable(importance):
+        weight = weight * _weigh_entities(key, importance)
     share, in_key = alignment.shares, key.shares
     size = key.sizes[overlap.key]
     is_single = size == 1
     self_link = is_single & (response.sizes[overlap.response] == 1)
-    all_links = count_links(np.maximum(size, 2))[share.whole]
+    several = np.maximum(size, 2)
+    all_links = count_link_ends(several, several, several)[share.whole]
     resolved = np.where(
         is_single[share.whole],
         self_link[share.whole],
@@ -216,14 +232,8 @@ def lea_recall(alignment: Alignment, *, importance: Importance = "size") -> Rati
     )
 
 
-ImportanceFunction = Callable[[Side], NDArray[Any]]
-Importance = str | ImportanceFunction
-
-
-def _weigh_entities(side: Side, importance: Importance) -> FloatArray:
-    """The weight of each entity: its size, one, or what a function returns, which is checked."""
-    if not callable(importance):
-        return side.sizes.astype(np.float64) if importance == "size" else np.ones(side.sizes.size)
+def _weigh_entities(side: Side, importance: Callable[[Side], NDArray[Any]]) -> FloatArray:
+    """What a function returns as the weights of entities; a UsageError unless it gives numbers."""
     try:
         weights = np.asarray(importance(side), dtype=np.float64)
     except (TypeError, ValueError):
@@ -258,16 +268,98 @@ def partitioned_links(anaphor: float = 0.5, antecedent: float = 0.5) -> RatioOf:
         return later + alignment.sums(group[before], np.full(before.size, antecedent))
 
     def recall(alignment: Alignment) -> Ratio:
-        key = alignment.key
-        resolved = points(alignment, *_links_inside_parts(alignment))
-        followers = np.flatnonzero(key.previous >= 0)
-        return resolved, points(alignment, key.previous[followers], followers)
+        previous = alignment.key.previous
+        followers = np.flatnonzero(previous >= 0)
+        rows, cell = alignment.shared_chains
+        resolved = np.flatnonzero(cell[1:] == cell[:-1])
+        return (
+            points(alignment, rows[resolved], rows[resolved + 1]),
+            points(alignment, previous[followers], followers),
+        )
 
     return recall
 
 
-def _links_inside_parts(alignment: Alignment) -> tuple[IntArray, IntArray]:
-    """Consecutive mentions of what a key entity shares with one response entity."""
-    rows, cell = alignment.shared_chains
-    together = np.flatnonzero(cell[1:] == cell[:-1])
-    return rows[together], rows[together + 1]
+def choose_alignments(
+    alignment: Alignment, metric: str, twinless: Twinless = "none"
+) -> tuple[Alignment, Alignment]:
+    """The alignments on which a metric counts recall and precision; one twice where it can.
+
+    Where sets of antecedents count, they are elements of entities. Policies for `twinless` mentions
+    never drop those of the key; those of the response may be dropped, and those of either side put
+    into the other one as singletons.
+    """
+    if alignment.scores_sets:
+        from corefeval.metrics.anaphora import weigh_sets
+
+        return weigh_sets(alignment, metric, twinless)
+    if twinless == "none":
+        return alignment, alignment
+    if twinless == "0" or (twinless == "rn" and "ceaf" in metric):
+        edition = _edit(alignment, "everything" if twinless == "0" else "singletons")
+        return edition, edition
+    if twinless == "sys":
+        return (
+            _edit(alignment, "everything", key_mentions=True),
+            _edit(alignment, "singletons", key_mentions=True, response_mentions=True),
+        )
+    dropped: Dropped = "singletons" if twinless == "rn" else "nothing"
+    return (
+        _edit(alignment, dropped, key_mentions=True),
+        _edit(alignment, dropped, response_mentions=True),
+    )
+
+
+def _edit(
+    alignment: Alignment,
+    dropped: Dropped,
+    *,
+    key_mentions: bool = False,
+    response_mentions: bool = False,
+) -> Alignment:
+    """An alignment without twinless response mentions, or with twinless mentions as singletons.
+
+    It is made once for all metrics. `key_mentions` puts those of the key into the response,
+    `response_mentions` those of the response, unless they are dropped, into the key.
+    """
+
+    def make() -> Alignment:
+        key, response = alignment.key, alignment.response
+        key_twinless = np.flatnonzero(alignment.partner < 0)
+        is_twinless = alignment.swapped.partner < 0
+        drop = is_twinless & (dropped == "everything")
+        if dropped == "singletons":
+            drop |= is_twinless & (response.sizes[response.mention_entity] == 1)
+        kept = np.flatnonzero(~drop)
+        to_response = key_twinless if key_mentions else key_twinless[:0]
+        to_key = np.flatnonzero(is_twinless & ~drop) if response_mentions else kept[:0]
+        new_row = np.cumsum(~drop) - 1
+        twins = np.flatnonzero(alignment.partner >= 0)
+        n_key, n_added = key.mention_entity.size, to_response.size
+        return Alignment(
+            alignment.n_documents,
+            _with_singletons(key, np.arange(n_key), response, to_key),
+            _with_singletons(response, kept, key, to_response),
+            np.concatenate((twins, to_response, n_key + np.arange(to_key.size))),
+            np.concatenate(
+                (new_row[alignment.partner[twins]], kept.size + np.arange(n_added), new_row[to_key])
+            ),
+        )
+
+    return alignment.remember(("twinless", dropped, key_mentions, response_mentions), make)
+
+
+def _with_singletons(side: Side, kept: IntArray, origin: Side, added: IntArray) -> Side:
+    """A side with its mentions `kept`, then the mentions `added` of `origin`, each alone."""
+    n_entities = side.entity_document.size
+    added_document = origin.entity_document[origin.mention_entity[added]]
+
+    def feature(name: str) -> Categories:
+        kept_values, added_values = side.feature(name), origin.feature(name)
+        return Categories.concatenate(kept_values.take(kept), added_values.take(added))
+
+    return Side(
+        np.concatenate((side.entity_document, added_document)),
+        np.concatenate((side.mention_entity[kept], n_entities + np.arange(added.size))),
+        feature,
+    )

@@ -26,15 +26,22 @@ import numpy as np
 
 from corefeval.alignment import Alignment, Side
 from corefeval.diagnostics import UndefinedMetricError
-from corefeval.metrics.coreference import are_entities, count_ceaf
-from corefeval.metrics.counting import Counts, Ratio, Twinless, apply_policy, ratio_counts
+from corefeval.metrics.coreference import (
+    Counts,
+    Ratio,
+    Twinless,
+    Weights,
+    choose_alignments,
+    count_ceaf,
+    ratio_counts,
+)
 from corefeval.model.arrays import FloatArray, IntArray
 
 KINDS = ("name", "nominal", "pronoun")
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class LinkWeights:
     """What a link weighs by its most informative end, and what a singleton weighs."""
 
     name: float = 1.0
@@ -43,59 +50,46 @@ class Weights:
     singleton: float = 1.0
 
 
-@dataclass(frozen=True, eq=False)
-class LinkWeights:
-    """The weight of what each cell shares, of each key entity and of each response entity."""
-
-    common: FloatArray
-    key: FloatArray
-    response: FloatArray
-
-
 def lmuc(alignment: Alignment, *, twinless: Twinless = "none", **weights: float) -> Counts:
     """LMUC: the weight of common links over the weight of a side's links."""
-    return _count(_by_link, alignment, twinless, weights)
+    return _count(_by_link, choose_alignments(alignment, "lmuc", twinless), weights)
 
 
 def lb3(alignment: Alignment, *, twinless: Twinless = "none", **weights: float) -> Counts:
     """LB³: for each mention the weight of what is with it over the weight of its entity."""
-    return _count(_by_mention, alignment, twinless, weights)
+    return _count(_by_mention, choose_alignments(alignment, "lb3", twinless), weights)
 
 
 def lceafm(alignment: Alignment, *, twinless: Twinless = "none", **weights: float) -> Counts:
     """LCEAFm: the weight of common links of the best one-to-one alignment."""
-    weigh = partial(link_weights, weights=Weights(**weights))
-
-    return count_ceaf(
-        *apply_policy(twinless, alignment, ceaf=True),
-        lambda edition: weigh(edition).common,
-        lambda edition: (weigh(edition).key, weigh(edition).response),
-    )
+    weigh = partial(weigh_links, weights=LinkWeights(**weights))
+    return count_ceaf(weigh, *choose_alignments(alignment, "lceafm", twinless))
 
 
 def lceafe(alignment: Alignment, *, twinless: Twinless = "none", **weights: float) -> Counts:
     """LCEAFe: the best alignment by twice the common weight over the weights of both entities."""
-    weigh = partial(link_weights, weights=Weights(**weights))
-    return count_ceaf(
-        *apply_policy(twinless, alignment, ceaf=True),
-        lambda edition: _dice(edition, weigh(edition)),
-        are_entities,
-    )
+
+    def weigh(edition: Alignment) -> Weights:
+        overlap = edition.overlap
+        common, of_key, of_response = weigh_links(edition, LinkWeights(**weights))
+        dice = 2.0 * common / (of_key[overlap.key] + of_response[overlap.response])
+        return dice, edition.key.sizes > 0, edition.response.sizes > 0
+
+    return count_ceaf(weigh, *choose_alignments(alignment, "lceafe", twinless))
 
 
 def _count(
     recall_of: Callable[[Alignment, FloatArray, FloatArray], Ratio],
-    alignment: Alignment,
-    policy: Twinless,
+    alignments: tuple[Alignment, Alignment],
     weights: dict[str, float],
 ) -> Counts:
     """Counts by recall from the weights of cells and of the key's entities."""
-    chosen = Weights(**weights)
-    for_recall, for_precision = apply_policy(policy, alignment)
-    recall, precision = link_weights(for_recall, chosen), link_weights(for_precision, chosen)
+    for_recall, for_precision = alignments
+    common, of_key, _ = weigh_links(for_recall, LinkWeights(**weights))
+    common_in_precision, _, of_response = weigh_links(for_precision, LinkWeights(**weights))
     return ratio_counts(
-        recall_of(for_recall, recall.common, recall.key),
-        recall_of(for_precision.swapped, precision.common, precision.response),
+        recall_of(for_recall, common, of_key),
+        recall_of(for_precision.swapped, common_in_precision, of_response),
     )
 
 
@@ -116,38 +110,30 @@ def _by_mention(alignment: Alignment, common: FloatArray, of_entity: FloatArray)
     )
 
 
-def _dice(alignment: Alignment, weights: LinkWeights) -> FloatArray:
-    overlap = alignment.overlap
-    weight_of_both = weights.key[overlap.key] + weights.response[overlap.response]
-    dice: FloatArray = 2.0 * weights.common / weight_of_both
-    return dice
+def weigh_links(alignment: Alignment, weights: LinkWeights) -> Weights:
+    """The weight of the links in each cell, key entity and response entity; made once."""
 
+    def make() -> Weights:
+        overlap, key, response = alignment.overlap, alignment.key, alignment.response
+        key_kinds, response_kinds = _kinds(key), _kinds(response)
+        in_cell = _tally(alignment.cell, key_kinds[alignment.matched[0]], overlap.count.size)
+        common = _tree(in_cell.sum(axis=1), in_cell, weights)
+        alone = (key.sizes[overlap.key] == 1) & (response.sizes[overlap.response] == 1)
+        in_key = _tally(key.mention_entity, key_kinds, key.sizes.size)
+        of_key = _tree(key.sizes, in_key, weights)
+        inside = np.bincount(overlap.response, common, minlength=response.sizes.size)
+        of_response = inside + _joining_links(alignment, in_cell, response_kinds, weights)
+        return (
+            np.where(alone, weights.singleton, common),
+            np.where(key.sizes == 1, weights.singleton, of_key),
+            np.where(response.sizes == 1, weights.singleton, of_response),
+        )
 
-def link_weights(alignment: Alignment, weights: Weights) -> LinkWeights:
-    """The weights of cells and entities, made once for all metrics that need them."""
-    return alignment.remember(("link weights", weights), lambda: _link_weights(alignment, weights))
-
-
-def _link_weights(alignment: Alignment, weights: Weights) -> LinkWeights:
-    overlap, key, response = alignment.overlap, alignment.key, alignment.response
-    key_kinds, response_kinds = _kinds(key), _kinds(response)
-    n_cells = overlap.count.size
-    in_cell = _tally(alignment.cell, key_kinds[alignment.matched[0]], n_cells)
-    in_key = _tally(key.mention_entity, key_kinds, key.sizes.size)
-    common = _tree(in_cell.sum(axis=1), in_cell, weights)
-    alone = (key.sizes[overlap.key] == 1) & (response.sizes[overlap.response] == 1)
-    of_key = _tree(key.sizes, in_key, weights)
-    inside = np.bincount(overlap.response, common, minlength=response.sizes.size)
-    of_response = inside + _joining_links(alignment, in_cell, response_kinds, weights)
-    return LinkWeights(
-        np.where(alone, weights.singleton, common),
-        np.where(key.sizes == 1, weights.singleton, of_key),
-        np.where(response.sizes == 1, weights.singleton, of_response),
-    )
+    return alignment.remember(("link weights", weights), make)
 
 
 def _joining_links(
-    alignment: Alignment, in_cell: IntArray, response_kinds: IntArray, weights: Weights
+    alignment: Alignment, in_cell: IntArray, response_kinds: IntArray, weights: LinkWeights
 ) -> FloatArray:
     """For each response entity the heaviest links that join its parts into one tree.
 
@@ -170,7 +156,7 @@ def _joining_links(
 
 
 def _tree(
-    vertices: IntArray, having: IntArray, weights: Weights, beyond_names: IntArray | None = None
+    vertices: IntArray, having: IntArray, weights: LinkWeights, beyond_names: IntArray | None = None
 ) -> FloatArray:
     """The weight of heaviest spanning trees; see the head of this module.
 

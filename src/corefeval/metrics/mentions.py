@@ -1,4 +1,9 @@
-"""Metrics of mentions alone, without coreference: mention detection, and the overlap of tokens."""
+"""Metrics of single mentions: whether they were found, and what their antecedents are.
+
+Mention detection and the overlap of tokens are without coreference. Tuggener's metrics are for what
+follows coreference (2014, §3): counts of antecedents are correct ones (tp), wrong linkage (wl),
+missed (fn) and spurious (fp) anaphors.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +12,20 @@ from typing import Literal
 
 import numpy as np
 
-from corefeval.alignment import Alignment, Side, is_zero
+from corefeval.alignment import Alignment, Side, is_noun, is_zero
 from corefeval.assignment import heaviest_matching
 from corefeval.diagnostics import UndefinedMetricError
 from corefeval.matching import Mentions
 from corefeval.matching.candidates import common_tokens, find_overlaps, sizes
 from corefeval.matching.matchers import common_rows
-from corefeval.metrics.counting import Counts, Ratio, both_directions, ratio_counts
+from corefeval.metrics.coreference import Counts, Ratio, both_directions, ratio_counts
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray
+from corefeval.model.arrays import BoolArray, FloatArray, IntArray, looked_up
 from corefeval.model.identity import mention_codes
 
 Zeros = Literal["all", "only", "none"]
+Chains = Literal["all", "nominal"]
+Spurious = Literal["wl", "fp", "formula"]
 
 
 def mentions(alignment: Alignment, *, zeros: Zeros = "all") -> Counts:
@@ -55,12 +62,11 @@ def mor(alignment: Alignment) -> Counts:
         return both_directions(matched_recall, alignment)
     rows, shared = _overlaps(key.corpus, response.corpus)
     common = alignment.sums(key.group[rows], shared)
-    return ratio_counts((common, _tokens(alignment, key)), (common, _tokens(alignment, response)))
-
-
-def _tokens(alignment: Alignment, side: Side) -> FloatArray:
-    rows = np.arange(side.mention_entity.size)
-    return alignment.sums(side.group, rows if side.corpus is None else sizes(side.corpus, rows))
+    key_tokens, response_tokens = (
+        alignment.sums(side.group, sizes(corpus, np.arange(side.group.size)))
+        for side, corpus in ((key, key.corpus), (response, response.corpus))
+    )
+    return ratio_counts((common, key_tokens), (common, response_tokens))
 
 
 def _overlaps(key: Corpus, response: Corpus) -> tuple[IntArray, IntArray]:
@@ -75,3 +81,169 @@ def _overlaps(key: Corpus, response: Corpus) -> tuple[IntArray, IntArray]:
     best = heaviest_matching(overlaps.key, overlaps.response, shared.astype(np.float64))
     rows = np.concatenate((twins[0], overlaps.key[best]))
     return rows, np.concatenate((sizes(key, twins[0]), shared[best]))
+
+
+def immediate(alignment: Alignment, *, chains: Chains = "all") -> Counts:
+    """Immediate antecedents: whether the mention before an anaphor in its chain is the key's."""
+    key, response = alignment.key, alignment.response
+    partner, key_of = alignment.partner, alignment.swapped.partner
+    anaphor = key.previous >= 0 if chains == "all" else _are_evaluated(key, _noun_before(key))
+    rows = np.flatnonzero(anaphor)
+    antecedent = looked_up(response.previous, partner[rows])
+    missed = antecedent < 0
+    correct = ~missed & (antecedent == partner[key.previous[rows]])
+    resolved = np.flatnonzero(response.previous >= 0)
+    invented = looked_up(key.previous, key_of[resolved]) < 0
+    return _counts(
+        alignment,
+        correct=rows[correct],
+        wrong=rows[~missed & ~correct],
+        missed=rows[missed],
+        invented=resolved[invented],
+    )
+
+
+def inferred(alignment: Alignment, *, spurious: Spurious = "wl") -> Counts:
+    """Inferred antecedents: whether the closest noun before an anaphor is in its key entity."""
+    key, response = alignment.key, alignment.response
+    partner, key_of = alignment.partner, alignment.swapped.partner
+    noun_in_key, noun_in_response = _noun_before(key), _noun_before(response)
+    rows = np.flatnonzero(_are_evaluated(key, noun_in_key))
+    twin = partner[rows]
+    unresolved = looked_up(response.previous, twin) < 0
+    closest = np.where(unresolved, -1, looked_up(noun_in_response, twin))
+    inferred_entity = looked_up(key.mention_entity, looked_up(key_of, closest))
+    is_same_entity = inferred_entity == key.mention_entity[rows]
+    missed = unresolved | ((closest < 0) & (noun_in_key[rows] >= 0))
+    correct = (closest >= 0) & is_same_entity
+    wrong = (closest >= 0) & ~is_same_entity
+    also_wrong, invented = _spurious(alignment, noun_in_key, noun_in_response, spurious)
+    return _counts(
+        alignment,
+        correct=rows[correct],
+        wrong=rows[wrong],
+        missed=rows[missed],
+        invented=invented,
+        also_wrong=also_wrong,
+    )
+
+
+def zero(alignment: Alignment) -> Counts:
+    """Zero anaphors: whether the response has them with an earlier mention of their entity."""
+    key, response = alignment.key, alignment.response
+    anaphor = (key.previous >= 0) & is_zero(key)
+    rows = np.flatnonzero(anaphor)
+    missed = looked_up(response.previous, alignment.partner[rows]) < 0
+    chained, cell = alignment.shared_chains
+    follows_shared = np.zeros(anaphor.size, dtype=np.bool_)
+    follows_shared[chained[1:]] = cell[1:] == cell[:-1]
+    correct = ~missed & follows_shared[rows]
+    resolved = np.flatnonzero((response.previous >= 0) & is_zero(response))
+    invented = ~np.append(anaphor, False)[alignment.swapped.partner[resolved]]
+    return _counts(
+        alignment,
+        correct=rows[correct],
+        wrong=rows[~missed & ~correct],
+        missed=rows[missed],
+        invented=resolved[invented],
+    )
+
+
+def _are_evaluated(key: Side, noun_before: IntArray) -> BoolArray:
+    """Which key mentions count: those that follow another, but no pronoun without a noun before."""
+    evaluated: BoolArray = (key.previous >= 0) & (is_noun(key) | (noun_before >= 0))
+    return evaluated
+
+
+def _spurious(
+    alignment: Alignment, noun_in_key: IntArray, noun_in_response: IntArray, spurious: Spurious
+) -> tuple[IntArray, IntArray]:
+    """Response mentions that are wrongly linked, and those that are no anaphors, by `spurious`."""
+    key, response, key_of = alignment.key, alignment.response, alignment.swapped.partner
+    rows = np.flatnonzero((response.previous >= 0) & _has_noun(response)[response.mention_entity])
+    twin = key_of[rows]
+    in_key = twin >= 0
+    if spurious == "formula":
+        has_noun = np.append(_has_noun(key), True)[looked_up(key.mention_entity, twin)]
+        nounless = in_key & ~has_noun & ~is_noun(response)[rows]
+        first = looked_up(key.previous, twin) < 0
+        return rows[nounless], rows[first & ~nounless]
+    misled = in_key & (looked_up(noun_in_key, twin) < 0) & (noun_in_response[rows] >= 0)
+    if spurious == "fp":
+        return rows[:0], rows[~in_key | misled]
+    return rows[misled], rows[~in_key]
+
+
+def _counts(
+    alignment: Alignment,
+    *,
+    correct: IntArray,
+    wrong: IntArray,
+    missed: IntArray,
+    invented: IntArray,
+    also_wrong: IntArray | None = None,
+) -> Counts:
+    """Outcomes summed by group: key mentions by the key's groups, the others by the response's."""
+
+    def total(side: Side, rows: IntArray) -> FloatArray:
+        return alignment.sums(side.group[rows])
+
+    wrong_links = total(alignment.key, wrong)
+    if also_wrong is not None:
+        wrong_links = wrong_links + total(alignment.response, also_wrong)
+    return {
+        "tp": total(alignment.key, correct),
+        "wl": wrong_links,
+        "fn": total(alignment.key, missed),
+        "fp": total(alignment.response, invented),
+    }
+
+
+def _noun_before(side: Side) -> IntArray:
+    """The closest noun before each mention in its chain; −1 where there is none."""
+    chain = side.chain
+    entity = side.mention_entity[chain]
+    place = np.arange(chain.size)
+    latest = np.maximum.accumulate(np.where(is_noun(side)[chain], place, -1))
+    before = np.concatenate(([-1], latest))[: chain.size]
+    same_chain = (before >= 0) & (entity[before] == entity)
+    noun = np.full(chain.size, -1, dtype=np.int64)
+    noun[chain] = np.where(same_chain, chain[before], -1) if chain.size else chain
+    return noun
+
+
+def _has_noun(side: Side) -> BoolArray:
+    """Which entities have a noun."""
+    has = np.zeros(side.entity_document.size, dtype=np.bool_)
+    has[side.mention_entity[is_noun(side)]] = True
+    return has
+
+
+def anchors(alignment: Alignment) -> Counts:
+    """Entities found by their anchors (first nouns), and the mentions of those that were found."""
+    key, response = alignment.key, alignment.response
+    entities, anchor = _find_anchors(key)
+    aligned = looked_up(response.mention_entity, alignment.partner[anchor])
+    detected = looked_up(response.sizes, aligned) > 1
+    group = key.entity_group[entities]
+    shared = alignment.shared(entities[detected], aligned[detected])
+    response_entities, response_anchor = _find_anchors(response)
+    in_key = looked_up(key.mention_entity, alignment.swapped.partner[response_anchor])
+    spurious = response_entities[looked_up(key.sizes, in_key) <= 1]
+    return {
+        "detection_tp": alignment.sums(group[detected]),
+        "detection_fn": alignment.sums(group[~detected]),
+        "detection_fp": alignment.sums(response.entity_group[spurious]),
+        "mentions_tp": alignment.sums(group[detected], shared),
+        "mentions_fn": alignment.sums(group[detected], key.sizes[entities[detected]] - shared),
+        "mentions_fp": alignment.sums(group[detected], response.sizes[aligned[detected]] - shared),
+    }
+
+
+def _find_anchors(side: Side) -> tuple[IntArray, IntArray]:
+    """The entities of at least two mentions that have a noun, and the row of the first noun."""
+    chain = side.chain[is_noun(side)[side.chain]]
+    entity = side.mention_entity[chain]
+    first = np.concatenate((np.ones(min(entity.size, 1), np.bool_), entity[1:] != entity[:-1]))
+    anchors = first & (side.sizes[entity] > 1)
+    return entity[anchors], chain[anchors]

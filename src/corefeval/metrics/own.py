@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
 from corefeval.checks import check_choice
 from corefeval.diagnostics import CorefEvalError, UsageError
+from corefeval.metrics import REGISTRY, Metric, register
 from corefeval.metrics.declarations import Declaration, Level, Parameter, Shape
-from corefeval.metrics.metric import REGISTRY, Metric, register
 
 if TYPE_CHECKING:
     from corefeval.alignment import Alignment

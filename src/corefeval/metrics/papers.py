@@ -116,7 +116,7 @@ PAPERS = (
         ),
         reference=f"{_TUGGENER}, Table 1",
         shape="antecedents",
-        function="corefeval.metrics.antecedents:immediate",
+        function="corefeval.metrics.mentions:immediate",
         aliases=("immediate-antecedents", "arcs-immediate"),
         parameters=(
             Parameter(
@@ -147,7 +147,7 @@ PAPERS = (
         ),
         reference=f"{_TUGGENER}, Section 3.2",
         shape="antecedents",
-        function="corefeval.metrics.antecedents:inferred",
+        function="corefeval.metrics.mentions:inferred",
         aliases=("inferred-antecedents", "arcs-inferred"),
         parameters=(
             Parameter(
@@ -185,7 +185,7 @@ PAPERS = (
         ),
         reference=f"{_TUGGENER}; Žabokrtský et al. 2022",
         shape="antecedents",
-        function="corefeval.metrics.antecedents:zero",
+        function="corefeval.metrics.mentions:zero",
         aliases=("zeros", "zero-anaphora"),
         use="For languages that drop pronouns, next to scores of all mentions.",
         edges=(
@@ -208,7 +208,7 @@ PAPERS = (
         ),
         reference=f"{_TUGGENER}, Table 2",
         shape="anchors",
-        function="corefeval.metrics.antecedents:anchors",
+        function="corefeval.metrics.mentions:anchors",
         aliases=("anchor", "anchor-mentions", "arcs-anchors"),
         use="For search, sentiment and knowledge bases: all contexts of one entity.",
         edges=(
@@ -262,7 +262,7 @@ PAPERS = (
             "the key. With muc, an element of one mention counts as one link."
         ),
         reference="Yu et al. 2021; Paun et al. 2023",
-        function="corefeval.metrics.sets:split",
+        function="corefeval.metrics.anaphora:split",
         with_sets=SAME,
         beyond=True,
         aliases=("split-antecedents", "split-antecedent"),
@@ -293,7 +293,7 @@ PAPERS = (
             "mention of the same entity as such an antecedent."
         ),
         reference="Yu et al. 2022",
-        function="corefeval.metrics.bridging:bridging",
+        function="corefeval.metrics.anaphora:bridging",
         with_sets=SAME,
         beyond=True,
         parameters=(
@@ -332,7 +332,7 @@ PAPERS = (
             "in the key."
         ),
         reference="Yu et al. 2022",
-        function="corefeval.metrics.bridging:refers_not",
+        function="corefeval.metrics.anaphora:refers_not",
         with_sets=SAME,
         beyond=True,
         aliases=("nonreferring", "non-referring-mentions"),

@@ -11,7 +11,7 @@ from corefeval.diagnostics import InputError, Notice
 from corefeval.evaluation import count
 from corefeval.features.token_columns import Samples, take_samples
 from corefeval.files import unpack_limit
-from corefeval.metrics.metric import MetricRequest
+from corefeval.metrics import MetricRequest
 from corefeval.model import Corpus, DocumentId
 from corefeval.model.arrays import IntArray
 from corefeval.model.identity import digest

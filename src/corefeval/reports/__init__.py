@@ -13,7 +13,7 @@ from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.display import distinct_names
 from corefeval.evaluation import Method, Metrics, Sampling, count
 from corefeval.features import canonical_feature, shows_words
-from corefeval.metrics.metric import DEFAULT_PRESET
+from corefeval.metrics import DEFAULT_PRESET
 from corefeval.model import Corpus, Document
 from corefeval.preparation import Input, Options, Plan, Prepared, Stated, plan, prepare_corpora
 from corefeval.protocol import STEPS, Protocol

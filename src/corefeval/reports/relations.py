@@ -8,7 +8,7 @@ import numpy as np
 
 from corefeval.alignment import Alignment
 from corefeval.beyond import FullSide
-from corefeval.metrics.bridging import right_pairs
+from corefeval.metrics.anaphora import right_pairs
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.bridging import bridging_pairs

@@ -202,7 +202,7 @@ _RelationError = tuple[int, int, list[int], list[int]]
 
 
 def _sets(lookup: Lookup, outcome: str) -> Iterator[_RelationError]:
-    from corefeval.metrics.sets import align_sets
+    from corefeval.metrics.anaphora import align_sets
 
     alignment = lookup.errors.alignment
     full_alignment, aligned = alignment.beyond, align_sets(alignment, "b3")
@@ -234,7 +234,7 @@ def _elements(lookup: Lookup, side: SideName, number: int) -> list[int]:
 
 
 def _bridging(lookup: Lookup, outcome: str) -> Iterator[_RelationError]:
-    from corefeval.metrics.bridging import right_pairs
+    from corefeval.metrics.anaphora import right_pairs
     from corefeval.model.bridging import bridging_pairs
 
     alignment = lookup.errors.alignment

@@ -1,8 +1,8 @@
-"""Sets of antecedents in MUC, B³, CEAF, LEA and BLANC, and the score of sets alone.
+"""Beyond identity: sets of antecedents, bridging, and mentions that refer to nothing.
 
 A set counts as one more element of its entity, and a pair of aligned sets counts as far as it is
-right: as an element of that weight which both entities have. The metrics themselves count on these
-cells as on any others (Yu et al. 2021; Paun et al. 2023).
+right: as an element of that weight which both entities have. MUC, B³, CEAF, LEA and BLANC count on
+these cells as on any others (Yu et al. 2021; Paun et al. 2023).
 
 Two sets are compared by the metric itself, applied to their blocks: the entities that a set
 consists of. The sets of a document are aligned one to one so that the F1 of pairs add up to most.
@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -22,15 +21,17 @@ from corefeval.assignment import heaviest_matching
 from corefeval.beyond import Beyond, FullSide
 from corefeval.diagnostics import UndefinedMetricError
 from corefeval.metrics import coreference
-from corefeval.metrics.coreference import HALVES, PHI3, PHI4, Importance
-from corefeval.metrics.counting import Counts, both_directions
+from corefeval.metrics.coreference import HALVES, Counts, both_directions, ratio_counts
 from corefeval.model.arrays import (
+    BoolArray,
     FloatArray,
     IntArray,
     dense_ranks,
     ragged_arange,
     stable_order,
 )
+from corefeval.model.bridging import bridging_pairs
+from corefeval.model.sets import non_referring
 
 # Mentions that the owners of two sets share decide between alignments that are equally good.
 _SHARED = 1e-8
@@ -45,57 +46,20 @@ _COMPARE_BLOCKS: dict[str, Callable[[Alignment], Counts]] = {
 }
 
 
-def muc(alignment: Alignment) -> Counts:
-    """MUC: a set that is aligned is a link, where its entities share a mention."""
-    return both_directions(coreference.muc_recall, *_weigh_sets(alignment, "muc"))
+def weigh_sets(
+    alignment: Alignment, metric: str, twinless: str = "none"
+) -> tuple[Alignment, Alignment]:
+    """Alignments for recall and for precision in which sets are elements of their entities.
 
-
-def b3(alignment: Alignment, *, twinless: str = "none") -> Counts:
-    """B³: a set that is aligned is a mention in part, with all that its entities share."""
-    _refuse_twinless("b3", twinless)
-    return both_directions(coreference.b3_recall, *_weigh_sets(alignment, "b3"))
-
-
-def ceafm(alignment: Alignment, *, twinless: str = "none") -> Counts:
-    """CEAF with φ3: a set that is aligned adds its F1 to what its entities share."""
-    _refuse_twinless("ceafm", twinless)
-    return coreference.count_ceaf(*_weigh_sets(alignment, "ceafm"), *PHI3)
-
-
-def ceafe(alignment: Alignment, *, twinless: str = "none") -> Counts:
-    """CEAF with φ4, with sets in the sizes of entities and in what they share."""
-    _refuse_twinless("ceafe", twinless)
-    return coreference.count_ceaf(*_weigh_sets(alignment, "ceafe"), *PHI4)
-
-
-def lea(alignment: Alignment, *, importance: Importance = "size") -> Counts:
-    """LEA: a set that is aligned is linked in part to all mentions that its entities share."""
-    recall = partial(coreference.lea_recall, importance=importance)
-    return both_directions(recall, *_weigh_sets(alignment, "lea"))
-
-
-def blanc(alignment: Alignment) -> Counts:
-    """BLANC in which a set that is aligned is a mention of the weight of its F1 (ours).
-
-    A link weighs the product of its ends. No paper defines this, and no other program has it.
+    A pair of aligned sets weighs its recall in one, its precision in the other; for CEAF and BLANC,
+    which count on one alignment, it weighs its F1. For BLANC no paper defines this. Raises an
+    UndefinedMetricError for policies of twinless mentions.
     """
-    return coreference.blanc(_weigh_sets(alignment, "blanc")[0])
-
-
-def _refuse_twinless(metric: str, twinless: str) -> None:
     if twinless != "none":
         raise UndefinedMetricError(
             f"{metric}(twinless={twinless}) has no definition with sets of antecedents: leave out "
             "split score"
         )
-
-
-def _weigh_sets(alignment: Alignment, metric: str) -> tuple[Alignment, Alignment]:
-    """Alignments for recall and for precision in which sets are elements of their entities.
-
-    A pair of aligned sets weighs its recall in one, its precision in the other; for CEAF and BLANC,
-    which count on one alignment, it weighs its F1.
-    """
     aligned = align_sets(alignment, metric)
     owners = [side.set_entities for side in alignment.beyond]
     sides = alignment.key, alignment.response
@@ -120,7 +84,11 @@ def _weigh_sets(alignment: Alignment, metric: str) -> tuple[Alignment, Alignment
     if metric in ("ceafm", "ceafe", "blanc"):
         by_f1 = weigh(aligned.f1)
         return by_f1, by_f1
-    return weigh(aligned.share("recall")), weigh(aligned.share("precision"))
+    recall, precision = (
+        aligned.counts[f"{rate}_numerator"] / aligned.counts[f"{rate}_denominator"]
+        for rate in ("recall", "precision")
+    )
+    return weigh(recall), weigh(precision)
 
 
 def split(alignment: Alignment, *, metric: str = "muc") -> Counts:
@@ -166,12 +134,8 @@ class SetPairs:
     alignment: Alignment
 
 
-def pair_sets(alignment: Alignment) -> SetPairs:
-    """All pairs of sets that share a mention; made once for an alignment."""
-    return alignment.remember("pairs of sets", lambda: _pair_sets(alignment.beyond))
-
-
-def _pair_sets(full: Beyond) -> SetPairs:
+def pair_sets(full: Beyond) -> SetPairs:
+    """All pairs of sets that share a mention."""
     entities = [
         side.corpus.mention_entity[rows] for side, rows in zip(full, full.matches, strict=True)
     ]
@@ -185,15 +149,14 @@ def _pair_sets(full: Beyond) -> SetPairs:
     width = len(full.response.sets) + 1
     pair, codes = dense_ranks(key_set[key_block] * width + response_set[response_block])
     key, response = np.divmod(codes, width)
-    sides = _repeat_blocks(full.key, key), _repeat_blocks(full.response, response)
+    key_document, key_sizes, key_shift = _repeat_blocks(full.key, key)
+    response_document, response_sizes, response_shift = _repeat_blocks(full.response, response)
     count = cells.count[cell]
     pairs = Alignment.of_cells(
         codes.size,
-        (sides[0].document, sides[1].document),
-        (sides[0].sizes, sides[1].sizes),
-        Overlap(
-            sides[0].shift[pair] + key_block, sides[1].shift[pair] + response_block, count, count
-        ),
+        (key_document, response_document),
+        (key_sizes, response_sizes),
+        Overlap(key_shift[pair] + key_block, response_shift[pair] + response_block, count, count),
     )
     return SetPairs(key, response, _count_shared(full, entities, key, response), pairs)
 
@@ -207,20 +170,15 @@ def _find_blocks(entity: IntArray, side: FullSide) -> tuple[IntArray, IntArray]:
     return np.repeat(np.arange(entity.size), counts), order[ragged_arange(first, counts)]
 
 
-class RepeatedBlocks(NamedTuple):
-    """Blocks of sets as entities of documents: block b of document d is entity shift[d] + b."""
+def _repeat_blocks(side: FullSide, sets: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """The blocks of sets as entities of documents, each set a document: their documents and sizes.
 
-    document: IntArray
-    sizes: IntArray
-    shift: IntArray
-
-
-def _repeat_blocks(side: FullSide, sets: IntArray) -> RepeatedBlocks:
-    """The blocks of sets, each set a document."""
+    Block b of document d is entity shift[d] + b; the shift comes last.
+    """
     bounds = np.searchsorted(side.sets.leaf_set, np.arange(len(side.sets) + 1))
     counts = np.diff(bounds)[sets]
     blocks = ragged_arange(bounds[sets], counts)
-    return RepeatedBlocks(
+    return (
         np.repeat(np.arange(sets.size), counts),
         side.corpus.entity_sizes[side.sets.leaf[blocks]],
         np.cumsum(counts) - counts - bounds[sets],
@@ -249,11 +207,6 @@ class AlignedSets:
     f1: FloatArray
     counts: Counts
 
-    def share(self, rate: str) -> FloatArray:
-        """What each pair is worth to recall or to precision."""
-        worth: FloatArray = self.counts[f"{rate}_numerator"] / self.counts[f"{rate}_denominator"]
-        return worth
-
 
 def align_sets(alignment: Alignment, metric: str) -> AlignedSets:
     """The sets of both sides that belong together as a metric sees them; made once.
@@ -265,7 +218,7 @@ def align_sets(alignment: Alignment, metric: str) -> AlignedSets:
 
 
 def _align_sets(alignment: Alignment, metric: str) -> AlignedSets:
-    pairs = pair_sets(alignment)
+    pairs = alignment.remember("pairs of sets", lambda: pair_sets(alignment.beyond))
     counts = _COMPARE_BLOCKS[metric](pairs.alignment)
     f1 = _blanc_f1(counts) if metric == "blanc" else _f1(counts)
     documents = [side.document[side.sets.first] for side in alignment.beyond]
@@ -310,3 +263,74 @@ def _blanc_f1(counts: Counts) -> FloatArray:
         number += links > 0
     f1: FloatArray = total / np.maximum(number, 1)
     return f1
+
+
+def bridging(alignment: Alignment, *, level: str = "entity", typed: str = "false") -> Counts:
+    """Anaphors of bridging that both sides have, with antecedents that are right.
+
+    An anaphor of the response is right if all of its antecedents are: each is one of those that the
+    key has for it (`mention`), or a mention of one of their entities in the key (`entity`).
+    """
+    sides = alignment.beyond
+    key, response = (bridging_pairs(side.corpus) for side in sides)
+    right = right_pairs(alignment, level=level, typed=typed == "true")
+    anaphors, place = np.unique(response.anaphor, return_inverse=True)
+    right_anaphors = anaphors[np.bincount(place[~right], minlength=anaphors.size) == 0]
+    partners = sides.swapped.partner[right_anaphors]
+    return _count_mentions(alignment, np.unique(key.anaphor), partners, anaphors, right_anaphors)
+
+
+def right_pairs(alignment: Alignment, *, level: str = "entity", typed: bool = False) -> BoolArray:
+    """Which of the response's pairs, in the order of `bridging_pairs`, the key has."""
+    key, response = (bridging_pairs(side.corpus) for side in alignment.beyond)
+    in_key = alignment.beyond.swapped.partner
+    anaphor, antecedent = in_key[response.anaphor], in_key[response.antecedent]
+    relations = [np.zeros_like(key.anaphor), np.zeros_like(response.anaphor)]
+    if typed:
+        names = tuple(dict.fromkeys((*key.label.names, *response.label.names)))
+        relations = [pairs.label.recoded(names).codes + 1 for pairs in (key, response)]
+
+    def are_in_key(key_column: IntArray, column: IntArray) -> BoolArray:
+        """Whether the key has the anaphor with a value, of the same relation if that counts."""
+        width = max(int(codes.max(initial=0)) for codes in relations) + 1
+        height = max(int(codes.max(initial=0)) for codes in (key_column, column)) + 1
+        codes = (anaphor * height + column) * width + relations[1]
+        key_codes = (key.anaphor * height + key_column) * width + relations[0]
+        is_known: BoolArray = np.isin(codes, key_codes[key_column >= 0])
+        return is_known & (anaphor >= 0) & (column >= 0)
+
+    if level == "anaphor":
+        return are_in_key(np.zeros_like(key.anaphor), np.zeros_like(anaphor))
+    right = are_in_key(key.antecedent, antecedent)
+    if level == "entity":
+        entity = np.append(alignment.beyond.key.entity, -1)
+        right |= are_in_key(entity[key.antecedent], entity[antecedent])
+    return right
+
+
+def refers_not(alignment: Alignment) -> Counts:
+    """Mentions that refer to nothing on both sides."""
+    sides = alignment.beyond
+    in_key, in_response = (
+        np.flatnonzero(non_referring(side.corpus)[side.corpus.mention_entity]) for side in sides
+    )
+    right = in_response[np.isin(sides.swapped.partner[in_response], in_key)]
+    return _count_mentions(alignment, in_key, sides.swapped.partner[right], in_response, right)
+
+
+def _count_mentions(
+    alignment: Alignment, key: IntArray, matched: IntArray, response: IntArray, right: IntArray
+) -> Counts:
+    """Counts of mentions of either side, and of those that are right, by their groups."""
+    sides = alignment.beyond
+
+    def count(side: FullSide, rows: IntArray) -> FloatArray:
+        group = side.document[rows]
+        if alignment.n_values > 1:
+            group = group * alignment.n_values + (0 if side.value is None else side.value[rows])
+        return alignment.sums(group)
+
+    return ratio_counts(
+        (count(sides.key, matched), count(sides.key, key)),
+        (count(sides.response, right), count(sides.response, response)),
+    )
