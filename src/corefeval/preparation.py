@@ -254,7 +254,7 @@ def prepare_corpora(
     prepared = _prepare_corpora(key, response, plan, pairs)
     if response.ledger is None:
         return prepared
-    from corefeval.formats.answers.bounds import variants_of
+    from corefeval.formats.answers.ledgers import variants_of
 
     variants = []
     for name, variant_key, variant_response, lost in variants_of(key, response):

@@ -13,15 +13,9 @@ from corefeval.diagnostics import InputError, UsageError, excerpt
 from corefeval.formats.answers.alignment import Laid, align
 from corefeval.formats.answers.conventions import CONVENTIONS
 from corefeval.formats.answers.documents import KeyDocument, KeyTexts
-from corefeval.formats.answers.lists import (
-    Listed,
-    list_counts,
-    read_json,
-    read_lines,
-    read_links,
-    read_questions,
-)
-from corefeval.formats.answers.notices import Remarks, notices_of
+from corefeval.formats.answers.json_lists import Listed, read_json
+from corefeval.formats.answers.ledgers import Remarks, notices_of
+from corefeval.formats.answers.lists import list_counts, read_lines, read_links, read_questions
 from corefeval.formats.answers.placing import Projector
 from corefeval.formats.answers.records import Answer, answers_of, join_pieces
 from corefeval.formats.answers.strings import Chooser, KeyText
@@ -107,14 +101,23 @@ class AnswerReader:
     occurrences: str = "in-order"
     unswept: list[str] = field(default_factory=list)  # documents with too many places to weigh
 
-    def read(self, written: Written, document: KeyDocument, convention: str, finish: str) -> Page:
-        """What was written about one document, in one convention."""
-        if isinstance(written, TaggedText):
-            page = self._read_tagged(document, written, convention)
-        else:
-            page = self._read_list(document, written, convention)
-        page.coverage = replace(page.coverage, finish=finish)
-        return page
+    def read_all(self, jobs: Iterable[_Job]) -> tuple[list[Page], list[str]]:
+        """What was written about each document, in the key's order, and ids of second answers."""
+        pages: dict[int, Page] = {}
+        twice: list[str] = []
+        for job in jobs:
+            for index, written in _cut(job, self.texts):
+                document = self.texts.document(index)
+                if index in pages:
+                    twice.append(document.identifier)
+                    continue
+                if isinstance(written, TaggedText):
+                    page = self._read_tagged(document, written, job.convention)
+                else:
+                    page = self._read_list(document, written, job.convention)
+                page.coverage = replace(page.coverage, finish=job.answer.finish)
+                pages[index] = page
+        return [pages[index] for index in sorted(pages)], twice
 
     def _read_tagged(self, document: KeyDocument, parsed: TaggedText, convention: str) -> Page:
         """Mentions in a copied text."""
@@ -221,12 +224,6 @@ class _Job:
     written: Written = field(default_factory=list)
     documents: list[int] = field(default_factory=list)
 
-    def parse(self, usual: str) -> None:
-        """Read the text, in the convention that all answers have, unless this one has another."""
-        self.convention = usual if self.counts.get(usual) else find_convention(self.counts) or usual
-        read = LISTS.get(self.convention) or CONVENTIONS[self.convention].read
-        self.written = read(self.text)
-
 
 def read_answers(
     answers: object,
@@ -255,58 +252,48 @@ def read_answers(
         raise UsageError(
             f"there is no format {format!r} of answers: there are {', '.join(FAMILIES)}"
         )
-    if isinstance(key, str | os.PathLike):
-        from corefeval.formats import read
-
-        key = read(key)
-    if not isinstance(key, Corpus):
-        raise UsageError(f"the key of answers is a corpus or its file, not {key!r:.60}")
     if occurrences not in ("in-order", "first", "all"):
         raise UsageError(f"occurrences are in-order, first or all, not {occurrences!r:.60}")
-    texts = KeyTexts(key)
+    texts = KeyTexts(_corpus_at(key))
     answer_list, where = answers_of(answers, encoding=encoding)
-    answer_list = join_pieces(answer_list, lambda name: texts.find(name) is not None)
-    cleaned = [(answer, clean(answer.text)) for answer in answer_list]
-    jobs = [
-        _Job(answer, convention_counts(text, FAMILIES[format]), text) for answer, text in cleaned
-    ]
-    usual = _usual_convention(jobs) or FAMILIES[format][0]
-    for job in jobs:
-        job.parse(usual)
+    jobs = _jobs_of(join_pieces(answer_list, texts), FAMILIES[format])
     unknown = _pair(jobs, texts)
     reader = AnswerReader(texts, occurrences)
-    pages: dict[int, Page] = {}
-    twice: list[str] = []
-    for job in jobs:
-        for index, written in _cut(job, texts):
-            document = texts.document(index)
-            if index in pages:
-                twice.append(document.identifier)
-                continue
-            pages[index] = reader.read(written, document, job.convention, job.answer.finish)
-    if not isinstance(answers, Mapping) and not _can_be_read(jobs, pages.values()):
+    pages, twice = reader.read_all(jobs)
+    if not isinstance(answers, Mapping) and not _can_be_read(jobs, pages):
         raise _unreadable_error(jobs, format, where)
     if not pages and jobs:
-        raise InputError(
-            "no answer is about a document of the key",
-            file=where,
-            found=", ".join(map(excerpt, unknown[:3])),
-            expected=", ".join(f"‘{identifier}’" for identifier in texts.identifiers[:3]),
-            fix="use the ids of the key's documents for answers",
-        )
-    ordered = [pages[index] for index in sorted(pages)]
-    corpus = _corpus_of(ordered, key, name or where)
+        raise _unknown_error(unknown, texts, where)
+    corpus = _corpus_of(pages, texts.key, name or where)
     several = sum(len(job.documents) > 1 for job in jobs)
     remarks = Remarks(name or where, occurrences, unknown, twice, reader.unswept, several)
     return corpus.with_details(notices=notices_of(corpus, remarks))
 
 
-def _usual_convention(jobs: Sequence[_Job]) -> str | None:
-    """The convention that the answers of a file have, together; None where there is no mention."""
+def _corpus_at(key: object) -> Corpus:
+    if isinstance(key, str | os.PathLike):
+        from corefeval.formats import read
+
+        return read(key)
+    if not isinstance(key, Corpus):
+        raise UsageError(f"the key of answers is a corpus or its file, not {key!r:.60}")
+    return key
+
+
+def _jobs_of(answers: Iterable[Answer], conventions: Sequence[str]) -> list[_Job]:
+    """The answers read, each in the convention that most have, unless it has nothing of it."""
+    jobs = []
     total: Counter[str] = Counter()
+    for answer in answers:
+        text = clean(answer.text)
+        jobs.append(_Job(answer, convention_counts(text, conventions), text))
+        total.update(jobs[-1].counts)
+    usual = find_convention(total) or conventions[0]
     for job in jobs:
-        total.update(job.counts)
-    return find_convention(total)
+        job.convention = usual if job.counts.get(usual) else find_convention(job.counts) or usual
+        read = LISTS.get(job.convention) or CONVENTIONS[job.convention].read
+        job.written = read(job.text)
+    return jobs
 
 
 _COPIED = 0.3  # the share of a document that a text has which is a copy of it, though without tags
@@ -331,6 +318,16 @@ def _unreadable_error(jobs: Sequence[_Job], format: str, where: str) -> InputErr
         found=excerpt(jobs[0].text.strip(), 60) if jobs else "nothing",
         expected="; ".join(tried),
         fix="name the format if you know better, or ask the model again",
+    )
+
+
+def _unknown_error(unknown: Sequence[str], texts: KeyTexts, where: str) -> InputError:
+    return InputError(
+        "no answer is about a document of the key",
+        file=where,
+        found=", ".join(map(excerpt, unknown[:3])),
+        expected=", ".join(f"‘{identifier}’" for identifier in texts.identifiers[:3]),
+        fix="use the ids of the key's documents for answers",
     )
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from corefeval.diagnostics import InputError, UsageError, excerpt
 from corefeval.formats import files_of
+from corefeval.formats.answers.documents import KeyTexts
 from corefeval.formats.detection import is_answers
 from corefeval.formats.json.parsing import Record, records_of
 from corefeval.formats.source import Source, read_source
@@ -97,13 +98,13 @@ def answers_of(source: object, *, encoding: str = "utf-8") -> tuple[list[Answer]
 _PIECE = re.compile(r"(.*)#(\d{1,6})/(\d{1,6})", re.DOTALL)
 
 
-def join_pieces(answers: Sequence[Answer], is_document: Callable[[str], bool]) -> list[Answer]:
+def join_pieces(answers: Sequence[Answer], texts: KeyTexts) -> list[Answer]:
     """Answers about pieces of a document (`ID#1/3`) put together, in the order of the pieces."""
     joined: list[Answer] = []
     pieces: dict[str, list[tuple[int, Answer]]] = {}
     for answer in answers:
         piece = _PIECE.fullmatch(answer.identifier or "")
-        if piece is None or is_document(answer.identifier or "") or not is_document(piece[1]):
+        if piece is None or texts.find(piece[0]) is not None or texts.find(piece[1]) is None:
             joined.append(answer)
         else:
             pieces.setdefault(piece[1], []).append((int(piece[2]), answer))

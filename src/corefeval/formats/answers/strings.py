@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from corefeval.formats.answers.lists import Listed
+from corefeval.formats.answers.json_lists import Listed
 from corefeval.formats.answers.placing import Placement
 from corefeval.formats.answers.sweep import ListedString, Place, sweep
 from corefeval.formats.answers.table import Likeness
