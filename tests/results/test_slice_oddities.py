@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 
 import pytest
 
@@ -269,3 +270,29 @@ def test_what_is_said_of_sentences_outlives_a_conversion(feature, tmp_path):
     )
     assert len(one) == 3
     assert {v: part.tables for v, part in one.items()} == {v: p.tables for v, p in other.items()}
+
+
+def test_documents_without_marked_sentences_are_told_once(tmp_path):
+    """Of documents that are one long sentence, as many programs write them, nobody can count."""
+    marked = {"doc_key": "a", "sentences": [["Ann", "slept"], ["She", "woke"]]}
+    long = {"doc_key": "b", "sentences": [["Bob", "ran", ".", "He", "fell"]]}
+    clusters = {"a": [[[0, 0], [2, 2]]], "b": [[[0, 0], [3, 3]]]}
+    files = {}
+    for name, documents in {"marked": [marked], "long": [marked, long]}.items():
+        records = [
+            {**document, "clusters": clusters[document["doc_key"]]} for document in documents
+        ]
+        files[name] = tmp_path / f"{name}.jsonl"
+        files[name].write_text("".join(json.dumps(record) + "\n" for record in records))
+    for name, messages in {
+        "marked": [],
+        "long": [
+            "long.jsonl: 1 document in which no sentences are marked, each taken as one sentence"
+        ],
+    }.items():
+        by = ["distance(sentences)", "distance(sentences, 0, 1+)"]
+        result = corefeval.score(files[name], files[name], metrics="muc", by=by)
+        notices = [n for n in result.notices if n.kind == "unmarked-sentences"]
+        assert [notice.message.rpartition("/")[2] for notice in notices] == messages
+    by_mentions = corefeval.score(files["long"], files["long"], metrics="muc", by="distance")
+    assert "unmarked-sentences" not in {notice.kind for notice in by_mentions.notices}

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, excerpt, plural
+from corefeval.diagnostics import InputError, Notice, excerpt, note, plural
 from corefeval.features.brackets import Nodes, are_brackets, find_named_spans, number_regions
 from corefeval.features.declarations import MissingFeatureError
 from corefeval.features.heads import find_dependency_heads, find_parsed_heads, find_tagged_heads
@@ -408,12 +408,26 @@ def find_comments(features: Features, feature: str, key: str) -> Categories | No
 
 
 def find_sentences_of_mentions(features: Features, feature: str) -> IntArray:
-    """The number of the sentence in which each mention begins."""
+    """The number of the sentence in which each mention begins.
+
+    A notice counts documents in which nobody marks sentences: each is a single sentence.
+    """
+    return features.remember(
+        "sentences of mentions", partial(_find_sentences_of_mentions, feature=feature)
+    )
+
+
+def _find_sentences_of_mentions(features: Features, feature: str) -> IntArray:
     columns = features.columns(feature)
     if columns.sentence_starts() is None:
         raise MissingFeatureError(
             feature, "needs sentences, and the documents have no tokens", fix="add the text"
         )
+    if features.corpus is features.texts[0]:  # once for both sides of a score
+        outcome = "in which no sentences are marked, each taken as one sentence"
+        unmarked, name = columns.count_unmarked_documents(), features.corpus.name or "key"
+        notices = note("unmarked-sentences", unmarked, "document", outcome, whose=name)
+        features.collected_notices.extend(notices)
     starts = find_sentence_starts(features, feature)
     return np.searchsorted(starts, columns.spans.start, side="right")
 

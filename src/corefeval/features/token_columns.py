@@ -333,6 +333,15 @@ class TokenColumns:
         parts = [self._move(text, text.starts)[rows] for text, rows in _sentences(texts)]
         return parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
 
+    def count_unmarked_documents(self) -> int:
+        """How many documents are one sentence because nobody marks where sentences end."""
+        count = 0
+        for tokens, rows in _sentences([tokens for _, tokens in self.texts]):
+            documents = documents_of_tokens(tokens.offsets, tokens.starts[rows])
+            if not tokens.marks_ends_of_sentences:
+                count += int(np.count_nonzero(np.bincount(documents) == 1))
+        return count
+
     def sentence_comments(self, key: str) -> tuple[IntArray, Categories] | None:
         """A comment of each sentence: where the sentences begin, and what it says.
 

@@ -244,9 +244,12 @@ class Tokens:
     @property
     def marks_sentences(self) -> bool:
         """Whether a document has several sentences, or a format marks where the only one ends."""
+        return self.starts.size > np.count_nonzero(self.counts) or self.marks_ends_of_sentences
+
+    @property
+    def marks_ends_of_sentences(self) -> bool:
+        """Whether a format marks the end of a sentence even where there is only one."""
         marks = (table.marks_sentences for table in self.tables_in_use)
-        if self.starts.size > np.count_nonzero(self.counts):
-            return True
         return any(is_marked is not None and is_marked() for is_marked in marks)
 
     @cached_property
