@@ -19,8 +19,7 @@ from corefeval.diagnostics import Notice
 from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
-from corefeval.model.bridging import bridging_pairs
-from corefeval.model.sets import EntitySets, find_sets, non_referring
+from corefeval.model.relations import EntitySets, bridging_pairs, find_sets
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +92,7 @@ class Beyond:
             return pairs[0]
         free = [np.ones(side.corpus.n_mentions, dtype=np.bool_) for side in sides]
         free[1] &= self.response.codes >= 0  # mentions that were lost match nothing
-        refers_not = [non_referring(s.corpus)[s.corpus.mention_entity] for s in sides]
+        refers_not = [s.corpus.non_referring[s.corpus.mention_entity] for s in sides]
         for candidates in (refers_not, [np.ones_like(is_free) for is_free in free]):
             for taken, rows in zip(free, pairs[-1], strict=True):
                 taken[rows] = False

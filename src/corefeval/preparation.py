@@ -20,7 +20,14 @@ from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 from corefeval.model.identity import digest, mention_codes
 from corefeval.model.text_tokens import has_texts
-from corefeval.pairing import DocumentPairs, Kept, apply_policies, mismatch_notices, pair
+from corefeval.pairing import (
+    DocumentPairs,
+    Kept,
+    apply_policies,
+    find_suspects,
+    mismatch_notices,
+    pair,
+)
 from corefeval.pieces import as_file
 from corefeval.protocol import STEPS, Choices, Protocol, choices, split_choices
 
@@ -305,7 +312,8 @@ def _prepare_corpora(
             notices += evidence.notices
     matches = matcher(protocol.match)(*sides)
     if matches.key is not None and pairs is None:
-        notices += mismatch_notices(key, response, matches.key)
+        suspects = find_suspects(key, response, matches.key)
+        notices += mismatch_notices([suspects], response.name)
     twins = _twins(*sides, matches)
     if shown is not response:
         rows = np.flatnonzero(placed)

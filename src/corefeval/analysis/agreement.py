@@ -22,7 +22,7 @@ from corefeval.metrics import DEFAULT_PRESET, parse_metrics
 from corefeval.model import Corpus, Document
 from corefeval.model.arrays import IntArray
 from corefeval.pairing.annotators import pair_annotations
-from corefeval.pairing.mismatches import MISMATCHES
+from corefeval.pairing.mismatches import MISMATCH
 from corefeval.preparation import Input, Options, Plan, plan, prepare_corpora
 from corefeval.protocol import STEPS, Protocol, join_protocols
 from corefeval.results import Result
@@ -256,7 +256,7 @@ def _notices(results: Mapping[tuple[str, str], Result], protocol: Protocol) -> I
     for (key_name, response_name), result in results.items():
         is_first = (response_name, key_name) not in seen_pairs
         seen_pairs.add((key_name, response_name))
-        kinds = ("skipped-metric", *((*MISMATCHES, "heads") if is_first else ()))
+        kinds = ("skipped-metric", *((MISMATCH, "heads") if is_first else ()))
         yield from (notice for notice in result.notices if notice.kind in kinds)
 
 

@@ -15,8 +15,7 @@ from corefeval.features import Features
 from corefeval.features.makers import UNLABELLED
 from corefeval.model import DEIXIS, IDENTITY, LAYERS, NON_REFERRING, Corpus
 from corefeval.model.arrays import BoolArray, IntArray
-from corefeval.model.bridging import bridging_pairs
-from corefeval.model.sets import find_elements
+from corefeval.model.relations import bridging_pairs, find_elements
 from corefeval.model.text_tokens import has_texts
 
 SIZES = ((1, 1), (2, 2), (3, 5), (6, 10), (11, 50), (51, None))

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from corefeval.model import BRIDGING, DEIXIS, NON_REFERRING, Corpus
-from corefeval.model.sets import find_sets
+from corefeval.model.relations import find_sets
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,7 +37,7 @@ from corefeval.metrics import Metric, Metrics, parse_metrics, spell
 from corefeval.metrics.coreference import Counts
 from corefeval.model import IDENTITY, Corpus
 from corefeval.model.identity import digest
-from corefeval.model.sets import find_sets
+from corefeval.model.relations import find_sets
 from corefeval.protocol import Protocol, programs_with
 from corefeval.results import CountTable, Result
 

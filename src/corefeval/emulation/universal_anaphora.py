@@ -43,7 +43,7 @@ from corefeval.metrics.coreference import (
 )
 from corefeval.model import DEIXIS, Corpus
 from corefeval.model.identity import digest
-from corefeval.model.sets import find_sets
+from corefeval.model.relations import find_sets
 from corefeval.protocol import Protocol
 from corefeval.results import CountTable, Result
 from corefeval.results.rates import Numbers

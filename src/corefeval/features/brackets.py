@@ -1,12 +1,28 @@
-"""Labelled brackets in token cells: `(NP(NP*`, `*`, `*))`, `(PERSON*`, `(GPE)`; and `B-PER`."""
+"""Labelled brackets in token cells: `(NP(NP*`, `*`, `*))`, `(PERSON*`, `(GPE)`; and `B-PER`.
+
+And minimum spans in parse trees: what a mention cannot do without (MINA, Moosavi et al. 2019). A
+mention's tree is the smallest constituent that begins where it does and covers it, cut off at its
+end, or a new noun phrase over what it covers where there is no such constituent. Words of a
+constituent that nothing interrupts are one terminal; it is good if one of its words has a letter, a
+digit or a per cent sign, and is no bracket, conjunction, determiner or preposition. The minimum
+span of a tree are the good terminals that hang directly on its root; else those of its nominal (or
+verbal) constituents, of each the nearest to its top, where below them only constituents of the same
+kind are entered; else, in what is no noun or verb phrase itself, those of the nearest nominal or
+verbal constituents inside; else all words. A clause is verbal. So *the old man of the sea* is *the
+old man*, but *old man* is another.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from corefeval.features.lookup import Features
+from corefeval.features.token_columns import WORD
 from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
 from corefeval.model.categories import Categories
 
@@ -151,3 +167,184 @@ def number_regions(tokens: IntArray, breaks: IntArray | None = None) -> IntArray
         new[0] = False
     number: IntArray = np.cumsum(new, dtype=np.int64)
     return number
+
+
+LONGEST = 1000  # tokens; longer mentions, which are none but by mistake, are their own minimum
+
+# Labels are compared by their first two letters; functions are left out (`S-ADV`, `NP-SBJ`).
+_LETTERS = re.compile("[A-Za-z]*")
+_NOMINAL = frozenset(("NP", "NM", "QP", "NX"))
+_CLAUSES = frozenset(("TO", "RO", "S", "SB", "SI", "SQ"))  # TOP, ROOT, S, SBAR, SINV, SQ
+_VERBAL = frozenset(("VP",)) | _CLAUSES
+_DECISIVE = frozenset(("NP", "NM", "VP"))
+_NO_CONTENT = frozenset(("CC", "DT", "IN"))
+_BRACKETS = frozenset(("-LRB-", "-RRB-"))
+
+
+@dataclass(slots=True)
+class Node:
+    """A constituent of a mention's tree: constituents and terminals (tuples of tokens) in order."""
+
+    label: str
+    end: int
+    children: list[Node | tuple[int, ...]] = field(default_factory=list)
+
+
+class Trees:
+    """The parse trees of all sentences, from which those of mentions are cut."""
+
+    def __init__(self, features: Features, index: int) -> None:
+        columns = features.columns("match min")
+        spans = columns.spans
+        tokens = np.arange(spans.n_tokens)
+        cells = columns.cells(index, "parse", tokens)
+        starts = columns.sentence_starts()
+        breaks = spans.offsets[:-1] if starts is None else np.union1d(starts, spans.offsets[:-1])
+        nodes, _ = match_labels(cells, tokens, number_regions(tokens, breaks))
+        order = np.argsort(nodes.opening, kind="stable")
+        self.start: list[int] = nodes.start[order].tolist()
+        self.end: list[int] = nodes.end[order].tolist()
+        short = [_LETTERS.match(name)[0][:2] for name in nodes.names]  # type: ignore[index]
+        self.label = [short[code] for code in nodes.label[order].tolist()]
+        self.opens = cells.where(lambda cell: "(" in cell)
+        self.closes = cells.where(lambda cell: ")" in cell)
+        self.good = _good_words(columns.column(*WORD), columns.column("tag"), tokens.size)
+
+    def minimum(self, start: int, end: int) -> tuple[int, ...]:
+        """The tokens of the minimum span of the tokens from `start` up to `end`."""
+        root = self._cut(start, end)
+        terminals = self._terminals(root)
+        if not terminals:
+            terminals = self._inside(root)
+        return tuple(sorted(t for terminal in terminals for t in terminal)) or tuple(
+            range(start, end)
+        )
+
+    def _cut(self, start: int, end: int) -> Node:
+        """The tree of a mention."""
+        low, high = bisect_left(self.start, start), bisect_left(self.start, start + 1)
+        around = [at for at in range(low, high) if self.end[at] >= end]
+        exact = [at for at in around if self.end[at] == end]
+        top = (exact or around[-1:] or [-1])[0 if exact else -1]
+        root = Node("NP" if top < 0 else self.label[top], end)
+        at = low if top < 0 else top + 1
+        stack = [root]
+        run: list[int] = []
+        for token in range(start, end):
+            if run and self.opens[token]:
+                run = _close_run(stack, run)
+            while at < len(self.start) and self.start[at] == token:
+                stack.append(Node(self.label[at], self.end[at]))
+                stack[-2].children.append(stack[-1])
+                at += 1
+            run.append(token)
+            if self.closes[token]:
+                run = _close_run(stack, run)
+                while len(stack) > 1 and stack[-1].end <= token + 1:
+                    stack.pop()
+        _close_run(stack, run)
+        return root
+
+    def _terminals(self, node: Node) -> list[tuple[int, ...]]:
+        """The good terminals that hang directly on a constituent."""
+        return [
+            child
+            for child in node.children
+            if isinstance(child, tuple) and any(self.good[token] for token in child)
+        ]
+
+    def _inside(self, root: Node) -> list[tuple[int, ...]]:
+        children = _constituents([root])
+        kind = _kind_of(root.label, (child.label for child in children))
+        chosen = [child for child in children if child.label in kind]
+        if chosen:
+            return [terminal for child in chosen for terminal in self._nearest([child], kind)]
+        if root.label in _DECISIVE:  # it has nothing of its own kind
+            return []
+        level = children
+        while level and not any(node.label in _DECISIVE for node in level):
+            level = _constituents(level)
+        first = next((node.label for node in level if node.label in _DECISIVE), "NP")
+        kind = _VERBAL if first == "VP" else _NOMINAL
+        return self._nearest([node for node in level if node.label in kind], kind)
+
+    def _nearest(self, level: list[Node], kind: frozenset[str]) -> list[tuple[int, ...]]:
+        """The good terminals at the smallest depth below some constituents of one kind."""
+        while level:
+            terminals = [terminal for node in level for terminal in self._terminals(node)]
+            if terminals:
+                return terminals
+            level = [node for node in _constituents(level) if node.label in kind]
+        return []
+
+
+def _kind_of(root: str, children: Iterable[str]) -> frozenset[str]:
+    """The labels of constituents that may hold what a mention is about."""
+    if root in _VERBAL:
+        return _VERBAL
+    labels = set(children)
+    only_verbal = "VP" in labels and not labels & {"NP", "NM"}
+    return _VERBAL if only_verbal and root not in ("NP", "NM") else _NOMINAL
+
+
+def _constituents(nodes: Sequence[Node]) -> list[Node]:
+    return [child for node in nodes for child in node.children if isinstance(child, Node)]
+
+
+def _close_run(stack: list[Node], run: list[int]) -> list[int]:
+    """Add the words that were read to the constituent that is open; returns an empty run."""
+    if run:
+        stack[-1].children.append(tuple(run))
+    return []
+
+
+def _good_words(words: Categories | None, tags: Categories | None, number: int) -> list[bool]:
+    """Which tokens make a terminal good."""
+    good = np.ones(number, dtype=np.bool_)
+    if words is not None:
+        good &= words.where(
+            lambda word: word not in _BRACKETS and any(c.isalnum() or c == "%" for c in word)
+        )
+    if tags is not None:
+        good &= ~tags.where(lambda tag: tag in _NO_CONTENT)
+    flags: list[bool] = good.tolist()
+    return flags
+
+
+def minimum_spans(sides: Sequence[Features], rows: Sequence[IntArray]) -> list[IntArray] | None:
+    """Numbers of some mentions of each corpus, equal where minimum spans are; −1 for others.
+
+    The trees are those of the first text that has any; None where no text has.
+    """
+    numbers: dict[tuple[int, ...], int] = {}
+    numbers_of_sides = []
+    for side, rows_of_side in zip(sides, rows, strict=True):
+        place = side.columns("match min").find(("parse",))
+        if place is None:
+            return None
+        trees = Trees(side, place[0])
+        numbers_of_sides.append(_number(side, trees, rows_of_side, numbers))
+    return numbers_of_sides
+
+
+def _number(
+    features: Features, trees: Trees, rows: IntArray, numbers: dict[tuple[int, ...], int]
+) -> IntArray:
+    spans = features.columns("match min").spans
+    codes = np.full(spans.start.size, -1, dtype=np.int64)
+    minima: dict[tuple[int, int], tuple[int, ...]] = {}
+    gaps = features.corpus.gaps_of
+    columns = spans.start, spans.end, spans.document, spans.offsets[spans.document]
+    table = zip(rows.tolist(), *(column[rows].tolist() for column in columns), strict=True)
+    for row, start, end, document, base in table:
+        if end - start > LONGEST:
+            continue
+        if (start, end) not in minima:
+            minima[start, end] = trees.minimum(start, end)
+        tokens = minima[start, end]
+        if row in gaps:
+            inside = [t for t in tokens if not any(a <= t - base < b for a, b in gaps[row])]
+            tokens = tuple(inside) or (start,)
+        identity = (document, *(token - base for token in tokens))
+        codes[row] = numbers.setdefault(identity, len(numbers))
+    return codes

@@ -52,8 +52,8 @@ from corefeval.features.statements import (
 )
 from corefeval.features.token_columns import WORD, TokenColumns, TokenSpans
 from corefeval.model.arrays import BoolArray, IntArray, stable_order
-from corefeval.model.bridging import bridging_pairs
 from corefeval.model.categories import Categories
+from corefeval.model.relations import bridging_pairs
 
 UNLABELLED = "unlabelled"  # of bridging whose relation has no name
 NOUN, PRONOUN = "NOUN", "PRONOUN"

@@ -39,10 +39,10 @@ from corefeval.model import (
     DocumentBuilder,
     Relation,
 )
-from corefeval.model.bridging import find_anchors
+from corefeval.model.identity import plain_word, writable_text
+from corefeval.model.relations import find_anchors
 from corefeval.model.text_tokens import text_of
 from corefeval.model.token_tables import tokens_of_texts
-from corefeval.model.words import plain_word, writable_text
 
 _SPAN = r"[0-9]{1,15} [0-9]{1,15}"
 _TEXT_BOUND = re.compile(rf"(T\S*)\t(\S+) ({_SPAN}(?:;{_SPAN})*)(?:\t(.*))?", re.DOTALL)

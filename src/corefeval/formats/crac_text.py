@@ -23,7 +23,7 @@ from corefeval.formats.losses import (
 from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.model import Corpus, CorpusBuilder, Document, DocumentId
-from corefeval.model.words import unbroken_word
+from corefeval.model.identity import unbroken_word
 
 _NAME = r"[^\s\[\],|]+"
 _MARK = rf"(?:\[{_NAME}\]?|{_NAME}\])"

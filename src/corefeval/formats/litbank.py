@@ -33,7 +33,7 @@ from corefeval.formats.standoff import (
     text_bytes,
 )
 from corefeval.model import Corpus, CorpusBuilder, Document, DocumentBuilder, Relation
-from corefeval.model.words import unbroken_word
+from corefeval.model.identity import unbroken_word
 
 RELATIONS = {"APPOS": "apposition", "COP": "copula"}
 _TYPES = ("entity_type", "mention_type")

@@ -14,8 +14,8 @@ from corefeval.diagnostics import InputError, Notice, excerpt, note, plural
 from corefeval.formats.declarations import EVERYTHING, Format, Tally
 from corefeval.formats.registry import find_format
 from corefeval.model import IDENTITY, LAYERS, Corpus, Document, Mention, Relation, Relations
+from corefeval.model.identity import writable_text
 from corefeval.model.text_tokens import tokenise
-from corefeval.model.words import writable_text
 
 _HALVES = Tally(
     "surrogates", "half character", "(lone surrogate) written as an escape, like \\udc80"

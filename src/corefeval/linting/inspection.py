@@ -22,7 +22,7 @@ from corefeval.model.arrays import IntArray
 from corefeval.model.corpus import match_documents
 from corefeval.model.identity import mention_codes
 from corefeval.pairing.documents import find_similar, partners
-from corefeval.pairing.mismatches import find_mismatch, tell_cause
+from corefeval.pairing.mismatches import ENOUGH, MISMATCH, advise, find_suspects
 from corefeval.pairing.texts import on_tokens
 from corefeval.pairing.zeros import settle_zeros
 
@@ -325,15 +325,14 @@ def _mention_findings(
         return
     key_codes, codes = mention_codes(key, placed)
     common = np.flatnonzero(np.isin(key_codes, codes))
-    mismatch = find_mismatch(key, placed, common)
-    if mismatch is None:
-        return
-    for place, index in enumerate(mismatch.documents.tolist()):
-        if old[index] >= 0 and mismatch.sizes[place]:
-            number = plural(int(mismatch.sizes[place]), "mention")
-            message = f"{int(mismatch.common[place]):,} of {number} in common with the key: "
-            message += tell_cause(mismatch, place)
-            yield locator.about_document(mismatch.kind, int(old[index]), message)
+    suspects = find_suspects(key, placed, common)
+    for index, size, n_common in zip(
+        suspects.documents, suspects.sizes, suspects.common, strict=True
+    ):
+        if old[index] >= 0 and (size >= ENOUGH or not common.size):
+            message = f"{n_common:,} of {plural(size, 'mention')} in common with the key: "
+            message += advise([suspects])
+            yield locator.about_document(MISMATCH, int(old[index]), message)
 
 
 def _differences(key: Tokens, tokens: Tokens, indices: IntArray) -> Iterator[TokenDifference]:

@@ -16,9 +16,8 @@ from corefeval.formats.conllu.tokens import ConlluLines
 from corefeval.linting.findings import Finding, Locator
 from corefeval.model import Tokens
 from corefeval.model.arrays import IntArray
-from corefeval.model.bridging import bridging_pairs
 from corefeval.model.ledger import Entry, Ledger
-from corefeval.model.sets import find_elements
+from corefeval.model.relations import bridging_pairs, find_elements
 from corefeval.model.tokens import documents_of_tokens
 from corefeval.pairing.node_alignment import encode_id
 

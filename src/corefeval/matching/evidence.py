@@ -10,13 +10,13 @@ import numpy as np
 from corefeval.diagnostics import Notice
 from corefeval.features import Features
 from corefeval.features.annotations import HEAD_RULES, find_matched_heads
+from corefeval.features.brackets import LONGEST, minimum_spans
 from corefeval.features.declarations import MissingFeatureError
-from corefeval.features.minimum_spans import LONGEST, minimum_spans
 from corefeval.matching.candidates import Mentions, TokenSets, bounds, contain, sizes
 from corefeval.matching.matchers import common_rows
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
-from corefeval.model.moving import MINIMUM, parse_minimum
+from corefeval.model.text_tokens import MINIMUM, parse_minimum
 
 _POSITIONS = "needs token positions, and plain Python mentions have none"
 # Columns from which heads and minimum spans are found, by the name of what is in them.

@@ -30,8 +30,7 @@ from corefeval.model.arrays import (
     ragged_arange,
     stable_order,
 )
-from corefeval.model.bridging import bridging_pairs
-from corefeval.model.sets import non_referring
+from corefeval.model.relations import bridging_pairs
 
 # Mentions that the owners of two sets share decide between alignments that are equally good.
 _SHARED = 1e-8
@@ -312,7 +311,7 @@ def refers_not(alignment: Alignment) -> Counts:
     """Mentions that refer to nothing on both sides."""
     sides = alignment.beyond
     in_key, in_response = (
-        np.flatnonzero(non_referring(side.corpus)[side.corpus.mention_entity]) for side in sides
+        np.flatnonzero(side.corpus.non_referring[side.corpus.mention_entity]) for side in sides
     )
     right = in_response[np.isin(sides.swapped.partner[in_response], in_key)]
     return _count_mentions(alignment, in_key, sides.swapped.partner[right], in_response, right)

@@ -16,6 +16,7 @@ from corefeval.model.corpus import (
     FileName,
     find_document,
 )
+from corefeval.model.identity import TokenDifference, find_difference
 from corefeval.model.relations import BRIDGING, NO_RELATIONS, SPLIT, Relation, Relations
 from corefeval.model.token_tables import (
     DocumentTokens,
@@ -24,7 +25,6 @@ from corefeval.model.token_tables import (
     tokens_of_texts,
 )
 from corefeval.model.tokens import Tokens, TokenTable
-from corefeval.model.words import TokenDifference, find_difference
 
 if TYPE_CHECKING:
     from corefeval.model.builder import CorpusBuilder, DocumentBuilder

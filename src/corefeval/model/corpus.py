@@ -192,6 +192,13 @@ class Corpus:
             return np.zeros(self.n_mentions, dtype=np.int64)
         return self.entity_layer[self.mention_entity]
 
+    @property
+    def non_referring(self) -> BoolArray:
+        """Which entities refer to nothing."""
+        if self.entity_layer is None:
+            return np.zeros(self.n_entities, dtype=np.bool_)
+        return np.asarray(self.entity_layer == NON_REFERRING)
+
     def keep_mentions(self, keep: BoolArray) -> Corpus:
         """The corpus without the mentions where `keep` is false; entities keep their numbers."""
         return self.take_mentions(np.flatnonzero(keep))

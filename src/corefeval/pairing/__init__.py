@@ -1,12 +1,7 @@
 """Which response document is which key document, and which mentions take part."""
 
 from corefeval.pairing.documents import DocumentPairs, Pairing, pair, pair_documents
-from corefeval.pairing.mismatches import (
-    Suspects,
-    find_suspects,
-    joint_mismatch_notices,
-    mismatch_notices,
-)
+from corefeval.pairing.mismatches import Suspects, find_suspects, mismatch_notices
 from corefeval.pairing.policies import Kept, apply_policies
 
 __all__ = [
@@ -16,7 +11,6 @@ __all__ = [
     "Suspects",
     "apply_policies",
     "find_suspects",
-    "joint_mismatch_notices",
     "mismatch_notices",
     "pair",
     "pair_documents",

@@ -214,7 +214,7 @@ def _note_unscored(original: Corpus, key: Kept, protocol: Protocol) -> Iterator[
             yield from note(kind, count, "mention", outcome, whose=original.name or "key")
     if corpus is None or protocol.split != "off" or not len(corpus.relations):
         return
-    from corefeval.model.sets import find_sets
+    from corefeval.model.relations import find_sets
 
     outcome = "of antecedents left out of coreference (--split score counts them)"
     number = len(find_sets(corpus))
@@ -235,7 +235,7 @@ def _apply(corpus: Corpus, codes: IntArray, protocol: Protocol, drops_singletons
     full, full_codes = left, codes
     sets = None
     if protocol.split == "score" and len(left.relations):
-        from corefeval.model.sets import find_sets
+        from corefeval.model.relations import find_sets
 
         sets = find_sets(left)
         left = replace(left, mention_entity=sets.merge(left.mention_entity))

@@ -10,6 +10,7 @@ import numpy as np
 from corefeval.diagnostics import Notice, PairingError, excerpt, plural
 from corefeval.model import Corpus, DocumentId, TokenDifference, Tokens, find_difference
 from corefeval.model.arrays import IntArray
+from corefeval.model.identity import first_unequal, plain_word, seen_word, writable_text
 from corefeval.model.text_tokens import (
     Places,
     has_texts,
@@ -19,7 +20,6 @@ from corefeval.model.text_tokens import (
     without_blanks,
 )
 from corefeval.model.token_tables import join_tokens, select_tokens
-from corefeval.model.words import first_unequal, plain_word, seen_word, writable_text
 
 _GO_ON = "or score anyway with --ignore-tokens / ignore_tokens=True"
 

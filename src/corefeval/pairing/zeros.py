@@ -17,7 +17,7 @@ import numpy as np
 from corefeval.diagnostics import Notice, note
 from corefeval.model import Corpus, Tokens
 from corefeval.model.arrays import BoolArray, IntArray, dense_ranks, distinct
-from corefeval.model.moving import move_mentions
+from corefeval.model.text_tokens import move_mentions
 from corefeval.model.token_tables import place_tokens
 from corefeval.model.tokens import documents_of_tokens
 from corefeval.pairing.node_alignment import NodeTable, align_nodes, encode_id, rank_dependencies

@@ -23,8 +23,8 @@ from corefeval.features.token_columns import empty_columns, take_samples
 from corefeval.files import current_limit, unpack_limit
 from corefeval.formats import fingerprint
 from corefeval.metrics import parse_metrics
-from corefeval.pairing import joint_mismatch_notices, pair_documents
-from corefeval.pairing.mismatches import MISMATCHES
+from corefeval.pairing import mismatch_notices, pair_documents
+from corefeval.pairing.mismatches import MISMATCH
 from corefeval.pieces import Cutting, NamedFile, watch_workers
 from corefeval.pieces.execution import map_pieces
 from corefeval.pieces.index import Notes, Reading, Side, index_side
@@ -82,7 +82,7 @@ _STEPS = (
     ("heads",),
     ("minimum-outside", "minimum-unknown", "minimum-long"),
     ("borrowed",),
-    ("other-heads", "other-minimum", *MISMATCHES, "other-spans"),
+    ("other-heads", "other-minimum", MISMATCH, "other-spans"),
     ("circular-sets", "empty-sets", "self-bridging"),
     ("skipped-metric",),
 )
@@ -257,7 +257,7 @@ def _join(shares: Sequence[Share], work: _Work, plan: Plan) -> Result | None:
         name: sliced.as_of_whole(total, ORDERED_VALUES) for name, sliced in total.slices.items()
     }
     joint_notices = (
-        *joint_mismatch_notices([s.suspects for s in shares if s.suspects is not None]),
+        *mismatch_notices([s.suspects for s in shares if s.suspects is not None], total.response),
         *compare_evidence(plan.base, total.protocol),
     )
     notices = (

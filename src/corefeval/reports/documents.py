@@ -15,7 +15,7 @@ from corefeval.alignment import Side
 from corefeval.analysis.errors import KINDS, ErrorAnalysis
 from corefeval.analysis.errors.classification import Classification
 from corefeval.analysis.errors.listing import Lookup, SideName
-from corefeval.features.naming import kinds_if_known
+from corefeval.features.kinds import kinds_if_known
 from corefeval.model import Corpus
 from corefeval.model.arrays import FloatArray, IntArray, looked_up
 from corefeval.model.text_tokens import text_of

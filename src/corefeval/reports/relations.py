@@ -11,8 +11,7 @@ from corefeval.beyond import FullSide
 from corefeval.metrics.anaphora import right_pairs
 from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray
-from corefeval.model.bridging import bridging_pairs
-from corefeval.model.sets import find_elements
+from corefeval.model.relations import bridging_pairs, find_elements
 
 Json = dict[str, Any]
 

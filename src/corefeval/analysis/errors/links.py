@@ -235,7 +235,7 @@ def _elements(lookup: Lookup, side: SideName, number: int) -> list[int]:
 
 def _bridging(lookup: Lookup, outcome: str) -> Iterator[_RelationError]:
     from corefeval.metrics.anaphora import right_pairs
-    from corefeval.model.bridging import bridging_pairs
+    from corefeval.model.relations import bridging_pairs
 
     alignment = lookup.errors.alignment
     full_alignment = alignment.beyond

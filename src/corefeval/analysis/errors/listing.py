@@ -12,7 +12,7 @@ import numpy as np
 from corefeval.analysis.errors.classification import KINDS, Classification, ErrorKind
 from corefeval.analysis.errors.costs import Attribution
 from corefeval.display import Record
-from corefeval.features.naming import kinds_if_known, name_entity
+from corefeval.features.kinds import kinds_if_known, name_entity
 from corefeval.model import Corpus, Document
 from corefeval.model.arrays import FloatArray, IntArray
 from corefeval.model.categories import Categories

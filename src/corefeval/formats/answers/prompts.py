@@ -13,7 +13,7 @@ from corefeval.display import json_text
 from corefeval.formats.answers.reading import read_answers
 from corefeval.formats.answers.text import ZERO
 from corefeval.model import Corpus, Document
-from corefeval.model.words import unbroken_word
+from corefeval.model.identity import unbroken_word
 
 Triple = tuple[int, int, str]  # start, end (exclusive), entity
 

@@ -19,7 +19,7 @@ from corefeval.formats.losses import (
 )
 from corefeval.formats.registry import Written
 from corefeval.model import Corpus, Document, DocumentId, Mention
-from corefeval.model.words import unbroken_word
+from corefeval.model.identity import unbroken_word
 
 _NUMBER = re.compile(r"[0-9]{1,9}")  # all that the official scorer reads as an entity
 

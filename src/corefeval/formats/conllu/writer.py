@@ -21,8 +21,8 @@ from corefeval.formats.losses import (
 from corefeval.formats.registry import Written
 from corefeval.model import BRIDGING, SPLIT, Corpus, Document, Mention, Relation
 from corefeval.model.arrays import BoolArray
-from corefeval.model.bridging import bridging_pairs, guess_antecedents
-from corefeval.model.words import plain_word
+from corefeval.model.identity import plain_word
+from corefeval.model.relations import bridging_pairs, guess_antecedents
 
 _SAFE_NAME = re.compile(r"[^\s()|\[\],<:%-]+")
 _WRITABLE = re.compile(r"[^\x00-\x20\ud800-\udfff]+(?: [^\x00-\x20\ud800-\udfff]+)*")

@@ -30,8 +30,8 @@ from corefeval.model import (
     Mention,
     Relation,
 )
-from corefeval.model.bridging import find_anchors
-from corefeval.model.words import plain_word
+from corefeval.model.identity import plain_word
+from corefeval.model.relations import find_anchors
 
 _SAFE = re.compile(r"[^\s()|@=,;]+")
 _UNSAFE = re.compile(r"[\s()|@]")

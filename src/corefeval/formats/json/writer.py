@@ -16,8 +16,8 @@ from corefeval.formats.declarations import Written
 from corefeval.formats.json.kinds import BOOK, CHARACTERS, KINDS, Kind
 from corefeval.formats.losses import count_gapped, mark_zeros, note_losses, sentence_bounds
 from corefeval.model import Corpus, Document, DocumentId
+from corefeval.model.identity import seen_word
 from corefeval.model.text_tokens import text_of
-from corefeval.model.words import seen_word
 
 Spans = list[list[list[int]]]  # of each cluster, the start and the last position
 Bounds = list[tuple[int, int]]  # start and end of each sentence
