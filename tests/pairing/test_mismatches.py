@@ -110,11 +110,8 @@ def test_spans_off_by_one(shift, sentence):
     response["b"] = response["b"][:1]
     (message,) = told(key, response)
     assert "no mention in common between its 7 mentions and the key's 9" in message
-    first = (*sentence, shift[0], 15 + shift[1]), (*sentence, 0, 15)
-    assert (
-        "mentions are ‘{}’ here and ‘{}’ in the key; check that both count".format(*first)
-        in message
-    )
+    response_first, key_first = (*sentence, shift[0], 15 + shift[1]), (*sentence, 0, 15)
+    assert f"mentions are ‘{response_first}’ here and ‘{key_first}’ in the key; check" in message
 
 
 def arrays(starts, ends, *, name, n_documents=1):
