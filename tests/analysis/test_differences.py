@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from corefeval import UsageError
 from corefeval.stats import concordance, differences, documents_needed
-from corefeval.stats.power import standard_scores
+from corefeval.stats.pairs import standard_scores
 from corefeval.stats.resampling import stack
 from count_tables import compare_two, drawn, systems_of, twin_of
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import corefeval
 from conllu_texts import row
 from corefeval.display import csv_cell, csv_text, json_text, shorten, visible
-from corefeval.output.latex import escape as in_latex
+from corefeval.output.forms import escape_latex as in_latex
 
 ACTS = "\x1b[2J\x00\x9b31m\x07\x7f\u202e\u2066\u200f"
 WORDS = ["Ada\u202e", "saw", "\x1b[31mher", ".", "@She", "=left", "\u2067x\x9b2J", "she"]

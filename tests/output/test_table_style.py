@@ -10,7 +10,7 @@ import corefeval
 from corefeval.analysis.statistics import statistics
 from corefeval.diagnostics import UsageError
 from corefeval.output import render
-from corefeval.output.style import current_style
+from corefeval.output.tables import STYLE
 
 KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
 
@@ -43,7 +43,7 @@ def test_digits(results, comparison, digits):
         assert re.search(rf"(?<![\d.]){pair:.{digits}f}(?![\d.])", shown)
     intervals = render(corefeval.score(KEY, EAGER, metrics="muc", ci=0.95, samples=50), digits=3)
     assert re.search(r"\d\.\d{3}–\d\d\.\d{3}", intervals)
-    assert current_style().digits is None
+    assert STYLE.get().digits is None
 
 
 def test_digits_cut_off_where_a_protocol_does():

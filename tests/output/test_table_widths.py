@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 import corefeval
-from corefeval.output.latex import tabular
-from corefeval.output.markdown import table_markdown
+from corefeval.output.forms import table_markdown, tabular
 from corefeval.output.tables import Cell, Column, Sheet, Table
 from corefeval.output.terminal import draw_text
 

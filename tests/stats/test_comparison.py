@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from corefeval import UsageError, score
 from corefeval.stats import adjust, compare, concordance, intervals
-from corefeval.stats.differences import measure_effect
+from corefeval.stats.significance import measure_effect
 from corefeval.stats.standings import rank_systems
 from count_tables import compare_two, systems_of, twin_of
 

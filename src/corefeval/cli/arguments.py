@@ -147,14 +147,14 @@ class StyleOptions:
     @property
     def wishes(self) -> dict[str, Any]:
         """The options of `render` that were given."""
-        from corefeval.output.style import STYLE_OPTIONS
+        from corefeval.output.tables import STYLE_OPTIONS
 
         values = {name: getattr(self, name, None) for name in STYLE_OPTIONS}
         return {name: value for name, value in values.items() if value is not None}
 
     def check(self, format: str, rate: str | None = None) -> None:
         """Refuse a style that cannot be drawn before anything is scored; `rate` is compared."""
-        from corefeval.output.style import Style
+        from corefeval.output.tables import Style
 
         rates = Style.of(format, self.wishes).rates
         if rate is not None and rates and rate not in rates:

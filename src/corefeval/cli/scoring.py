@@ -48,7 +48,7 @@ def run_score(
     from corefeval.metrics import parse_metrics
 
     if tables:
-        from corefeval.output.style import Style
+        from corefeval.output.tables import Style
 
         Style.of(format, tables)  # which refuses what cannot be had before anything is scored
     limits = parse_limits(fail_under or ())
@@ -164,20 +164,12 @@ def _plain_options() -> dict[str, tuple[str, str | None]]:
 
 
 def _print_left_out(result: Result, format: OutputFormat) -> None:
-    from corefeval.output.programs import (
-        COREFUD_METRICS,
-        COVAL_METRICS,
-        OFFICIAL_METRICS,
-        OWN_RULES,
-    )
+    from corefeval.output.forms import OWN_RULES, PROGRAMS
 
     if format == "corefud" and not result.protocol.reads_itself:
         remark("note", f"these are {OWN_RULES}")
-    names, program = {
-        "conll": ((*OFFICIAL_METRICS, "mentions"), "the official scorer"),
-        "coval": (COVAL_METRICS, "coval"),
-        "corefud": (COREFUD_METRICS, "corefud-scorer"),
-    }[format]
+    program, names = PROGRAMS[format]
+    names += ("mentions",) if format == "conll" else ()
     omissions = [name for name in result.metrics if name not in (*names, "conll")]
     omissions += [f"by {feature}" for feature in result.slices]
     if omissions:

@@ -69,7 +69,7 @@ class SuiteTable(TableOptions):
 
     def check(self, format: str, rate: str | None = None) -> None:
         """Refuse what cannot be drawn before work is done; rates are in JSON and CSV, too."""
-        from corefeval.output.style import Style
+        from corefeval.output.tables import Style
         from corefeval.suites.tables import SuiteDrawing
 
         style = {name: value for name, value in self.wishes.items() if name != "rates"}

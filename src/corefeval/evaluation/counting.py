@@ -97,7 +97,7 @@ def count_and_sample(
 
 def with_intervals(result: Result, sampling: Sampling, segments: Result | None = None) -> Result:
     """The result with the intervals that a sampling asks for."""
-    from corefeval.stats.intervals import with_intervals as bootstrap
+    from corefeval.stats.bootstraps import with_intervals as bootstrap
 
     level = 0.95 if sampling.ci is None else sampling.ci
     return bootstrap(

@@ -12,8 +12,7 @@ from corefeval.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from corefeval.display import Tabular
-    from corefeval.output.style import Width
-    from corefeval.output.tables import Drawing, Sheet
+    from corefeval.output.tables import Drawing, Sheet, Style, Width
 
 Format = Literal[
     "text", "json", "csv", "markdown", "latex", "conll", "coval", "corefud", "codabench"
@@ -28,7 +27,7 @@ DRAWINGS = {
     "ErrorAnalysis": "corefeval.output.errors:ErrorDrawing",
     "Agreement": "corefeval.output.corpora:AgreementDrawing",
     "Statistics": "corefeval.output.corpora:StatisticsDrawing",
-    "ExperimentResult": "corefeval.figures.tables:ExperimentDrawing",
+    "ExperimentResult": "corefeval.figures:ExperimentDrawing",
     "Explanation": "corefeval.output.explanations:ExplanationDrawing",
     "Sensitivity": "corefeval.output.explanations:SensitivityDrawing",
     "Search": "corefeval.output.explanations:SearchDrawing",
@@ -68,12 +67,10 @@ def render(
     color: bool = False,
     **options: Unpack[Options],
 ) -> str:
-    """Any result, or several of one type, as text in a format.
+    """Any result, or several of one type, as text in a format; `color` is for terminals.
 
-    Results are what `score`, `compare`, `analyse`, `agree`, `explain`, `statistics` or an
-    experiment of the lab gave, or the slices of a result. Every type has all formats; `conll`,
-    `coval` and `corefud`, which are other scorers' own, are of scores alone, and `codabench` of
-    suites. `color` is for terminals. JSON and CSV are not rounded.
+    Every type has all formats, but `conll`, `coval` and `corefud` are for scores alone, and
+    `codabench` is for suites. JSON and CSV are not rounded.
 
     Scores and agreement have `by_document` (JSON has documents in any case). A comparison has
     `pairs`, `differences`, `agreement` and `power` (of `metric`), which add to what is shown; CSV,
@@ -82,54 +79,57 @@ def render(
     Experiments have `everything`, all metrics instead of the best known. Suites have `metric`,
     `averages`, `sort` and `rows_of`. A UsageError says what a type does not have.
 
-    Tables of every type, as text, Markdown or LaTeX, have `digits` of percentages and a `caption`;
-    LaTeX has a `label`, and a `width`, "column" or "page", that floats fit into. Scores,
-    comparisons and suites have `rates` in any order, such as "P, R, F1".
+    Tables have `digits` of percentages and a `caption`; in LaTeX a `label`, and a `width`, "column"
+    or "page", that floats fit into. Scores, comparisons and suites have `rates` in any order, such
+    as "P, R, F1".
 
     >>> import corefeval
     >>> result = corefeval.score([["Ada", "she"]], [["Ada", "she"]], metrics="muc")
     >>> print(render(result, format="markdown").splitlines()[2])
     | MUC    | 100.00 | 100.00 | 100.00 |
     """
-    from corefeval.output.style import STYLE_OPTIONS, Style
+    from corefeval.output.tables import STYLE
 
     listed = _list_results(results)
-    kind: Any = _drawing_type(listed)
-    wishes: dict[str, Any] = {**options}
+    drawing, style = _choose_drawing(listed, format, {**options})
+    before = STYLE.set(style)
+    try:
+        return drawing.draw(format, color)
+    finally:
+        STYLE.reset(before)
+
+
+def _choose_drawing(
+    results: Sequence[Tabular], format: str, options: dict[str, Any]
+) -> tuple[Drawing, Style]:
+    """The drawing of results with its options, and the style; a UsageError for a wrong option."""
+    from corefeval.output.tables import STYLE_OPTIONS, Style
+
+    kind: Any = _drawing_type(results)
+    type_name = type(results[0]).__name__
     _, *option_names = (field.name for field in fields(kind))
     # Some types have an option of their own that is called rates.
-    style_names = [name for name in STYLE_OPTIONS if name in wishes and name not in option_names]
-    style = Style.of(format, {name: wishes.pop(name) for name in style_names})
-    type_name = type(listed[0]).__name__
+    style_names = [name for name in STYLE_OPTIONS if name in options and name not in option_names]
+    style = Style.of(format, {name: options.pop(name) for name in style_names})
     if style.rates and not kind.has_rates:
         raise UsageError(f"there are no rates for a {type_name}")
-    _check_options(wishes, option_names, type_name)
+    for name in options:
+        if name not in option_names:
+            hint = f": {did_you_mean(name, option_names)}" if option_names else ""
+            raise UsageError(f"there is no {name} for a {type_name}{hint}")
     if format not in kind.formats:
         raise UsageError(
             f"there is no output format {format!r} here: there are {', '.join(kind.formats)}"
         )
-    drawing: Drawing = kind(listed, **wishes)
-    with style.in_use():
-        return drawing.draw(format, color)
-
-
-def _check_options(wishes: Iterable[str], option_names: Sequence[str], type_name: str) -> None:
-    for name in wishes:
-        if name not in option_names:
-            problem = f"there is no {name} for a {type_name}"
-            raise UsageError(
-                f"{problem}: {did_you_mean(name, option_names)}" if option_names else problem
-            )
+    return kind(results, **options), style
 
 
 def make_sheet(result: Tabular) -> Sheet:
     """The tables and sentences of a result, as a sheet that a caller draws in its own way."""
-    kind: Any = _drawing_type([result])
-    sheet: Sheet = kind([result]).sheet("markdown")
-    return sheet
+    return _drawing_type([result])([result]).sheet("markdown")
 
 
-def _list_results(results: object) -> list[Any]:
+def _list_results(results: object) -> list[Tabular]:
     """One result or several as a list; a UsageError for anything else."""
     from corefeval.display import Tabular
 
@@ -142,7 +142,7 @@ def _list_results(results: object) -> list[Any]:
     raise UsageError(f"only results can be rendered, one or several, not {results!r:.60}")
 
 
-def _drawing_type(results: Sequence[object]) -> type[Drawing]:
+def _drawing_type(results: Sequence[Tabular]) -> type[Drawing]:
     """The class that draws results of one type."""
     names = {type(result).__name__ for result in results}
     if len(names) > 1:

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from corefeval.diagnostics import plural
-from corefeval.output.style import current_style
 from corefeval.output.tables import (
+    STYLE,
     Cell,
     Cells,
     Column,
@@ -107,7 +107,7 @@ def show_sign(value: float) -> str:
     >>> show_sign(0.0123), show_sign(-0.5), show_sign(0.0)
     ('+1.23', '−50.00', '0.00')
     """
-    wish = current_style().digits
+    wish = STYLE.get().digits
     text = f"{100 * value:+.{2 if wish is None else wish}f}".replace("-", "−")
     return text if text[1:].strip("0.") else text[1:]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from corefeval._version import __version__
 from corefeval.diagnostics import plural
-from corefeval.display import Row, shorten
+from corefeval.display import Row
 from corefeval.output.tables import (
     Cell,
     Cells,
@@ -16,6 +16,7 @@ from corefeval.output.tables import (
     Drawing,
     Sheet,
     Table,
+    name_sides,
     number_columns,
     percent,
     response_columns,
@@ -52,8 +53,7 @@ class ErrorDrawing(Drawing):
         listed = list_tables(self.results, self.kinds) if self.kinds else None
         tables = overview_tables(self.results, self.top) if listed is None else listed
         first = self.results[0].result
-        against = f"{shorten(first.response)} against {shorten(first.key)}"
-        names = [] if len(self.results) > 1 else [against]
+        names = [] if len(self.results) > 1 else [name_sides(first)]
         about = ", ".join([*names, plural(len(first.document_ids), "document")])
         signatures = tuple(dict.fromkeys(analysis.result.signature for analysis in self.results))
         return Sheet(tuple(tables), (about,), signatures, gap=2)  # for there are many columns

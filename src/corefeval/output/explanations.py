@@ -18,6 +18,7 @@ from corefeval.output.tables import (
     Sheet,
     SoloDrawing,
     Table,
+    name_sides,
     number_columns,
     percent,
     response_columns,
@@ -58,17 +59,14 @@ class ExplanationDrawing(SoloDrawing):
 
     def sheet_of(self, explanation: Explanation, format: str) -> Sheet:
         """Refusals first, then both numbers, the choices, and remarks on them."""
-        about = f"{shorten(explanation.response)} against {shorten(explanation.key)}"
         signatures = tuple(
             f"{end.name}: {end.protocol}" for end in (explanation.start, explanation.goal)
         )
-        scorings = plural(explanation.number, "scoring")
-        return Sheet(
-            tuple(explanation_parts(explanation)), (f"{about}, {scorings}",), signatures, gap=2
-        )
+        about = f"{name_sides(explanation)}, {plural(explanation.number, 'scoring')}"
+        return Sheet(tuple(_explanation_parts(explanation)), (about,), signatures, gap=2)
 
 
-def explanation_parts(explanation: Explanation, *, ends: bool = True) -> Iterator[Table | str]:
+def _explanation_parts(explanation: Explanation, *, ends: bool = True) -> Iterator[Table | str]:
     """The tables and sentences of an explanation, with both numbers or without."""
     yield from map(_describe_refusal, explanation.refusals)
     if ends:
@@ -234,8 +232,7 @@ class SearchDrawing(SoloDrawing):
             if candidate.refusal and candidate.is_named:
                 reasons.setdefault(candidate.refusal.splitlines()[0], []).append(candidate.name)
         parts += [f"{', '.join(names)}: no number, {why}." for why, names in reasons.items()]
-        names = f"{shorten(search.response)} against {shorten(search.key)}"
-        about = f"{names}, {len(search.candidates)} tried"
+        about = f"{name_sides(search)}, {len(search.candidates)} tried"
         return Sheet(tuple(parts), (about,), (search.protocol.signature,), gap=2)
 
 
@@ -268,5 +265,5 @@ class ResultDrawing(SoloDrawing):
             parts.append("Their protocols make the same choices.")
         parts += [f"{remark[0].upper()}{remark[1:]}." for remark in difference.remarks]
         if difference.explanation is not None:
-            parts += explanation_parts(difference.explanation, ends=False)
+            parts += _explanation_parts(difference.explanation, ends=False)
         return Sheet(tuple(parts), (), difference.signatures, gap=2)

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from corefeval._version import __version__
 from corefeval.diagnostics import plural
-from corefeval.display import Row, shorten
-from corefeval.output.lines import (
-    NO_INTERVALS,
-    Intervals,
-    Line,
-    best_f1,
-    cells_of,
-    columns_of,
-    lines_of,
-    rate_cells,
-)
-from corefeval.output.style import current_style, shown_rates
+from corefeval.display import Row
 from corefeval.output.tables import (
+    STYLE,
     Cell,
     Cells,
     Column,
@@ -28,10 +19,13 @@ from corefeval.output.tables import (
     Sheet,
     Table,
     feature_heading,
+    interval,
+    name_sides,
     number_columns,
     percent,
     response_columns,
     row_label,
+    shown_rates,
     stack_rows,
     table_of,
     titled_rows,
@@ -57,14 +51,22 @@ class ResultDrawing(Drawing):
     def sheet(self, format: str) -> Sheet:
         """Metrics are side by side in papers, and below each other in a terminal or one column."""
         results = self.results
-        wide = len(results) > 1 and format != "text" and current_style().width != "column"
-        tables = [system_table(results) if wide else metric_table(results)]
-        tables += [*count_tables(results), *slice_tables(results)]
-        tables += [document_table(results)] if self.by_document else []
-        about = (_describe_sources(results),) if format == "text" else ()
-        return Sheet(
-            tuple(tables), about, tuple(dict.fromkeys(result.signature for result in results))
-        )
+        wide = len(results) > 1 and format != "text" and STYLE.get().width != "column"
+        tables = [_system_table(results) if wide else _metric_table(results)]
+        tables += _count_tables(results)
+        metrics = {metric for result in results for metric in result.tables}
+        all_slices = [slices for result in results for slices in result.slices.values()]
+        shown = {slices.feature for slices in all_slices if slices.whole.tables}
+        tables += _slice_tables([part for part in all_slices if part.feature in shown], metrics)
+        tables += [_document_table(results)] if self.by_document else []
+        about = []
+        if format == "text":
+            name = Intervals.of(results).segments
+            about = [] if len(results) > 1 else [name_sides(results[0])]
+            about += [plural(len(results[0].document_ids), "document")]
+            about += [f"with the F1 and intervals of {name} of it"] if name else []
+        signatures = tuple(dict.fromkeys(result.signature for result in results))
+        return Sheet(tuple(tables), (", ".join(about),) if about else (), signatures)
 
     def rows(self) -> list[Row]:
         """The rows of all results."""
@@ -82,9 +84,9 @@ class ResultDrawing(Drawing):
         """The results as text in a format, which may be the form of another scorer."""
         if format in Drawing.formats:
             return super().draw(format, color)
-        from corefeval.output.programs import DRAWINGS
+        from corefeval.output.forms import draw_program
 
-        return DRAWINGS[format](self.results, by_document=self.by_document)
+        return draw_program(self.results, format, by_document=self.by_document)
 
 
 class SliceDrawing(Drawing):
@@ -97,12 +99,8 @@ class SliceDrawing(Drawing):
     def sheet(self, format: str) -> Sheet:
         """A table for each feature."""
         metrics = {metric for slices in self.results for metric in slices.whole.tables}
-        features = dict.fromkeys(slices.feature for slices in self.results)
-        groups = [
-            [slices for slices in self.results if slices.feature == name] for name in features
-        ]
         signatures = dict.fromkeys(slices.whole.signature for slices in self.results)
-        return Sheet(tuple(slice_table(group, metrics) for group in groups), (), tuple(signatures))
+        return Sheet(tuple(_slice_tables(self.results, metrics)), (), tuple(signatures))
 
     def record(self) -> object:
         """One object for each response and feature."""
@@ -110,15 +108,6 @@ class SliceDrawing(Drawing):
             {"response": slices.whole.response, "feature": slices.feature, **_slice_record(slices)}
             for slices in self.results
         ]
-
-
-def _describe_sources(results: Sequence[Result]) -> str:
-    first = results[0]
-    against = f"{shorten(first.response)} against {shorten(first.key)}"
-    names = [] if len(results) > 1 else [against]
-    name = Intervals.of(results).segments
-    segments = [f"with the F1 and intervals of {name} of it"] if name else []
-    return ", ".join([*names, plural(len(first.document_ids), "document"), *segments])
 
 
 def _describe_response(result: Result) -> dict[str, object]:
@@ -163,7 +152,130 @@ def _describe_scores(scores: Mapping[str, Score], *, sliced: bool = False) -> di
     }
 
 
-def metric_table(results: Sequence[Result]) -> Table:
+class Line(NamedTuple):
+    """What a row or a group of columns shows: a metric, or a part of one that has parts."""
+
+    metric: str
+    title: str
+    part: str = ""
+    f1_only: bool = False
+
+    def score(self, result: Result) -> Score | None:
+        """The score of a result on this line; None where it has none."""
+        if self.metric not in result.tables:
+            return None
+        score = result[self.metric]
+        return score.parts[self.part] if self.part else score
+
+
+def lines_of(results: Sequence[Result]) -> list[Line]:
+    """All lines of some results; parts of a metric come before the metric itself."""
+    titles = {
+        metric: result.titles.get(metric, metric) for result in results for metric in result.tables
+    }
+    lines = []
+    for metric, title in titles.items():
+        score = next(result[metric] for result in results if metric in result.tables)
+        lines += [Line(metric, f"{title} {part}", part) for part in score.parts]
+        name = f"{title} of both (Fφ)" if score.parts else title
+        lines.append(Line(metric, name, f1_only="recall" not in score.rates))
+    return lines
+
+
+def best_f1(line: Line, results: Sequence[Result]) -> float:
+    """The best F1 of several results on a line."""
+    scores = [line.score(result) for result in results]
+    return max((score.f1 for score in scores if score is not None), default=0.0)
+
+
+class Intervals(NamedTuple):
+    """Columns of intervals: their heading, and the name of the segments that they are of.
+
+    Both are empty where results have no intervals, or no segments. An interval of segments does not
+    stand beside the score of the whole document, which may lie outside of it, but beside the score
+    of the segments.
+    """
+
+    heading: str = ""
+    segments: str = ""
+
+    @classmethod
+    def of(cls, results: Sequence[Result]) -> Intervals:
+        """The columns of intervals that some results need."""
+        levels = dict.fromkeys(result.ci for result in results if result.ci is not None)
+        if not levels:
+            return cls()
+        names = dict.fromkeys(
+            number[0]
+            for result in results
+            if result.segment_rates
+            and (number := re.search(r"\d+ segments", result.settings.get("ci", "")))
+        )
+        return cls("/".join(f"{100 * level:g}" for level in levels) + " % CI", "/".join(names))
+
+    def columns(self, group: str = "") -> list[Column]:
+        """The columns; within a group, headings say which score is of segments."""
+        if not self.heading:
+            return []
+        if not self.segments:
+            return [*number_columns(self.heading, group=group)]
+        headings = ("segments" if group else "F1", self.heading)
+        return [*number_columns(*headings, group=group or self.segments)]
+
+    def cells(self, score: Score) -> list[Cell]:
+        """A score's cells in the columns of intervals."""
+        if not self.heading:
+            return []
+        segment_score = score.segments
+        rate = (
+            [Cell(percent(segment_score.rates.get("f1") if segment_score else None))]
+            if self.segments
+            else []
+        )
+        return [*rate, Cell(interval(segment_score or score))]
+
+
+NO_INTERVALS = Intervals()
+
+
+def columns_of(line: Line, *, f1_only: bool = False, ci: Intervals = NO_INTERVALS) -> list[Column]:
+    """The columns of a line's rates where lines stand side by side, and of their intervals."""
+    brief = f1_only or line.f1_only
+    if brief and not ci.heading:
+        return [*number_columns(line.title)]
+    headings = ["F1"] if brief else list(shown_rates().values())
+    return [*number_columns(*headings, group=line.title), *ci.columns(line.title)]
+
+
+def cells_of(
+    line: Line,
+    result: Result,
+    rivals: Sequence[Result],
+    *,
+    f1_only: bool = False,
+    ci: Intervals = NO_INTERVALS,
+) -> list[Cell]:
+    """The cells of `columns_of`; the best F1 among `rivals` is bold."""
+    score = line.score(result)
+    if score is None:
+        return [Cell("")] * len(columns_of(line, f1_only=f1_only, ci=ci))
+    rates = ("f1",) if f1_only or line.f1_only else tuple(shown_rates())
+    cells = rate_cells(score, best_f1(line, rivals) if len(rivals) > 1 else None, rates)
+    return [*cells, *ci.cells(score)]
+
+
+def rate_cells(score: Score, best: float | None, rates: Sequence[str]) -> list[Cell]:
+    """The rates; F1 is bold where it is the best."""
+    return [
+        Cell(
+            percent(score.rates.get(rate), score.rounding),
+            rate == "f1" and bool(best) and score.f1 == best,
+        )
+        for rate in rates
+    ]
+
+
+def _metric_table(results: Sequence[Result]) -> Table:
     """A row for each metric, responses below each other."""
     several = len(results) > 1
     ci, rates = Intervals.of(results), shown_rates()
@@ -181,7 +293,7 @@ def metric_table(results: Sequence[Result]) -> Table:
     return table_of((*headings, *ci.columns()), *stack_rows(groups, several))
 
 
-def system_table(results: Sequence[Result]) -> Table:
+def _system_table(results: Sequence[Result]) -> Table:
     """A row for each response, as papers print them: R, P and F1 of each metric side by side."""
     lines = lines_of(results)
     ci = Intervals.of(results)
@@ -196,7 +308,7 @@ def system_table(results: Sequence[Result]) -> Table:
     return table_of(("Response", *columns), rows)
 
 
-def document_table(results: Sequence[Result]) -> Table:
+def _document_table(results: Sequence[Result]) -> Table:
     """A row for each document and response: F1 of each metric."""
     several = len(results) > 1
     lines = [line for line in lines_of(results) if not line.part]
@@ -229,24 +341,15 @@ def document_table(results: Sequence[Result]) -> Table:
     return table_of(columns, *stack_rows(groups, several))
 
 
-def slice_tables(results: Sequence[Result]) -> list[Table]:
-    """A table for each feature that results are sliced by."""
-    features = dict.fromkeys(
-        feature
-        for result in results
-        for feature, slices in result.slices.items()
-        if slices.whole.tables
-    )
-    metrics = {metric for result in results for metric in result.tables}
-    return [
-        slice_table(
-            [result.slices[feature] for result in results if feature in result.slices], metrics
-        )
-        for feature in features
-    ]
+def _slice_tables(all_slices: Sequence[Slices], metrics: Container[str]) -> list[Table]:
+    """A table for each feature by which there are slices."""
+    features: dict[str, list[Slices]] = {}
+    for slices in all_slices:
+        features.setdefault(slices.feature, []).append(slices)
+    return [_slice_table(sliced, metrics) for sliced in features.values()]
 
 
-def slice_table(sliced: Sequence[Slices], metrics: Container[str]) -> Table:
+def _slice_table(sliced: Sequence[Slices], metrics: Container[str]) -> Table:
     """A section for each value, responses below each other; in the end all values together.
 
     Of `metrics` all rates are shown where there is room, of others F1.
@@ -315,7 +418,7 @@ def _show_share(slices: Slices, value: str | None) -> str:
     return percent(size / total if total else 0.0)
 
 
-def count_tables(results: Sequence[Result]) -> list[Table]:
+def _count_tables(results: Sequence[Result]) -> list[Table]:
     """The counts of metrics that people read as such: correct, wrong, missed, spurious."""
     several = len(results) > 1
     section = []

@@ -21,9 +21,10 @@ from corefeval.output.differences import (
     tau_table,
     turning_sentences,
 )
-from corefeval.output.style import RATES, current_style
 from corefeval.output.tables import (
     RAISED,
+    RATES,
+    STYLE,
     Cell,
     Cells,
     Column,
@@ -206,7 +207,7 @@ def _metric_columns(comparison: Comparison, metrics: Sequence[str], compact: boo
 
 def _choose_rates(comparison: Comparison, metric: str) -> tuple[str, ...]:
     """The rates of a metric that are shown: the one that is compared, and others of the style."""
-    wishes, compared_rate = current_style().rates, comparison.rate
+    wishes, compared_rate = STYLE.get().rates, comparison.rate
     if wishes and compared_rate not in wishes:
         raise UsageError(f"the rates must have {compared_rate} among them, which is compared")
     available = RATES if _is_stacked() else comparison.rates_of(metric, comparison.systems[0])
@@ -214,7 +215,7 @@ def _choose_rates(comparison: Comparison, metric: str) -> tuple[str, ...]:
 
 
 def _is_stacked() -> bool:
-    return current_style().width == "column" and len(current_style().rates) > 1
+    return STYLE.get().width == "column" and len(STYLE.get().rates) > 1
 
 
 def _rows(comparison: Comparison, metrics: Sequence[str], compact: bool) -> list[Cells]:
@@ -277,7 +278,7 @@ def legend(comparison: Comparison, *, compact: bool = False) -> str:
     if pairs > 1:
         how += _CORRECTIONS[settings["correction"]].format(pairs=plural(pairs, "pair"))
     rate = RATES.get(comparison.rate, comparison.rate)
-    rates = [RATES[name] for name in current_style().rates] or [rate]
+    rates = [RATES[name] for name in STYLE.get().rates] or [rate]
     shown = " and ".join(filter(None, (", ".join(rates[:-1]), rates[-1])))
     bold = "the best in bold" if len(rates) == 1 else f"the best {rate} in bold"
     start = f"{shown} on {plural(len(comparison.document_ids), 'document')}, {bold}."

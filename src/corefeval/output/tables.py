@@ -2,15 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 from corefeval._version import __version__
-from corefeval.checks import CROSS, split_list
-from corefeval.display import Row, columns_of, csv_text, json_text
-from corefeval.output.style import current_style
+from corefeval.checks import CROSS, check_choice, did_you_mean, split_list
+from corefeval.diagnostics import UsageError
+from corefeval.display import Row, columns_of, csv_text, json_text, shorten
 from corefeval.results import Score
+
+Width = Literal["column", "page"]
+
+RATES = {"recall": "R", "precision": "P", "f1": "F1"}
+MOST_DIGITS = 10
+_DRAWN = ("text", "markdown", "latex")  # the formats that have tables
+
+
+class Style(NamedTuple):
+    """How tables are set, for a paper say; fields that are empty or None leave the usual form.
+
+    `digits` are those behind the point of percentages, `rates` names of rates in the order of their
+    columns. `caption` stands with the first table; `label` names it in LaTeX, where it then is a
+    float that fits into a `width`: a column, or the page.
+    """
+
+    digits: int | None = None
+    rates: tuple[str, ...] = ()
+    caption: str = ""
+    label: str = ""
+    width: Width | None = None
+
+    @classmethod
+    def of(cls, format: str, wishes: Mapping[str, Any]) -> Style:
+        """The style that options of `render` ask for; a UsageError says what cannot be had.
+
+        >>> Style.of("latex", {"rates": "P, R, F1", "digits": 1}).rates
+        ('precision', 'recall', 'f1')
+        """
+        chosen = {name: value for name, value in wishes.items() if value is not None}
+        if chosen and format not in _DRAWN:
+            raise UsageError(
+                f"{next(iter(chosen))} is for tables, of text, Markdown or LaTeX: {format} has none"
+            )
+        for name in ("label", "width"):
+            if name in chosen and format != "latex":
+                raise UsageError(f"{name} is for LaTeX, not for {format}: add the format latex")
+        digits, label = chosen.get("digits"), chosen.get("label", "")
+        if digits is not None and not (type(digits) is int and 0 <= digits <= MOST_DIGITS):
+            raise UsageError(f"digits must be from 0 to {MOST_DIGITS}, not {digits!r}")
+        if not re.fullmatch(r"[\w:.+/-]*", label, re.ASCII):
+            raise UsageError(f"a label has letters, digits and any of :.+/-_ in it, not {label!r}")
+        check_choice("width", chosen.get("width", "page"), get_args(Width))
+        rates = _parse_rates(chosen["rates"]) if "rates" in chosen else ()
+        return cls(**{**chosen, "rates": rates})
+
+
+STYLE_OPTIONS = Style._fields
+# The style in which tables are set now.
+STYLE: ContextVar[Style] = ContextVar("style", default=Style())  # noqa: B039 (it is frozen)
+
+
+def shown_rates() -> dict[str, str]:
+    """The rates of a full table in their order, each with its heading."""
+    return {rate: RATES[rate] for rate in STYLE.get().rates or RATES}
+
+
+def _parse_rates(text: str | Sequence[str]) -> tuple[str, ...]:
+    """Names of rates from a list, or one with commas: whole names, or R, P, F1."""
+    text = text if isinstance(text, str) else ",".join(map(str, text))
+    names = {short.lower(): rate for rate, short in RATES.items()} | {"f": "f1"}
+    rates = []
+    for word in (part.strip() for part in text.split(",") if part.strip()):
+        rate = names.get(word.lower(), word.lower())
+        if rate not in RATES:
+            raise UsageError(f"there is no rate {word!r}: {did_you_mean(word, RATES)}")
+        if rate in rates:
+            raise UsageError(f"the rate {rate} appears twice")
+        rates.append(rate)
+    if text and not rates:
+        raise UsageError("rates are any of recall, precision and f1, separated by commas")
+    return tuple(rates)
+
 
 # Small raised letters, as far as there are any.
 RAISED = dict(zip("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True))
@@ -64,20 +139,6 @@ class Sheet(NamedTuple):
     gap: int = 3
     label: str = ""
     caption: str = ""
-
-    def with_caption(self, caption: str) -> Sheet:
-        """The sheet with a caption for its first table, put before the one that it has."""
-        place = next((n for n, part in enumerate(self.parts) if isinstance(part, Table)), None)
-        if not caption or place is None:
-            return self
-        table = cast("Table", self.parts[place])
-        full_caption = f"{caption} – {table.caption}" if table.caption else caption
-        parts = (
-            *self.parts[:place],
-            table._replace(caption=full_caption),
-            *self.parts[place + 1 :],
-        )
-        return self._replace(parts=parts)
 
 
 Columns = Iterable[Column | str]  # of a table; plain text is the heading of a column of text
@@ -136,6 +197,11 @@ def stack_rows(
     return sections if several else [[row for section in sections for row in section]]
 
 
+def name_sides(result: Any) -> str:
+    """What was scored against what: the names of the response and the key of anything."""
+    return f"{shorten(result.response)} against {shorten(result.key)}"
+
+
 def feature_heading(feature: str) -> str:
     """The heading of a feature's values: its name without arguments.
 
@@ -157,7 +223,7 @@ def percent(value: float | None, rounding: str = "none") -> str:
     if value is None or value != value:
         return "" if value is None else "nan"
     word, _, decimals = rounding.rstrip(")").partition("(")
-    digits = current_style().digits
+    digits = STYLE.get().digits
     digits = int(decimals or 2) if digits is None else digits
     if word == "truncate":
         scale = 10**digits
@@ -176,7 +242,7 @@ def interval(score: Score, rate: str = "f1") -> str:
     if rate not in score.intervals:
         return ""
     low, high = score.intervals[rate]
-    wish = current_style().digits
+    wish = STYLE.get().digits
     digits = 1 if wish is None else wish
     return f"{100 * low:.{digits}f}–{100 * high:.{digits}f}"
 
@@ -221,12 +287,19 @@ class Drawing:
             return csv_text(names, ([row.get(name) for name in names] for row in rows))
         sheet = self.sheet(format)
         if format == "latex":
-            from corefeval.output.latex import draw_latex
+            from corefeval.output.forms import draw_latex
 
             return draw_latex(sheet)
-        sheet = sheet.with_caption(current_style().caption)
+        if caption := STYLE.get().caption:
+            parts = list(sheet.parts)
+            for place, part in enumerate(parts):
+                if isinstance(part, Table):  # the first has it, before its own
+                    both = " – ".join(filter(None, (caption, part.caption)))
+                    parts[place] = part._replace(caption=both)
+                    break
+            sheet = sheet._replace(parts=tuple(parts))
         if format == "markdown":
-            from corefeval.output.markdown import draw_markdown
+            from corefeval.output.forms import draw_markdown
 
             return draw_markdown(sheet)
         from corefeval.output.terminal import draw_text

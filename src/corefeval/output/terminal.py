@@ -21,7 +21,6 @@ _PLAIN |= {"α": "alpha", "→": "->", "…": "...", "’": "'", "‘": "'"}
 _PLAIN |= {raised: letter for letter, raised in RAISED.items()}
 _WIDE = 10_000  # so that lines stay as they are
 _BOLD, _DIM, _PLAIN_AGAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
-Line = list[tuple[str, str]]  # pieces of a line, each with a style or an empty one
 _USUAL, _LEAST = 120, 40  # columns: where nobody says how many there are, and at least
 _SENTENCE = 96  # longer lines are hard to read
 _NARROW_GAP = 2
@@ -38,24 +37,33 @@ def draw_text(sheet: Sheet, *, color: bool = False, most: int = _USUAL) -> str:
 
     Sentences that follow each other stand together. Everything but signatures fits into the
     terminal (or into COLUMNS, or `most` columns, if there is none), and nothing in it but our own
-    colours acts on the terminal.
+    colours acts on the terminal. Signs that the terminal lacks are spelled out.
     """
     columns = _terminal_width()
     room = max(columns or most, _LEAST)
     list_room = room if columns else _WIDE  # lines of a list stay whole for programs such as grep
-    lines: list[Line] = []
+    lines: list[str] = []
     for is_text, members in groupby(sheet.parts, key=lambda part: isinstance(part, str)):
         for part in members:
             if isinstance(part, str):
-                lines += [[(line, "")] for line in _wrap(part, room, list_room)]
+                lines += _wrap(part, room, list_room)
             else:
-                lines += [*_table_lines(part, sheet.gap, room), []]
-        lines += [[]] if is_text else []
+                lines += [*_table_lines(part, sheet.gap, room), ""]
+        lines += [""] if is_text else []
     about = [line for text in sheet.about for line in _wrap(text, room)]
     # A signature is to be copied, so that it stays on one line.
-    lines += [[(line, _DIM)] for line in (*about, *map(visible, sheet.signatures))]
-    color = color and os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
-    return _make_printable("\n".join(_style_line(line, color) for line in lines))
+    footer = (*about, *map(visible, sheet.signatures))
+    lines += [f"{_DIM}{line}{_PLAIN_AGAIN}" for line in footer if line]
+    text = "\n".join(lines)
+    if not color or os.environ.get("TERM", "").lower() in ("dumb", "unknown"):
+        text = re.sub("\x1b\\[[012]m", "", text)
+    text = "\n".join(line.rstrip() for line in text.strip("\n").split("\n")) + "\n"
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeError:
+        for sign, plain in _PLAIN.items():
+            text = text.replace(sign, plain)
+    return text
 
 
 def _terminal_width() -> int:
@@ -68,23 +76,6 @@ def _terminal_width() -> int:
         return columns if columns > 0 else os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]
     except (AttributeError, ValueError, OSError):  # closed, or no terminal
         return 0
-
-
-def _style_line(line: Line, color: bool) -> str:
-    return "".join(
-        f"{style}{text}{_PLAIN_AGAIN}" if color and style and text else text for text, style in line
-    )
-
-
-def _make_printable(text: str) -> str:
-    """The text without blanks at line ends, in ASCII signs where the terminal has no others."""
-    text = "\n".join(line.rstrip() for line in text.strip("\n").split("\n")) + "\n"
-    try:
-        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
-    except UnicodeError:
-        for sign, plain in _PLAIN.items():
-            text = text.replace(sign, plain)
-    return text
 
 
 def _wrap(text: str, room: int, list_room: int | None = None) -> list[str]:
@@ -107,18 +98,33 @@ def _wrap(text: str, room: int, list_room: int | None = None) -> list[str]:
     return lines
 
 
-def _table_lines(table: Table, gap: int, room: int) -> list[Line]:
-    """A caption, and the blocks of columns that the table has room for."""
-    table = _make_presentable(table)
-    caption = _wrap(table.caption, room) if table.caption else []
-    lines: list[Line] = [[(line, _BOLD)] for line in caption]
+def _table_lines(table: Table, gap: int, room: int) -> list[str]:
+    """A caption, and the blocks of columns that the table has room for.
+
+    All text is visible, on one line, and cut where it is very long.
+    """
+    columns = tuple(
+        column._replace(heading=_make_plain(column.heading), group=_make_plain(column.group))
+        for column in table.columns
+    )
+    sections = tuple(
+        tuple(tuple(cell._replace(text=_make_plain(cell.text)) for cell in row) for row in section)
+        for section in table.sections
+    )
+    caption = _wrap(visible(table.caption), room) if table.caption else []
+    lines = [f"{_BOLD}{line}{_PLAIN_AGAIN}" for line in caption]
+    table = Table(columns, sections)
     for number, block in enumerate(_make_blocks(table, gap, room)):
-        lines += [[]] if number else []
+        lines += [""] if number else []
         lines += _block_lines(table, block)
     return lines
 
 
-def _block_lines(table: Table, block: Block) -> list[Line]:
+def _make_plain(text: str) -> str:
+    return shorten(visible(text), 2 * _MOST_TEXT)
+
+
+def _block_lines(table: Table, block: Block) -> list[str]:
     """Names of groups over their columns, headings, a rule, and rows."""
     columns = [table.columns[place] for place in block.places]
     names = _group_line(columns, block)
@@ -127,7 +133,7 @@ def _block_lines(table: Table, block: Block) -> list[Line]:
         for column, width in zip(columns, block.widths, strict=True)
     ]
     depth = max(max(map(len, headings), default=0), 2 if names.strip() else 1)
-    lines: list[Line] = []
+    lines: list[str] = []
     for level in range(depth):
         words = [
             ([""] * (depth - len(heading_lines)) + heading_lines)[level]
@@ -135,11 +141,10 @@ def _block_lines(table: Table, block: Block) -> list[Line]:
         ]
         [line] = _row_lines([Cell(word) for word in words], columns, block)
         # Above the headings of groups there is room for their names.
-        text = "".join(piece for piece, _ in line)
-        lines.append([(text if level or not names.strip() else _join_lines(text, names), "")])
-    lines.append([("─" * block.width, "")])
+        lines.append(line if level or not names.strip() else _join_lines(line, names))
+    lines.append("─" * block.width)
     for number, section in enumerate(table.sections):
-        lines += [[]] if number else []
+        lines += [""] if number else []
         for row in section:
             lines += _row_lines([row[place] for place in block.places], columns, block)
     return lines
@@ -147,45 +152,40 @@ def _block_lines(table: Table, block: Block) -> list[Line]:
 
 def _group_line(columns: Sequence[Column], block: Block) -> str:
     """The names of groups in the middle over their columns."""
-    line = ""
+    names = []
     at = 0
     for group, members in groupby(columns, key=lambda column: column.group):
         number = len(list(members))
         inside = sum(block.widths[at : at + number]) + block.gap * (number - 1)
         name = _cut_word(group, inside)
         before = (inside - _measure_text(name)) // 2
-        line += " " * ((block.gap if at else 0) + before) + name
-        line += " " * (inside - before - _measure_text(name))
+        names.append(" " * before + name + " " * (inside - before - _measure_text(name)))
         at += number
-    return line
+    return (" " * block.gap).join(names)
 
 
 def _join_lines(first: str, second: str) -> str:
     """Two lines as one, where each is blank wherever the other is not."""
     pairs = zip_longest(first, second, fillvalue=" ")
-    return "".join(
-        first_character if first_character != " " else second_character
-        for first_character, second_character in pairs
-    )
+    return "".join(above if above != " " else below for above, below in pairs)
 
 
-def _row_lines(cells: Sequence[Cell], columns: Sequence[Column], block: Block) -> list[Line]:
+def _row_lines(cells: Sequence[Cell], columns: Sequence[Column], block: Block) -> list[str]:
     """The lines of a row: one, or several where a cell is folded."""
     texts = [
         [cell.text] if column.numeric or column.unbroken else _fold_text(cell.text, width)
         for cell, column, width in zip(cells, columns, block.widths, strict=True)
     ]
-    rows: list[Line] = [[] for _ in range(max(map(len, texts), default=0))]
-    for at, (cell, column, width, lines) in enumerate(
-        zip(cells, columns, block.widths, texts, strict=True)
-    ):
-        for number, row in enumerate(rows):
-            text = lines[number] if number < len(lines) else ""
+    lines = []
+    for pieces in zip_longest(*texts, fillvalue=""):
+        padded = []
+        for text, cell, column, width in zip(pieces, cells, columns, block.widths, strict=True):
             pad = " " * (width - _measure_text(text))
-            row.append((" " * (block.gap if at else 0) + (pad if column.numeric else ""), ""))
-            row.append((text, _BOLD if cell.bold or cell.label else ""))
-            row.append(("" if column.numeric else pad, ""))
-    return rows
+            if text and (cell.bold or cell.label):
+                text = f"{_BOLD}{text}{_PLAIN_AGAIN}"
+            padded.append(pad + text if column.numeric else text + pad)
+        lines.append((" " * block.gap).join(padded))
+    return lines
 
 
 class Block(NamedTuple):
@@ -214,27 +214,6 @@ def _measure_text(text: str) -> int:
     return measure(text)
 
 
-def _make_presentable(table: Table) -> Table:
-    """The table with all text visible, on one line, and cut where it is very long."""
-    return Table(
-        tuple(
-            column._replace(heading=_make_plain(column.heading), group=_make_plain(column.group))
-            for column in table.columns
-        ),
-        tuple(
-            tuple(
-                tuple(cell._replace(text=_make_plain(cell.text)) for cell in row) for row in section
-            )
-            for section in table.sections
-        ),
-        visible(table.caption),
-    )
-
-
-def _make_plain(text: str) -> str:
-    return shorten(visible(text), 2 * _MOST_TEXT)
-
-
 def _make_blocks(table: Table, gap: int, room: int) -> list[Block]:
     """Blocks of columns that fit into `room`, as few as possible.
 
@@ -258,10 +237,9 @@ def _split_table(
     table: Table, widest: Sequence[int], least: Sequence[int], gap: int, room: int
 ) -> list[Block]:
     labels = _label_places(table.columns)
-    while labels and not _leaves_room(labels, least, gap, room):
-        labels = labels[:-1]
+    while labels and sum(least[at] + gap for at in labels) + max(least[len(labels) :]) > room:
+        labels = labels[:-1]  # so that any other column fits beside them
     together = [places for places in _group_places(table.columns) if places[0] not in labels]
-    together = [tuple(place for place in places if place not in labels) for places in together]
     groups = [
         part
         for group in together
@@ -299,12 +277,6 @@ def _split_table(
             break
         full = even
     return full
-
-
-def _leaves_room(labels: Sequence[int], least: Sequence[int], gap: int, room: int) -> bool:
-    """Whether any other column fits beside the labels."""
-    other_widths = [width for place, width in enumerate(least) if place not in labels]
-    return sum(least[place] + gap for place in labels) + max(other_widths, default=0) <= room
 
 
 def _label_places(columns: Sequence[Column]) -> tuple[int, ...]:

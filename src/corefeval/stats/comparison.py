@@ -1,21 +1,26 @@
-"""A comparison of systems on one corpus: scores, tests of all pairs, and what follows."""
+"""A comparison of systems on one corpus: scores, tests of all pairs, and what follows.
+
+Metrics may put the systems in different orders: how far they agree is here, too.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Literal, get_args
+
+import numpy as np
 
 from corefeval.checks import check_choice
 from corefeval.diagnostics import Notice, UsageError, plural
-from corefeval.display import Row, have_same_fields
+from corefeval.display import Row, Tabular, have_same_fields
 from corefeval.results import Result
-from corefeval.stats.differences import Concordance, Differences, concordance, differences
-from corefeval.stats.intervals import Interval
-from corefeval.stats.power import Power, documents_needed
-from corefeval.stats.resampling import choose_metrics, unit_of
+from corefeval.stats.bootstraps import Interval
+from corefeval.stats.pairs import Differences, Power, differences, documents_needed
+from corefeval.stats.resampling import check_comparable, choose_metrics, name_results, unit_of
 from corefeval.stats.significance import TOLERANCE, Options
 from corefeval.stats.standings import PairDifference, Standing, Standings
 
@@ -150,7 +155,7 @@ class Comparison(Standings[PairDifference]):
 
         Values of fewer than two documents are left out, and so are those that a system lacks.
         """
-        from corefeval.stats.procedure import compare_slice
+        from corefeval.stats import compare_slice
 
         comparisons: dict[str, dict[str, Comparison]] = {}
         for feature, value, parts in self._slice_parts():
@@ -209,9 +214,16 @@ class Comparison(Standings[PairDifference]):
         The best system against each other one; all against the baseline, where there is one.
         """
         name = self.main_metric(metric)
+        if self.baseline is not None:
+            pairs = [(system, self.baseline) for system in self.systems]
+        else:
+            best = self.systems[0] if len(self.systems) == 2 else self.best(name)[0]
+            pairs = [(best, system) for system in self.systems]
+        results = self.results
         return tuple(
-            differences(*self._results_of(pair), metric=name, rate=self.rate, names=pair)
-            for pair in self._main_pairs(name)
+            differences(results[a], results[b], metric=name, rate=self.rate, names=(a, b))
+            for a, b in pairs
+            if a != b
         )
 
     @cached_property
@@ -227,28 +239,17 @@ class Comparison(Standings[PairDifference]):
         ordered = [pair if pair.difference >= 0 else pair.reversed for pair in unclear]
         return tuple(
             documents_needed(
-                *self._results_of(names := (pair.first, pair.second)),
+                self.results[pair.first],
+                self.results[pair.second],
                 metric=name,
                 rate=self.rate,
                 alpha=self.alpha,
                 seed=self.options.seed,
-                names=names,
+                names=(pair.first, pair.second),
                 tests=self.options.count_tests(len(pairs)),
             )
             for pair in ordered
         )
-
-    def _results_of(self, names: tuple[str, str]) -> tuple[Result, Result]:
-        return self.results[names[0]], self.results[names[1]]
-
-    def _main_pairs(self, metric: str) -> list[tuple[str, str]]:
-        """Each system with the baseline, or the best with each other one."""
-        if self.baseline is not None:
-            return [(name, self.baseline) for name in self.systems if name != self.baseline]
-        if len(self.systems) == 2:
-            return [(self.systems[0], self.systems[1])]
-        best = self.best(metric)[0]
-        return [(best, name) for name in self.systems if name != best]
 
     def rows(self, table: Table = "scores") -> list[Row]:
         """One row for each system and metric; or for each pair of systems and metric."""
@@ -352,3 +353,98 @@ class DocumentComparison:
 
     def __repr__(self) -> str:
         return f"<{self.id}: {self.scores}>"
+
+
+@dataclass(frozen=True, slots=True)
+class MetricAgreement:
+    """Kendall's τ-b between the orders in which two metrics put the systems.
+
+    1 for equal orders, −1 for reverse ones, NaN where a metric holds all systems equal.
+    `disagreements` are the pairs of systems (the one that the first metric holds better, the one
+    that the second does).
+    """
+
+    first: str
+    second: str
+    tau: float
+    disagreements: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Concordance(Tabular):
+    """How far metrics agree on the order of systems."""
+
+    systems: tuple[str, ...]
+    metrics: tuple[str, ...]
+    pairs: tuple[MetricAgreement, ...]
+
+    def tau(self, first: str, second: str) -> float:
+        """τ-b of two metrics, in any order."""
+        if first == second and first in self.metrics:
+            return 1.0
+        for pair in self.pairs:
+            if {pair.first, pair.second} == {first, second}:
+                return pair.tau
+        raise UsageError(
+            f"{first!r} and {second!r} were not compared: there are {', '.join(self.metrics)}"
+        )
+
+    def __repr__(self) -> str:
+        taus = ", ".join(f"{pair.first}–{pair.second} {pair.tau:.2f}" for pair in self.pairs)
+        return f"<Concordance of {plural(len(self.systems), 'system')}: τ {taus}>"
+
+    def rows(self) -> list[Row]:
+        """One row for each pair of metrics; None where τ is not defined."""
+        return [
+            {
+                "first": pair.first,
+                "second": pair.second,
+                "tau": None if math.isnan(pair.tau) else pair.tau,
+                "disagreements": [list(systems) for systems in pair.disagreements],
+            }
+            for pair in self.pairs
+        ]
+
+
+def concordance(
+    results: Sequence[Result] | Mapping[str, Result],
+    *,
+    metrics: Iterable[object] | None = None,
+    rate: str = "f1",
+) -> Concordance:
+    """Kendall's τ-b between the rankings that metrics give to systems (Kendall 1945).
+
+    >>> import corefeval
+    >>> key = {name: [list("abcd"), list("efgh")] for name in ("one", "two")}
+    >>> systems = {"merged": [list("abcdefgh")], "split": [list("ab"), list("cd"), list("efgh")]}
+    >>> order = concordance({
+    ...     name: corefeval.score(key, dict.fromkeys(key, entities), metrics="muc, ceafe")
+    ...     for name, entities in systems.items()
+    ... })
+    >>> order.tau("muc", "ceafe"), order.pairs[0].disagreements
+    (-1.0, (('merged', 'split'),))
+    """
+    systems = name_results(results)
+    check_comparable(systems)
+    chosen = choose_metrics(systems, metrics, rate=rate)
+    names = tuple(systems)
+    scores = np.array(
+        [[result[metric].rates[rate] for result in systems.values()] for metric in chosen]
+    )
+    first, second = np.array(list(combinations(range(len(names)), 2))).T
+    gaps = scores[:, first] - scores[:, second]
+    # A score that is no number is before or after none.
+    signs = np.where(np.abs(gaps) > TOLERANCE, np.sign(gaps), 0).astype(np.int64)
+    products = signs @ signs.T
+    agreements = []
+    for a, b in combinations(range(len(chosen)), 2):
+        scale = math.sqrt(products[a, a] * products[b, b])
+        tau = float(products[a, b] / scale) if scale else math.nan
+        turned = np.flatnonzero(signs[a] * signs[b] < 0)
+        ordered = (
+            (first[pair], second[pair]) if signs[a, pair] > 0 else (second[pair], first[pair])
+            for pair in turned
+        )
+        disagreements = tuple((names[better], names[worse]) for better, worse in ordered)
+        agreements.append(MetricAgreement(chosen[a], chosen[b], tau, disagreements))
+    return Concordance(names, tuple(chosen), tuple(agreements))

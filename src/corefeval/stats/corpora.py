@@ -12,8 +12,13 @@ import numpy as np
 
 from corefeval.diagnostics import Notice, UsageError, list_names, plural
 from corefeval.results import Result
-from corefeval.stats.hierarchy import Averages, CorpusCounts, Resampling
-from corefeval.stats.intervals import FEW_DOCUMENTS, middle
+from corefeval.stats.bootstraps import (
+    FEW_DOCUMENTS,
+    Averages,
+    CorpusCounts,
+    Resampling,
+    middle,
+)
 from corefeval.stats.resampling import Stack, check_alike, stack, watch_parts
 from corefeval.stats.significance import (
     LEVELS,
@@ -61,58 +66,32 @@ def compare_corpora(
 ) -> CorporaComparison:
     """Compare systems over several corpora: `cells[corpus][system]` are results, one for each seed.
 
-    A result that is not there is None. It counts 0 in averages where `absent` is `zero`, and a
-    system without any result in a group is not tested there; where it is left out, a system's
-    average is over the corpora that it has, and two systems are compared on those that both have.
-    `metrics` are by default those of any result that have the `rate`; a metric is averaged over the
-    corpora that define it.
+    A result that is not there is None. It counts 0 in averages where `absent` is `zero`; otherwise
+    a system's average is over the corpora that it has, and two systems are compared on those that
+    both have. `metrics` are by default those of any result that have the `rate`; a metric is
+    averaged over the corpora that define it.
 
-    On each corpus every pair of systems is tested by paired randomization with `trials` trials, or
-    all swaps where these are fewer. From the p-values follows on how many corpora one is better
-    (`replicate`). Averages, weighted by `weights`, have intervals of `level` and are tested by a
-    bootstrap that draws what `resample` says: corpora, documents of each, and seeds. P-values of
-    averages and within each corpus are corrected for the number of pairs; ranks share ties.
-    `groups` are names of corpora for which there are averages of their own.
+    On each corpus every pair of systems is tested by paired randomization; from the p-values
+    follows on how many corpora one is better (`replicate`). Averages, weighted by `weights`, have
+    intervals of `level` and are tested by a bootstrap that draws what `resample` says: corpora,
+    documents of each, and seeds. P-values are corrected for the number of pairs. `groups` are names
+    of corpora for which there are averages of their own.
 
     >>> import corefeval
     >>> key = {name: [["a", "b", "c"]] for name in "12345678"}
-    >>> cells = {corpus: {
-    ...     system: [corefeval.score(key, dict.fromkeys(key, [list(mentions)]), metrics="muc")]
-    ...     for system, mentions in {"full": "abc", "half": "ab"}.items()
-    ... } for corpus in ("news", "novels")}
-    >>> compared = compare_corpora(cells, trials=999)
-    >>> compared.ranks("muc"), compared.standing("muc").pairs[0].better.corpora
-    ({'full': 1, 'half': 2}, ('news', 'novels'))
+    >>> full, half = (
+    ...     corefeval.score(key, dict.fromkeys(key, [list(mentions)]), metrics="muc")
+    ...     for mentions in ("abc", "ab")
+    ... )
+    >>> cells = {corpus: {"full": [full], "half": [half]} for corpus in ("news", "novels")}
+    >>> compare_corpora(cells, trials=999).ranks("muc")
+    {'full': 1, 'half': 2}
     """
     options = CorporaOptions(
         rate, trials, seed, correction, alpha, level, combination, tuple(resample), absent
     )
-    systems = _check_cells(cells)
-    suite = _Suite(cells, systems, weights or {}, options)
-    chosen = _choose_metrics(cells, metrics, rate)
-    scopes = {EVERYTHING: tuple(cells), **{name: tuple(m) for name, m in (groups or {}).items()}}
-    counts = {metric: suite.count(metric) for metric in chosen}
-    tests: dict[str, dict[str, Tests]] = {metric: {} for metric in chosen}
-    places = [
-        (metric, corpus)
-        for metric in chosen
-        for corpus, counted in counts[metric].items()
-        if counted.stack
-    ]
-    for metric, corpus in watch_parts(places, trials):
-        tests[metric][corpus] = suite.test(counts[metric][corpus])
-    standings = [
-        standing
-        for metric in watch_parts(chosen, trials)
-        for standing in suite.stand(metric, counts[metric], tests[metric], scopes)
-    ]
-    pairs = max(len(standing.pairs) for standing in standings)
-    notices = (
-        *_warn_of_few(len(cells), options),
-        *_warn_of_small(suite.sizes, tests, options),
-        *_warn_of_hopeless(suite, pairs),
-    )
-    return CorporaComparison(systems, tuple(cells), tuple(standings), tests, options, notices)
+    suite = _Suite(cells, _check_cells(cells), weights or {}, options)
+    return suite.compare(_choose_metrics(cells, metrics, rate), groups or {})
 
 
 def _check_cells(cells: Cells) -> tuple[str, ...]:
@@ -145,52 +124,6 @@ def _choose_metrics(cells: Cells, metrics: Iterable[str] | None, rate: str) -> l
     return chosen
 
 
-def _warn_of_few(number: int, options: CorporaOptions) -> tuple[Notice, ...]:
-    if number >= FEW_DOCUMENTS or "corpora" not in options.resample:
-        return ()
-    message = f"intervals from {plural(number, 'corpus')} say little about other corpora"
-    return (Notice("few-corpora", message, number),)
-
-
-def _warn_of_small(
-    sizes: Mapping[str, int], tests: Mapping[str, Mapping[str, Tests]], options: CorporaOptions
-) -> tuple[Notice, ...]:
-    """A notice on corpora whose documents can be swapped in too few ways for the pairs tested."""
-    small = []
-    for corpus, size in sizes.items():
-        pairs = max(len(by_corpus.get(corpus, ())) for by_corpus in tests.values())
-        factor = min(pairs, options.count_tests(pairs))
-        if factor * least_swap_p(size) > options.alpha:
-            small.append(corpus)
-    if not small:
-        return ()
-    message = f"on {plural(len(small), 'corpus')} ({list_names(small)}) no difference can be "
-    message += f"significant at {options.alpha:g}: there are too few documents"
-    return (Notice("few-documents", message, len(small), tuple(small)),)
-
-
-def _warn_of_hopeless(suite: _Suite, pairs: int) -> tuple[Notice, ...]:
-    """A notice where no average could be significantly higher, so that all share a rank."""
-    options = suite.options
-    tests = options.count_tests(pairs)
-    needed = math.ceil(2 * tests / options.alpha)
-    units = suite.plan.units(suite.sizes.values())
-    numbers = combinations(range(len(suite.systems)), 2)
-    least = min(suite.plan.least_p(units, *pair) for pair in numbers)
-    message = f"with {plural(tests, 'pair')} of systems no difference of averages can be "
-    message += f"significant at {options.alpha:g}: "
-    if least * tests > options.alpha:
-        noun = "document" if "documents" in options.resample else "corpus"
-        seeds_alone = options.resample == ("seeds",)
-        shortage = "so few seeds" if seeds_alone else plural(units, noun)
-        message += f"with {shortage}, no p-value is below {least:.2g}"
-    elif options.trials + 1 < needed and pairs:
-        message += f"that takes at least {needed:,} trials"
-    else:
-        return ()
-    return (Notice("hopeless-test", message),)
-
-
 @dataclass(frozen=True, eq=False)
 class _Suite:
     """Results by corpus and system, to be counted, tested and averaged by one metric at a time."""
@@ -203,11 +136,9 @@ class _Suite:
     @cached_property
     def plan(self) -> Resampling:
         """How averages are resampled."""
-        options, rows = self.options, self.cells.values()
+        rows = self.cells.values()
         n_runs = [max(len(row.get(system, ())) for row in rows) for system in self.systems]
-        return Resampling(
-            n_runs, options.rate, options.trials, options.seed, options.resample, options.absent
-        )
+        return Resampling(n_runs, self.options)
 
     @cached_property
     def sizes(self) -> dict[str, int]:
@@ -219,6 +150,77 @@ class _Suite:
             for run in several
             if run is not None
         }
+
+    def compare(
+        self, metrics: Sequence[str], groups: Mapping[str, Sequence[str]]
+    ) -> CorporaComparison:
+        """The tests on each corpus, and the standing by each metric in each group."""
+        trials, cells = self.options.trials, self.cells
+        scopes = {EVERYTHING: tuple(cells), **groups}
+        counts = {metric: self.count(metric) for metric in metrics}
+        tests: dict[str, dict[str, Tests]] = {metric: {} for metric in metrics}
+        places = [
+            (metric, corpus)
+            for metric in metrics
+            for corpus, counted in counts[metric].items()
+            if counted.stack
+        ]
+        for metric, corpus in watch_parts(places, trials):
+            tests[metric][corpus] = self.test(counts[metric][corpus])
+        standings = [
+            standing
+            for metric in watch_parts(metrics, trials)
+            for standing in self.stand(metric, counts[metric], tests[metric], scopes)
+        ]
+        notices = (
+            *self._warn_of_few(),
+            *self._warn_of_small(tests),
+            *self._warn_of_hopeless(max(len(standing.pairs) for standing in standings)),
+        )
+        corpora = tuple(cells)
+        return CorporaComparison(
+            self.systems, corpora, tuple(standings), tests, self.options, notices
+        )
+
+    def _warn_of_few(self) -> list[Notice]:
+        number = len(self.cells)
+        if number >= FEW_DOCUMENTS or "corpora" not in self.options.resample:
+            return []
+        message = f"intervals from {plural(number, 'corpus')} say little about other corpora"
+        return [Notice("few-corpora", message, number)]
+
+    def _warn_of_small(self, tests: Mapping[str, Mapping[str, Tests]]) -> list[Notice]:
+        """A notice on corpora whose documents can be swapped in too few ways for the pairs."""
+        options, small = self.options, []
+        for corpus, size in self.sizes.items():
+            pairs = max(len(by_corpus.get(corpus, ())) for by_corpus in tests.values())
+            if min(pairs, options.count_tests(pairs)) * least_swap_p(size) > options.alpha:
+                small.append(corpus)
+        if not small:
+            return []
+        message = f"on {plural(len(small), 'corpus')} ({list_names(small)}) no difference can be "
+        message += f"significant at {options.alpha:g}: there are too few documents"
+        return [Notice("few-documents", message, len(small), tuple(small))]
+
+    def _warn_of_hopeless(self, pairs: int) -> list[Notice]:
+        """A notice where no average could be significantly higher, so that all share a rank."""
+        options, tests = self.options, self.options.count_tests(pairs)
+        needed = math.ceil(2 * tests / options.alpha)
+        units = self.plan.units(self.sizes.values())
+        numbers = combinations(range(len(self.systems)), 2)
+        least = min(self.plan.least_p(units, *pair) for pair in numbers)
+        message = f"with {plural(tests, 'pair')} of systems no difference of averages can be "
+        message += f"significant at {options.alpha:g}: "
+        if least * tests > options.alpha:
+            noun = "document" if "documents" in options.resample else "corpus"
+            seeds_alone = options.resample == ("seeds",)
+            shortage = "so few seeds" if seeds_alone else plural(units, noun)
+            message += f"with {shortage}, no p-value is below {least:.2g}"
+        elif options.trials + 1 < needed and pairs:
+            message += f"that takes at least {needed:,} trials"
+        else:
+            return []
+        return [Notice("hopeless-test", message)]
 
     def count(self, metric: str) -> dict[str, CorpusCounts]:
         """The counts of a metric on each corpus that defines it, by any system's result.

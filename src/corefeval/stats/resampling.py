@@ -47,13 +47,6 @@ def _is_result(value: object) -> TypeGuard[Result]:
     return isinstance(value, Result)
 
 
-def name_pair(
-    first: Result, second: Result, names: tuple[str, str] | None = None
-) -> dict[str, Result]:
-    """Two results by their names, or by those of their responses."""
-    return name_results((first, second) if names is None else {names[0]: first, names[1]: second})
-
-
 def unit_of(result: Result) -> str:
     """What the documents of a result are: documents, or segments of one."""
     return "segment" if result.whole_rates else "document"

@@ -13,9 +13,14 @@ from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.display import Row, Tabular
 from corefeval.results.rates import Numbers
 from corefeval.results.saved import notice_of_record
-from corefeval.stats.differences import Effect
-from corefeval.stats.intervals import Interval, middle
-from corefeval.stats.significance import CorporaOptions, Replication, TestingOptions, adjust
+from corefeval.stats.bootstraps import Interval, middle
+from corefeval.stats.significance import (
+    CorporaOptions,
+    Effect,
+    Replication,
+    TestingOptions,
+    adjust,
+)
 
 EVERYTHING = ""  # the group of all corpora
 

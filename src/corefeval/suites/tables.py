@@ -15,8 +15,7 @@ from corefeval.checks import check_choice
 from corefeval.diagnostics import plural
 from corefeval.display import Row, distinct_names, json_text
 from corefeval.output.differences import letters
-from corefeval.output.style import RATES
-from corefeval.output.tables import RAISED, Cell, Column, Sheet, SoloDrawing, Table, percent
+from corefeval.output.tables import RAISED, RATES, Cell, Column, Sheet, SoloDrawing, Table, percent
 from corefeval.suites.averages import Line, SuiteTable, check_averages, make_table
 from corefeval.suites.outcome import SuiteResult
 
