@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 import corefeval
-from corefeval.reports.notebook import document_html, frame, result_html
+from corefeval.reports.page import document_html, frame, result_html
 
 KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from importlib.resources import files
 
 import pytest
 from hypothesis import given, settings
@@ -12,8 +13,7 @@ from hypothesis import strategies as st
 import corefeval
 from corefeval.display import visible
 from corefeval.reports import Report, report
-from corefeval.reports.notebook import frame
-from corefeval.reports.page import BOARD_SCRIPTS, SCRIPTS, bundle, style
+from corefeval.reports.page import BOARD_SCRIPTS, SCRIPTS, bundle, frame, style
 from html_pages import HOSTILE, Page, shape
 
 pytest.importorskip("vl_convert", reason="charts need vl-convert-python")
@@ -109,9 +109,8 @@ def test_scripts_have_no_name_twice(scripts):
 
 @pytest.mark.parametrize("scripts", [SCRIPTS, BOARD_SCRIPTS], ids=["report", "leaderboard"])
 def test_scripts_import_what_they_use(scripts):
-    from corefeval.reports.page import _read
-
-    texts = {name: _read("scripts", f"{name}.js") for name in scripts}
+    folder = files("corefeval.reports") / "scripts"
+    texts = {name: (folder / f"{name}.js").read_text(encoding="utf-8") for name in scripts}
     export = re.compile(r"^export (?:async )?(?:function|const|let) (\w+)", re.MULTILINE)
     exported = {one: name for name, text in texts.items() for one in export.findall(text)}
     for name, text in texts.items():
@@ -131,7 +130,5 @@ def test_scripts_import_what_they_use(scripts):
 
 @pytest.mark.parametrize("script", dict.fromkeys((*SCRIPTS, *BOARD_SCRIPTS)))
 def test_nothing_is_put_into_the_page_as_html(script):
-    from corefeval.reports.page import _read
-
-    text = _read("scripts", f"{script}.js")
+    text = bundle((script,))
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(", text)

@@ -54,59 +54,47 @@ def report(
     `responses` is a path or a `Corpus`, a list of responses, or a mapping from the names that the
     report shows to responses; plain Python entities go into such a list or mapping. Other options
     are those of `score`; with several ways to match mentions (`match="exact, head"`) each response
-    is there once for each, to switch between. Features in `by` that the data do not have are left
-    out, and the report says so. `ci` is the level of the intervals (None: no intervals). With
-    `text=False` the report has no words of the corpus in it, for texts that may not be shared:
-    scores, errors and the shape of the annotation stay. With `explain` it also shows how much
-    scores depend on the choices that scorers make, which takes the time of some forty scorings.
-    Responses are shown in the given order, or the best first (`sort="score"`), by CoNLL or else by
-    the first metric.
+    is there once for each. Features in `by` that the data lack are left out, with a notice. `ci` is
+    the level of the intervals, or None. With `text=False` there are no words of the corpus. With
+    `explain` there is what each choice of a scorer is worth, after some forty scorings. Responses
+    are in the given order, or the best first (`sort="score"`), by CoNLL or else the first metric.
 
-    >>> made = report([["Ada", "she"], ["it"]], {"mine": [["Ada", "she", "it"]]}, metrics="b3")
-    >>> made
+    >>> report([["Ada", "she"], ["it"]], {"mine": [["Ada", "she", "it"]]}, metrics="b3")
     <Report of 1 document, 1 response>
     """
     check_library()
     check_choice("sort", sort, ("score", "given"))
     plans = _make_plans(protocol, options, features)
-    for match_plan in plans:
-        match_plan.protocol.check_sound()
-    methods = [
-        Method.of(metrics, by, match_plan, Sampling(ci, samples, seed)) for match_plan in plans
-    ]
-    feature_names = [canonical_feature(name) for name in methods[0].by]
+    method, *_ = [Method.of(metrics, by, each, Sampling(ci, samples, seed)) for each in plans]
+    feature_names = [canonical_feature(name) for name in method.by]
     key_corpus = plans[0].read(key, "key", is_key=True)
-    shown_features = [name for name in feature_names if text or not shows_words(name)]
-    left_out = [_explain_words(name) for name in feature_names if name not in shown_features]
-    planned = [
-        (corpus, match_plan)
-        for name, source in _name_responses(responses).items()
-        for corpus, match_plan in _name_matches(
-            plans[0].read(source, name, key=key_corpus), name, plans
-        )
-    ]
-    prepared = [prepare_corpora(key_corpus, corpus, match_plan) for corpus, match_plan in planned]
-    scored = _score_responses(prepared, methods[0], shown_features)
-    if sort == "score":
-        scored = _sort_responses(scored, len(plans))
-    name = title or _base_name(key_corpus.name) or "key"
-    notices = {str(notice): notice for response in scored for notice in collect_notices(response)}
-    left_out += _explain_tests(scored)
-    notices |= {str(notice): notice for notice in left_out}
-    page = make_payload(scored, text=text, title=name, seed=seed)
+    planned = list(_read_responses(responses, key_corpus, plans))
+    shown = [name for name in feature_names if text or not shows_words(name)]
+    scored = _score_responses(key_corpus, planned, method, shown)
+    scored = _sort_responses(scored, len(plans)) if sort == "score" else scored
+    title = title or _base_name(key_corpus.name) or "key"
+    page = make_payload(scored, text=text, title=title, seed=seed)
     if explain:
-        # Other reports do not pay for importing what other programs do.
-        from corefeval.analysis.explanation import measure_corpora
+        page["choices"] = _explain_choices(key_corpus, planned, plans[0])
+    return Report(page, _list_notices(scored, [n for n in feature_names if n not in shown]))
 
-        corpora = [corpus for corpus, match_plan in planned if match_plan is plans[0]]
-        page["choices"] = describe_choices(measure_corpora(key_corpus, corpora, plans[0]))
-    return Report(page, tuple(notices.values()))
+
+def _read_responses(
+    responses: Input, key: Corpus, plans: Sequence[Plan]
+) -> Iterator[tuple[Corpus, Plan]]:
+    """Each response for each way to match mentions, by the name that the report shows."""
+    for name, source in _name_responses(responses).items():
+        corpus = plans[0].read(source, name, key=key)
+        for match_plan in plans:
+            shown = f"{name} ({match_plan.protocol.match})" if len(plans) > 1 else name
+            yield replace(corpus, name=shown), match_plan
 
 
 def _score_responses(
-    prepared: Sequence[Prepared], method: Method, features: Sequence[str]
+    key: Corpus, planned: Sequence[tuple[Corpus, Plan]], method: Method, features: Sequence[str]
 ) -> list[Scored]:
     """Scores and errors of each response, with spans judged alike in all of them."""
+    prepared = [prepare_corpora(key, corpus, match_plan) for corpus, match_plan in planned]
     analyses = judge_alike(
         [analyse_prepared(preparation, method.metrics) for preparation in prepared]
     )
@@ -128,31 +116,38 @@ def _sort_responses(scored: Sequence[Scored], n_matches: int) -> list[Scored]:
 def _make_plans(
     protocol: Protocol | str | None, options: Mapping[str, Any], features: Stated
 ) -> list[Plan]:
-    """A plan for each of the ways to match mentions."""
+    """A plan for each of the ways to match mentions, with a sound protocol."""
     matches = dict.fromkeys(split_list(str(options.get("match") or "")))
     each = [{**options, "match": match} for match in matches] if len(matches) > 1 else [options]
     steps = (*STEPS, "errors")
-    return [plan(protocol, match_options, features=features, steps=steps) for match_options in each]
-
-
-def _name_matches(
-    corpus: Corpus, name: str, plans: Sequence[Plan]
-) -> Iterator[tuple[Corpus, Plan]]:
-    """The response for each way to match mentions, by the name that the report shows."""
+    plans = [plan(protocol, chosen, features=features, steps=steps) for chosen in each]
     for match_plan in plans:
-        shown = f"{name} ({match_plan.protocol.match})" if len(plans) > 1 else name
-        yield replace(corpus, name=shown), match_plan
+        match_plan.protocol.check_sound()
+    return plans
 
 
-def _explain_tests(scored: Sequence[Scored]) -> list[Notice]:
-    if len(scored) < 2 or len(scored[0].result.document_ids) != 1:
-        return []
-    message = "on a single document nothing is tested here; `corefeval compare` tests differences "
-    return [Notice("no-tests", message + "on its segments")]
+def _explain_choices(
+    key: Corpus, planned: Sequence[tuple[Corpus, Plan]], first_plan: Plan
+) -> dict[str, Any]:
+    """What each choice of a scorer is worth, for each response matched in the first way."""
+    # Other reports do not pay for importing what other programs do.
+    from corefeval.analysis.explanation import measure_corpora
+
+    corpora = [corpus for corpus, match_plan in planned if match_plan is first_plan]
+    return describe_choices(measure_corpora(key, corpora, first_plan))
 
 
-def _explain_words(feature: str) -> Notice:
-    return Notice("skipped-slices", f"no slices by {feature}: they would show words of the text")
+def _list_notices(scored: Sequence[Scored], hidden: Sequence[str]) -> tuple[Notice, ...]:
+    """What was dropped, repaired or left out, and why there are no tests, each once."""
+    notices = [notice for response in scored for notice in collect_notices(response)]
+    notices += [
+        Notice("skipped-slices", f"no slices by {feature}: they would show words of the text")
+        for feature in hidden
+    ]
+    if len(scored) > 1 and len(scored[0].result.document_ids) == 1:
+        message = "on a single document nothing is tested here; `corefeval compare` tests "
+        notices.append(Notice("no-tests", message + "differences on its segments"))
+    return tuple({str(notice): notice for notice in notices}.values())
 
 
 def _score(

@@ -13,10 +13,13 @@ import numpy as np
 from corefeval._version import __version__
 from corefeval.analysis.errors import KINDS, SUMMARIES, ErrorAnalysis
 from corefeval.analysis.errors.classification import Classification
+from corefeval.beyond import FullSide
 from corefeval.diagnostics import CorefEvalError, Notice, excerpt
 from corefeval.display import visible
+from corefeval.metrics.anaphora import right_pairs
 from corefeval.model import Corpus
-from corefeval.model.arrays import FloatArray, IntArray
+from corefeval.model.arrays import BoolArray, FloatArray, IntArray
+from corefeval.model.relations import bridging_pairs, find_elements
 from corefeval.reports.documents import (
     Costs,
     Positions,
@@ -25,7 +28,6 @@ from corefeval.reports.documents import (
     response_documents,
     share_costs,
 )
-from corefeval.reports.relations import describe_relations
 from corefeval.results import CountTable, Result, Score
 from corefeval.results.rates import rates_of
 from corefeval.results.slices import all_values
@@ -63,7 +65,7 @@ def make_payload(systems: Sequence[Scored], *, text: bool, title: str, seed: int
             errors[0].key, [classification.response for classification in errors], text=text
         )
         places.append(place)
-        relations = _describe_both_relations(errors[0])[0]
+        relations = _describe_relations(errors[0])[0]
         shown = key_documents(errors[0], place, text=text)
         texts.append(
             [
@@ -121,15 +123,64 @@ def _describe_response(
             document | document_relations
             for document, document_relations in zip(
                 response_documents(errors, place, shares, text=text),
-                _describe_both_relations(errors)[1],
+                _describe_relations(errors)[1],
                 strict=True,
             )
         ],
     }
 
 
-def _describe_both_relations(errors: Classification) -> tuple[list[Json], list[Json]]:
-    return describe_relations(errors.alignment, (errors.key, errors.response))
+def _describe_relations(errors: Classification) -> tuple[list[Json], list[Json]]:
+    """Of each document of the key and of the response its sets and bridging, where it has any.
+
+    `sets` are an entity and its elements; `bridging` an anaphor, its antecedent, the relation and,
+    in the response, whether it is right at the level of entities. Entities and mentions have the
+    numbers that the page gives them; what is not scored is left out.
+    """
+    full_sides = errors.alignment.aside
+    if full_sides is None:
+        return [{} for _ in errors.key.documents], [{} for _ in errors.response.documents]
+    return (
+        _describe_side(full_sides.key, errors.key, None),
+        _describe_side(full_sides.response, errors.response, right_pairs(errors.alignment)),
+    )
+
+
+def _describe_side(side: FullSide, scored: Corpus, right: BoolArray | None) -> list[Json]:
+    shown: list[Json] = [{} for _ in scored.documents]
+    counts = np.bincount(scored.entity_document, minlength=len(shown))
+    first_entity = (np.cumsum(counts) - counts).tolist()
+    row = np.full(side.corpus.n_mentions + 1, -1, dtype=np.int64)
+    row[side.rows] = np.arange(side.rows.size)
+    document = side.corpus.entity_document
+    entities, rows = np.unique(side.corpus.mention_entity, return_index=True)
+    owner: IntArray = np.full(side.corpus.n_entities, -1, dtype=np.int64)
+    owner[entities] = side.entity[rows]
+    for set_entity, parts in find_elements(side.corpus).items():
+        elements = [int(owner[part]) for part in sorted(parts) if owner[part] >= 0]
+        if owner[set_entity] >= 0 and elements:
+            index = int(document[set_entity])
+            shift = first_entity[index]
+            numbers = [
+                int(owner[set_entity]) - shift,
+                sorted({element - shift for element in elements}),
+            ]
+            shown[index].setdefault("sets", []).append(numbers)
+    pairs = bridging_pairs(side.corpus)
+    columns = (row[pairs.anaphor].tolist(), row[pairs.antecedent].tolist())
+    marks = [None] * len(columns[0]) if right is None else right.tolist()
+    owners = side.corpus.mention_document[pairs.anaphor].tolist()
+    labels = pairs.label.values()
+    for anaphor, antecedent, label, mark, index in zip(
+        *columns, labels, marks, owners, strict=True
+    ):
+        if anaphor >= 0 and antecedent >= 0:
+            shift = int(scored.mention_offsets[index])
+            numbers = [anaphor - shift, antecedent - shift, label or ""]
+            shown[index].setdefault("bridging", []).append(
+                numbers + ([] if mark is None else [mark])
+            )
+    return shown
 
 
 _SHOWN = 50  # mentions in a model's own words
