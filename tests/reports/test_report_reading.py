@@ -10,7 +10,6 @@ import pytest
 import corefeval
 from browsing import CAUTIOUS, EAGER, KEY, open_text
 from corefeval.reports import report
-from corefeval.reports.documents import find_positions
 
 WORDS = [
     "The",
@@ -171,8 +170,8 @@ def test_texts_have_paragraphs_too(tmp_path, text, expected):
     path = tmp_path / "text.jsonl"
     path.write_text(json.dumps({"text": text, "clusters": [[[0, 3], [4, 7]]]}))
     key = corefeval.read(path)
-    [document] = find_positions(key, [key], text=True).documents
-    assert document.paragraphs == expected
+    [[document]] = report(key, key, metrics="muc").payload["texts"]
+    assert document.get("paragraphs") == expected
 
 
 def test_scores_are_sorted_by_any_column(visit, crowded_page):

@@ -125,13 +125,9 @@ class AgreementDrawing(SoloDrawing):
         tables = _make_tables(agreement, self.by_document)
         return Sheet(tuple(tables), tuple(_describe_annotators(agreement)), (agreement.signature,))
 
-    def rows(self) -> list[Row]:
+    def list_rows(self, agreement: Agreement) -> list[Row]:
         """A row for each document, measure and pair."""
-        return [
-            row
-            for agreement in self.results
-            for row in agreement.rows(by_document=self.by_document)
-        ]
+        return agreement.rows(by_document=self.by_document)
 
     def record_of(self, agreement: Agreement) -> object:
         """An object with the agreement and its notices."""

@@ -58,15 +58,9 @@ class ErrorDrawing(Drawing):
         signatures = tuple(dict.fromkeys(analysis.result.signature for analysis in self.results))
         return Sheet(tuple(tables), (about,), signatures, gap=2)  # for there are many columns
 
-    def rows(self) -> list[Row]:
+    def list_rows(self, analysis: ErrorAnalysis) -> list[Row]:
         """A row for each number of the overview, or for each mention of each error."""
-        return [
-            row
-            for analysis in self.results
-            for row in (
-                analysis.error_rows(self.kinds) if self.kinds else analysis.rows(top=self.top)
-            )
-        ]
+        return analysis.error_rows(self.kinds) if self.kinds else analysis.rows(top=self.top)
 
     def record(self) -> object:
         """One object with the key and its responses."""

@@ -68,9 +68,9 @@ class ResultDrawing(Drawing):
         signatures = tuple(dict.fromkeys(result.signature for result in results))
         return Sheet(tuple(tables), (", ".join(about),) if about else (), signatures)
 
-    def rows(self) -> list[Row]:
-        """The rows of all results."""
-        return [row for result in self.results for row in result.rows(by_document=self.by_document)]
+    def list_rows(self, result: Result) -> list[Row]:
+        """A row for each metric, or for each document and metric."""
+        return result.rows(by_document=self.by_document)
 
     def record(self) -> object:
         """One object with the key and its responses; documents are always there."""

@@ -108,11 +108,8 @@ class ComparisonDrawing(SoloDrawing):
             )
         return parts
 
-    def rows(self) -> list[Row]:
+    def list_rows(self, comparison: Comparison) -> list[Row]:
         """Rows of documents (with `differences`), of pairs (with `pairs`), or of scores."""
-        return [row for comparison in self.results for row in self._rows_of(comparison)]
-
-    def _rows_of(self, comparison: Comparison) -> list[Row]:
         if self.differences:
             return [
                 row
@@ -322,13 +319,11 @@ class CorporaDrawing(SoloDrawing):
             label="standings",
         )
 
-    def rows(self) -> list[Row]:
+    def list_rows(self, comparison: CorporaComparison) -> list[Row]:
         """One row for each pair, of the metric and group that are shown."""
-        places = {
-            (standing.metric, standing.group) for standing in map(self._standing, self.results)
-        }
-        rows = [row for comparison in self.results for row in comparison.rows()]
-        return [row for row in rows if (row["metric"], row["group"]) in places]
+        shown = self._standing(comparison)
+        rows = comparison.rows()
+        return [r for r in rows if (r["metric"], r["group"]) == (shown.metric, shown.group)]
 
 
 def standing_table(standing: Standing[CorporaDifference], level: float) -> Table:

@@ -271,7 +271,12 @@ class Drawing:
 
     def rows(self) -> list[Row]:
         """The rows of all results."""
-        return [row for result in self.results for row in result.rows()]
+        return [row for result in self.results for row in self.list_rows(result)]
+
+    def list_rows(self, result: Any) -> list[Row]:
+        """The rows of one result."""
+        rows: list[Row] = result.rows()
+        return rows
 
     def record(self) -> object:
         """Everything that JSON has: here the rows."""

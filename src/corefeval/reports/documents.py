@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import pairwise
+from operator import or_
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from corefeval.alignment import Side
 from corefeval.analysis.errors import KINDS, ErrorAnalysis
@@ -17,7 +18,7 @@ from corefeval.analysis.errors.classification import Classification
 from corefeval.analysis.errors.listing import Lookup, SideName
 from corefeval.features.kinds import kinds_if_known
 from corefeval.model import Corpus
-from corefeval.model.arrays import FloatArray, IntArray, looked_up
+from corefeval.model.arrays import IntArray, looked_up
 from corefeval.model.text_tokens import text_of
 from corefeval.model.tokens import Tokens
 
@@ -31,32 +32,15 @@ _LONG_LINE = 40  # tokens
 _PIECE = re.compile(r"\w+|[^\w\s]")
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentText:
-    """One document as the page shows it.
-
-    `words` is None where they are not known or not to be shown. `glued` are tokens without a blank
-    before them, where the source tells; None leaves it to the page to guess. `paragraphs` are the
-    sentences with which new ones begin, where the format has paragraphs.
-    """
-
-    count: int
-    words: list[str] | None
-    sentences: list[int]
-    speakers: list[str] | None = None
-    glued: list[int] | None = None
-    paragraphs: list[int] | None = None
-
-
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """The texts, and how positions of mentions become tokens of these texts.
+    """Each document's text (see `_describe_text`), and how positions become tokens of it.
 
     Most corpora have tokens, and positions stay as they are. Texts without tokens are cut into
     words here, and where mentions begin or end; mentions that are labels become one token each.
     """
 
-    documents: list[DocumentText]
+    documents: list[Json]
     cuts: dict[int, IntArray] = field(default_factory=dict)
     labels: list[dict[Hashable, int]] | None = None
 
@@ -111,24 +95,24 @@ def find_positions(key: Corpus, responses: Sequence[Corpus], *, text: bool) -> P
 
 def _show_tokens(
     sides: Sequence[Tokens], key: Corpus, responses: Sequence[Corpus], index: int, *, text: bool
-) -> DocumentText:
+) -> Json:
     present = [side for side in sides if side.counts[index]]
     if not present:
         last = max(
             (int(b.max(initial=0)) for b in _collect_bounds((key, *responses), index)), default=0
         )
-        return DocumentText(last, None, [0] if last else [])
+        return _describe_text(last, None, [0] if last else [])
     tokens = next((side for side in present if "word" in side.columns), present[0])
     count = int(tokens.counts[index])
     sentences = list(tokens.sentence_starts(index))
     if sentences[:1] != [0]:
         sentences.insert(0, 0)
     if not text or "word" not in tokens.columns:
-        return DocumentText(count, None, sentences)
+        return _describe_text(count, None, sentences)
     words = tokens.column(index, "word")
     speakers = _find_speakers(tokens, index, sentences)
     paragraphs = _find_paragraphs((key, *responses), index, len(sentences))
-    return DocumentText(count, words, sentences, speakers, paragraphs=paragraphs)
+    return _describe_text(count, words, sentences, speakers, paragraphs=paragraphs)
 
 
 def _find_paragraphs(corpora: Sequence[Corpus], index: int, count: int) -> list[int] | None:
@@ -168,9 +152,7 @@ def _collect_bounds(corpora: Sequence[Corpus], index: int) -> list[IntArray]:
     return bounds
 
 
-def _cut_text(
-    characters: str, bounds: Sequence[IntArray], *, text: bool
-) -> tuple[IntArray, DocumentText]:
+def _cut_text(characters: str, bounds: Sequence[IntArray], *, text: bool) -> tuple[IntArray, Json]:
     """Cut a text into words, and further where mentions begin and end."""
     spans = [match.span() for match in _PIECE.finditer(characters)]
     inner = np.unique(np.concatenate([np.array(spans, dtype=np.int64).reshape(-1), *bounds]))
@@ -190,7 +172,7 @@ def _cut_text(
     # Of texts without a blank line, such as novels of one line each, lines are paragraphs.
     new = _BLANK_LINE if _BLANK_LINE.search(characters.strip()) else re.compile("\n")
     before = [characters[begins[at - 1][0] : begins[at][0]] if at else "" for at in lines if words]
-    document_text = DocumentText(
+    document_text = _describe_text(
         len(words),
         words if text else None,
         lines if words else [],
@@ -234,7 +216,7 @@ def _show_labels(key: Corpus, responses: Sequence[Corpus], *, text: bool) -> Pos
             for label_numbers, starts in zip(numbers, lines, strict=True):
                 starts.append(len(label_numbers))
     documents = [
-        DocumentText(
+        _describe_text(
             len(label_numbers),
             [str(label) for label in label_numbers] if text else None,
             sorted({start for start in starts if start < len(label_numbers)}),
@@ -245,32 +227,19 @@ def _show_labels(key: Corpus, responses: Sequence[Corpus], *, text: bool) -> Pos
     return Positions(documents, labels=numbers)
 
 
-@dataclass(frozen=True, eq=False)
-class Costs:
-    """Half of each share of the loss of recall (the key's) and precision (the response's).
+def share_costs(analysis: ErrorAnalysis) -> dict[str, IntArray]:
+    """What each mention and entity of the key and of the response costs, in millionths.
 
-    Shares are means over the metrics that can be shared out; None where there is no such metric.
+    Half of each share of the loss of recall (the key's) and precision (the response's), on average
+    over the metrics that can be shared out; what has no share is left out.
     """
-
-    metrics: tuple[str, ...] = ()
-    key_mentions: FloatArray | None = None
-    response_mentions: FloatArray | None = None
-    key_entities: FloatArray | None = None
-    response_entities: FloatArray | None = None
-
-
-def share_costs(analysis: ErrorAnalysis) -> Costs:
-    """What each mention and entity costs."""
     shares = [analysis.attribution(metric) for metric in _choose_metrics(analysis)]
-    if not shares:
-        return Costs()
-    return Costs(
-        tuple(share.metric for share in shares),
-        _half_mean([share.key_mentions for share in shares]),
-        _half_mean([share.response_mentions for share in shares]),
-        _half_mean([share.key_entities for share in shares]),
-        _half_mean([share.response_entities for share in shares]),
-    )
+    costs = {}
+    for name in ("key_mentions", "response_mentions", "key_entities", "response_entities"):
+        present = [values for share in shares if (values := getattr(share, name)) is not None]
+        if present:
+            costs[name] = np.rint(np.mean(present, axis=0) / 2 * MILLION).astype(np.int64)
+    return costs
 
 
 def _choose_metrics(analysis: ErrorAnalysis) -> list[str]:
@@ -283,27 +252,20 @@ def _choose_metrics(analysis: ErrorAnalysis) -> list[str]:
     return usual or [metric for metric in metrics if metric != "mentions"] or list(metrics)
 
 
-def _half_mean(values: list[FloatArray | None]) -> FloatArray | None:
-    present = [value for value in values if value is not None]
-    if not present:
-        return None
-    half: FloatArray = np.mean(present, axis=0) / 2
-    return half
+def join_fields(*parts: Iterable[Json]) -> list[Json]:
+    """Each document with the fields that all parts have of it."""
+    return [reduce(or_, fields) for fields in zip(*parts, strict=True)]
 
 
 def key_documents(errors: Classification, place: Positions, *, text: bool) -> list[Json]:
     """The text and the key's mentions of each document."""
     columns = _mention_columns(errors.key, place) | _mention_kinds(errors.alignment.key)
-    parts = (
-        map(_describe_text, place.documents),
-        _describe_mentions(errors.key, place, columns),
-        _name_entities(errors, "key", text=text),
-    )
-    return [shown | mentions | names for shown, mentions, names in zip(*parts, strict=True)]
+    mentions = _describe_mentions(errors.key, place, columns)
+    return join_fields(place.documents, mentions, _name_entities(errors, "key", text=text))
 
 
 def response_documents(
-    errors: Classification, place: Positions, shares: Costs, *, text: bool
+    errors: Classification, place: Positions, costs: dict[str, IntArray], *, text: bool
 ) -> list[Json]:
     """The response's mentions of each document, with their errors and costs.
 
@@ -319,24 +281,13 @@ def response_documents(
     columns = _mention_columns(response, place) | {"twin": twin, "wrong": wrong}
     columns |= _mention_kinds(errors.alignment.response)
     of_key: dict[str, IntArray] = {"keyWrong": key_wrong}
-    if shares.response_mentions is not None and shares.key_mentions is not None:
-        columns["cost"] = _millionths(shares.response_mentions)
-        of_key["keyCost"] = _millionths(shares.key_mentions)
-    documents = _describe_mentions(response, place, columns)
-    for index, extra_fields in enumerate(_split(of_key, key.mention_offsets)):
-        documents[index] |= extra_fields
-    if shares.key_entities is not None and shares.response_entities is not None:
-        for name, corpus, values in (
-            ("keyEntityCost", key, shares.key_entities),
-            ("entityCost", response, shares.response_entities),
-        ):
-            for index, extra_fields in enumerate(
-                _split({name: _millionths(values)}, _entity_offsets(corpus))
-            ):
-                documents[index] |= extra_fields
-    for index, extra_fields in enumerate(_name_entities(errors, "response", text=text)):
-        documents[index] |= extra_fields
-    return documents
+    if {"key_mentions", "response_mentions"} <= costs.keys():
+        columns["cost"], of_key["keyCost"] = costs["response_mentions"], costs["key_mentions"]
+    parts = [_describe_mentions(response, place, columns), _split(of_key, key.mention_offsets)]
+    if {"key_entities", "response_entities"} <= costs.keys():
+        parts.append(_split({"keyEntityCost": costs["key_entities"]}, _entity_offsets(key)))
+        parts.append(_split({"entityCost": costs["response_entities"]}, _entity_offsets(response)))
+    return join_fields(*parts, _name_entities(errors, "response", text=text))
 
 
 def error_bits(errors: Classification) -> tuple[IntArray, IntArray]:
@@ -409,22 +360,26 @@ def _name_entities(errors: Classification, side: SideName, *, text: bool) -> lis
     return documents
 
 
-def _millionths(values: NDArray[np.float64] | FloatArray) -> IntArray:
-    return np.rint(values * MILLION).astype(np.int64)
+def _describe_text(
+    count: int,
+    words: list[str] | None,
+    sentences: list[int],
+    speakers: list[str] | None = None,
+    glued: list[int] | None = None,
+    paragraphs: list[int] | None = None,
+) -> Json:
+    """A document as the page shows it, without the fields that are None.
 
-
-def _describe_text(document: DocumentText) -> Json:
-    shown: Json = {"count": document.count, "sentences": document.sentences}
-    if document.words is not None:
+    `words` are None where they are not known or not to be shown. `glued` are tokens without a blank
+    before them, where the source tells; None leaves it to the page to guess. `paragraphs` are the
+    sentences with which new ones begin, where the format has paragraphs.
+    """
+    shown: Json = {"count": count, "sentences": sentences}
+    if words is not None:
         # A blank ends a word here, so that a text is one string; blanks in words are no-break.
-        text = " ".join(document.words)
-        if text.count(" ") != max(document.count - 1, 0):
-            text = " ".join(word.replace(" ", "\N{NO-BREAK SPACE}") for word in document.words)
+        text = " ".join(words)
+        if text.count(" ") != max(count - 1, 0):
+            text = " ".join(word.replace(" ", "\N{NO-BREAK SPACE}") for word in words)
         shown["words"] = text
-    if document.speakers is not None:
-        shown["speakers"] = document.speakers
-    if document.glued is not None:
-        shown["glued"] = document.glued
-    if document.paragraphs is not None:
-        shown["paragraphs"] = document.paragraphs
-    return shown
+    optional = {"speakers": speakers, "glued": glued, "paragraphs": paragraphs}
+    return shown | {name: value for name, value in optional.items() if value is not None}

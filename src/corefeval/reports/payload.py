@@ -21,9 +21,9 @@ from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, FloatArray, IntArray
 from corefeval.model.relations import bridging_pairs, find_elements
 from corefeval.reports.documents import (
-    Costs,
     Positions,
     find_positions,
+    join_fields,
     key_documents,
     response_documents,
     share_costs,
@@ -65,18 +65,11 @@ def make_payload(systems: Sequence[Scored], *, text: bool, title: str, seed: int
             errors[0].key, [classification.response for classification in errors], text=text
         )
         places.append(place)
-        relations = _describe_relations(errors[0])[0]
         shown = key_documents(errors[0], place, text=text)
-        texts.append(
-            [
-                document | document_relations
-                for document, document_relations in zip(shown, relations, strict=True)
-            ]
-        )
+        texts.append(join_fields(shown, _describe_relations(errors[0])[0]))
     for number, scored in enumerate(systems):
         version = next(v for v, members in enumerate(versions) if number in members)
-        shares = share_costs(scored.analysis)
-        responses.append(_describe_response(scored, version, places[version], shares, text=text))
+        responses.append(_describe_response(scored, version, places[version], text=text))
     results = [scored.result for scored in systems]
     page = {
         "title": title,
@@ -105,9 +98,7 @@ def make_visible(value: Any) -> Any:
     return value
 
 
-def _describe_response(
-    scored: Scored, version: int, place: Positions, shares: Costs, *, text: bool
-) -> Json:
+def _describe_response(scored: Scored, version: int, place: Positions, *, text: bool) -> Json:
     errors = scored.analysis.classification
     return {
         "name": scored.name,
@@ -119,14 +110,10 @@ def _describe_response(
         ],
         "errors": _describe_errors(scored.analysis),
         "lost": _count_lost_points(scored.analysis),
-        "documents": [
-            document | document_relations
-            for document, document_relations in zip(
-                response_documents(errors, place, shares, text=text),
-                _describe_relations(errors)[1],
-                strict=True,
-            )
-        ],
+        "documents": join_fields(
+            response_documents(errors, place, share_costs(scored.analysis), text=text),
+            _describe_relations(errors)[1],
+        ),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Any, Generic, TypeVar
@@ -111,11 +111,6 @@ class CorpusDifference:
     p_better: float
     p_worse: float
     adjusted_p: float
-
-    @property
-    def numbers(self) -> tuple[float, float, float, float]:
-        """All numbers, in the order of the fields."""
-        return self.difference, self.p_better, self.p_worse, self.adjusted_p
 
     @property
     def reversed(self) -> CorpusDifference:
@@ -344,7 +339,7 @@ class CorporaComparison(Standings[CorporaDifference]):
             "standings": [asdict(standing) for standing in self.standings],
             "tests": {
                 metric: {
-                    corpus: [[*pair, *test.numbers] for pair, test in tests.items()]
+                    corpus: [[*pair, *astuple(test)] for pair, test in tests.items()]
                     for corpus, tests in by_corpus.items()
                 }
                 for metric, by_corpus in self.tests.items()
@@ -386,7 +381,7 @@ class CorporaComparison(Standings[CorporaDifference]):
             _check_names(by_corpus, self.corpora)
             for tests in by_corpus.values():
                 _check_names((name for pair in tests for name in pair), self.systems)
-                _check_numbers(number for test in tests.values() for number in test.numbers)
+                _check_numbers(number for test in tests.values() for number in astuple(test))
 
     def __repr__(self) -> str:
         size = f"{plural(len(self.systems), 'system')} on {len(self.corpora)} corpora"

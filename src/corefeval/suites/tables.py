@@ -91,9 +91,9 @@ class SuiteDrawing(SoloDrawing):
                     scores[name] = 100 * np.nan_to_num(float(line.means[rate][at]))
         return scores
 
-    def rows(self) -> list[Row]:
-        """The rows of all tables."""
-        return [row for outcome in self.results for row in self._table(outcome).rows()]
+    def list_rows(self, outcome: SuiteResult) -> list[Row]:
+        """The rows of a suite's table."""
+        return self._table(outcome).rows()
 
     def record_of(self, outcome: SuiteResult) -> Row:
         """The table, and every cell."""
