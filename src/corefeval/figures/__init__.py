@@ -33,8 +33,7 @@ from corefeval.figures.styles import (
     sign,
     values_of,
 )
-from corefeval.lab import Chart, ExperimentResult, Statement
-from corefeval.lab.experiments import Row
+from corefeval.lab import Chart, ExperimentResult, Row, Statement
 from corefeval.output.tables import Columns, Sheet, SoloDrawing, Table, number_columns, table_of
 
 __all__ = [

@@ -19,8 +19,7 @@ from corefeval.figures.styles import (
     styles_of,
     values_of,
 )
-from corefeval.lab import Chart
-from corefeval.lab.experiments import Row
+from corefeval.lab import Chart, Row
 
 _HEIGHT = 190
 _ALONE, _BESIDE = 360, 215  # the width of one panel, and of panels in two columns

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from corefeval.lab import Chart, ExperimentResult
-from corefeval.lab.experiments import TINY, Encoding, Row
+from corefeval.lab import TINY, Chart, Encoding, ExperimentResult, Row
 from corefeval.lab.measurement import RATES, THE_SIX
 
 Spec = dict[str, Any]

@@ -11,7 +11,7 @@ import numpy as np
 
 from corefeval.diagnostics import Notice
 from corefeval.evaluation import score
-from corefeval.lab.experiments import (
+from corefeval.lab import (
     Cell,
     Chart,
     ExperimentResult,

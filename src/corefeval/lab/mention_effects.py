@@ -7,8 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from corefeval.lab.editing import count_totals, find_twins, fresh_mentions, join
-from corefeval.lab.experiments import (
+from corefeval.lab import (
     TINY,
     Chart,
     Encoding,
@@ -18,6 +17,7 @@ from corefeval.lab.experiments import (
     percent,
     percents,
 )
+from corefeval.lab.editing import count_totals, find_twins, fresh_mentions, join
 from corefeval.lab.measurement import (
     IF_MEASURED,
     SHARES,

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from corefeval.lab import TINY
 from corefeval.lab.editing import (
     count_links,
     count_partners,
@@ -17,7 +18,6 @@ from corefeval.lab.editing import (
     ranks_in_runs,
     regroup,
 )
-from corefeval.lab.experiments import TINY
 from corefeval.lab.perturbations import (
     add_extra_mentions,
     drop_twinless,

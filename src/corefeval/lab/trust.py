@@ -14,7 +14,7 @@ import numpy as np
 
 from corefeval.evaluation import score
 from corefeval.features.kinds import KINDS
-from corefeval.lab.experiments import (
+from corefeval.lab import (
     Chart,
     Encoding,
     ExperimentResult,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise, product
 
-from corefeval.lab.experiments import (
+from corefeval.lab import (
     TINY,
     Chart,
     Encoding,

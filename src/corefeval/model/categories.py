@@ -122,7 +122,8 @@ class Categories:
         counts = np.bincount(self.codes + 1, minlength=len(self.names) + 1)[1:].tolist()
         present = [(name, c) for name, c in zip(self.names, counts, strict=True) if c]
         if present and all(name.isascii() and name.isdigit() for name, _ in present):
-            present.sort(key=lambda item: int(item[0]))
+            # As text: Python makes no number of more than 4,300 digits.
+            present.sort(key=lambda item: (len(item[0].lstrip("0")), item[0].lstrip("0")))
         else:
             present.sort(key=lambda item: (-item[1], item[0]))
         number = {name: code for code, (name, _) in enumerate(present)}

@@ -116,8 +116,9 @@ class Scorings:
             if protocol.occurrences not in self._materials:
                 self._materials[protocol.occurrences] = Material(self.key, response)
             material = self._materials[protocol.occurrences]
-            knows = protocol.split == "off" or not (material.has_sets or "links" in self.metrics)
-            if protocol.emulates or knows:
+            # With split:score, links and BLANC are counted differently even without sets.
+            depends = material.has_sets or not {"links", "blanc"}.isdisjoint(self.metrics)
+            if protocol.emulates or protocol.split == "off" or not depends:
                 return material.result(protocol, self._requested_metrics)
         defaults = {name: getattr(Protocol(), name) for name in _RATES}
         base = Protocol.of_fields(defaults, protocol)
