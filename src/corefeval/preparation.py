@@ -6,15 +6,15 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from corefeval.alignment import Alignment, align
-from corefeval.checks import did_you_mean, split_call
+from corefeval.checks import split_call
 from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.features import Features, pair_features
-from corefeval.formats import check_reading, read, read_with_key
+from corefeval.formats import read, read_with_key
 from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
@@ -29,119 +29,14 @@ from corefeval.pairing import (
     pair,
 )
 from corefeval.pieces import as_file
-from corefeval.protocol import STEPS, Choices, Protocol, choices, split_choices
+from corefeval.protocol import Protocol
+from corefeval.request import Input, Reading, Request, Stated
 
 if TYPE_CHECKING:
     from corefeval.beyond import Beyond
-    from corefeval.features.token_columns import Samples
-
-Input = object  # a path, a Corpus, what a system returned, or plain Python
-Stated = Mapping[str, object] | str | os.PathLike[str] | None  # features, or a file of them
 
 
-class Options(Choices, total=False):
-    """What every function that scores takes: choices of the protocol, and how files are read."""
-
-    ignore_tokens: bool
-    encoding: str
-    word_column: int | None
-    key_format: str | None
-    response_format: str | None
-    key_encoding: str | None
-    response_encoding: str | None
-
-
-class Plan(NamedTuple):
-    """A protocol, what the caller states of mentions and tags, and how files are read.
-
-    `base` is the protocol before options change it, which may state where heads and minimum spans
-    came from. `samples` are what the token columns of either side hold in all documents, where only
-    some of them are prepared.
-    """
-
-    protocol: Protocol
-    base: Protocol
-    features: Stated = None
-    tagset: object = None
-    encoding: str = "utf-8"
-    word_column: int | None = None
-    key_format: str | None = None
-    response_format: str | None = None
-    key_encoding: str | None = None
-    response_encoding: str | None = None
-    samples: tuple[Samples, Samples] | None = None
-
-    @property
-    def encodings(self) -> tuple[str, str]:
-        """The encodings of key and response: their own, or else that of all files."""
-        return self.key_encoding or self.encoding, self.response_encoding or self.encoding
-
-    def read(
-        self, source: Input, name: str, *, is_key: bool = False, key: Corpus | None = None
-    ) -> Corpus:
-        """A corpus from whatever stands for one; answers of language models need their key."""
-        format = self.key_format if is_key else self.response_format
-        encoding = self.encodings[not is_key]
-        files: dict[str, Any] = {"encoding": encoding, "word_column": self.word_column}
-        if not is_key:
-            files |= {"key": key, "occurrences": self.protocol.occurrences}
-        return as_corpus(source, name, format=format, **files)
-
-
-_READING = (
-    *("encoding", "word_column", "key_format", "response_format"),
-    *("key_encoding", "response_encoding"),
-)
-
-
-def plan(
-    protocol: Protocol | str | None,
-    options: Mapping[str, Any],
-    *,
-    features: Stated = None,
-    steps: tuple[str, ...] = STEPS,
-) -> Plan:
-    """What the keywords of a function that scores ask for.
-
-    Raises a UsageError for a keyword that is not known, or that does not act at any of `steps`.
-    """
-    chosen, reading = split_choices(options, steps)
-    for name in reading:
-        if name not in _READING:
-            names = [*choices(steps), *_READING]
-            hint = did_you_mean(name, (*names, "metrics", "by", "protocol", "features"), names)
-            raise UsageError(f"there is no option {name!r} here: {hint}")
-    check_reading(**reading)
-    if features is not None and not isinstance(features, str | os.PathLike):
-        from corefeval.features.statements import check_given
-
-        check_given(features)
-    tagset = chosen.get("tagset")
-    if tagset is not None and not isinstance(tagset, str):
-        from corefeval.features.tagsets import read_tagset
-
-        tagset = read_tagset(tagset)
-        chosen["tagset"] = tagset.name
-    base = Protocol.of(protocol)
-    if not features and base.features != "none":
-        raise UsageError(
-            f"the protocol says features:{base.features}: pass them with features=… / --features"
-        )
-    if base.slice != "whole":
-        raise UsageError(
-            f"the protocol says slice:{base.slice}, a part of a result: leave it out, and ask for "
-            f"scores by {base.slice.partition('=')[0]}"
-        )
-    adjusted = base
-    if chosen or base.values:
-        adjusted = base.but(**chosen, features="none", heads="none", minimum="none")
-    if tagset is None and adjusted.tagset != "auto":
-        tagset = adjusted.tagset
-    if isinstance(tagset, str) and tagset != "auto":
-        from corefeval.features.tagsets import read_tagset
-
-        read_tagset(tagset)  # an error if it does not exist
-    return Plan(adjusted, base, features, tagset, **reading)
+_BY_CONTENT = Reading()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -233,119 +128,127 @@ def prepare(
     >>> prepared.alignment.overlap.count.tolist()
     [2, 1]
     """
-    return prepare_inputs(key, response, plan(protocol, options, features=features))
+    return prepare_inputs(
+        key, response, Request.of(protocol, options, features=features, sound=True)
+    )
 
 
-def prepare_inputs(key: Input, response: Input, plan: Plan) -> Prepared:
-    """Read two inputs and prepare them as a plan says."""
-    plan.protocol.check_sound()
-    jobs = partial(plan.read, key, "key", is_key=True), partial(plan.read, response, "response")
+def prepare_inputs(key: Input, response: Input, request: Request) -> Prepared:
+    """Read two inputs and prepare them as a request says."""
+    jobs = (
+        partial(as_corpus, key, "key", request.key_reading),
+        partial(as_corpus, response, "response", request.response_reading),
+    )
     paths = [file.path for side in (key, response) if (file := as_file(side)) is not None]
     if len(paths) == len(jobs):
         corpora = read_with_key(jobs, paths)
         read_key = next(corpora)
         digest(read_key)  # which is remembered; the response may still be on its way
-        return prepare_corpora(read_key, next(corpora), plan)
+        return prepare_corpora(read_key, next(corpora), request)
     read_key = jobs[0]()  # what is in memory already has nothing to wait for
-    return prepare_corpora(read_key, jobs[1](key=read_key), plan)
+    return prepare_corpora(read_key, jobs[1](key=read_key), request)
 
 
 def prepare_corpora(
-    key: Corpus, response: Corpus, plan: Plan, *, pairs: DocumentPairs | None = None
+    key: Corpus, response: Corpus, request: Request, *, pairs: DocumentPairs | None = None
 ) -> Prepared:
-    """Prepare two corpora as a plan says, with all readings of answers of a language model.
+    """Prepare two corpora as a request says, with all readings of answers of a language model.
 
     With `pairs` the corpora are a piece of larger ones, whose documents are paired already: notices
     that depend on all documents are left to whoever joins the pieces.
     """
-    prepared = _prepare_corpora(key, response, plan, pairs)
+    prepared = _prepare_corpora(key, response, request, pairs)
     if response.ledger is None:
         return prepared
     from corefeval.formats.answers.ledgers import variants_of
 
     variants = []
     for name, variant_key, variant_response, lost in variants_of(key, response):
-        read_so = plan._replace(protocol=plan.protocol.but(lost=lost))
-        variants.append((name, _prepare_corpora(variant_key, variant_response, read_so, pairs)))
+        variant = replace(request, protocol=request.protocol.but(lost=lost))
+        variants.append((name, _prepare_corpora(variant_key, variant_response, variant, pairs)))
     return replace(prepared, variants=tuple(variants))
 
 
 def _prepare_corpora(
-    key: Corpus, response: Corpus, plan: Plan, pairs: DocumentPairs | None
+    key: Corpus, response: Corpus, request: Request, pairs: DocumentPairs | None
 ) -> Prepared:
-    protocol = plan.protocol
-    protocol.check_sound()
+    """Two corpora, paired and matched, with notices in the order of the steps."""
     key_digest, own_tokens = digest(key), not has_texts(key.tokens)
-    pairing = pair(key, response, protocol, pairs=pairs)
+    pairing = pair(key, response, request.protocol, pairs=pairs)
+    protocol, corpora = request.protocol, [pairing.key, pairing.response]
     if pairing.spans is not None:
         protocol = protocol.but(spans=pairing.spans)
-    corpora, joined = [pairing.key, pairing.response], list[Notice]()
+    notices = [*pairing.key.notices, *pairing.response.notices, *pairing.notices]
     if protocol.across != "none":
         from corefeval.pairing.regrouping import join_groups
 
         corpora, joined = join_groups(corpora, protocol.across)
-    if joined and plan.features:
-        raise UsageError(
-            "features are given by document, and across joins documents: leave out one of them"
-        )
-    (key, response), codes, notices, kept = apply_policies(
+        notices += joined
+        if joined and request.features:
+            raise UsageError(
+                "features are given by document, and across joins documents: leave out one of them"
+            )
+    (key, response), codes, policy_notices, kept = apply_policies(
         corpora, mention_codes(*corpora), protocol
     )
-    placed = codes[1] >= 0  # mentions that were lost match nothing
-    shown = response if placed.all() else response.keep_mentions(placed)
-    sides = Mentions(key, codes[0]), Mentions(shown, codes[1][placed])
-    if plan.samples is not None:
+    if request.samples is not None:
         from corefeval.features.token_columns import settle_samples
 
-        settle_samples(key.tokens, plan.samples[0])
-        settle_samples(response.tokens, plan.samples[1])
-    if protocol.match != "exact":
-        from corefeval.matching.evidence import gather
-
-        name = split_call(protocol.match)[0]
-        evidence = gather(*sides, name, plan.tagset, own_tokens=own_tokens)
-        sides = evidence.key, evidence.response
-        protocol = Protocol.of_fields(evidence.fields, protocol)
-        if pairs is None:
-            notices += (*drop_idle(evidence.notices), *compare_evidence(plan.base, protocol))
-        else:
-            notices += evidence.notices
-    matches = matcher(protocol.match)(*sides)
-    if matches.key is not None and pairs is None:
-        suspects = find_suspects(key, response, matches.key)
-        notices += mismatch_notices([suspects], response.name)
-    twins = _twins(*sides, matches)
-    if shown is not response:
-        rows = np.flatnonzero(placed)
-        key_rows, response_rows = matches.rows(rows.size)
-        matches = Matches(key_rows, rows[response_rows], matches.weight)
-        twins, placed_twins = np.full(placed.size, -1, dtype=np.int64), twins
-        twins[rows] = placed_twins
-    if matches.weight is not None and matches.response is not None:
-        count = int((twins[matches.response] < 0).sum())
-        text = f"{response.name or 'response'}: {{n}} matched by {protocol.match} with key "
-        text += "mentions of other tokens"
-        notices.append(Notice("other-spans", text, count, noun="mention"))
-    stated, stated_notices = stated_features(plan.features, key, response, encoding=plan.encoding)
+        settle_samples(key.tokens, request.samples[0])
+        settle_samples(response.tokens, request.samples[1])
+    sides = Mentions(key, codes[0]), Mentions(response, codes[1])
+    matches, protocol, match_notices = _match(*sides, protocol, request, own_tokens, pairs)
+    twins, other_spans = _find_twins(*sides, matches, protocol.match)
+    stated, stated_notices = stated_features(
+        request.features, key, response, encoding=request.encoding
+    )
     if stated:
         protocol = protocol.but(features=",".join(map(str, stated)))
     return Prepared(
         key,
         response,
-        *pair_features(key, response, twins, given=stated, tagset=plan.tagset),
+        *pair_features(key, response, twins, given=stated, tagset=request.tagset),
         matches,
         protocol,
         key_digest,
-        (
-            *pairing.key.notices,
-            *pairing.response.notices,
-            *pairing.notices,
-            *joined,
-            *notices,
-            *stated_notices,
-        ),
-        beyond=_look_beyond(kept, matches, protocol.match, plan.tagset, own_tokens),
+        (*notices, *policy_notices, *match_notices, *other_spans, *stated_notices),
+        beyond=_look_beyond(kept, matches, protocol.match, request.tagset, own_tokens),
     )
+
+
+def _match(
+    key: Mentions,
+    response: Mentions,
+    protocol: Protocol,
+    request: Request,
+    own_tokens: bool,
+    pairs: DocumentPairs | None,
+) -> tuple[Matches, Protocol, list[Notice]]:
+    """The matches of two sides, the protocol with what they went by, and notices on both."""
+    is_placed = response.codes >= 0  # mentions that were lost match nothing
+    sides, notices = (key, response), list[Notice]()
+    if not is_placed.all():
+        corpus = response.corpus.keep_mentions(is_placed)
+        sides = key, Mentions(corpus, response.codes[is_placed])
+    if protocol.match != "exact":
+        from corefeval.matching.evidence import gather
+
+        name = split_call(protocol.match)[0]
+        evidence = gather(*sides, name, request.tagset, own_tokens=own_tokens)
+        sides = evidence.key, evidence.response
+        protocol = Protocol.of_fields(evidence.fields, protocol)
+        notices = evidence.notices
+        if pairs is None:
+            notices = [*drop_idle(notices), *compare_evidence(request.base, protocol)]
+    matches = matcher(protocol.match)(*sides)
+    if matches.key is not None and pairs is None:
+        suspects = find_suspects(key.corpus, response.corpus, matches.key)
+        notices = [*notices, *mismatch_notices([suspects], response.corpus.name)]
+    if not is_placed.all():
+        rows = np.flatnonzero(is_placed)
+        key_rows, response_rows = matches.rows(rows.size)
+        matches = Matches(key_rows, rows[response_rows], matches.weight)
+    return matches, protocol, notices
 
 
 def _look_beyond(
@@ -383,13 +286,24 @@ def compare_evidence(base: Protocol, protocol: Protocol) -> Iterator[Notice]:
             yield Notice(f"other-{name}", f"{text}from other {noun} are not comparable")
 
 
-def _twins(key: Mentions, response: Mentions, matches: Matches) -> IntArray:
-    """For each response mention its key match of the same tokens; −1 where there is none."""
+def _find_twins(
+    key: Mentions, response: Mentions, matches: Matches, match: str
+) -> tuple[IntArray, list[Notice]]:
+    """For each response mention its key match of the same tokens, −1 where there is none.
+
+    There is a notice where mentions were matched with those of other tokens.
+    """
     twins = matches.partners_of_response(response.codes.size)
-    if matches.weight is not None:
-        is_equal = np.append(key.codes, -1)[twins] == response.codes
-        twins = np.where(is_equal, twins, -1)
-    return twins
+    if matches.weight is None:
+        return twins, []
+    is_equal = np.append(key.codes, -1)[twins] == response.codes
+    twins = np.where(is_equal, twins, -1)
+    if matches.response is None:
+        return twins, []
+    count = int((twins[matches.response] < 0).sum())
+    text = f"{response.corpus.name or 'response'}: {{n}} matched by {match} with key "
+    text += "mentions of other tokens"
+    return twins, [Notice("other-spans", text, count, noun="mention")]
 
 
 def stated_features(
@@ -407,14 +321,23 @@ def stated_features(
     return stated, check_coverage(os.fspath(features), stated, key, response)
 
 
-def as_corpus(source: Input, name: str, *, format: str | None = None, **files: Any) -> Corpus:
-    """A corpus from whatever stands for one; `files` says how files are read, as in `read`."""
+def as_corpus(
+    source: Input, name: str, reading: Reading = _BY_CONTENT, *, key: Corpus | None = None
+) -> Corpus:
+    """A corpus from whatever stands for one; answers of language models need their key."""
+    format = reading.format
     if isinstance(source, Mapping) and format is not None and format.startswith("llm"):
-        return _answers(source, name, format, **files)
+        from corefeval.formats.answers.reading import read_answers
+
+        if key is None:
+            message = "answers of a language model cannot be a key: they are read against one"
+            raise UsageError(message)
+        occurrences = reading.occurrences
+        return read_answers(source, key, format=format, occurrences=occurrences, name=name)
     if isinstance(source, Corpus):
         return source
     if (file := as_file(source)) is not None:
-        return read(file.path, format=format, name=file.name, **files)
+        return read(file.path, name=file.name, key=key, **reading._asdict())
     from corefeval.model.construction import corpus_from_entities, is_plain
     from corefeval.model.views import Document
 
@@ -433,20 +356,3 @@ def as_corpus(source: Input, name: str, *, format: str | None = None, **files: A
         if corpus is not None:
             return corpus
     return corpus_from_entities(source, name=name)
-
-
-def _answers(
-    source: Mapping[Any, Any],
-    name: str,
-    format: str,
-    *,
-    key: Corpus | None = None,
-    occurrences: str = "in-order",
-    **_: Any,
-) -> Corpus:
-    """Answers of a language model by the ids of documents."""
-    from corefeval.formats.answers.reading import read_answers
-
-    if key is None:
-        raise UsageError("answers of a language model cannot be a key: they are read against one")
-    return read_answers(source, key, format=format, occurrences=occurrences, name=name)

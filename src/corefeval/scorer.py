@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from corefeval.diagnostics import UsageError
 from corefeval.display import distinct_names
-from corefeval.evaluation import SEGMENTS, Method, Metrics, Sampling, with_intervals
-from corefeval.metrics import DEFAULT_PRESET
+from corefeval.evaluation import score_whole, with_intervals
+from corefeval.evaluation.scoring import read_key
+from corefeval.metrics import DEFAULT_PRESET, Metrics
 from corefeval.model import DocumentId
 from corefeval.model.construction import PlainDocument, corpus_from_plain, read_plain
 from corefeval.pieces import Cutting, watch_workers
-from corefeval.preparation import Input, Options, Stated, plan
+from corefeval.request import SEGMENTS, Input, Options, Request, Sampling, Stated
 from corefeval.results import Result
 
 if TYPE_CHECKING:
@@ -69,16 +70,22 @@ class Scorer:
         segments: int = SEGMENTS,
         **options: Unpack[Options],
     ) -> None:
-        scoring_plan = plan(protocol, options, features=features)
-        self._method = Method.of(metrics, by, scoring_plan, Sampling(ci, samples, seed, segments))
-        self._key = None if key is None else self._method.read_key(key)
+        self._request = Request.of(
+            protocol,
+            options,
+            metrics=metrics,
+            by=by,
+            features=features,
+            sampling=Sampling(ci, samples, seed, segments),
+        )
+        self._key = None if key is None else read_key(key, self._request)
         self.reset()
 
     def __call__(self, response: Input) -> Result:
         """The result of a response."""
         if self._key is None:
             raise UsageError("this scorer has no key: create it as Scorer(key), or use update")
-        return self._method.score(self._key, response)
+        return score_whole(self._key, response, self._request)
 
     def map(
         self, responses: Iterable[Input], *, executor: Executor | None = None
@@ -123,7 +130,7 @@ class Scorer:
         Documents are numbered from 0 unless they have an id. What cannot be read is an error at
         once; counting waits for `compute`, which does all of them together.
         """
-        if self._method.sampling.as_segments:
+        if self._request.sampling.as_segments:
             raise UsageError("segments are of a single document: leave them out of the protocol")
         name = str(self._number) if document is None else str(DocumentId.parse(str(document)))
         sides = [read_plain(side, name) for side in (key, response)]
@@ -132,7 +139,7 @@ class Scorer:
             if document is not None:
                 raise UsageError("document= is for plain entities only: others have their own ids")
             self._count()
-            self._parts.append(self._counting.score(key, response))
+            self._count_pair(key, response)
             return
         if name in self._waiting:
             self._count()  # a result of its own; `compute` tells the two apart
@@ -148,8 +155,7 @@ class Scorer:
         self._parts = [Result.total(self._parts)]
         result = self._parts[0]
         result = replace(result, document_ids=tuple(distinct_names(result.document_ids)))
-        sampling = self._method.sampling
-        return result if sampling.ci is None else with_intervals(result, sampling)
+        return with_intervals(result, self._request.sampling)
 
     def reset(self) -> None:
         """Forget all documents."""
@@ -163,7 +169,7 @@ class Scorer:
         for scorer in scorers:
             if not isinstance(scorer, Scorer):
                 raise UsageError(f"a scorer can only merge with scorers, not with {scorer!r:.60}")
-            if scorer._method.choices != self._method.choices:
+            if scorer._choices != self._choices:
                 raise UsageError(f"scorers of other metrics or protocols cannot merge: {scorer!r}")
             scorer._count()
             self._parts += scorer._parts
@@ -183,9 +189,9 @@ class Scorer:
         return self if start == 0 else NotImplemented
 
     def __repr__(self) -> str:
-        metrics = ", ".join(str(request.metric) for request in self._method.requests)
+        metrics = ", ".join(str(getattr(item, "metric", item)) for item in self._request.metrics)
         key = "" if self._key is None else f" against {getattr(self._key, 'name', '') or 'a key'}"
-        return f"<Scorer{key}: {metrics or self._method.metrics}|{self._method.plan.protocol}>"
+        return f"<Scorer{key}: {metrics}|{self._request.protocol}>"
 
     def __getstate__(self) -> dict[str, Any]:
         """The attributes to pickle, with documents that wait counted first."""
@@ -193,9 +199,14 @@ class Scorer:
         return vars(self)
 
     @property
-    def _counting(self) -> Method:
-        """The method for counting added documents: without intervals, which need all of them."""
-        return self._method._replace(sampling=Sampling())
+    def _choices(self) -> tuple[object, ...]:
+        """Metrics, features and protocol, which must be equal for counts to add up."""
+        return self._request.metrics, self._request.by, self._request.protocol
+
+    def _count_pair(self, key: Input, response: Input) -> None:
+        """Count added documents without intervals, which need all of them."""
+        request = replace(self._request, sampling=Sampling())
+        self._parts.append(score_whole(key, response, request))
 
     def _count(self) -> None:
         """Count the documents that wait."""
@@ -207,7 +218,7 @@ class Scorer:
             )
             for side, which in enumerate(("key", "response"))
         )
-        self._parts.append(self._counting.score(key, response))
+        self._count_pair(key, response)
         self._waiting = {}  # where there is an error, it is told again, and nothing is lost
 
 

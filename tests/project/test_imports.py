@@ -71,22 +71,6 @@ def test_a_plain_score_needs_nothing_but_numpy():
     assert not loaded & (dear | own) - numpy
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted in /proc")
-def test_a_plain_score_starts_no_threads(monkeypatch):
-    """Those that multiply matrices, which numpy has for each core, are for bootstraps."""
-    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
-    arguments = ["score", *(corefeval.example(name) for name in ("key", "eager")), "-q"]
-    script = (
-        f"import os, sys\nfrom corefeval.cli import main\nmain({arguments!r})\n"
-        "known = 'OPENBLAS_NUM_THREADS' in os.environ\n"
-        "sys.stderr.write(f'{len(os.listdir(\"/proc/self/task\"))} {known}')"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert done.stderr == "1 False"
-
-
 def test_every_public_name_is_there():
     for name in corefeval.__all__:
         assert getattr(corefeval, name) is not None
@@ -119,24 +103,26 @@ ROOMS = {
     "emulation": {
         "alignment", "formats", "live", "metrics", "model", "pairing", "protocol", "results",
     },
+    "request": {"emulation", "features", "formats", "metrics", "pairing", "pieces", "protocol"},
     "preparation": {
         "alignment", "beyond", "features", "formats", "live", "matching", "model", "pairing",
-        "pieces", "protocol",
+        "pieces", "protocol", "request",
     },
     "slicing": {"alignment", "beyond", "features", "metrics", "model", "preparation", "results"},
     "stats": {"protocol", "results"},
     "evaluation": {
         "alignment", "beyond", "emulation", "features", "matching", "metrics", "model", "pairing",
-        "pieces", "preparation", "protocol", "results", "slicing", "stats",
+        "pieces", "preparation", "protocol", "request", "results", "slicing", "stats",
     },
     "pieces": {
         "_version", "analysis", "evaluation", "features", "formats", "linting", "metrics", "model",
-        "pairing", "preparation", "results",
+        "pairing", "preparation", "request", "results",
     },
-    "scorer": {"evaluation", "metrics", "model", "pieces", "preparation", "protocol", "results"},
+    "scorer": {"evaluation", "metrics", "model", "pieces", "protocol", "request", "results"},
     "analysis": {
         "alignment", "emulation", "evaluation", "features", "formats", "live", "matching",
-        "metrics", "model", "pairing", "preparation", "protocol", "results", "slicing", "stats",
+        "metrics", "model", "pairing", "preparation", "protocol", "request", "results", "slicing",
+        "stats",
     },
     "lab": {
         "alignment", "evaluation", "features", "metrics", "model", "preparation", "protocol",
@@ -146,11 +132,13 @@ ROOMS = {
     "figures": {"lab", "output"},
     "reports": {
         "_version", "alignment", "analysis", "beyond", "evaluation", "features", "formats", "live",
-        "metrics", "model", "output", "pairing", "preparation", "protocol", "results", "slicing",
-        "stats", "suites",
+        "metrics", "model", "output", "pairing", "preparation", "protocol", "request", "results",
+        "slicing", "stats", "suites",
     },
     "clustering": {"alignment", "metrics", "model", "results"},
-    "integrations": {"cli", "evaluation", "formats", "live", "metrics", "model", "results"},
+    "integrations": {
+        "cli", "evaluation", "formats", "live", "metrics", "model", "request", "results",
+    },
     "suites": {
         "_version", "evaluation", "features", "formats", "linting", "metrics", "model", "output",
         "pieces", "protocol", "results", "scorer", "stats",
@@ -159,8 +147,7 @@ ROOMS = {
     "cli": {
         "_version", "analysis", "emulation", "evaluation", "examples", "features", "figures",
         "formats", "lab", "linting", "metrics", "model", "output", "pieces", "preparation",
-        "protocol",
-        "reports", "results", "slicing", "stats", "suites",
+        "protocol", "reports", "request", "results", "slicing", "stats", "suites",
     },
 }  # fmt: skip
 

@@ -16,15 +16,16 @@ import numpy as np
 from corefeval.analysis.alpha import Alpha, AlphaCounts, Coding, count_alpha, parse_distances
 from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.display import Row, Tabular, distinct_names, have_same_fields
-from corefeval.evaluation import Metrics, count
+from corefeval.evaluation import count
 from corefeval.formats import read_ahead
-from corefeval.metrics import DEFAULT_PRESET, parse_metrics
+from corefeval.metrics import DEFAULT_PRESET, Metrics
 from corefeval.model import Corpus, Document
 from corefeval.model.arrays import IntArray
 from corefeval.pairing.annotators import pair_annotations
 from corefeval.pairing.mismatches import MISMATCH
-from corefeval.preparation import Input, Options, Plan, plan, prepare_corpora
+from corefeval.preparation import as_corpus, prepare_corpora
 from corefeval.protocol import STEPS, Protocol, join_protocols
+from corefeval.request import Input, Options, Reading, Request
 from corefeval.results import Result
 
 Pairs = dict[tuple[str, str], float]
@@ -215,16 +216,15 @@ def agree(
     >>> round(agreement.pairwise["muc"]["ann", "bob"], 4), round(agreement.alpha["jaccard"], 4)
     (0.6667, -0.1111)
     """
-    parse_metrics(metrics)  # a misspelling is an error before anything is read
     distance_names = parse_distances(distances)
-    scoring_plan = plan(protocol, options, steps=(*STEPS, "agreement"))
-    scoring_plan.protocol.check_sound()
-    corpora = _read(sources, scoring_plan._replace(response_format=format))
-    annotations = pair_annotations(corpora, scoring_plan.protocol)
-    coding = Coding.of(annotations.corpora, annotations.codes, scoring_plan.protocol.unmarked)
-    results = _score_pairs(annotations.corpora, metrics, scoring_plan)
+    steps = (*STEPS, "agreement")
+    request = Request.of(protocol, options, metrics=metrics, steps=steps, sound=True)
+    corpora = _read(sources, request.response_reading._replace(format=format))
+    annotations = pair_annotations(corpora, request.protocol)
+    coding = Coding.of(annotations.corpora, annotations.codes, request.protocol.unmarked)
+    results = _score_pairs(annotations.corpora, request)
     notices = [notice for corpus in corpora for notice in corpus.notices]
-    notices += (*annotations.notices, *_notices(results, scoring_plan.protocol))
+    notices += (*annotations.notices, *_notices(results, request.protocol))
     joint = join_protocols([result.protocol for result in results.values()])
     return Agreement(
         annotators=tuple(corpus.name for corpus in corpora),
@@ -237,12 +237,10 @@ def agree(
     )
 
 
-def _score_pairs(
-    corpora: Sequence[Corpus], metrics: Metrics, scoring_plan: Plan
-) -> dict[tuple[str, str], Result]:
+def _score_pairs(corpora: Sequence[Corpus], request: Request) -> dict[tuple[str, str], Result]:
     """The results of all ordered pairs: not every metric has the same F1 both ways."""
     return {
-        (key.name, response.name): count(prepare_corpora(key, response, scoring_plan), metrics)
+        (key.name, response.name): count(prepare_corpora(key, response, request), request.metrics)
         for key, response in permutations(corpora, 2)
     }
 
@@ -260,7 +258,7 @@ def _notices(results: Mapping[tuple[str, str], Result], protocol: Protocol) -> I
         yield from (notice for notice in result.notices if notice.kind in kinds)
 
 
-def _read(sources: Mapping[str, Input] | Iterable[Input], scoring_plan: Plan) -> list[Corpus]:
+def _read(sources: Mapping[str, Input] | Iterable[Input], reading: Reading) -> list[Corpus]:
     """A corpus for each annotator, named after them; a UsageError for fewer than two."""
     if isinstance(sources, str | os.PathLike | Corpus | Document) or not isinstance(
         sources, Iterable
@@ -272,7 +270,7 @@ def _read(sources: Mapping[str, Input] | Iterable[Input], scoring_plan: Plan) ->
         raise UsageError(f"agreement needs two or more annotators: there is {len(annotations)}")
     defaults = [f"annotator {number}" for number in range(1, len(annotations) + 1)]
     names = list(map(str, sources)) if isinstance(sources, Mapping) else defaults
-    jobs = [partial(scoring_plan.read, *pair) for pair in zip(annotations, names, strict=True)]
+    jobs = [partial(as_corpus, *pair, reading) for pair in zip(annotations, names, strict=True)]
     corpora = list(read_ahead(jobs))
     if not named:
         long = [corpus.name or name for corpus, name in zip(corpora, defaults, strict=True)]

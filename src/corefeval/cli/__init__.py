@@ -9,7 +9,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from corefeval.cli.printing import remark
@@ -70,12 +70,7 @@ def _run(arguments: list[str]) -> object:
 
         plain = parse_plain(arguments[1:])
         if plain is not None:
-            from corefeval.pieces import without_matrix_threads
-
-            # A bootstrap multiplies matrices, and a metric of the user's own may.
-            multiplies = plain.get("ci") or ":" in plain.get("metrics", "")
-            with nullcontext() if multiplies else without_matrix_threads():
-                return run_score(**plain)
+            return run_score(**plain)
     from corefeval.cli.application import run
 
     return run(arguments)

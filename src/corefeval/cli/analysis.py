@@ -66,9 +66,10 @@ def errors(
     by
         The feature of mentions to break links down by.
     """
-    from corefeval.analysis.errors import analyse, judge_alike
+    from corefeval.analysis.errors import analyse_prepared, judge_alike
     from corefeval.analysis.errors.classification import KINDS, OTHERS, error_kind
-    from corefeval.cli.responses import check_asked, read_all
+    from corefeval.cli.responses import make_request, read_all
+    from corefeval.preparation import prepare_corpora
 
     if top < 0:
         raise UsageError(f"--top must be 0 or more, not {top}")
@@ -81,11 +82,12 @@ def errors(
     labels = [label(argument) for argument in (response, *more)]
     paths = [path for _, path in labels]
     check_paths(labels, [key, *paths], output)
-    check_asked(metrics, {**reading.policies, "by": (by,)}, reading)
-    key_corpus, corpora = read_all(key, [*zip(names_of(labels, key), paths, strict=True)], reading)
+    request = make_request(metrics, {**reading.policies, "by": (by,)}, reading)
+    files = [*zip(names_of(labels, key), paths, strict=True)]
+    key_corpus, corpora = read_all(key, files, request, quiet=reading.quiet)
     analyses = judge_alike(
         [
-            analyse(key_corpus, corpus, metrics=metrics, by=by, **reading.policies)
+            analyse_prepared(prepare_corpora(key_corpus, corpus, request), request.metrics, by=by)
             for corpus in corpora
         ]
     )
@@ -133,13 +135,13 @@ def agree(
     """
     from corefeval.analysis.agreement import agree
     from corefeval.analysis.alpha import parse_distances
-    from corefeval.cli.responses import check_asked
+    from corefeval.cli.responses import make_request
     from corefeval.formats import read, read_ahead
 
     labels = [label(argument) for argument in (file, other, *more)]
     paths = [path for _, path in labels]
     _check_annotators(labels, paths, output)
-    check_asked(metrics, reading.policies, reading)
+    make_request(metrics, reading.policies, reading)  # a mistake is told before files are read
     parse_distances(distances)
     names = names_of(labels)
     jobs = [
@@ -252,7 +254,7 @@ def _explain(
     from corefeval.analysis.explanation import check_choosing, explain, measure_corpora
     from corefeval.analysis.explanation.scorings import CONLL
     from corefeval.cli.responses import read_all
-    from corefeval.preparation import plan
+    from corefeval.request import Request
 
     from_, to, metrics = question
     options = _options(reading)
@@ -260,12 +262,11 @@ def _explain(
     if to is None:
         base = options.pop("protocol", None) if from_ is None else from_
         measured_metrics = CONLL if metrics is None else metrics
-        base_plan = plan(base, options)
-        check_choosing(base_plan, measured_metrics)
-        key_corpus, corpora = read_all(key, [*zip(names, paths, strict=True)], reading)
-        return measure_corpora(
-            key_corpus, list(corpora), base_plan, measured_metrics, sources=paths
-        )
+        request = Request.of(base, options)
+        check_choosing(request, measured_metrics)
+        files = [*zip(names, paths, strict=True)]
+        key_corpus, corpora = read_all(key, files, request, quiet=reading.quiet)
+        return measure_corpora(key_corpus, list(corpora), request, measured_metrics, sources=paths)
     # Files, not what was read of them: some programs read them in their own way.
     explanation: Explanation | Search = explain(
         key, *paths, from_=from_, to=to, metrics=metrics, **options

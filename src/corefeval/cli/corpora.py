@@ -128,7 +128,7 @@ def _check_large(
         if not all(cutting.suits(path) for path in paths):
             return []
         from corefeval.pieces.files import check_file
-        from corefeval.pieces.index import Reading
+        from corefeval.request import Reading
 
         inspections: list[Inspection] = []
         for path in paths:
@@ -247,7 +247,7 @@ def stats(
         for path in (file, *more):
             if features is None and cutting.suits(path):
                 from corefeval.pieces.files import count_files
-                from corefeval.pieces.index import Reading
+                from corefeval.request import Reading
 
                 file_reading = Reading(**reading.of_file)
                 tally = count_files(path, file_reading, cutting, reading.documents)

@@ -64,7 +64,7 @@ def report(
         Sort responses by score, best first, or keep the order given.
     """
     from corefeval.checks import split_list
-    from corefeval.cli.responses import check_asked, read_all
+    from corefeval.cli.responses import make_request, read_all
     from corefeval.reports import DEFAULT_FEATURES
     from corefeval.reports import report as make
     from corefeval.reports.page import check_library
@@ -81,9 +81,11 @@ def report(
     wishes: dict[str, Any] = {"by": DEFAULT_FEATURES if by is None else [*split_list(by)]}
     wishes |= {"ci": None if no_ci else level, "samples": samples, "seed": seed, **reading.policies}
     matches: list[str | None] = [*split_list(wishes.get("match") or "")]
-    for match in matches or [None]:
-        check_asked(metrics, {**wishes, "match": match}, reading)
-    key_corpus, corpora = read_all(key, [*zip(names, paths, strict=True)], reading)
+    requests = [
+        make_request(metrics, {**wishes, "match": match}, reading) for match in matches or [None]
+    ]
+    files = [*zip(names, paths, strict=True)]
+    key_corpus, corpora = read_all(key, files, requests[0], quiet=reading.quiet)
     try:
         page = make(
             key_corpus,

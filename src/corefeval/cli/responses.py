@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from corefeval.metrics import Metric
     from corefeval.model import Corpus
     from corefeval.protocol import Protocol
+    from corefeval.request import Request as ScoreRequest
     from corefeval.results import Result
 
 T = TypeVar("T")
@@ -128,7 +129,7 @@ def _score_files(
     key: str, labels: Sequence[tuple[str | None, str]], saves: set[str], request: Request
 ) -> Iterator[list[Result]]:
     """A list for each response that is no saved result, in order: a result for each `match`."""
-    from corefeval.evaluation import score
+    from corefeval.evaluation import score_whole
     from corefeval.pieces import Cutting
 
     files = [
@@ -139,10 +140,11 @@ def _score_files(
     if not files:
         return
     metrics = request.default if request.metrics is None else request.metrics
-    matches = _matches(request)
-    for options in matches:
-        check_asked(metrics, options, request.reading, is_score=True)
-    protocol = protocol_of(matches[0])
+    scorings = [
+        make_request(metrics, options, request.reading, is_score=True)
+        for options in _matches(request)
+    ]
+    protocol = scorings[0].protocol
     piece_options = [] if request.pieces is None else request.pieces.asked_for
     if protocol.emulates and piece_options:
         option = piece_options[0].replace("_", "-")
@@ -151,49 +153,40 @@ def _score_files(
         not protocol.emulates
         and any(Cutting().suits(key, path) for _, path in files if path != "-")
     ):
-        yield from _score_in_pieces(key, files, metrics, matches, request)
+        yield from _score_in_pieces(key, files, scorings, request)
         return
-    emulated = protocol.reads_itself
-    key_source, sources = (_read_texts if emulated else read_all)(key, files, request.reading)
+    key_source: object
+    sources: Iterator[object]
+    if protocol.reads_itself:
+        key_source, sources = _read_texts(key, files, scorings[0])
+    else:
+        key_source, sources = read_all(key, files, scorings[0], quiet=request.reading.quiet)
     for source in sources:
-        results = [score(key_source, source, metrics=metrics, **options) for options in matches]
-        yield _by_match(results)
+        yield _by_match([score_whole(key_source, source, scoring) for scoring in scorings])
 
 
 def _score_in_pieces(
     key: str,
     files: Sequence[tuple[str, str]],
-    metrics: str | Sequence[Metric],
-    matches: Sequence[dict[str, Any]],
+    scorings: Sequence[ScoreRequest],
     request: Request,
 ) -> Iterator[list[Result]]:
-    """A list for each response, with a result for each `match`; `score` reads the files."""
+    """A list for each response, with a result for each `match`; files are read in pieces."""
     from corefeval.cli.pieces import PIECES
-    from corefeval.evaluation import score
+    from corefeval.evaluation import score_request
     from corefeval.pieces import NamedFile
 
-    reading, runs = request.reading, len(files) * len(matches)
-    formats = {"key_format": reading.key_format, "response_format": reading.response_format}
+    runs, number = len(files) * len(scorings), 0
     source = NamedFile(key, short(key))
     pieces = request.pieces or PIECES
-    with pieces.cutting(quiet=reading.quiet) as cutting:
-        number = 0
+    with pieces.cutting(quiet=request.reading.quiet) as cutting:
         for name, path in files:
             results = []
-            for options in matches:
+            for scoring in scorings:
                 number += 1
-                results.append(
-                    score(
-                        source,
-                        NamedFile(path, name),
-                        metrics=metrics,
-                        piece_size=cutting.size,
-                        executor=cutting.executor,
-                        resume=pieces.folder(number, runs),
-                        progress=cutting.progress,
-                        **{**options, **formats, "word_column": reading.word_column},
-                    )
-                )
+                kept = replace(cutting, resume=pieces.folder(number, runs))
+                in_pieces = replace(scoring, cutting=kept)
+                results.append(score_request(source, NamedFile(path, name), in_pieces))
             yield _by_match(results)
 
 
@@ -215,12 +208,13 @@ def _matches(request: Request) -> list[dict[str, Any]]:
 
 
 def _read_texts(
-    key: str, responses: Sequence[tuple[str, str]], reading: ReadingOptions
+    key: str, responses: Sequence[tuple[str, str]], request: ScoreRequest
 ) -> tuple[object, Iterator[object]]:
     """Key and responses for a protocol that names another program, which reads files itself."""
     from corefeval.emulation import read_text
 
-    key_encoding, response_encoding = reading.of_key["encoding"], reading.of_response["encoding"]
+    key_encoding = request.key_reading.encoding
+    response_encoding = request.response_reading.encoding
     texts = (
         replace(read_text(path, encoding=encoding), name=name)
         for name, path, encoding in (
@@ -235,25 +229,30 @@ _STEPS = (*STEPS, "errors", "agreement")  # those of all commands, none of which
 _SAMPLING = ("ci", "samples", "seed", "segments", "as_segments")
 
 
-def check_asked(
+def make_request(
     metrics: Any, options: Mapping[str, Any], reading: ReadingOptions, *, is_score: bool = False
-) -> None:
-    """Refuse metrics and options that `score` would refuse, before any file is read.
+) -> ScoreRequest:
+    """The request of a command: `options` of `score`, but for formats, which `reading` has.
 
-    `options` are those of `score`, but for formats, which `reading` has. Accidents of other
-    programs are for scores alone.
+    Raises a UsageError for all that `score` would refuse, before any file is read. Accidents of
+    other programs are for scores alone.
     """
-    from corefeval.evaluation import Method, Sampling
-    from corefeval.preparation import plan
+    from corefeval.request import Request, Sampling
 
     names = ("key_format", "response_format", "word_column")
     settings = {**options, **{name: getattr(reading, name) for name in names}}
     sampling = Sampling(**{name: settings.pop(name) for name in _SAMPLING if name in settings})
     by, features, protocol = (settings.pop(name, None) for name in ("by", "features", "protocol"))
-    scoring_plan = plan(protocol, settings, features=features, steps=_STEPS)
-    if not is_score:
-        scoring_plan.protocol.check_sound()
-    Method.of(metrics, by or (), scoring_plan, sampling)
+    return Request.of(
+        protocol,
+        settings,
+        metrics=metrics,
+        by=by or (),
+        features=features,
+        sampling=sampling,
+        steps=_STEPS,
+        sound=not is_score,
+    )
 
 
 def protocol_of(options: Mapping[str, Any]) -> Protocol:
@@ -283,21 +282,20 @@ def tell_words(results: Iterable[Result], path: str) -> None:
 
 
 def read_all(
-    key: str, responses: Sequence[tuple[str, str]], reading: ReadingOptions
+    key: str, responses: Sequence[tuple[str, str]], request: ScoreRequest, *, quiet: bool
 ) -> tuple[Corpus, Iterator[Corpus]]:
     """The key, and the responses (names and paths), each read while the one before is used."""
     from corefeval.formats import read, read_with_key
 
-    files = reading.of_response
-    files["occurrences"] = protocol_of({**reading.policies, "match": None}).occurrences
+    files = request.response_reading._asdict()
     jobs = [
-        partial(read, key, name=short(key), **reading.of_key),
+        partial(read, key, name=short(key), **request.key_reading._asdict()),
         *(partial(read, path, name=name, **files) for name, path in responses),
     ]
     paths = [key, *(path for _, path in responses)]
     corpora = read_with_key(jobs, paths)
     key_corpus = next(corpora)
-    return key_corpus, track_progress(corpora, len(responses), paths, reading.quiet)
+    return key_corpus, track_progress(corpora, len(responses), paths, quiet)
 
 
 def _load_saved(name: str | None, path: str, request: Request) -> list[Result]:

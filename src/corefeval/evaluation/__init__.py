@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from corefeval.evaluation.counting import SEGMENTS, Sampling, count, with_intervals
-from corefeval.evaluation.scoring import Method, score
-from corefeval.metrics import Metrics
+from corefeval.evaluation.counting import count, with_intervals
+from corefeval.evaluation.scoring import score, score_request, score_whole
+from corefeval.request import Sampling
 
 if TYPE_CHECKING:
     from corefeval.evaluation.comparing import (
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COMPARED",
-    "SEGMENTS",
-    "Method",
-    "Metrics",
     "Sampling",
     "check_keys",
     "common_metrics",
@@ -29,6 +26,8 @@ __all__ = [
     "load",
     "load_all",
     "score",
+    "score_request",
+    "score_whole",
     "with_intervals",
 ]
 

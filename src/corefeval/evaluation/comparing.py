@@ -9,14 +9,20 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from corefeval.checks import check_choice
 from corefeval.diagnostics import UsageError
-from corefeval.evaluation.counting import SEGMENTS, Sampling
-from corefeval.evaluation.scoring import Method, score_pieces
+from corefeval.evaluation.scoring import read_key, score_pieces, score_whole
 from corefeval.metrics import Metrics, parse_metrics, spell
 from corefeval.model import Corpus
 from corefeval.model.identity import digest
 from corefeval.pieces import Cutting
-from corefeval.preparation import Input, Options, Stated, plan
 from corefeval.protocol import Protocol
+from corefeval.request import (
+    SEGMENTS,
+    Input,
+    Options,
+    Request,
+    Sampling,
+    Stated,
+)
 from corefeval.results import Result
 from corefeval.results import load_all as load_saved
 
@@ -74,10 +80,17 @@ def compare(
     testing |= {"correction": correction, "alpha": alpha, "level": level, "samples": samples}
     testing |= {"baseline": baseline}
     Testing.of(**testing)  # what is wrong is told before anything is read
-    scoring_plan = plan(protocol, options, features=features)
-    method = Method.of(metrics, by, scoring_plan, Sampling(segments=segments, as_segments=True))
-    sampling = replace(method.sampling, ci=None)  # a comparison has its own intervals
-    method = method._replace(sampling=sampling)
+    request = Request.of(
+        protocol,
+        options,
+        metrics=metrics,
+        by=by,
+        features=features,
+        sampling=Sampling(segments=segments, as_segments=True),
+        cutting=Cutting(piece_size, executor),
+    )
+    # A comparison has its own intervals.
+    request = replace(request, sampling=replace(request.sampling, ci=None))
     names = list(responses) if isinstance(responses, Mapping) else None
     if names is not None and baseline is not None:
         check_choice("the baseline", baseline, names)
@@ -88,26 +101,39 @@ def compare(
         if extra:
             message = f"results are already scored: {', '.join(extra)} would change nothing"
             raise UsageError(message)
-    cutting = Cutting(piece_size, executor)
-    in_pieces = [
-        None
-        if isinstance(source, Result)
-        else score_pieces(key, source, method.plan, method.metrics, method.by, cutting)
+    results = _score_responses(key, sources, request, is_default=metrics == COMPARED)
+    chosen = None if metrics == COMPARED else common_metrics(results, request.metrics, rate)
+    named = results if names is None else dict(zip(names, results, strict=True))
+    return compare_results(named, metrics=chosen, by=request.by, **testing)
+
+
+def _score_responses(
+    key: Input, sources: Sequence[Input], request: Request, *, is_default: bool
+) -> list[Result]:
+    """A result for each source; of those that are results already, the default metrics alone.
+
+    Raises a UsageError for a result that was scored against another key.
+    """
+    results = [
+        source if isinstance(source, Result) else score_pieces(key, source, request)
         for source in sources
     ]
-    text = method.read_key(key) if key is not None and None in in_pieces else None
-    check_keys((source for source in sources if isinstance(source, Result)), text)
-    results = [
-        scored
-        if scored is not None
-        else _narrow(source, method.metrics)
-        if isinstance(source, Result)
-        else method.score(_demand(text), source)
-        for source, scored in zip(sources, in_pieces, strict=True)
-    ]
-    chosen = None if metrics == COMPARED else common_metrics(results, method.metrics, rate)
-    named = results if names is None else dict(zip(names, results, strict=True))
-    return compare_results(named, metrics=chosen, by=method.by, **testing)
+    is_read = key is not None and any(result is None for result in results)
+    known_key = read_key(key, request) if is_read else None
+    saved = [source for source in sources if isinstance(source, Result)]
+    check_keys(saved, known_key)
+    scored = []
+    for source, result in zip(sources, results, strict=True):
+        if result is None:
+            if known_key is None:
+                raise UsageError("responses that are not results need a key")
+            result = score_whole(known_key, source, request)
+        elif isinstance(source, Result) and is_default:
+            names = [str(metric_request.metric) for metric_request in parse_metrics(COMPARED)]
+            kept = [name for name in names if name in result.tables]
+            result = result.only(kept) if kept else result
+        scored.append(result)
+    return scored
 
 
 def common_metrics(results: Sequence[Result], metrics: Metrics, rate: str) -> list[str]:
@@ -128,19 +154,6 @@ def _has(results: Sequence[Result], metric: str, rate: str) -> bool:
     return all(
         metric in result.tables and rate in result.scores[metric].rates for result in results
     )
-
-
-def _narrow(result: Result, metrics: Metrics) -> Result:
-    """A saved result with only the default metrics of a comparison, where no others are named."""
-    names = [str(request.metric) for request in parse_metrics(metrics)]
-    kept = [name for name in names if name in result.tables]
-    return result.only(kept) if kept and metrics == COMPARED else result
-
-
-def _demand(key: Input) -> Input:
-    if key is None:
-        raise UsageError("responses that are not results need a key")
-    return key
 
 
 def check_keys(results: Iterable[Result], key: object) -> None:

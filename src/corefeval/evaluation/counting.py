@@ -3,54 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from corefeval.alignment import Alignment
-from corefeval.checks import check_count, check_probability, check_seed, check_type, split_list
-from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
-from corefeval.metrics import (
-    DEFAULT_PRESET,
-    Metric,
-    MetricRequest,
-    Metrics,
-    parse_metrics,
-    spell,
-)
+from corefeval.checks import check_type
+from corefeval.diagnostics import Notice, UndefinedMetricError
+from corefeval.features import PartFeatures
+from corefeval.matching import Matches
+from corefeval.metrics import DEFAULT_PRESET, Metric, MetricRequest, Metrics, parse_metrics, spell
 from corefeval.preparation import Prepared
+from corefeval.request import Sampling, feature_names
 from corefeval.results import CountTable, Result, Slices
 from corefeval.slicing import count_table, cuts, own_feature, slice_result
 
-SEGMENTS = 20  # into which a single document is cut
-
-
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """Level, samples and seed of intervals, and segments of a single document: see `score`."""
-
-    ci: float | None = None
-    samples: int = 1000
-    seed: int = 0
-    segments: int = SEGMENTS
-    as_segments: bool = False
-
-    def __post_init__(self) -> None:
-        if self.ci is not None:
-            check_probability("the level of an interval", self.ci)
-            check_count("the number of samples", self.samples)
-            check_seed(self.seed)
-        if self.segments is SEGMENTS:
-            return
-        from corefeval.pairing.regrouping import LEAST
-
-        number = self.segments
-        if isinstance(number, bool) or not isinstance(number, int) or number < LEAST:
-            raise UsageError(f"segments must be a whole number of at least {LEAST}, not {number!r}")
+if TYPE_CHECKING:
+    from corefeval.beyond import Beyond, FullSide
+    from corefeval.model import Corpus
+    from corefeval.model.arrays import BoolArray
+    from corefeval.pairing.regrouping import Segmentation
+    from corefeval.protocol import Protocol
 
 
 def count(
     prepared: Prepared,
-    metrics: Metrics | Sequence[MetricRequest] = DEFAULT_PRESET,
+    metrics: Metrics = DEFAULT_PRESET,
     *,
     by: str | Iterable[str] = (),
     sampling: Sampling | None = None,
@@ -64,45 +44,32 @@ def count(
     check_type("count", prepared, Prepared, "prepare(key, response) makes one")
     sampling = Sampling() if sampling is None else sampling
     check_type("count", sampling, Sampling, "Sampling(ci=.95) is one")
-    return count_and_sample(prepared, parse_metrics(metrics), feature_names(by), sampling)
-
-
-def count_and_sample(
-    prepared: Prepared,
-    requests: Sequence[MetricRequest],
-    features: Sequence[str],
-    sampling: Sampling,
-) -> Result:
-    """The result, with intervals or of segments where that is asked for."""
+    requests, features = parse_metrics(metrics), feature_names(by)
     result = _count(prepared, requests, features)
     if len(result.document_ids) != 1 or (sampling.ci is None and not sampling.as_segments):
-        return result if sampling.ci is None else with_intervals(result, sampling)
-    from corefeval.evaluation.segments import segment_prepared
-    from corefeval.pairing.regrouping import segment_notice
-
+        return with_intervals(result, sampling)
     parts = segment_prepared(prepared, sampling.segments)
     if isinstance(parts, Notice):
-        result = replace(result, notices=(*result.notices, parts))
-        return result if sampling.ci is None else with_intervals(result, sampling)
+        return with_intervals(replace(result, notices=(*result.notices, parts)), sampling)
     # What a preset skipped for the whole document is not there for its segments either.
     requests = [request for request in requests if str(request.metric) in result.tables]
     of_parts = replace(_count(parts, requests, features), notices=())
     if sampling.as_segments:
-        result = _of_segments(result, of_parts)
-        return result if sampling.ci is None else with_intervals(result, sampling)
-    name, number = result.document_ids[0], len(of_parts.document_ids)
-    result = replace(result, notices=(*result.notices, segment_notice(number, name)))
-    return with_intervals(result, sampling, of_parts)
+        return with_intervals(_of_segments(result, of_parts), sampling)
+    from corefeval.pairing.regrouping import segment_notice
+
+    notice = segment_notice(len(of_parts.document_ids), result.document_ids[0])
+    return with_intervals(replace(result, notices=(*result.notices, notice)), sampling, of_parts)
 
 
 def with_intervals(result: Result, sampling: Sampling, segments: Result | None = None) -> Result:
-    """The result with the intervals that a sampling asks for."""
+    """The result with the intervals that a sampling asks for, if it asks for any."""
+    if sampling.ci is None:
+        return result
     from corefeval.stats.bootstraps import with_intervals as bootstrap
 
-    level = 0.95 if sampling.ci is None else sampling.ci
-    return bootstrap(
-        result, level=level, samples=sampling.samples, seed=sampling.seed, segments=segments
-    )
+    level, samples, seed = sampling.ci, sampling.samples, sampling.seed
+    return bootstrap(result, level=level, samples=samples, seed=seed, segments=segments)
 
 
 def _of_segments(result: Result, parts: Result) -> Result:
@@ -115,18 +82,6 @@ def _of_segments(result: Result, parts: Result) -> Result:
         notices=(*result.notices, notice),
         whole_rates={metric: dict(score.rates) for metric, score in result.scores.items()},
     )
-
-
-def feature_names(by: object) -> tuple[str, ...]:
-    """The features that scores are asked for by."""
-    names = split_list(by) if isinstance(by, str) else by
-    if not isinstance(names, Iterable) or isinstance(names, Mapping):
-        raise UsageError(f"by is a list of features, not {by!r:.60}")
-    features = tuple(names)
-    for name in features:
-        if not isinstance(name, str):
-            raise UsageError(f"a feature is written as text, not {name!r:.60}")
-    return features
 
 
 def _count(prepared: Prepared, requests: Sequence[MetricRequest], by: Sequence[str]) -> Result:
@@ -223,3 +178,80 @@ def _with_bounds(result: Result, prepared: Prepared) -> Result:
     ledger = prepared.response.ledger
     answers = {"conll": figures, **(ledger.as_dict() if ledger is not None else {})}
     return replace(result, answers=answers, notices=(*result.notices, *notices))
+
+
+# ── segments of a single document, which intervals and tests take for documents ──
+
+
+def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
+    """The segments of a single document, each a document of its own; a notice if it cannot be cut.
+
+    A mention that is matched goes with its match; singletons that the cuts made are dropped where
+    the protocol drops singletons.
+    """
+    from corefeval.pairing.regrouping import segment
+
+    partners = prepared.matches.partners_of_response(prepared.response.n_mentions)
+    cut = segment(prepared.key, prepared.response, partners, number)
+    if isinstance(cut, Notice):
+        return cut
+    corpora, matches, beyond = [cut.key, cut.response], prepared.matches, prepared.beyond
+    full = None if beyond is None else _segment_beyond(beyond, cut)
+    keep = _find_remaining(corpora, full, prepared.protocol)
+    if not all(is_kept.all() for is_kept in keep):
+        matches = _keep_matches(matches, keep)
+        corpora = [corpus.keep_mentions(mask) for corpus, mask in zip(corpora, keep, strict=True)]
+    rows = [np.flatnonzero(is_kept) for is_kept in keep]
+    if full is not None and beyond is not None:
+        scored = [
+            replace(side, rows=side.rows[side_rows], scored_entity=corpus.mention_entity)
+            for side, side_rows, corpus in zip(full, rows, corpora, strict=True)
+        ]
+        all_matches = beyond.matches  # which cuts do not change
+        beyond = replace(beyond, key=scored[0], response=scored[1], scored=matches)
+        vars(beyond)["matches"] = all_matches
+    return replace(
+        prepared,
+        key=corpora[0],
+        response=corpora[1],
+        key_features=PartFeatures(prepared.key_features, rows[0], len(cut)),
+        response_features=PartFeatures(prepared.response_features, rows[1], len(cut)),
+        matches=matches,
+        protocol=prepared.protocol.but(segments=str(len(cut))),
+        notices=(),
+        variants=(),
+        beyond=beyond,
+    )
+
+
+def _find_remaining(
+    corpora: Sequence[Corpus], full: Sequence[FullSide] | None, protocol: Protocol
+) -> list[BoolArray]:
+    """Which mentions of both sides stay; a segment may have a single mention of a longer entity."""
+    keep = [np.ones(corpus.n_mentions, dtype=np.bool_) for corpus in corpora]
+    for side in {"drop": (0, 1), "drop-response": (1,)}.get(protocol.singletons, ()):
+        sizes = corpora[side].entity_sizes
+        if full is not None and protocol.split == "score":
+            sizes = sizes + np.bincount(full[side].set_entities, minlength=sizes.size)
+        keep[side] = sizes[corpora[side].mention_entity] > 1
+    return keep
+
+
+def _keep_matches(matches: Matches, keep: Sequence[BoolArray]) -> Matches:
+    """The matches of mentions that stay, by their new rows."""
+    key_rows, response_rows = matches.rows(keep[0].size)
+    is_kept = keep[0][key_rows] & keep[1][response_rows]
+    new_rows = [np.cumsum(mask) - 1 for mask in keep]
+    weight = None if matches.weight is None else matches.weight[is_kept]
+    return Matches(new_rows[0][key_rows[is_kept]], new_rows[1][response_rows[is_kept]], weight)
+
+
+def _segment_beyond(beyond: Beyond, cut: Segmentation) -> list[FullSide]:
+    """Both sides in full with segments for documents; what is not scored goes by its start."""
+    sides = []
+    for side, corpus in zip(beyond, (cut.key, cut.response), strict=True):
+        starts = np.asarray(side.corpus.mention_start)
+        document = np.searchsorted(np.array(cut.cuts), starts, side="right")
+        document[side.rows] = corpus.mention_document
+        sides.append(replace(side, scored_entity=corpus.mention_entity, document=document))
+    return sides

@@ -17,9 +17,9 @@ import torch
 from torchmetrics import Metric
 
 from corefeval.diagnostics import UsageError
-from corefeval.evaluation import Metrics, score
+from corefeval.evaluation import score
 from corefeval.integrations.documents import number_documents
-from corefeval.metrics import DEFAULT_PRESET
+from corefeval.metrics import DEFAULT_PRESET, Metrics
 from corefeval.results import Result
 
 # What torchmetrics asks of its metrics.

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 PIECE_SIZE = 16_000_000  # bytes of the key; smaller ones cost more, larger ones only memory
 AUTOMATIC = 200_000_000  # bytes of all files, above which pieces take no longer than the whole
 
-_BLAS_THREADS = "OPENBLAS_NUM_THREADS"
-
 Progress = Callable[[int, int, int], None]  # pieces done, all pieces, bytes done
 
 
@@ -96,25 +94,6 @@ def watch_workers() -> Iterator[None]:
             fix="they may have run out of memory: use smaller pieces or fewer workers, and "
             "continue with --resume / resume=…",
         ) from None
-
-
-@contextmanager
-def without_matrix_threads() -> Iterator[None]:
-    """A context in which numpy starts without threads for products of matrices.
-
-    No score needs them, and starting one for each core takes up to a third of the time in which
-    numpy is imported. A number of threads that the environment states is kept, and numpy that is
-    already imported stays as it is.
-    """
-    wish = os.environ.get(_BLAS_THREADS)
-    os.environ[_BLAS_THREADS] = wish or "1"
-    try:
-        yield
-    finally:
-        if wish is None:
-            del os.environ[_BLAS_THREADS]
-        else:
-            os.environ[_BLAS_THREADS] = wish
 
 
 def as_file(source: object) -> NamedFile | None:

@@ -8,11 +8,13 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from functools import partial
 from typing import Any, TypeVar
 
-from corefeval.pieces import Progress, watch_workers, without_matrix_threads
+from corefeval.files import current_limit, unpack_limit
+from corefeval.pieces import Cutting, watch_workers
 
 R = TypeVar("R")
 
@@ -20,14 +22,12 @@ _AHEAD = 2  # for each worker so many pieces are on their way
 
 
 def map_pieces(
-    function: Callable[..., R],
+    function: Callable[[Any], R],
     pieces: list[Any],
-    request: object,
+    cutting: Cutting,
     *,
-    executor: Executor | None = None,
     find: Callable[[int], R | None] | None = None,
     keep: Callable[[int, R], None] | None = None,
-    progress: Progress | None = None,
 ) -> list[R]:
     """The result of each piece, in order; an error of one ends all.
 
@@ -38,43 +38,60 @@ def map_pieces(
     results: list[Any] = [None] * len(pieces)
     done = size = 0
 
-    def finish(number: int, result: R, *, is_new: bool = True) -> None:
+    def finish(number: int, result: R) -> None:
         nonlocal done, size
         results[number] = result
         done, size = done + 1, size + pieces[number].size
         pieces[number] = None
-        if keep is not None and is_new:
-            keep(number, result)
-        if progress is not None:
-            progress(done, len(pieces), size)
+        if cutting.progress is not None:
+            cutting.progress(done, len(pieces), size)
 
-    waiting = []
+    remaining = []
     for number in range(len(pieces)):
         earlier = None if find is None else find(number)
         if earlier is None:
-            waiting.append(number)
+            remaining.append(number)
         else:
-            finish(number, earlier, is_new=False)
+            finish(number, earlier)
+    for number, result in _run(function, pieces, remaining, cutting.executor):
+        if keep is not None:
+            keep(number, result)
+        finish(number, result)
+    return results
+
+
+def _run(
+    function: Callable[[Any], R],
+    pieces: Sequence[Any],
+    numbers: list[int],
+    executor: Executor | None,
+) -> Iterator[tuple[int, R]]:
+    """The numbers and results of pieces, as soon as each is done; here if there is no executor."""
     if executor is None:
-        for number in waiting:
-            finish(number, function(pieces[number], request))
-        return results
-    waiting.reverse()
+        yield from ((number, function(pieces[number])) for number in numbers)
+        return
+    waiting = numbers[::-1]
+    work = partial(_run_limited, function, current_limit())
     running: dict[Future[R], int] = {}
     try:
         while waiting or running:
             while waiting and len(running) < _AHEAD * count_workers(executor):
                 number = waiting.pop()
                 with watch_workers():
-                    running[executor.submit(function, pieces[number], request)] = number
+                    running[executor.submit(work, pieces[number])] = number
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 with watch_workers():
                     result = future.result()
-                finish(running.pop(future), result)
+                yield running.pop(future), result
     finally:
         for future in running:
             future.cancel()
-    return results
+
+
+def _run_limited(function: Callable[[Any], R], limit: int, piece: Any) -> R:
+    """The result of a piece in a worker, which unpacks no more than its caller may."""
+    with unpack_limit(limit):
+        return function(piece)
 
 
 def count_workers(executor: Executor) -> int:
@@ -96,7 +113,7 @@ def start_workers(number: int) -> ProcessPoolExecutor:
     holds_back = hasattr(signal, "pthread_sigmask")  # not on Windows
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if holds_back else ()
     try:
-        with without_matrix_threads(), warnings.catch_warnings():
+        with warnings.catch_warnings():
             # Python warns of the threads for matrices, which are idle and know of copies.
             warnings.simplefilter("ignore", DeprecationWarning)
             for _ in range(number):  # a pool starts a process for each task that finds none idle

@@ -9,7 +9,6 @@ from typing import TypeVar, cast
 
 from corefeval.analysis.statistics import Statistics, statistics, total
 from corefeval.diagnostics import InputError, Notice
-from corefeval.files import current_limit, unpack_limit
 from corefeval.formats.ranges import Excerpt
 from corefeval.formats.registry import find_format
 from corefeval.linting import Inspection
@@ -19,9 +18,10 @@ from corefeval.linting.oddities import Contents, whole_file_findings
 from corefeval.model.corpus import match_documents
 from corefeval.pieces import Cutting
 from corefeval.pieces.execution import map_pieces
-from corefeval.pieces.index import Portion, Reading, Side, index_side
+from corefeval.pieces.index import Portion, Side, index_side
 from corefeval.pieces.planning import cut_side
 from corefeval.pieces.scoring import read_notices
+from corefeval.request import Reading
 
 R = TypeVar("R")
 
@@ -91,30 +91,26 @@ def check_file(
 
 
 def _map_parts(
-    function: Callable[[_Part, int], R], side: Side, cutting: Cutting, documents: str
+    function: Callable[[_Part], R], side: Side, cutting: Cutting, documents: str
 ) -> list[R] | None:
     """What a function gives for each part of a side; None where there is only one."""
     runs = [*cut_side(side, match_documents(side.documents, documents, side.name), cutting.bytes)]
     if len(runs) < 2:
         return None
     parts = [_Part(side.only(rows), int(side.sizes[rows].sum()), rows is runs[-1]) for rows in runs]
-    return map_pieces(
-        function, parts, current_limit(), executor=cutting.executor, progress=cutting.progress
-    )
+    return map_pieces(function, parts, cutting)
 
 
-def _count(part: _Part, limit: int) -> tuple[Statistics, tuple[Notice, ...]]:
-    with unpack_limit(limit):
-        corpus = part.portion.read()
+def _count(part: _Part) -> tuple[Statistics, tuple[Notice, ...]]:
+    corpus = part.portion.read()
     return replace(statistics(corpus), corpus=None), corpus.notices
 
 
-def _check(part: _Part, limit: int) -> _Share:
+def _check(part: _Part) -> _Share:
     excerpt = cast("Excerpt", part.portion.reads[0])  # of a file that is cut, and no other
-    with unpack_limit(limit):
-        format = find_format(excerpt.format)
-        options = dict(excerpt.options) if format.has_columns else {}
-        inspection = inspect_source(excerpt.source(), format, **options)
+    format = find_format(excerpt.format)
+    options = dict(excerpt.options) if format.has_columns else {}
+    inspection = inspect_source(excerpt.source(), format, **options)
     # A document that does not end is followed by another one, but for the last of the file.
     findings = [
         finding

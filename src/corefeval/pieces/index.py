@@ -19,15 +19,7 @@ from corefeval.formats.source import BOM_UTF8
 from corefeval.model import Corpus, DocumentId, join
 from corefeval.model.arrays import IntArray, distinct
 from corefeval.model.joining import check_repetition
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How the files of a side are read: see `corefeval.read`."""
-
-    format: str | None = None
-    encoding: str = "utf-8"
-    word_column: int | None = None
+from corefeval.request import Reading
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,17 +10,18 @@ import numpy as np
 from corefeval.diagnostics import InputError, Notice
 from corefeval.evaluation import count
 from corefeval.features.token_columns import Samples, take_samples
-from corefeval.files import unpack_limit
-from corefeval.metrics import MetricRequest
 from corefeval.model import Corpus, DocumentId
 from corefeval.model.arrays import IntArray
 from corefeval.model.identity import digest
 from corefeval.pairing import DocumentPairs, Suspects, find_suspects
 from corefeval.pieces.index import Portion, Side, WholeFile
-from corefeval.preparation import Plan, Prepared, prepare_corpora
+from corefeval.preparation import Prepared, prepare_corpora
+from corefeval.request import Request
 from corefeval.results import Result
 
+Columns = tuple[str | int, ...]
 Ids = tuple[DocumentId | None, ...]
+Properties = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +42,6 @@ class Piece:
     has_key: bool = True
     has_response: bool = True
     notices: tuple[Notice, ...] = field(default=())
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """How every piece is scored; it pickles. `properties` are those of mentions on each side."""
-
-    plan: Plan
-    metrics: Sequence[MetricRequest]
-    by: tuple[str, ...]
-    limit: int
-    properties: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,44 +167,35 @@ def _piece(
     )
 
 
-def score_piece(piece: Piece, request: Request) -> Share:
-    """Read, prepare and count a piece."""
-    with unpack_limit(request.limit):
-        if not piece.identifiers:
-            return _read_only(piece)
-        prepared, of_key, of_response = prepare_piece(piece, request)
-        result = count(prepared, request.metrics, by=request.by)
-        has_mentions = bool(prepared.key.n_mentions or prepared.response.n_mentions)
-        if not has_mentions:
-            slices = {name: sliced.without_nothing() for name, sliced in result.slices.items()}
-            result = replace(result, slices=slices)
-        rows, _ = prepared.matches.rows(prepared.key.n_mentions)
-        return Share(
-            prepared.key_digest if piece.has_key else "",
-            of_key,
-            of_response,
-            result,
-            find_suspects(prepared.key, prepared.response, rows),
-            has_mentions,
-        )
+def score_piece(piece: Piece, request: Request, properties: Properties = ((), ())) -> Share:
+    """Read, prepare and count a piece; `properties` are those of mentions on each side."""
+    if not piece.identifiers:
+        return _read_only(piece)
+    prepared, of_key, of_response = prepare_piece(piece, request, properties)
+    result = count(prepared, request.metrics, by=request.by)
+    has_mentions = bool(prepared.key.n_mentions or prepared.response.n_mentions)
+    if not has_mentions:
+        slices = {name: sliced.without_nothing() for name, sliced in result.slices.items()}
+        result = replace(result, slices=slices)
+    rows, _ = prepared.matches.rows(prepared.key.n_mentions)
+    return Share(
+        prepared.key_digest if piece.has_key else "",
+        of_key,
+        of_response,
+        result,
+        find_suspects(prepared.key, prepared.response, rows),
+        has_mentions,
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """Columns of the key and of the response to be looked for, and the limit of unpacking."""
-
-    key: tuple[str | int, ...]
-    response: tuple[str | int, ...]
-    limit: int
-
-
-def find_columns(piece: Piece, names: Columns) -> tuple[Samples, Samples]:
+def find_columns(
+    piece: Piece, key_names: Columns, response_names: Columns
+) -> tuple[Samples, Samples]:
     """Samples of what a piece has in the named columns of the key and of the response."""
-    with unpack_limit(names.limit):
-        return (
-            take_samples(piece.key.read().tokens, names.key) if names.key else {},
-            take_samples(piece.response.read().tokens, names.response) if names.response else {},
-        )
+    return (
+        take_samples(piece.key.read().tokens, key_names) if key_names else {},
+        take_samples(piece.response.read().tokens, response_names) if response_names else {},
+    )
 
 
 def _read_only(piece: Piece) -> Share:
@@ -228,11 +209,11 @@ def _read_only(piece: Piece) -> Share:
 
 
 def prepare_piece(
-    piece: Piece, request: Request
+    piece: Piece, request: Request, properties: Properties = ((), ())
 ) -> tuple[Prepared, tuple[Notice, ...], tuple[Notice, ...]]:
     """Read and prepare a piece; with the notices on reading the key and the response."""
-    key = _with_properties(piece.key.read(), request.properties[0])
-    response = _with_properties(piece.response.read(), request.properties[1])
+    key = _with_properties(piece.key.read(), properties[0])
+    response = _with_properties(piece.response.read(), properties[1])
     pairs = DocumentPairs(
         piece.identifiers,
         _places(key, piece.key_ids),
@@ -244,7 +225,7 @@ def prepare_piece(
         response.notices if piece.has_response else (),
     )
     key, response = (replace(side, notices=()) for side in (key, response))
-    return prepare_corpora(key, response, request.plan, pairs=pairs), *reading_notices
+    return prepare_corpora(key, response, request, pairs=pairs), *reading_notices
 
 
 def _with_properties(corpus: Corpus, names: Sequence[str]) -> Corpus:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, wait
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 from corefeval.diagnostics import (
     InputError,
@@ -16,9 +17,8 @@ from corefeval.diagnostics import (
     UsageError,
     merge_notices,
 )
-from corefeval.evaluation import Metrics, count
+from corefeval.evaluation import count
 from corefeval.features.statements import ORDERED_VALUES
-from corefeval.features.tagsets import read_tagset
 from corefeval.features.token_columns import empty_columns, take_samples
 from corefeval.files import current_limit, unpack_limit
 from corefeval.formats import fingerprint
@@ -27,12 +27,10 @@ from corefeval.pairing import mismatch_notices, pair_documents
 from corefeval.pairing.mismatches import MISMATCH
 from corefeval.pieces import Cutting, NamedFile, watch_workers
 from corefeval.pieces.execution import map_pieces
-from corefeval.pieces.index import Notes, Reading, Side, index_side
+from corefeval.pieces.index import Notes, Side, index_side
 from corefeval.pieces.kept import Kept
 from corefeval.pieces.planning import (
-    Columns,
     Piece,
-    Request,
     Share,
     find_columns,
     make_pieces,
@@ -40,7 +38,8 @@ from corefeval.pieces.planning import (
     prepare_piece,
     score_piece,
 )
-from corefeval.preparation import Plan, compare_evidence, drop_idle
+from corefeval.preparation import compare_evidence, drop_idle
+from corefeval.request import Reading, Request
 from corefeval.results import Result
 from corefeval.results.result import add_digests
 
@@ -90,34 +89,23 @@ _BY_SIDE = (2, 4, 5, 6, 7, 10)
 _OF_SETS = 5  # the step that looks at sets where they are scored; else metrics do
 
 
-def score_files(
-    key: NamedFile,
-    response: NamedFile,
-    plan: Plan,
-    metrics: Metrics,
-    by: Sequence[str],
-    cutting: Cutting,
-) -> Result | None:
+def score_files(key: NamedFile, response: NamedFile, request: Request) -> Result | None:
     """The result of two files in pieces; None where they are to be scored in memory.
 
     None comes back for few documents or bytes, for entities across documents, for features that the
     caller states, and where a notice or a guess depends on all mentions together.
     """
-    if plan.features is not None or plan.protocol.across != "none":
+    if request.features is not None or request.protocol.across != "none":
         return None
     with tempfile.TemporaryDirectory(prefix="corefeval-") as folder:
-        request = Request(plan, parse_metrics(metrics), tuple(by), 0)
-        work = _prepare_work((key, response), request, cutting, folder)
+        work = _prepare_work((key, response), request, folder)
         if work is None:
             return None
         try:
-            request = _decide(work, cutting)
             shares = map_pieces(
-                score_piece,
+                _decide(work, request),
                 work.pieces,
-                request,
-                executor=cutting.executor,
-                progress=cutting.progress,
+                request.cutting,
                 find=None if work.kept is None else work.kept.find_piece,
                 keep=None if work.kept is None else work.kept.keep_piece,
             )
@@ -127,47 +115,39 @@ def score_files(
             return None
         except UndefinedMetricError:
             return None
-    return _join(shares, work, plan)
+    return _join(shares, work, request)
 
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """The pieces of both sides and how to score them, without the ids that would fill memory."""
+    """The pieces of both sides, without the ids that would fill memory."""
 
     pieces: list[Piece]
     specimen: Piece
-    request: Request
     notes: tuple[Notes, Notes]
     size: int
     kept: Kept | None
 
 
 def _prepare_work(
-    sources: tuple[NamedFile, NamedFile], request: Request, cutting: Cutting, folder: str
+    sources: tuple[NamedFile, NamedFile], request: Request, folder: str
 ) -> _Work | None:
     """Index and pair two sides; None where they make one piece."""
-    plan = request.plan
-    formats = plan.key_format, plan.response_format
-
-    readings = [
-        Reading(format, encoding, plan.word_column)
-        for format, encoding in zip(formats, plan.encodings, strict=True)
-    ]
+    readings = request.key_reading, request.response_reading
     folders = [tempfile.mkdtemp(dir=folder) for _ in sources]
-    key, response = _index_both([*zip(sources, readings, folders, strict=True)], cutting)
+    key, response = _index_both([*zip(sources, readings, folders, strict=True)], request.cutting)
     response = response.sharing(key.documents)
     names = key.name, response.name
-    pairs = pair_documents(key.documents, response.documents, plan.protocol, names)
-    pieces = make_pieces(key, response, pairs, cutting.bytes)
+    pairs = pair_documents(key.documents, response.documents, request.protocol, names)
+    pieces = make_pieces(key, response, pairs, request.cutting.bytes)
     if len(pieces) < 2 or len(pairs.identifiers) < 2:
         return None
     kept = None
-    if cutting.resume is not None:
-        kept = Kept(cutting.resume, _describe_run(sources, pieces, request))
+    if request.cutting.resume is not None:
+        kept = Kept(request.cutting.resume, _describe_run(sources, pieces, request))
     specimen = make_specimen(key, response, pairs, _SPECIMEN)
     size = int(key.sizes.sum() + response.sizes.sum())
-    request = replace(request, limit=current_limit())
-    return _Work(pieces, specimen, request, (key.notes, response.notes), size, kept)
+    return _Work(pieces, specimen, (key.notes, response.notes), size, kept)
 
 
 def _index_both(tasks: Sequence[tuple[NamedFile, Reading, str]], cutting: Cutting) -> list[Side]:
@@ -196,52 +176,54 @@ def _describe_run(
     sources: tuple[NamedFile, NamedFile], pieces: Sequence[Piece], request: Request
 ) -> dict[str, object]:
     """Files, protocol, metrics and pieces of a run, which must be equal for it to be resumed."""
-    plan, (key, response) = request.plan, sources
+    (key, response), readings = sources, (request.key_reading, request.response_reading)
+    formats = [reading.format for reading in readings]
+    encodings = [reading.encoding for reading in readings]
     return {
-        "key": [*key, *fingerprint(key.path, plan.key_format)],
-        "response": [*response, *fingerprint(response.path, plan.response_format)],
-        "protocol": str(plan.protocol),
-        "metrics": [metric_request.metric.identity for metric_request in request.metrics],
+        "key": [*key, *fingerprint(key.path, formats[0])],
+        "response": [*response, *fingerprint(response.path, formats[1])],
+        "protocol": str(request.protocol),
+        "metrics": [item.metric.identity for item in parse_metrics(request.metrics)],
         "slices": list(request.by),
-        "reading": [*plan.encodings, plan.word_column, plan.key_format, plan.response_format],
-        "tag set": repr(plan.tagset and read_tagset(plan.tagset)),
+        "reading": [*encodings, readings[0].word_column, *formats],
+        "tag set": repr(request.tagset),
         "pieces": [piece.size for piece in pieces],
     }
 
 
-def _decide(work: _Work, cutting: Cutting) -> Request:
-    """The request with the samples of columns and the properties of mentions, from a specimen.
+def _decide(work: _Work, request: Request) -> Callable[[Piece], Share]:
+    """How pieces are scored: with the samples of columns and the properties of a specimen.
 
     Columns that are needed and empty in the specimen are looked for in all pieces.
     """
-    request = work.request
-    metrics = [metric_request.metric for metric_request in parse_metrics(request.metrics)]
+    # An executor stays where it is.
+    request, executor = replace(request, cutting=Cutting()), request.cutting.executor
     needs = any(
-        metric.declaration.needs or metric.by is not None or "zeros" in dict(metric.parameters)
-        for metric in metrics
+        item.metric.declaration.needs
+        or item.metric.by is not None
+        or "zeros" in dict(item.metric.parameters)
+        for item in parse_metrics(request.metrics)
     )
-    if not needs and not request.by and request.plan.protocol.match == "exact":
-        return request
+    if not needs and not request.by and request.protocol.match == "exact":
+        return partial(score_piece, request=request)
     prepared, *_ = prepare_piece(work.specimen, request)
     with suppress(UndefinedMetricError):
         count(prepared, request.metrics, by=request.by)
     sides = prepared.key, prepared.response
     samples = [dict(take_samples(side.tokens)) for side in sides]
-    key_columns, response_columns = (tuple(empty_columns(side.tokens)) for side in sides)
-    empty = Columns(key_columns, response_columns, request.limit)
-    if (empty.key or empty.response) and work.specimen.size < work.size:
-        by_piece = map_pieces(find_columns, [*work.pieces], empty, executor=cutting.executor)
+    empty = [tuple(empty_columns(side.tokens)) for side in sides]
+    if any(empty) and work.specimen.size < work.size:
+        find = partial(find_columns, key_names=empty[0], response_names=empty[1])
+        by_piece = map_pieces(find, [*work.pieces], Cutting(executor=executor))
         for by_column, of_pieces in zip(samples, zip(*by_piece, strict=True), strict=True):
             for columns in reversed(of_pieces):  # of several pieces that have it, the first counts
                 by_column.update({name: sample for name, sample in columns.items() if sample})
-    return replace(
-        request,
-        plan=request.plan._replace(samples=(samples[0], samples[1])),
-        properties=(tuple(sides[0].features), tuple(sides[1].features)),
-    )
+    request = replace(request, samples=(samples[0], samples[1]))
+    properties = tuple(sides[0].features), tuple(sides[1].features)
+    return partial(score_piece, request=request, properties=properties)
 
 
-def _join(shares: Sequence[Share], work: _Work, plan: Plan) -> Result | None:
+def _join(shares: Sequence[Share], work: _Work, request: Request) -> Result | None:
     """The result of all pieces; None where it cannot be summed from theirs."""
     results = [share.result for share in shares if share.result is not None]
     kinds = {notice.kind for result in results for notice in result.notices}
@@ -258,7 +240,7 @@ def _join(shares: Sequence[Share], work: _Work, plan: Plan) -> Result | None:
     }
     joint_notices = (
         *mismatch_notices([s.suspects for s in shares if s.suspects is not None], total.response),
-        *compare_evidence(plan.base, total.protocol),
+        *compare_evidence(request.base, total.protocol),
     )
     notices = (
         *read_notices([n for share in shares for n in share.of_key], work.notes[0]),

@@ -11,14 +11,15 @@ from corefeval.analysis.errors import ErrorAnalysis, analyse_prepared, judge_ali
 from corefeval.checks import check_choice, split_list
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.display import distinct_names
-from corefeval.evaluation import Method, Metrics, Sampling, count
+from corefeval.evaluation import count
 from corefeval.features import canonical_feature, shows_words
-from corefeval.metrics import DEFAULT_PRESET
+from corefeval.metrics import DEFAULT_PRESET, Metrics
 from corefeval.model import Corpus, Document
-from corefeval.preparation import Input, Options, Plan, Prepared, Stated, plan, prepare_corpora
+from corefeval.preparation import Prepared, as_corpus, prepare_corpora
 from corefeval.protocol import STEPS, Protocol
 from corefeval.reports.page import Report, check_library
 from corefeval.reports.payload import Scored, collect_notices, describe_choices, make_payload
+from corefeval.request import Input, Options, Request, Sampling, Stated
 
 __all__ = ["DEFAULT_FEATURES", "Report", "report"]
 
@@ -64,42 +65,45 @@ def report(
     """
     check_library()
     check_choice("sort", sort, ("score", "given"))
-    plans = _make_plans(protocol, options, features)
-    method, *_ = [Method.of(metrics, by, each, Sampling(ci, samples, seed)) for each in plans]
-    feature_names = [canonical_feature(name) for name in method.by]
-    key_corpus = plans[0].read(key, "key", is_key=True)
-    planned = list(_read_responses(responses, key_corpus, plans))
+    sampling = Sampling(ci, samples, seed)
+    requests = _make_requests(
+        protocol, options, metrics=metrics, by=by, features=features, sampling=sampling
+    )
+    feature_names = [canonical_feature(name) for name in requests[0].by]
+    key_corpus = as_corpus(key, "key", requests[0].key_reading)
+    sides = list(_read_responses(responses, key_corpus, requests))
     shown = [name for name in feature_names if text or not shows_words(name)]
-    scored = _score_responses(key_corpus, planned, method, shown)
-    scored = _sort_responses(scored, len(plans)) if sort == "score" else scored
+    scored = _score_responses(key_corpus, sides, shown)
+    scored = _sort_responses(scored, len(requests)) if sort == "score" else scored
     title = title or _base_name(key_corpus.name) or "key"
     page = make_payload(scored, text=text, title=title, seed=seed)
     if explain:
-        page["choices"] = _explain_choices(key_corpus, planned, plans[0])
+        page["choices"] = _explain_choices(key_corpus, sides, requests[0])
     return Report(page, _list_notices(scored, [n for n in feature_names if n not in shown]))
 
 
 def _read_responses(
-    responses: Input, key: Corpus, plans: Sequence[Plan]
-) -> Iterator[tuple[Corpus, Plan]]:
+    responses: Input, key: Corpus, requests: Sequence[Request]
+) -> Iterator[tuple[Corpus, Request]]:
     """Each response for each way to match mentions, by the name that the report shows."""
     for name, source in _name_responses(responses).items():
-        corpus = plans[0].read(source, name, key=key)
-        for match_plan in plans:
-            shown = f"{name} ({match_plan.protocol.match})" if len(plans) > 1 else name
-            yield replace(corpus, name=shown), match_plan
+        corpus = as_corpus(source, name, requests[0].response_reading, key=key)
+        for request in requests:
+            shown = f"{name} ({request.protocol.match})" if len(requests) > 1 else name
+            yield replace(corpus, name=shown), request
 
 
 def _score_responses(
-    key: Corpus, planned: Sequence[tuple[Corpus, Plan]], method: Method, features: Sequence[str]
+    key: Corpus, sides: Sequence[tuple[Corpus, Request]], features: Sequence[str]
 ) -> list[Scored]:
     """Scores and errors of each response, with spans judged alike in all of them."""
-    prepared = [prepare_corpora(key, corpus, match_plan) for corpus, match_plan in planned]
+    prepared = [prepare_corpora(key, corpus, request) for corpus, request in sides]
+    request = sides[0][1]
     analyses = judge_alike(
-        [analyse_prepared(preparation, method.metrics) for preparation in prepared]
+        [analyse_prepared(preparation, request.metrics) for preparation in prepared]
     )
     return [
-        _score(preparation, analysis, method.metrics, features, method.sampling)
+        _score(preparation, analysis, request, features)
         for preparation, analysis in zip(prepared, analyses, strict=True)
     ]
 
@@ -113,28 +117,25 @@ def _sort_responses(scored: Sequence[Scored], n_matches: int) -> list[Scored]:
     return [response for group in groups for response in group]
 
 
-def _make_plans(
-    protocol: Protocol | str | None, options: Mapping[str, Any], features: Stated
-) -> list[Plan]:
-    """A plan for each of the ways to match mentions, with a sound protocol."""
+def _make_requests(
+    protocol: Protocol | str | None, options: Mapping[str, Any], **wishes: Any
+) -> list[Request]:
+    """A request for each of the ways to match mentions."""
     matches = dict.fromkeys(split_list(str(options.get("match") or "")))
     each = [{**options, "match": match} for match in matches] if len(matches) > 1 else [options]
     steps = (*STEPS, "errors")
-    plans = [plan(protocol, chosen, features=features, steps=steps) for chosen in each]
-    for match_plan in plans:
-        match_plan.protocol.check_sound()
-    return plans
+    return [Request.of(protocol, chosen, **wishes, steps=steps, sound=True) for chosen in each]
 
 
 def _explain_choices(
-    key: Corpus, planned: Sequence[tuple[Corpus, Plan]], first_plan: Plan
+    key: Corpus, sides: Sequence[tuple[Corpus, Request]], first_request: Request
 ) -> dict[str, Any]:
     """What each choice of a scorer is worth, for each response matched in the first way."""
     # Other reports do not pay for importing what other programs do.
     from corefeval.analysis.explanation import measure_corpora
 
-    corpora = [corpus for corpus, match_plan in planned if match_plan is first_plan]
-    return describe_choices(measure_corpora(key, corpora, first_plan))
+    corpora = [corpus for corpus, request in sides if request is first_request]
+    return describe_choices(measure_corpora(key, corpora, first_request))
 
 
 def _list_notices(scored: Sequence[Scored], hidden: Sequence[str]) -> tuple[Notice, ...]:
@@ -151,20 +152,17 @@ def _list_notices(scored: Sequence[Scored], hidden: Sequence[str]) -> tuple[Noti
 
 
 def _score(
-    prepared: Prepared,
-    analysis: ErrorAnalysis,
-    metrics: Metrics,
-    by: Sequence[str],
-    sampling: Sampling,
+    prepared: Prepared, analysis: ErrorAnalysis, request: Request, by: Sequence[str]
 ) -> Scored:
     """One response's scores and errors, from one preparation."""
+    sampling = request.sampling
     features, notices = _find_features(prepared, by)
     if len(prepared.document_ids) == 1 and sampling.ci is not None:
         # Those of its segments do not belong beside the scores of the whole.
         sampling = replace(sampling, ci=None)
         message = "a single document has no intervals here; `corefeval score --ci` has those of "
         notices.append(Notice("no-interval", message + "its segments"))
-    result = count(prepared, metrics, by=features, sampling=sampling)
+    result = count(prepared, request.metrics, by=features, sampling=sampling)
     protocol = result.protocol.but(wrong_spans=analysis.result.protocol.wrong_spans)
     result = replace(result, protocol=protocol, notices=(*result.notices, *notices))
     return Scored(prepared.response.name, result, analysis)

@@ -26,10 +26,8 @@ from corefeval.diagnostics import (
 from corefeval.evaluation import score
 from corefeval.files import (
     PathLike,
-    current_limit,
     file_size,
     is_remote,
-    unpack_limit,
 )
 from corefeval.formats import files_of, fingerprint
 from corefeval.metrics import parse_metrics, spell
@@ -77,7 +75,7 @@ def run_suite(
     suite.check()
     cutting = Cutting(piece_size, executor)
     kept = None if cache is None else Cache(cache)
-    request = Request(suite.metrics, tuple(split_list(suite.by)), uuid.uuid4().hex, current_limit())
+    request = Request(suite.metrics, tuple(split_list(suite.by)), uuid.uuid4().hex)
     cells, jobs, cached = _plan(suite, request, kept)
     try:
         _score_jobs(jobs, request, cutting, cells, kept, progress)
@@ -122,7 +120,8 @@ def _score_jobs(
         _record_cell(job, _score_safely(job, request, cutting), cells, kept)
         done, passed = done + 1, passed + job.size
         report(0, 0, 0)
-    map_pieces(score_cell, [*uncut], request, executor=cutting.executor, keep=put, progress=report)
+    work = Cutting(executor=cutting.executor, progress=report)
+    map_pieces(partial(score_cell, request=request), [*uncut], work, keep=put)
 
 
 def _with_comparison(
@@ -164,7 +163,6 @@ class Request:
     metrics: str
     by: tuple[str, ...]
     run: str
-    limit: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,8 +268,7 @@ def _record_cell(job: Job, cell: Cell, cells: dict[Place, Cell], kept: Cache | N
 
 def score_cell(job: Job, request: Request) -> Cell:
     """The cell of a job, scored in this process or in a worker."""
-    with unpack_limit(request.limit):
-        return _score_safely(job, request, None)
+    return _score_safely(job, request, None)
 
 
 def _score_safely(job: Job, request: Request, cutting: Cutting | None) -> Cell:

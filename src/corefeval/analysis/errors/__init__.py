@@ -21,10 +21,11 @@ from corefeval.analysis.errors.costs import Attribution
 from corefeval.analysis.errors.links import LinkCounts, LinkRow
 from corefeval.analysis.errors.listing import EntityCost, ErrorInstance, MentionCost, Place
 from corefeval.diagnostics import Notice
-from corefeval.evaluation import Method, Metrics, count
-from corefeval.metrics import parse_metrics
-from corefeval.preparation import Input, Options, Prepared, Stated, plan, prepare_inputs
+from corefeval.evaluation import count
+from corefeval.metrics import Metrics, parse_metrics
+from corefeval.preparation import Prepared, prepare_inputs
 from corefeval.protocol import STEPS, Protocol
+from corefeval.request import Input, Options, Request, Stated
 
 __all__ = [
     "KINDS",
@@ -73,11 +74,16 @@ def analyse(
     >>> analysis.listed("conflated")[0].mentions[0].text
     'it'
     """
-    scoring_plan = plan(protocol, options, features=features, steps=(*STEPS, "errors"))
-    scoring_plan.protocol.check_sound()
-    method = Method.of(metrics, (by,), scoring_plan)  # reports misspellings before reading
-    prepared = prepare_inputs(key, response, method.plan)
-    return analyse_prepared(prepared, method.metrics, by=by)
+    request = Request.of(
+        protocol,
+        options,
+        metrics=metrics,
+        by=(by,),
+        features=features,
+        steps=(*STEPS, "errors"),
+        sound=True,
+    )
+    return analyse_prepared(prepare_inputs(key, response, request), request.metrics, by=by)
 
 
 def analyse_prepared(

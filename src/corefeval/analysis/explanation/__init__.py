@@ -24,11 +24,11 @@ from corefeval.analysis.explanation.sensitivity import (
 from corefeval.checks import check_type
 from corefeval.diagnostics import UsageError, plural
 from corefeval.display import Row, Tabular, distinct_names
-from corefeval.evaluation import Metrics
-from corefeval.metrics import parse_metrics
+from corefeval.metrics import Metrics, parse_metrics
 from corefeval.model import Corpus
-from corefeval.preparation import Input, Options, Plan, plan
+from corefeval.preparation import as_corpus
 from corefeval.protocol import NAMED, Protocol
+from corefeval.request import Input, Options, Request
 from corefeval.results import Result
 
 __all__ = [
@@ -114,31 +114,34 @@ def explain(
     if from_ is not None and protocol is not None:
         raise UsageError("from and protocol are the same here: leave one of them out")
     base = protocol if from_ is None else from_
-    scoring_plan = plan(base, options)
+    request = Request.of(base, options)
     metrics = list(metrics) if isinstance(metrics, Iterator) else metrics
     if to is None:
         return _measure_sources(
-            key, (response, *more), scoring_plan, CONLL if metrics is None else metrics
+            key, (response, *more), request, CONLL if metrics is None else metrics
         )
     if more:
         raise UsageError("to explain two protocols or a number, give one response, not several")
     if is_number(to):
         parse_number(to)  # a misspelling is an error before anything is read
-        scorings = Scorings(key, response, scoring_plan, "conll" if metrics is None else metrics)
-        return search_number(scorings, scoring_plan.protocol, to)
-    goal = plan(to if isinstance(to, Protocol) else str(to), options)
-    scorings = Scorings(key, response, scoring_plan, CONLL if metrics is None else metrics)
-    protocols = without_data_fields(scoring_plan.protocol), without_data_fields(goal.protocol)
+        scorings = Scorings(key, response, request, "conll" if metrics is None else metrics)
+        return search_number(scorings, request.protocol, to)
+    goal = Request.of(to if isinstance(to, Protocol) else str(to), options)
+    scorings = Scorings(key, response, request, CONLL if metrics is None else metrics)
+    protocols = without_data_fields(request.protocol), without_data_fields(goal.protocol)
     return explain_difference(scorings, protocols, (_name(base), _name(to)))
 
 
 def _measure_sources(
-    key: Input, responses: Sequence[Input], scoring_plan: Plan, metrics: Metrics
+    key: Input, responses: Sequence[Input], request: Request, metrics: Metrics
 ) -> Sensitivity:
-    check_choosing(scoring_plan, metrics)
-    key_corpus = scoring_plan.read(key, "key", is_key=True)
-    corpora = [scoring_plan.read(source, "response", key=key_corpus) for source in responses]
-    return measure_corpora(key_corpus, corpora, scoring_plan, metrics, sources=responses)
+    check_choosing(request, metrics)
+    key_corpus = as_corpus(key, "key", request.key_reading)
+    corpora = [
+        as_corpus(source, "response", request.response_reading, key=key_corpus)
+        for source in responses
+    ]
+    return measure_corpora(key_corpus, corpora, request, metrics, sources=responses)
 
 
 @dataclass(frozen=True, repr=False)
@@ -216,7 +219,7 @@ def explain_results(
     explanation: Explanation | None = None
     remarks = [*_compare_data(first, second)]
     if key is not None and response is not None:
-        scorings = Scorings(key, response, plan(None, options), metrics)
+        scorings = Scorings(key, response, Request.of(None, options), metrics)
         protocols = without_data_fields(first.protocol), without_data_fields(second.protocol)
         explanation = explain_difference(scorings, protocols, names)
         remarks += _check_saved(names[0], first, explanation.start.scores)
@@ -262,12 +265,12 @@ def _compare_data(first: Result, second: Result) -> Iterator[str]:
         yield "their counts are the same: only rates differ, if anything"
 
 
-def check_choosing(scoring_plan: Plan, metrics: Metrics) -> None:
+def check_choosing(request: Request, metrics: Metrics) -> None:
     """Raise a UsageError for unknown metrics, or a program that takes no choices of others."""
     parse_metrics(metrics)
-    if scoring_plan.protocol.emulate != "none":
+    if request.protocol.emulate != "none":
         raise UsageError(
-            f"{scoring_plan.protocol.emulate} takes no choices of other programs: "
+            f"{request.protocol.emulate} takes no choices of other programs: "
             "name what to compare it with by to=… / --to"
         )
 
@@ -275,25 +278,25 @@ def check_choosing(scoring_plan: Plan, metrics: Metrics) -> None:
 def measure_corpora(
     key: Corpus,
     responses: Sequence[Corpus],
-    scoring_plan: Plan,
+    request: Request,
     metrics: Metrics = CONLL,
     *,
     sources: Sequence[Input] | None = None,
 ) -> Sensitivity:
-    """How much the numbers of responses depend on each choice of a plan's protocol.
+    """How much the numbers of responses depend on each choice of a request's protocol.
 
     `sources` are what the responses were read from, for choices that act where they are read.
     Raises a UsageError for a program that takes no other choices.
     """
-    check_choosing(scoring_plan, metrics)
+    check_choosing(request, metrics)
     names = distinct_names([corpus.name or "response" for corpus in responses])
     named = [replace(corpus, name=name) for corpus, name in zip(responses, names, strict=True)]
     read_again = named if sources is None else sources
     scored = [
-        Scorings(key, source, scoring_plan, metrics, corpus=corpus)
+        Scorings(key, source, request, metrics, corpus=corpus)
         for corpus, source in zip(named, read_again, strict=True)
     ]
-    return measure_choices(scored, scoring_plan.protocol)
+    return measure_choices(scored, request.protocol)
 
 
 def _name(protocol: object) -> str:

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from corefeval.diagnostics import CorefEvalError, Notice, UsageError
 from corefeval.emulation import Material, score_anaphora, score_emulated
 from corefeval.emulation.programs import METRICS
-from corefeval.evaluation import Metrics, count
-from corefeval.metrics import parse_metrics
+from corefeval.evaluation import count
+from corefeval.metrics import Metrics, parse_metrics
 from corefeval.model import Corpus
-from corefeval.preparation import Input, Plan, prepare_inputs
+from corefeval.preparation import as_corpus, prepare_inputs
 from corefeval.protocol import Protocol
+from corefeval.request import Input, Request
 from corefeval.results import Result
 
 Points = Mapping[str, float | None]  # by metric; None where there is no number
@@ -49,21 +50,19 @@ class Scorings:
         self,
         key: Input,
         response: Input,
-        plan: Plan,
+        request: Request,
         metrics: Metrics,
         *,
         corpus: Corpus | None = None,
     ) -> None:
         self._requested_metrics = list(metrics) if isinstance(metrics, Iterator) else metrics
-        self.metrics = tuple(
-            str(request.metric) for request in parse_metrics(self._requested_metrics)
-        )
-        self.plan, self._inputs = plan, (key, response)
-        self.key: Corpus = plan.read(key, "key", is_key=True)
+        self.metrics = tuple(str(item.metric) for item in parse_metrics(self._requested_metrics))
+        self.request, self._inputs = request, (key, response)
+        self.key: Corpus = as_corpus(key, "key", request.key_reading)
         if corpus is None:
-            corpus = plan.read(response, "response", key=self.key)
+            corpus = as_corpus(response, "response", request.response_reading, key=self.key)
         self.response: Corpus = corpus
-        self._responses = {plan.protocol.occurrences: self.response}
+        self._responses = {request.protocol.occurrences: self.response}
         self._materials: dict[str, Material] = {}
         self.titles: dict[str, str] = {}
         self._outcomes: dict[Protocol, Outcome] = {}
@@ -102,7 +101,8 @@ class Scorings:
 
     def _result(self, protocol: Protocol) -> Result:
         if protocol.reads_itself:
-            encodings = self.plan.encodings
+            readings = self.request.key_reading, self.request.response_reading
+            encodings = readings[0].encoding, readings[1].encoding
             return score_emulated(
                 *self._inputs, self._requested_metrics, protocol, encodings=encodings
             )
@@ -123,7 +123,7 @@ class Scorings:
         defaults = {name: getattr(Protocol(), name) for name in _RATES}
         base = Protocol.of_fields(defaults, protocol)
         if base not in self._results:
-            prepared = prepare_inputs(self.key, response, self.plan._replace(protocol=base))
+            prepared = prepare_inputs(self.key, response, replace(self.request, protocol=base))
             self._results[base] = count(prepared, self._requested_metrics)
         chosen = {name: getattr(protocol, name) for name in defaults}
         counted = self._results[base]
@@ -137,8 +137,8 @@ class Scorings:
             source = self._inputs[1]
             if isinstance(source, Corpus):
                 raise UsageError("the answers were read already: give their files or texts")
-            plan = self.plan._replace(protocol=protocol)
-            again = plan.read(source, "response", key=self.key)
+            reading = self.request.response_reading._replace(occurrences=protocol.occurrences)
+            again = as_corpus(source, "response", reading, key=self.key)
             self._responses[protocol.occurrences] = replace(again, name=self.response.name)
         return self._responses[protocol.occurrences]
 

@@ -1,0 +1,255 @@
+"""The request: what somebody asks a score for, made once and handed on as it is."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from corefeval.checks import check_count, check_probability, check_seed, did_you_mean, split_list
+from corefeval.diagnostics import UsageError
+from corefeval.formats import check_reading
+from corefeval.metrics import Metric, MetricRequest, Metrics, parse_metrics
+from corefeval.pieces import Cutting
+from corefeval.protocol import STEPS, Choices, Protocol, choices, split_choices
+
+if TYPE_CHECKING:
+    from corefeval.features.tagsets import TagSet
+    from corefeval.features.token_columns import Samples
+
+SEGMENTS = 20  # into which a single document is cut
+
+Input = object  # a path, a Corpus, what a system returned, or plain Python
+Stated = Mapping[str, object] | str | os.PathLike[str] | None  # features, or a file of them
+
+
+class Options(Choices, total=False):
+    """What every function that scores takes: choices of the protocol, and how files are read."""
+
+    ignore_tokens: bool
+    encoding: str
+    word_column: int | None
+    key_format: str | None
+    response_format: str | None
+    key_encoding: str | None
+    response_encoding: str | None
+
+
+_READING = (
+    *("encoding", "word_column", "key_format", "response_format"),
+    *("key_encoding", "response_encoding"),
+)
+
+
+class Reading(NamedTuple):
+    """How the files of a side are read: see `corefeval.read`."""
+
+    format: str | None = None
+    encoding: str = "utf-8"
+    word_column: int | None = None
+    occurrences: str = "in-order"
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """Level, samples and seed of intervals, and segments of a single document: see `score`."""
+
+    ci: float | None = None
+    samples: int = 1000
+    seed: int = 0
+    segments: int = SEGMENTS
+    as_segments: bool = False
+
+    def __post_init__(self) -> None:
+        if self.ci is not None:
+            check_probability("the level of an interval", self.ci)
+            check_count("the number of samples", self.samples)
+            check_seed(self.seed)
+        if self.segments is SEGMENTS:
+            return
+        from corefeval.pairing.regrouping import LEAST
+
+        number = self.segments
+        if isinstance(number, bool) or not isinstance(number, int) or number < LEAST:
+            raise UsageError(f"segments must be a whole number of at least {LEAST}, not {number!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A protocol, metrics, features, how files are read, how results are sampled and files cut.
+
+    `base` is the protocol before options change it, which may state where heads and minimum spans
+    came from. `metrics` are parsed, unless another program is emulated, which has its own. `by` are
+    features to slice by, `features` those that the caller states of mentions, in a file of this
+    `encoding` or in memory. `samples` are what the token columns of either side hold in all
+    documents, where only some of them are prepared.
+    """
+
+    protocol: Protocol
+    base: Protocol
+    by: tuple[str, ...]
+    features: Stated
+    tagset: TagSet | None
+    encoding: str
+    key_reading: Reading
+    response_reading: Reading
+    sampling: Sampling
+    cutting: Cutting
+    metrics: tuple[MetricRequest | Metric | str, ...] = ()
+    samples: tuple[Samples, Samples] | None = None
+
+    @staticmethod
+    def of(
+        protocol: Protocol | str | None,
+        options: Mapping[str, Any],
+        *,
+        metrics: Metrics | None = None,
+        by: object = (),
+        features: Stated = None,
+        sampling: Sampling | None = None,
+        cutting: Cutting | None = None,
+        steps: tuple[str, ...] = STEPS,
+        sound: bool = False,
+    ) -> Request:
+        """The request that the keywords of a function or the options of a command make.
+
+        Raises a UsageError for whatever can be known to be wrong before anything is read: a keyword
+        that does not act at any of `steps`, metrics that do not exist, and choices that an emulated
+        program does not have. With `sound`, no program can be emulated; without metrics, none are
+        checked.
+        """
+        chosen, reading = split_choices(options, steps)
+        _check_reading(reading, steps)
+        if features is not None and not isinstance(features, str | os.PathLike):
+            from corefeval.features.statements import check_given
+
+            check_given(features)
+        base = Protocol.of(protocol)
+        _check_base(base, features)
+        tagset = _find_tagset(chosen, base)
+        if chosen or base.values:
+            adjusted = base.but(**chosen, features="none", heads="none", minimum="none")
+        else:
+            adjusted = base
+        if sound:
+            adjusted.check_sound()
+        sampling = _settle_sampling(sampling or Sampling(), adjusted)
+        request = Request(
+            adjusted.but(segments="none", ci="none") if adjusted.values else adjusted,
+            base,
+            by=feature_names(by),
+            features=features,
+            tagset=tagset,
+            encoding=reading.get("encoding") or "utf-8",
+            key_reading=_make_reading("key", reading),
+            response_reading=_make_reading("response", reading, adjusted.occurrences),
+            sampling=sampling,
+            cutting=cutting or Cutting(),
+        )
+        return request if metrics is None else request.with_metrics(metrics)
+
+    def with_metrics(self, metrics: Metrics) -> Request:
+        """The request for these metrics; a UsageError for those that do not exist."""
+        if isinstance(metrics, str | Metric):
+            metrics = [metrics]
+        if not self.protocol.emulates or not isinstance(metrics, Iterable):
+            return replace(self, metrics=tuple(parse_metrics(metrics)))
+        request = replace(self, metrics=tuple(metrics))
+        _check_emulated(request)
+        return request
+
+
+def _check_reading(reading: Mapping[str, Any], steps: tuple[str, ...]) -> None:
+    """Refuse keywords that nobody knows, and formats, encodings and columns that do not exist."""
+    for name in reading:
+        if name not in _READING:
+            names = [*choices(steps), *_READING]
+            hint = did_you_mean(name, (*names, "metrics", "by", "protocol", "features"), names)
+            raise UsageError(f"there is no option {name!r} here: {hint}")
+    check_reading(**reading)
+
+
+def _make_reading(side: str, options: Mapping[str, Any], occurrences: str = "in-order") -> Reading:
+    """How the files of a side are read; its own encoding counts more than that of all files."""
+    encoding = options.get(f"{side}_encoding") or options.get("encoding") or "utf-8"
+    word_column = options.get("word_column")
+    return Reading(options.get(f"{side}_format"), encoding, word_column, occurrences)
+
+
+def _check_base(base: Protocol, features: Stated) -> None:
+    """Refuse the protocol of a result with features that are not stated, or of a slice."""
+    if not features and base.features != "none":
+        raise UsageError(
+            f"the protocol says features:{base.features}: pass them with features=… / --features"
+        )
+    if base.slice != "whole":
+        raise UsageError(
+            f"the protocol says slice:{base.slice}, a part of a result: leave it out, and ask for "
+            f"scores by {base.slice.partition('=')[0]}"
+        )
+
+
+def _find_tagset(chosen: dict[str, Any], base: Protocol) -> TagSet | None:
+    """The tag set that is chosen, or that the protocol names; None where the tags show it.
+
+    What is not chosen by name becomes a name in `chosen`.
+    """
+    tagset = chosen.get("tagset", base.tagset)
+    if tagset == "auto":
+        return None
+    from corefeval.features.tagsets import read_tagset
+
+    content = read_tagset(tagset)
+    if not isinstance(tagset, str):
+        chosen["tagset"] = content.name
+    return content
+
+
+def _settle_sampling(sampling: Sampling, protocol: Protocol) -> Sampling:
+    """The sampling, with the segments and intervals that a protocol states.
+
+    Raises a UsageError for intervals that cannot be repeated.
+    """
+    if protocol.segments != "none":
+        sampling = replace(sampling, segments=int(protocol.segments), as_segments=True)
+    if protocol.ci != "none" and sampling.ci is None:
+        text = re.search(r"level=([\d.]+),samples=(\d+),seed=(\d+)", protocol.ci)
+        if text is None:
+            raise UsageError(f"the protocol says ci:{protocol.ci}, which cannot be repeated")
+        level, samples, seed = text.groups()
+        sampling = replace(sampling, ci=float(level), samples=int(samples), seed=int(seed))
+    return sampling
+
+
+def feature_names(by: object) -> tuple[str, ...]:
+    """The features that scores are asked for by."""
+    names = split_list(by) if isinstance(by, str) else by
+    if not isinstance(names, Iterable) or isinstance(names, Mapping):
+        raise UsageError(f"by is a list of features, not {by!r:.60}")
+    features = tuple(names)
+    for name in features:
+        if not isinstance(name, str):
+            raise UsageError(f"a feature is written as text, not {name!r:.60}")
+    return features
+
+
+def _check_emulated(request: Request) -> None:
+    """Refuse what another program does not have: features, slices, formats, metrics, choices."""
+    from corefeval.emulation import check_request
+
+    protocol, readings = request.protocol, (request.key_reading, request.response_reading)
+    if request.by or request.features:
+        unsupported = f"scores by {', '.join(request.by)}" if request.by else "features of mentions"
+        raise UsageError(f"{name_accident(protocol)} has no {unsupported}: leave them out")
+    formats = {reading.format for reading in readings} - {None, "corefud"}
+    if protocol.reads_itself and (formats or request.key_reading.word_column):
+        raise UsageError(f"{name_accident(protocol)} reads only corefud: leave out formats")
+    check_request(request.metrics, protocol)
+
+
+def name_accident(protocol: Protocol) -> str:
+    """The first choice by which a protocol is that of another program."""
+    name, value = next(iter(protocol.accidents.items()))
+    return f"{name.replace('_', '-')}:{value}"
