@@ -12,14 +12,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any, TypeVar
 
-import numpy as np
-
 from corefeval._version import __version__
 from corefeval.diagnostics import InputError, Notice, UsageError, note
 from corefeval.files import PathLike, is_ordinary, is_remote, write_folder
 from corefeval.metrics import spell
-from corefeval.model import Corpus, DocumentId
-from corefeval.model.arrays import IntArray
 from corefeval.pairing import Suspects
 from corefeval.pieces.planning import Share
 from corefeval.results.saved import notice_of_record, result_of_record, result_record
@@ -149,7 +145,7 @@ def _share_record(share: Share) -> dict[str, Any]:
         "of_key": [*map(asdict, share.of_key)],
         "of_response": [*map(asdict, share.of_response)],
         "result": None if share.result is None else result_record(share.result),
-        "suspects": None if suspects is None else _suspects_record(suspects),
+        "suspects": None if suspects is None else suspects._asdict(),
         "has_mentions": share.has_mentions,
     }
 
@@ -167,46 +163,21 @@ def _share_of(record: Mapping[str, Any]) -> Share:
     )
 
 
-def _suspects_record(suspects: Suspects) -> dict[str, Any]:
-    """Suspects as JSON: document, start and end of each mention, and counts."""
-    sides = suspects.key, suspects.response
-    columns = [(c.mention_document, c.mention_start, c.mention_end) for c in sides]
-    return {
-        "names": [side.name for side in sides],
-        "documents": [*map(str, suspects.key.documents)],
-        "spans": [np.array(arrays).ravel().tolist() for arrays in columns],
-        "key_rows": suspects.key_rows.tolist(),
-        "other_tokens": np.flatnonzero(suspects.other_tokens).tolist(),
-        "counts": [suspects.n_documents, suspects.n_common],
-    }
-
-
 def _suspects_of(record: Mapping[str, Any]) -> Suspects:
-    """The suspects of a record, with all mentions of a document in one entity."""
-    documents = tuple(map(DocumentId.parse, record["documents"]))
-    n_documents, sides = len(documents), []
-    for name, spans in zip(record["names"], record["spans"], strict=True):
-        document, start, end = _integers(spans).reshape(3, -1)
-        sides.append(
-            Corpus(
-                name=str(name),
-                documents=documents,
-                entity_document=np.arange(n_documents),
-                mention_entity=_integers(document.tolist(), n_documents),
-                mention_start=start,
-                mention_end=end,
-            )
-        )
-    key, response = sides
-    key_rows = _integers(record["key_rows"], key.n_mentions)
-    other_tokens = _integers(record["other_tokens"], n_documents)
-    counts = _integers(record["counts"]).tolist()
-    return Suspects(key, response, key_rows, np.isin(np.arange(n_documents), other_tokens), *counts)
+    documents, sizes, common = (_numbers(record[name]) for name in ("documents", "sizes", "common"))
+    names, examples = ([*map(str, record[name])] for name in ("names", "examples"))
+    if not len(documents) == len(sizes) == len(common) == len(names):
+        raise ValueError("the columns of suspects differ in length")
+    n_documents, n_common = _numbers([record["n_documents"], record["n_common"]])
+    n_key, n_response = _numbers(record["n_mentions"])
+    first, second = examples
+    counts = n_documents, (n_key, n_response), n_common
+    return Suspects(documents, names, sizes, common, *counts, (first, second))
 
 
-def _integers(values: list[object], limit: int = 1 << 31) -> IntArray:
-    """An array of whole numbers from 0 up to but not including a limit."""
-    numbers = np.array(values, dtype=np.int64) if {*map(type, values)} <= {int} else None
-    if numbers is None or (numbers.size and not 0 <= numbers.min() <= numbers.max() < limit):
-        raise ValueError(f"these are not whole numbers below {limit}: {values!r:.40}")
+def _numbers(values: list[object]) -> list[int]:
+    """Whole numbers from 0; a ValueError for anything else."""
+    numbers = [value for value in values if type(value) is int and value >= 0]
+    if len(numbers) < len(values):
+        raise ValueError(f"these are not whole numbers: {values!r:.40}")
     return numbers
