@@ -6,7 +6,7 @@ import pytest
 
 import corefeval
 from corefeval.formats.brat import write_brat
-from corefeval.formats.brat_types import chain_types
+from corefeval.formats.standoff import chain_types
 from corefeval.model import CorpusBuilder
 from standoff_strategies import spans, write_pair, written
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import corefeval
 from corefeval import InputError
-from corefeval.formats.conll.bitmaps import Bitmap, nth_set
-from corefeval.formats.conll.columns import coded_cells
+from corefeval.formats.conll.columns import Bitmap, coded_cells, nth_set
 from corefeval.formats.conll.reader import read_conll
 from corefeval.formats.conllu.reader import read_conllu
 from corefeval.formats.source import Source

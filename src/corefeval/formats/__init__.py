@@ -22,12 +22,11 @@ from corefeval.files import (
     write_file,
     write_folder,
 )
+from corefeval.formats.declarations import Format, Written
 from corefeval.formats.registry import (
     FORMATS,
     HEAD,
-    Format,
     UnknownFormatError,
-    Written,
     detect_format,
     find_format,
     format_for,

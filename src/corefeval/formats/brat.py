@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 
 from corefeval.diagnostics import InputError, Notice, excerpt, note, plural
-from corefeval.formats.brat_types import are_kinds, chain_types, kind_and_class, make_types
+from corefeval.formats.declarations import Written
 from corefeval.formats.losses import (
     carry_words,
     encode_text,
@@ -18,14 +18,17 @@ from corefeval.formats.losses import (
     sentence_bounds,
     words_of,
 )
-from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import (
     absence_error,
+    are_kinds,
+    chain_types,
     companion_text,
     document_id,
     file_stems,
+    kind_and_class,
     lines_of,
+    make_types,
     mention_ids,
     repetition_error,
     text_bytes,

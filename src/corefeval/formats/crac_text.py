@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from corefeval.diagnostics import InputError, excerpt, note
+from corefeval.formats.declarations import Written
 from corefeval.formats.losses import (
     ZERO,
     bracket_mentions,
@@ -20,7 +21,6 @@ from corefeval.formats.losses import (
     sentence_bounds,
     words_of,
 )
-from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.model import Corpus, CorpusBuilder, Document, DocumentId
 from corefeval.model.identity import unbroken_word

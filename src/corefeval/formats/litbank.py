@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from corefeval.diagnostics import excerpt
-from corefeval.formats.declarations import Tally
+from corefeval.formats.declarations import Tally, Written
 from corefeval.formats.losses import (
     carry_words,
     count_gapped,
@@ -19,7 +19,6 @@ from corefeval.formats.losses import (
     sentence_bounds,
     words_of,
 )
-from corefeval.formats.registry import Written
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import (
     absence_error,

@@ -18,7 +18,7 @@ import numpy as np
 from corefeval.diagnostics import Notice, memory_for
 from corefeval.files import open_file
 from corefeval.formats.conll.lines import NEWLINE
-from corefeval.formats.json.parsing import Record, parse_object
+from corefeval.formats.json.records import Record, parse_object
 from corefeval.formats.registry import find_format
 from corefeval.formats.source import WIDE_MARKS, Source, check_encoding, is_ascii_compatible
 from corefeval.model import Corpus, DocumentId

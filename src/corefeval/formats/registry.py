@@ -1,25 +1,344 @@
-"""Formats by their names, by the endings of files, and by the content of files."""
+"""The formats, each declared once; found by their names, by endings and by the content of files."""
 
 from __future__ import annotations
 
 import os
+import re
+from typing import Any
 
 from corefeval.diagnostics import InputError, UsageError, excerpt
-from corefeval.formats.declarations import ANSWERS, FORMATS, Format, Written
-
-__all__ = [
-    "ANSWERS",
-    "FORMATS",
-    "HEAD",
-    "Format",
-    "UnknownFormatError",
-    "Written",
-    "detect_format",
-    "find_format",
-    "format_for",
-]
+from corefeval.formats.declarations import EVERYTHING, Format, Tally
 
 HEAD = 1 << 16  # so many bytes are looked at to tell the format
+_BEGIN_DOCUMENT = rb"(?im)^#\s*begin\s+document\b"
+
+
+def is_conll(head: bytes) -> bool:
+    """Whether the first bytes of a file have a last column of brackets and dashes."""
+    lines = [line.split() for line in head.splitlines()[:200] if line.strip()]
+    cells = [line[-1] for line in lines if len(line) > 1]
+    marks = [cell for cell in cells if cell in (b"-", b"_") or b"(" in cell or b")" in cell]
+    return bool(marks) and len(marks) > 0.8 * len(lines)
+
+
+def is_conllu(head: bytes) -> bool:
+    """Whether there are ten columns, the first of numbers, or comments that only CoNLL-U has."""
+    if re.search(_BEGIN_DOCUMENT, head):
+        return False
+    if re.search(rb"(?m)^# (global\.Entity|sent_id) ?=", head):
+        return True
+    rows = [line for line in head.splitlines()[:200] if re.match(rb"\d+([-.]\d+)?\t", line)]
+    return bool(rows) and all(row.count(b"\t") == 9 for row in rows[:-1] or rows)
+
+
+def is_plain_text(head: bytes) -> bool:
+    """Whether the first line names a document, as in CoNLL-U, and no line has columns."""
+    lines = [line for line in head.splitlines() if line.strip()]
+    return bool(lines) and lines[0].startswith(b"# newdoc id =") and b"\t" not in b"".join(lines)
+
+
+# What several formats lose alike.
+_CROSSING = Tally(
+    "crossing-mentions",
+    "mention",
+    "left out: crossing another one of the same entity, which brackets cannot express",
+)
+_GAPS = Tally("discontinuous-mentions", "mention", "with gaps, written as one span")
+_MENTION_IDS = Tally("mention-ids", "mention", "with an id, numbered again")
+_FILE_NAMES = Tally("document-names", "document", "whose id cannot be used as a file name as it is")
+_CHANGED_WORDS = Tally("changed-words", "word", "with blanks or without text, written with _")
+_UNNAMED = Tally("entity-names", "entity", "numbered, because brackets cannot hold names")
+_RENAMED = Tally("document-names", "document", "whose name CoNLL-U cannot express as it is")
+_ANCHORS = Tally("chosen-anchors", "antecedent", "written as the mention before the anaphor")
+_SENTENCES = Tally("sentence-boundaries", "sentence boundary", "left out")
+_ZEROS = (
+    Tally("zero-words", "zero", "whose word is written with ## before it"),
+    Tally("false-zeros", "word", "that will read as a zero"),
+)
+_JSON_LOSSES = (
+    Tally("no-words", "document", "without words: _ for each token"),
+    Tally("repeated-mentions", "repeated mention", "in another order"),
+    _GAPS,
+    Tally("entity-names", "entity name", "left out"),
+)
+
+
+def _declare_json(name: str, summary: str, *losses: Tally, **details: Any) -> Format:
+    """A kind of the JSON family, which has one reader and one writer."""
+    return Format(
+        name,
+        summary,
+        "json.reader:read_json",
+        "json.writer:write_json",
+        kind=name,
+        title="JSON",
+        losses=(*_JSON_LOSSES, *losses),
+        cutter="ranges:find_json_lines",
+        **details,
+    )
+
+
+_CONLLU_COLUMNS = (
+    "lemma", "upos", "tag", "features", "head", "relation", "deps", "misc", "empty",
+)  # fmt: skip
+_TYPES = ("mention_id", "entity_type", "mention_type")
+
+# The order is the order in which formats are tried: those that are recognised for sure come first.
+# `json` reads any kind of JSON by its keys; the kinds have names to be insisted on, and written.
+_DECLARED = (
+    Format(
+        "parquet",
+        "Parquet whose rows are records of any of the kinds of JSON below",
+        "json.reader:read_parquet",
+        sign=rb"\APAR1",
+    ),
+    Format(
+        "conllua",
+        "Universal Anaphora's CoNLL-U Plus: columns IDENTITY, BRIDGING, DISCOURSE_DEIXIS",
+        "conllua.reader:read_conllua",
+        "conllua.writer:write_conllua",
+        sign=rb"(?m)^#\s*global\.columns\s*=.*\b(IDENTITY|BRIDGING|DISCOURSE_DEIXIS)\b|"
+        rb"^\d+(\.\d+)?[ \t].*[ \t]\)*\((?i:Entity|Markable)_?(?i:ID)=",
+        title="Universal Anaphora's CoNLL-U",
+        endings=(".conllua",),
+        has_layers=True,
+        columns=_CONLLU_COLUMNS,
+        metadata=(EVERYTHING,),
+        losses=(
+            Tally(
+                "crossing-mentions",
+                "mention",
+                "that cross others, written in parts of one markable",
+            ),
+            _CHANGED_WORDS,
+            _UNNAMED,
+            _RENAMED,
+            _ANCHORS,
+            Tally("minimum-ranges", "minimum span", "with gaps written as a range"),
+            Tally("changed-values", "value", "with blanks or brackets, written with _"),
+            _MENTION_IDS,
+        ),
+        cutter="ranges:find_conllua",
+    ),
+    Format(
+        "corefud",
+        "CorefUD CoNLL-U: ten columns, coreference in MISC as Entity=…",
+        "conllu.reader:read_conllu",
+        "conllu.writer:write_conllu",
+        looks_like=is_conllu,
+        title="CoNLL-U",
+        endings=(".conllu",),
+        columns=_CONLLU_COLUMNS,
+        metadata=(EVERYTHING,),
+        losses=(
+            _CROSSING,
+            Tally("blank-tokens", "token", "with blanks at the edges or alone, written with ‘_’"),
+            Tally(
+                "cross-sentence-mentions",
+                "mention",
+                "left out: across sentences, which CorefUD cannot express",
+            ),
+            Tally(
+                "entity-names",
+                "entity",
+                "numbered anew: ids are unique in the file, without blanks, brackets or hyphens",
+            ),
+            Tally(
+                "antecedent-mentions",
+                "antecedent",
+                "of bridging written as an entity, not as the mention that it is",
+            ),
+            Tally(
+                "moved-anaphors",
+                "anaphor",
+                "of bridging written for another mention of the entity: one that opens last on a "
+                "token",
+            ),
+            _RENAMED,
+        ),
+        cutter="ranges:find_conllu",
+    ),
+    _declare_json(
+        "json",
+        "JSON or JSON lines of any of the kinds below, recognised by its keys",
+        sign=rb'\A\s*(\[\s*)?\{\s*("|\})|\A\s*\[\s*\]',
+        columns=("speaker",),
+    ),
+    _declare_json(
+        "e2e",
+        "JSON lines with doc_key, sentences, clusters (inclusive token offsets)",
+        endings=(".json", ".jsonl", ".jsonlines"),
+        columns=("speaker",),
+    ),
+    _declare_json(
+        "bookcoref",
+        "BookCoref's JSON: doc_id, sentences, clusters, characters",
+        metadata=("gutenberg_key", "characters"),
+    ),
+    _declare_json(
+        "preco",
+        "PreCo's JSON: id, sentences, mention_clusters as sentence, begin, end (exclusive)",
+        Tally(
+            "cross-sentence-mentions",
+            "mention",
+            "left out: across sentences, which PreCo cannot hold",
+        ),
+    ),
+    _declare_json(
+        "crac-json",
+        "CRAC's JSON: doc_id, tokens, clusters_token_offsets (inclusive), ## for zeros",
+        _SENTENCES,
+        *_ZEROS,
+        columns=("empty",),
+    ),
+    _declare_json(
+        "maverick",
+        "Maverick's dictionaries: tokens, clusters_token_offsets (inclusive)",
+        _SENTENCES,
+    ),
+    _declare_json(
+        "fastcoref",
+        "fastcoref's JSON: text, clusters as character spans (half-open)",
+        Tally("changed-words", "word", "without text, written as _"),
+        has_texts=True,
+    ),
+    Format(
+        "litbank",
+        "LitBank's TSV: MENTION and COREF lines, with the text beside it",
+        "litbank:read_litbank",
+        "litbank:write_litbank",
+        sign=rb"(?m)^(MENTION\t[^\t\n]+(\t\d+){4}\t|COREF\t[^\t\n]+\t)",
+        title="LitBank",
+        companions=(".txt",),
+        features=_TYPES,
+        losses=(
+            _GAPS,
+            _CHANGED_WORDS,
+            Tally("entity-names", "entity", "numbered, because names have tabs or the like"),
+            _FILE_NAMES,
+            _MENTION_IDS,
+        ),
+    ),
+    Format(
+        "brat",
+        "brat standoff: T, R Coreference and * Equiv lines, with the text beside it",
+        "brat:read_brat",
+        "brat:write_brat",
+        sign=rb"(?m)^(T\S*\t\S+ \d+ \d+[\t; ]|\*\tEquiv )",
+        title="brat",
+        endings=(".ann",),
+        companions=(".txt",),
+        has_texts=True,
+        features=_TYPES,
+        losses=(
+            _CHANGED_WORDS,
+            Tally("entity-names", "entity", "named after their first mention"),
+            Tally("changed-types", "mention", "of a type with blanks, written with _"),
+            Tally("mention-kinds", "mention", "whose mention_type its type does not show"),
+            _ANCHORS,
+            Tally("trimmed-mentions", "mention", "written without line ends at the edges"),
+            _FILE_NAMES,
+            _MENTION_IDS,
+        ),
+    ),
+    Format(
+        "crac-text",
+        "CRAC's plain text: words followed by |[e1, |e1] or |[e1]",
+        "crac_text:read_crac_text",
+        "crac_text:write_crac_text",
+        sign=rb"(?<=\S)\|(\[[^\s\[\],|]+\]?|[^\s\[\],|]+\])(,\S+)?(?=\s|$)",
+        looks_like=is_plain_text,
+        title="CRAC plain text",
+        columns=("empty",),
+        losses=(
+            Tally(
+                "crossing-mentions",
+                "mention",
+                "left out: crossing another one of the same entity, which marks cannot express",
+            ),
+            _GAPS,
+            _SENTENCES,
+            _CHANGED_WORDS,
+            *_ZEROS,
+            Tally("document-names", "document", "whose name cannot be expressed"),
+            Tally("entity-names", "entity", "numbered, because marks cannot hold names"),
+        ),
+    ),
+    Format(
+        "conll",
+        "CoNLL-2011/2012: a token per line, coreference as brackets in the last column",
+        "conll.reader:read_conll",
+        "conll.writer:write_conll",
+        sign=_BEGIN_DOCUMENT,
+        looks_like=is_conll,
+        title="CoNLL",
+        endings=(".conll", "_conll"),
+        has_columns=True,
+        columns=("tag", "parse", "lemma", "frameset", "sense", "speaker", "named_entity"),
+        losses=(
+            _CROSSING,
+            Tally(
+                "overlapping-mentions",
+                "token",
+                "on which a mention ends and another one of its entity begins: the official scorer "
+                "v8.01 reads these as other mentions",
+            ),
+            _GAPS,
+            Tally("blank-words", "word", "with blanks, written as ‘_’"),
+            Tally(
+                "changed-values",
+                "value",
+                "of token columns with blanks or the like, written as ‘_’",
+            ),
+            Tally("document-names", "document", "whose name CoNLL cannot express as it is"),
+            Tally(
+                "entity-names",
+                "entity",
+                "numbered, because the official scorer reads only numbers",
+            ),
+        ),
+        cutter="ranges:find_conll",
+    ),
+)
+
+FORMATS = {format.name: format for format in _DECLARED}
+
+# How language models write coreference; `llm` finds out which of them it is.
+_ANSWERS = {
+    "llm": "answers of language models in any of the styles below, read against a key",
+    "llm-crac": "CRAC's marks after words, repaired: `Ada|[e1] met`",
+    "llm-bracket": "brackets that open with the entity: `[e1 Ada]`, `[1 Ada]`",
+    "llm-markdown": "links: `[Ada](#cluster_1)`",
+    "llm-xml": 'XML-like tags: `<m id="1">Ada</m>`, `<e1>Ada</e1>`, MUC\'s COREF',
+    "llm-subscript": "subscripts: `[Ada]_1`",
+    "llm-hash": "hashes: `[Ada]#1`",
+    "llm-colon": "numbers after colons: `[Ada: 1]`",
+    "llm-seq2seq": "Seq2seqCoref's: `<m> Ada | 1 </m>`",
+    "llm-mask": "CorefInst's: `<m>Ada</m>#1`",
+    "llm-curly": "braces: `{{Ada|1}}`",
+    "llm-tanl": "TANL's, linked by words: `[ she | Ada ]`",
+    "llm-link-append": "link-append's links with the words after mentions",
+    "llm-qa": "questions and answers: `*It* refers to [the park]`",
+    "llm-json": "JSON of clusters, of strings or objects, broken or not",
+    "llm-lines": 'a line for each entity: `Entity 1: "Ada"; "she"`',
+}
+# The first line has the key of an answer, and none of a corpus.
+_ANSWER_SIGN = (
+    rb'\A\s*+(?=[^\n]*"(answer|output|response|completion|prediction|generated_text|generation|'
+    rb'choices|candidates|message|result|content)"\s*:)'
+    rb'(?![^\n]*"(sentences|tokens|clusters|mention_clusters|clusters_token_offsets)"\s*:)'
+    rb'(\[\s*)?\{\s*"'
+)
+ANSWERS = {
+    name: Format(
+        name,
+        summary,
+        "answers.reading:read_answers",
+        sign=_ANSWER_SIGN if name == "llm" else b"",
+        needs_key=True,
+    )
+    for name, summary in _ANSWERS.items()
+}
 
 
 class UnknownFormatError(InputError):
@@ -70,7 +389,9 @@ def detect_format(head: bytes, file: str) -> Format:
             "saved results",
         )
     for candidate in (ANSWERS["llm"], *FORMATS.values()):  # which is JSON, too
-        if candidate.looks_like(head):
+        if candidate.sign and re.search(candidate.sign, head):
+            return candidate
+        if candidate.looks_like is not None and candidate.looks_like(head):
             return candidate
     if not head.strip():
         raise UnknownFormatError("there is only white space", file=file, fix="check the path")

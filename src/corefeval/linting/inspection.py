@@ -12,7 +12,8 @@ from corefeval.diagnostics import InputError, PairingError, excerpt, list_names,
 from corefeval.formats import files_of, format_of, read
 from corefeval.formats.conll.layout import Layout
 from corefeval.formats.conll.repair import Repair
-from corefeval.formats.registry import Format, find_format
+from corefeval.formats.declarations import Format
+from corefeval.formats.registry import find_format
 from corefeval.formats.source import Oddity, Source, read_source
 from corefeval.linting.findings import KINDS, SEVERITIES, Finding, Locator, from_error
 from corefeval.linting.oddities import Contents, conll_findings, document_findings, mention_findings

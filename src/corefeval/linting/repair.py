@@ -13,7 +13,8 @@ import numpy as np
 from corefeval.diagnostics import InputError, Notice, UsageError, plural
 from corefeval.files import is_stream
 from corefeval.formats import files_of, write
-from corefeval.formats.registry import Format, find_format
+from corefeval.formats.declarations import Format
+from corefeval.formats.registry import find_format
 from corefeval.formats.source import Source
 from corefeval.linting.findings import Finding
 from corefeval.linting.inspection import Inspection, inspect, inspect_source
@@ -124,8 +125,7 @@ def _form(format: Format, source: Source) -> str:
     """The format to write; for JSON of any kind, the kind that the records have."""
     if format.name != "json":
         return format.name
-    from corefeval.formats.json.kinds import kind_of
-    from corefeval.formats.json.parsing import records_of
+    from corefeval.formats.json.records import kind_of, records_of
 
     kinds = list(dict.fromkeys(kind_of(record) for record in records_of(source)))
     if len(kinds) != 1:

@@ -14,7 +14,7 @@ from corefeval.diagnostics import InputError, UsageError, excerpt
 from corefeval.formats import files_of
 from corefeval.formats.answers.documents import KeyTexts
 from corefeval.formats.detection import is_answers
-from corefeval.formats.json.parsing import Record, records_of
+from corefeval.formats.json.records import Record, records_of
 from corefeval.formats.source import Source, read_source
 from corefeval.formats.standoff import document_id
 

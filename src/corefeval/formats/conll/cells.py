@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from corefeval.formats.conll.bitmaps import windows
+from corefeval.formats.conll.columns import windows
 from corefeval.formats.conll.lines import NEWLINE, RETURN, TAB
 from corefeval.formats.conll.tokens import ConllLines
 from corefeval.model.arrays import (
@@ -243,22 +243,18 @@ def match_brackets(
         return closing, halves
     halves = halves[stable_order(entity[halves])]
     group = entity[halves]
-    plain = _plain_groups(group, opens[halves])
+    # Where an entity opens and closes in turns, without nesting or mistakes.
+    first = np.flatnonzero(np.concatenate(([True], group[1:] != group[:-1])))
+    size = np.diff(np.append(first, group.size))
+    place = np.arange(group.size) - np.repeat(first, size)
+    in_turn = opens[halves] == (place % 2 == 0)
+    good = np.logical_and.reduceat(in_turn, first) & (size % 2 == 0)
+    plain = np.repeat(good, size)
     simple = halves[plain]
     closing[simple[0::2]] = simple[1::2]
     nested = halves[~plain]
     unmatched = _match_nested(closing, nested, entity, opens) if nested.size else nested
     return closing, unmatched
-
-
-def _plain_groups(group: IntArray, opens: BoolArray) -> BoolArray:
-    """Where a bracket's entity opens and closes in turns, without nesting or mistakes."""
-    first = np.flatnonzero(np.concatenate(([True], group[1:] != group[:-1])))
-    size = np.diff(np.append(first, group.size))
-    place = np.arange(group.size) - np.repeat(first, size)
-    in_turn = opens == (place % 2 == 0)
-    good = np.logical_and.reduceat(in_turn, first) & (size % 2 == 0)
-    return np.repeat(good, size)
 
 
 def _match_nested(

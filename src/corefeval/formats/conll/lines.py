@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corefeval.formats.conll.bitmaps import BLANK_BYTE, bytes_at, lowest, place, reversed_bits
+from corefeval.formats.conll.columns import BLANK_BYTE, bytes_at, lowest_place
 from corefeval.formats.source import Source
 from corefeval.model.arrays import BoolArray, ByteArray, IntArray
 
@@ -49,20 +49,9 @@ class Lines:
     is_plain: bool
     underscores: bool
 
-    def __len__(self) -> int:
-        return self.kind.size
-
-    def starts(self, lines: Any) -> IntArray:
-        """Where some lines start."""
-        start: IntArray = self.before[lines]
-        start += 1
-        return start
-
-    def cells(self, data: ByteArray, lines: IntArray) -> Cells:
-        """Where the last cells of the MARKED `lines` start, and their last eight bytes."""
-        if lines.size == self.cell.size:  # no line became MARKED after the first sight
-            return self.cell, self.text
-        return find_cells(data, self.starts(lines), self.end[lines])
+    def read_line(self, data: ByteArray, line: int) -> bytes:
+        """The bytes of a line."""
+        return data[self.before[line] + 1 : self.end[line]].tobytes()
 
     def change(self, lines: Any, end: Any, kind: Any) -> None:
         """Set new ends and kinds of some lines."""
@@ -77,12 +66,12 @@ def split_lines(data: ByteArray) -> tuple[ByteArray, Lines]:
     if data.size and (data[-1] != NEWLINE or data.size == 1):
         data = np.append(data, np.uint8(NEWLINE))
     lines = _find_lines(data)
-    if len(lines) == 1 and (data == RETURN).any():  # an old Mac wrote returns alone
+    if lines.kind.size == 1 and (data == RETURN).any():  # an old Mac wrote returns alone
         data = np.where(data == RETURN, np.uint8(NEWLINE), data)
         lines = _find_lines(data)
     spaced = np.flatnonzero(lines.kind == SPACED)
     if spaced.size:
-        start = lines.starts(spaced)
+        start = lines.before[spaced] + 1
         end = _trim(data, start, lines.end[spaced])
         kind, underscores = _kinds(data, start, end)
         lines.change(spaced, end, kind)
@@ -151,7 +140,9 @@ def find_cells(data: ByteArray, start: IntArray, end: IntArray) -> Cells:
     text = np.zeros(end.size, dtype=np.uint64)
     if data.size >= _WINDOW:
         window = bytes_at(data, np.maximum(end - _WINDOW, 0), _WINDOW)
-        width = place(lowest(reversed_bits(window <= BLANK_BYTE, _WINDOW)))
+        # The bits of the bytes in each window, the last byte in the lowest bit.
+        blank = np.packbits(window <= BLANK_BYTE).view(">u4").astype(np.uint32)
+        width = lowest_place(blank)
         first = np.where((width < _WINDOW) & (end >= _WINDOW), end - width, -1)
         text = window.view("<u8")[_WINDOW // 8 - 1 :: _WINDOW // 8] >> _CUTS[width]
     for line in (first < 0).nonzero()[0].tolist():
@@ -191,7 +182,7 @@ def places_of(mask: BoolArray) -> IntArray:
     positions *= _GROUP
     (several,) = (bits & (bits - _ONE) != 0).nonzero()
     begin = positions[several]
-    positions += _lowest_bit(bits)
+    positions += lowest_place(bits)
     if not several.size:
         return positions
     number = np.bitwise_count(bits)
@@ -201,16 +192,10 @@ def places_of(mask: BoolArray) -> IntArray:
     while place.size:
         bits &= bits - _ONE  # takes away the lowest
         place += 1
-        positions[place] = begin + _lowest_bit(bits)
+        positions[place] = begin + lowest_place(bits)
         (several,) = (bits & (bits - _ONE) != 0).nonzero()
         bits, begin, place = bits[several], begin[several], place[several]
     return positions
-
-
-def _lowest_bit(bits: NDArray[np.uint16]) -> NDArray[np.uint8]:
-    """The number of the lowest set bit of each integer."""
-    number: NDArray[np.uint8] = np.bitwise_count((bits - _ONE) & ~bits)
-    return number
 
 
 def _trim(data: ByteArray, start: IntArray, end: IntArray) -> IntArray:
@@ -246,11 +231,13 @@ def find_hash_tokens(
     promising = [
         (line, cells)
         for line in candidates
-        if len(cells := _cells(source, lines, line)) > 1 and is_coreference(cells[-1])
+        if len(cells := split_cells(lines.read_line(source.data, line))) > 1
+        and is_coreference(cells[-1])
     ]
     if not promising:
         return
     token_lines = np.flatnonzero(lines.kind > COMMENT)
+    tokens: list[tuple[int, list[bytes]]] = []
     alone: dict[int, list[tuple[int, list[bytes]]]] = {}
     for line, cells in promising:
         document = int(np.searchsorted(begin, line)) - 1
@@ -265,24 +252,18 @@ def find_hash_tokens(
         ]
         if not neighbours:
             alone.setdefault(document, []).append((line, cells))
-        elif len(cells) in {len(_cells(source, lines, neighbour)) for neighbour in neighbours}:
-            _make_token(source, lines, line, cells)
+        elif len(cells) in {
+            len(split_cells(lines.read_line(source.data, neighbour))) for neighbour in neighbours
+        }:
+            tokens.append((line, cells))
     for members in alone.values():
-        if len({len(cells) for _, cells in members}) == 1:
-            for line, cells in members:
-                _make_token(source, lines, line, cells)
+        tokens += members if len({len(cells) for _, cells in members}) == 1 else []
+    for line, cells in tokens:
+        text = lines.read_line(source.data, line).rstrip(BLANKS)
+        end_of_text = lines.before[line] + 1 + len(text)
+        lines.change(line, end_of_text, UNMARKED if cells[-1] in (b"-", b"_") else MARKED)
 
 
 def is_coreference(cell: bytes) -> bool:
     """Whether a cell could be the last one of a token's line."""
     return _COREFERENCE.fullmatch(cell) is not None
-
-
-def _make_token(source: Source, lines: Lines, line: int, cells: list[bytes]) -> None:
-    start = int(lines.starts(line))
-    text = source.data[start : lines.end[line]].tobytes().rstrip(BLANKS)
-    lines.change(line, start + len(text), UNMARKED if cells[-1] in (b"-", b"_") else MARKED)
-
-
-def _cells(source: Source, lines: Lines, line: int) -> list[bytes]:
-    return split_cells(source.data[int(lines.starts(line)) : lines.end[line]].tobytes())

@@ -207,7 +207,7 @@ def adopt_strays(source: Source, lines: Lines, outline: Outline, repairs: list[R
     declared = list(zip(outline.identifiers, outline.begin, outline.end, strict=True))
     strays = []
     before = -1
-    for _, begin, end in (*declared, (None, len(lines), 0)):
+    for _, begin, end in (*declared, (None, lines.kind.size, 0)):
         first, last = np.searchsorted(token_lines, (before, begin)).tolist()
         if last > first:
             name = DocumentId(source.stem)
@@ -215,8 +215,7 @@ def adopt_strays(source: Source, lines: Lines, outline: Outline, repairs: list[R
             taken.add(name)
             strays.append((name, before, begin))
             line = int(token_lines[first])
-            text = source.data[int(lines.starts(line)) : lines.end[line]].tobytes()
-            error = stray_token(source, line, text)
+            error = stray_token(source, line, lines.read_line(source.data, line))
             done = f"put {plural(last - first, 'token')} into a document {excerpt(str(name))}"
             repairs.append(Repair("stray-tokens", error, done, str(name)))
         before = end
@@ -286,11 +285,11 @@ def read_outline(
     """Find the documents; `#` lines that turn out to be tokens change their kind in `lines`."""
     repeated: list[tuple[int, InputError]] | None = None if repairs is None else []
     view = source.data.data
-    starts, ends = lines.starts(comments).tolist(), lines.end[comments].tolist()
+    starts, ends = (lines.before[comments] + 1).tolist(), lines.end[comments].tolist()
     texts = [view[start:end].tobytes() for start, end in zip(starts, ends, strict=True)]
     outline = _usual_outline(source, comments, texts)
     if outline is None:
-        outline = outline_of(source, zip(comments, texts, strict=True), len(lines), repeated)
+        outline = outline_of(source, zip(comments, texts, strict=True), lines.kind.size, repeated)
     if repairs is not None and repeated is not None:
         rename_repeated(outline, repeated, repairs)
         adopt_strays(source, lines, outline, repairs)

@@ -8,17 +8,16 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from corefeval.formats.conll.bitmaps import (
+from corefeval.formats.conll.columns import (
     BLANK_BYTE,
     Bitmap,
     bits,
-    blank_bits,
     bytes_at,
-    lowest,
-    place,
+    coded_cells,
+    lowest_place,
+    nth_set,
     windows,
 )
-from corefeval.formats.conll.columns import blank_bitmap, coded_column
 from corefeval.formats.conll.layout import (
     Layout,
     Sample,
@@ -29,7 +28,7 @@ from corefeval.formats.conll.layout import (
 )
 from corefeval.formats.conll.lines import split_cells
 from corefeval.formats.source import Source
-from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
+from corefeval.model.arrays import BoolArray, ByteArray, IntArray, ragged_arange
 from corefeval.model.categories import Categories
 from corefeval.model.tokens import Rows, Sentences, Tokens, TokenTable, rows_of_tokens
 
@@ -50,6 +49,10 @@ def _run(rows: Rows) -> IntArray | slice:
         return slice(rows.start, rows.stop)
     first = int(rows[0])
     return slice(first, first + rows.size) if (np.diff(rows) == 1).all() else rows
+
+
+def _is_blank(characters: ByteArray) -> BoolArray:
+    return characters <= BLANK_BYTE
 
 
 def word_of(lines: ConllLines, row: int) -> bytes:
@@ -107,10 +110,11 @@ def _equal_words(
         right, right_found = _word_starts(response, response_rows)
         key_bytes = bytes_at(lines.origin.data, left, _NARROW)
         response_bytes = bytes_at(response.origin.data, right, _NARROW)
-        end = lowest(blank_bits(key_bytes, _NARROW))
-        same_end = (end == lowest(blank_bits(response_bytes, _NARROW))) & (end != 0)
-        differing = bits(key_bytes != response_bytes, _NARROW) & (end - end.dtype.type(1))
-        equal = left_found & right_found & same_end & (differing == 0)
+        end = lowest_place(bits(key_bytes <= BLANK_BYTE, _NARROW))
+        response_end = lowest_place(bits(response_bytes <= BLANK_BYTE, _NARROW))
+        first_difference = lowest_place(bits(key_bytes != response_bytes, _NARROW))
+        equal = left_found & right_found & (end == response_end) & (end < _NARROW)
+        equal &= first_difference >= end
     # What did not fit into the windows, or stands too near the end of the file for one.
     for index in np.flatnonzero(~equal).tolist():
         equal[index] = word_of(lines, int(rows[index])) == word_of(
@@ -125,12 +129,12 @@ def _word_starts(lines: ConllLines, rows: IntArray) -> tuple[IntArray, BoolArray
     """Where each line's word starts, and whether it was found there."""
     data, window, limit = lines.origin.data, lines.line_start[rows], lines.line_end[rows]
     last_window = data.size - _WIDE
-    blank = blank_bits(bytes_at(data, np.minimum(window, last_window), _WIDE), _WIDE)
+    blank = bits(bytes_at(data, np.minimum(window, last_window), _WIDE) <= BLANK_BYTE, _WIDE)
     starts = ~blank & (blank << _ONE | _ONE)
     nth, before = starts, _cells_before_word(lines)
     for _ in range(before):
         nth = nth & (nth - _ONE)
-    word = window + place(lowest(nth))
+    word = window + lowest_place(nth)
     is_found = (nth != 0) & (word < limit) & (window <= last_window)
     # Long names push the word out of the window: go on behind it, knowing what was passed there.
     missing = before - np.bitwise_count(starts).astype(np.int64)
@@ -141,12 +145,12 @@ def _word_starts(lines: ConllLines, rows: IntArray) -> tuple[IntArray, BoolArray
         if not active.size:
             break
         window[active] += _WIDE
-        blank = blank_bits(bytes_at(data, window[active], _WIDE), _WIDE)
+        blank = bits(bytes_at(data, window[active], _WIDE) <= BLANK_BYTE, _WIDE)
         starts = ~blank & (blank << _ONE | after_blank[active])
         ahead = np.bitwise_count(starts)
         for passed in range(before):
             starts = np.where(missing[active] > passed, starts & (starts - _ONE), starts)
-        word[active] = window[active] + place(lowest(starts))
+        word[active] = window[active] + lowest_place(starts)
         is_found[active] = (ahead > missing[active]) & (word[active] < limit[active])
         missing[active] -= ahead
         after_blank[active] = blank >> np.uint64(_WIDE - 1)
@@ -185,7 +189,7 @@ class ConllLines:
     @cached_property
     def blanks(self) -> Bitmap:
         """Where the blanks of the file are."""
-        return blank_bitmap(self.origin.data)
+        return Bitmap(self.origin.data, _is_blank)
 
     @cached_property
     def with_tokens(self) -> tuple[IntArray, IntArray]:
@@ -254,32 +258,28 @@ class ConllLines:
         return None
 
     def read_column(self, number: int, rows: IntArray) -> Categories:
-        """The cells of a column, counted from 1, on some lines."""
-        return coded_column(self, rows, number)
+        """The cells of a column, counted from 1, on some lines; nothing on shorter lines.
 
-    def cells(self, token: int) -> list[str]:
-        """All cells of a token's line, as text."""
-        return [self._decoded(token, cell) for cell in self._cells(token)]
+        Cells are separated by runs of blanks. A line begins behind a newline, which is a blank too,
+        so that a cell begins wherever a run of blanks ends.
+        """
+        blanks = self.blanks
 
-    def _cells(self, token: int) -> list[bytes]:
-        return split_cells(
-            self.origin.data[self.line_start[token] : self.line_end[token]].tobytes()
-        )
+        def bounds(piece: slice) -> tuple[IntArray, IntArray]:
+            line_start, limit = self.line_start[rows[piece]], self.line_end[rows[piece]]
+            start = nth_set(blanks.ends_of_runs, line_start, limit, number - 1)
+            return start, nth_set(blanks.after, start, limit, 0)
 
-    def _decoded(self, token: int, cell: bytes) -> str:
-        return self.origin.decode(cell, self.line_number[token])
+        def decode(texts: list[bytes], cells: list[int]) -> list[str]:
+            return self.origin.decode_all(texts, lambda n: self.line_number[rows[cells[n]]])
 
-    def rows_before_coreference(self, first: int, count: int) -> list[list[str]]:
-        """All cells of some lines that follow each other, but the coreference cells."""
-        return [
-            [
-                self._decoded(row, cell)
-                for cell in split_cells(
-                    self.origin.data[self.line_start[row] : self.prefix_end[row]].tobytes()
-                )
-            ]
-            for row in range(first, first + count)
-        ]
+        return coded_cells(self.origin.data, rows.size, bounds, decode)
+
+    def cells(self, row: int, *, coreference: bool = True) -> list[str]:
+        """The cells of a line as text, with or without that of coreference."""
+        end = (self.line_end if coreference else self.prefix_end)[row]
+        line = self.origin.data[self.line_start[row] : end].tobytes()
+        return [self.origin.decode(cell, self.line_number[row]) for cell in split_cells(line)]
 
     def n_cells(self, rows: IntArray) -> IntArray:
         """The number of cells on each of some token lines."""

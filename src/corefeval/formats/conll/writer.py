@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from corefeval.formats.conll.layout import COLUMNS
 from corefeval.formats.conll.tokens import ConllLines
+from corefeval.formats.declarations import Written
 from corefeval.formats.losses import (
     bracket_mentions,
     check_distinct,
@@ -17,7 +18,6 @@ from corefeval.formats.losses import (
     nested_mentions,
     note_losses,
 )
-from corefeval.formats.registry import Written
 from corefeval.model import Corpus, Document, DocumentId, Mention
 from corefeval.model.identity import unbroken_word
 
@@ -111,7 +111,8 @@ def _rows(
     n_tokens = int(tokens.counts[document.index])
     if isinstance(tokens.lines, ConllLines):
         first = int(tokens.run_first[document.index])
-        return tokens.lines.rows_before_coreference(first, n_tokens), set(sentence_starts)
+        rows = range(first, first + n_tokens)
+        return [tokens.lines.cells(row, coreference=False) for row in rows], set(sentence_starts)
     columns = {name: tokens.column(document.index, name) for name in tokens.columns}
     for name in columns.keys() & COLUMNS.keys() - {"word", "document", "part", "number"}:
         counts["changed-values"] += sum(

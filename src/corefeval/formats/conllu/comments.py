@@ -8,8 +8,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.formats.conll.bitmaps import BLANK_BYTE
-from corefeval.formats.conll.columns import coded_cells
+from corefeval.formats.conll.columns import BLANK_BYTE, coded_cells
 from corefeval.formats.conll.lines import HASH_BYTE
 from corefeval.formats.conllu.scan import Scan
 from corefeval.formats.source import Source

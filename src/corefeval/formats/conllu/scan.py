@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.formats.conll.bitmaps import BLANK_BYTE
+from corefeval.formats.conll.columns import BLANK_BYTE
 from corefeval.formats.conll.lines import HASH_BYTE, NEWLINE, RETURN, newlines
 from corefeval.formats.source import Source
 from corefeval.model.arrays import BoolArray, ByteArray, IntArray

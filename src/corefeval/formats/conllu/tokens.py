@@ -9,8 +9,7 @@ from typing import overload
 
 import numpy as np
 
-from corefeval.formats.conll.bitmaps import Bitmap, nth_set
-from corefeval.formats.conll.columns import coded_cells
+from corefeval.formats.conll.columns import Bitmap, coded_cells, nth_set
 from corefeval.formats.conllu.comments import coded_comments, comment_lines, read_sentence_comment
 from corefeval.formats.conllu.scan import N_COLUMNS, TAB, Scan
 from corefeval.formats.source import Source

@@ -10,6 +10,7 @@ import numpy as np
 
 from corefeval.formats.conllu.scan import without_coreference
 from corefeval.formats.conllu.tokens import COLUMNS, ConlluLines
+from corefeval.formats.declarations import Written
 from corefeval.formats.losses import (
     check_distinct,
     encode_text,
@@ -18,7 +19,6 @@ from corefeval.formats.losses import (
     relations_of,
     sentence_numbers,
 )
-from corefeval.formats.registry import Written
 from corefeval.model import BRIDGING, SPLIT, Corpus, Document, Mention, Relation
 from corefeval.model.arrays import BoolArray
 from corefeval.model.identity import plain_word

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from corefeval.formats.conllu.scan import without_coreference
 from corefeval.formats.conllu.tokens import COLUMNS as TOKEN_COLUMNS
 from corefeval.formats.conllua.cells import COLUMNS, means_else, renumber
+from corefeval.formats.declarations import Written
 from corefeval.formats.losses import (
     check_distinct,
     encode_text,
@@ -19,7 +20,6 @@ from corefeval.formats.losses import (
     sentence_numbers,
     words_of,
 )
-from corefeval.formats.registry import Written
 from corefeval.model import (
     BRIDGING,
     DEIXIS,

@@ -13,8 +13,17 @@ import numpy as np
 
 from corefeval.diagnostics import InputError, excerpt, plural
 from corefeval.formats.declarations import Tally
-from corefeval.formats.json.kinds import BOOK, CHARACTERS, KINDS, Kind, kind_of
-from corefeval.formats.json.parsing import Record, records_of, show
+from corefeval.formats.json.records import (
+    BOOK,
+    CHARACTERS,
+    KINDS,
+    Kind,
+    Record,
+    kind_of,
+    parquet_records,
+    records_of,
+    show,
+)
 from corefeval.formats.losses import ZERO, note_counts
 from corefeval.formats.source import Source
 from corefeval.model import Corpus, CorpusBuilder, DocumentId, join
@@ -38,10 +47,15 @@ _ODDITIES = (
 
 def read_json(source: Source, *, name: str = "", kind: str = "json") -> Corpus:
     """Read JSON or JSON lines of a kind; for `json`, the keys of each record tell its kind."""
-    return read_records(records_of(source), source, name=name, kind=kind)
+    return _read_records(records_of(source), source, name=name, kind=kind)
 
 
-def read_records(
+def read_parquet(source: Source, *, name: str = "") -> Corpus:
+    """Read Parquet whose rows are records of any kind of JSON, as datasets on hubs have them."""
+    return _read_records(parquet_records(source), source, name=name)
+
+
+def _read_records(
     records: Sequence[Record], source: Source, *, name: str = "", kind: str = "json"
 ) -> Corpus:
     """The corpus of the records of a file, of one kind or for `json` of any."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from corefeval.diagnostics import InputError, excerpt, plural
 from corefeval.formats.declarations import Written
-from corefeval.formats.json.kinds import BOOK, CHARACTERS, KINDS, Kind
+from corefeval.formats.json.records import BOOK, CHARACTERS, KINDS, Kind
 from corefeval.formats.losses import count_gapped, mark_zeros, note_losses, sentence_bounds
 from corefeval.model import Corpus, Document, DocumentId
 from corefeval.model.identity import seen_word

@@ -1,4 +1,4 @@
-"""JSON and JSON lines as records, each with its line in the file."""
+"""Records of the JSON family, from JSON, JSON lines and Parquet, and the kinds of them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import json
 import re
 import reprlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from corefeval.diagnostics import InputError, excerpt, list_names
+from corefeval.diagnostics import InputError, UsageError, excerpt, list_names
+from corefeval.files import check_unpacked
 from corefeval.formats.source import Source
 
 _BLANKS = re.compile(r"[ \t\n\r]*")
@@ -177,3 +179,149 @@ def _decode(
     except ValueError as error:  # a number of more digits than Python converts
         problem, found = f"a value cannot be read: {error}", excerpt(text[position : position + 60])
     raise InputError(problem, file=file, line=line, found=found, fix=fix)
+
+
+CHARACTERS = "characters"
+BOOK = "gutenberg_key"
+_OFFSETS = "clusters_token_offsets"
+_CLUSTER_KEYS = ("clusters", "predicted_clusters")
+
+
+class Kind(NamedTuple):
+    """A kind of record.
+
+    Words stand under the key `words`, which is `sentences` (lists of words), `tokens` (words, or
+    sentences when read) or `text` (whose characters mentions count). Of the keys `clusters`, the
+    first that a record has is read, and the first is written. A mention is [start, end] in the
+    document, or with `by_sentence` [sentence, start, end] in the sentence, its end `inclusive` or
+    not. The id is written under `id`, and the words of mentions under `mention_texts`.
+
+    Records with clusters that also have all of the keys `signs` are of this kind.
+    """
+
+    id: str
+    words: str
+    clusters: tuple[str, ...]
+    signs: frozenset[str] = frozenset()
+    by_sentence: bool = False
+    inclusive: bool = True
+    mention_texts: str = ""
+    has_speakers: bool = False  # under `speakers`
+    has_characters: bool = False  # which name entities, and may hold the clusters
+    has_zeros: bool = False  # tokens that begin with ##
+
+
+# The order is the order in which kinds are tried.
+KINDS = {
+    "preco": Kind("id", "sentences", ("mention_clusters",), by_sentence=True, inclusive=False),
+    "crac-json": Kind(
+        "doc_id",
+        "tokens",
+        (_OFFSETS,),
+        signs=frozenset({"doc_id"}),
+        mention_texts="clusters_text_mentions",
+        has_zeros=True,
+    ),
+    "maverick": Kind("doc_key", "tokens", (_OFFSETS,), mention_texts="clusters_token_text"),
+    "bookcoref": Kind(
+        "doc_id",
+        "sentences",
+        _CLUSTER_KEYS,
+        signs=frozenset({"sentences", CHARACTERS}),
+        has_characters=True,
+    ),
+    "e2e": Kind(
+        "doc_key", "sentences", _CLUSTER_KEYS, signs=frozenset({"sentences"}), has_speakers=True
+    ),
+    "fastcoref": Kind(
+        "doc_key",
+        "text",
+        ("clusters",),
+        signs=frozenset({"text"}),
+        inclusive=False,
+        mention_texts="clusters_strings",
+    ),
+}
+
+
+def kind_of(record: Record) -> str:
+    """The name of the kind that a record's keys tell; an InputError where they tell none."""
+    keys = record.values.keys()
+    for name, kind in KINDS.items():
+        has_clusters = kind.has_characters or not keys.isdisjoint(kind.clusters)
+        has_other_words = kind.words == "text" and "tokens" in keys
+        if has_clusters and kind.signs <= keys and not has_other_words:
+            return name
+    raise record.error(
+        "no known kind of JSON has these keys",
+        found=record.list_keys(),
+        expected="; ".join(f"{name} ({_list_keys(kind)})" for name, kind in KINDS.items()),
+        fix="convert the file to one of these, or name its format if you know it "
+        "(llm for answers of a language model)",
+    )
+
+
+def _list_keys(kind: Kind) -> str:
+    keys = (kind.id, kind.words, kind.clusters[0], *((CHARACTERS,) if kind.has_characters else ()))
+    return ", ".join(keys)
+
+
+_VALUE_SIZE = 4  # bytes that a value takes at least when it is read
+
+
+def parquet_records(source: Source) -> list[Record]:
+    """The rows of a Parquet file as records, whose keys are the columns; there must be one.
+
+    A null is a key that the record does not have. UsageError: pyarrow is not installed.
+    """
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise UsageError("Parquet files need pyarrow: pip install pyarrow") from None
+    with _one_error(source.file, pyarrow.ArrowException):
+        rows = _read_rows(source, pyarrow)
+    if not rows:
+        raise source.error("there are no rows in the file", expected="a row for each document")
+    return [
+        Record({key: value for key, value in row.items() if value is not None}, source, number)
+        for number, row in enumerate(rows)
+    ]
+
+
+@contextmanager
+def _one_error(file: str, arrow_error: type[Exception]) -> Iterator[None]:
+    """Within, what pyarrow cannot read is an InputError."""
+    try:
+        yield
+    except (arrow_error, OSError, ValueError, KeyError, OverflowError) as error:
+        if isinstance(error, MemoryError):
+            raise
+        raise InputError(
+            "this is not a readable Parquet file",
+            file=file,
+            found=str(error).strip().split("\n")[0][:200],
+            fix="write the file again",
+        ) from None
+
+
+def _read_rows(source: Source, pyarrow: Any) -> list[dict[str, Any]]:
+    """All rows of a file; an InputError where they unpack to more than the limit."""
+    data, file = source.data, source.file
+    parquet = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(pyarrow.py_buffer(data)))
+    groups = [parquet.metadata.row_group(number) for number in range(parquet.num_row_groups)]
+    check_unpacked(sum(group.total_byte_size for group in groups), data.size, file)
+    # Damaged statistics end the process where they are looked at, but not where everything is gone
+    # through once, which takes little time and memory.
+    parquet.scan_contents()
+    chunks = [group.column(number) for group in groups for number in range(group.num_columns)]
+    # A value that is repeated often takes next to nothing in the file, but not in memory.
+    sizes = (max(c.total_uncompressed_size, _VALUE_SIZE * c.num_values) for c in chunks)
+    check_unpacked(sum(sizes), data.size, file)
+    table = parquet.read()
+    table.validate(full=True)
+    names = table.column_names
+    if len({*names}) < len(names):
+        raise source.error("a column appears twice", found=", ".join(map(repr, names)))
+    rows: list[dict[str, Any]] = table.to_pylist()
+    return rows
