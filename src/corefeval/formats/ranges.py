@@ -243,7 +243,7 @@ def find_conllu(file_range: Ranges, source: Source, stream: IO[bytes]) -> Ranges
 
     `# global.Entity` holds until the next such line, so that documents inherit it.
     """
-    from corefeval.formats.conllu.comments import TELLING, read_comment, repetition_error
+    from corefeval.formats.conllu.scan import TELLING, read_comment, repetition_error
 
     begin, size = file_range.bounds.tolist()
     seen: dict[DocumentId, int] = {}
@@ -281,7 +281,7 @@ def find_conllu(file_range: Ranges, source: Source, stream: IO[bytes]) -> Ranges
 
 def find_conllua(file_range: Ranges, source: Source, stream: IO[bytes]) -> Ranges | None:
     """The documents of CoNLL-U Plus, which begin with `# newdoc` and inherit `# global.columns`."""
-    from corefeval.formats.conllu.comments import read_comment
+    from corefeval.formats.conllu.scan import read_comment
 
     begin, size = file_range.bounds.tolist()
     starts: dict[DocumentId, int] = {}

@@ -1,20 +1,30 @@
-"""Findings: what is odd about a file, and where it is; their kinds are in `kinds.toml`."""
+"""Findings: what is odd about a file, and where; those about documents and lines of files.
+
+Their kinds are in `kinds.toml`.
+"""
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
 from typing import Literal
 
-from corefeval.diagnostics import InputError
+import numpy as np
+
+from corefeval.diagnostics import InputError, Notice, excerpt, plural
+from corefeval.formats.conll.lines import OFFICIAL_DOCUMENT
+from corefeval.formats.conll.repair import Repair
 from corefeval.formats.conll.tokens import ConllLines
-from corefeval.model import Corpus, Document, Mention
-from corefeval.model.text_tokens import text_of
+from corefeval.formats.conllu.tokens import ConlluLines
+from corefeval.formats.source import Source
+from corefeval.model import IDENTITY, Corpus, Document, Mention
+from corefeval.model.text_tokens import has_texts, text_of
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
@@ -168,3 +178,123 @@ class Locator:
         lines = tokens.lines
         is_narrow = isinstance(lines, ConllLines) and lines.n_columns > 1
         return lines.n_columns - 1 if is_narrow and isinstance(lines, ConllLines) else None
+
+
+def document_findings(locator: Locator) -> Iterator[Finding]:
+    """All findings about documents, and about the file as a whole."""
+    corpus = locator.corpus
+    if corpus.tokens is not None:
+        counts = corpus.tokens.counts
+        for index in np.flatnonzero(counts == 0).tolist():
+            yield locator.about_document("empty-document", index, "no tokens")
+        if int(counts.sum()) == 1:
+            index = int(np.argmax(counts))
+            yield locator.about_document("one-token-file", index, "one token in all", 0)
+        else:
+            for index in np.flatnonzero(counts == 1).tolist():
+                yield locator.about_document("one-token-document", index, "one token", 0)
+    yield from _find_word_ids(locator)
+    yield from whole_file_findings(locator.file, Contents.of(corpus), corpus.notices)
+
+
+def _find_word_ids(locator: Locator) -> Iterator[Finding]:
+    tokens = locator.corpus.tokens
+    lines = None if tokens is None else tokens.lines
+    if tokens is None or not isinstance(lines, ConlluLines):
+        return
+    scan = lines.scan
+    for index, (first, count) in enumerate(zip(tokens.run_first, tokens.counts, strict=True)):
+        bounds = np.searchsorted(scan.misnumbered, (first, first + count))
+        for row in scan.misnumbered[slice(*bounds)].tolist():
+            number, word = scan.text(int(scan.token_line[row])).split(b"\t", 2)[:2]
+            shown_word = excerpt(lines.origin.decode(word))
+            message = f"{shown_word} has number {number.decode()}, which is out of order"
+            yield locator.about_document("word-ids", index, message, row - int(first))
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """How much a file contains; `tokens` is None where it has no tokens."""
+
+    documents: int
+    tokens: int | None
+    entities: int
+    mentions: int
+    singletons: int
+
+    @staticmethod
+    def of(corpus: Corpus) -> Contents:
+        """The contents of a corpus."""
+        tokens, identity = corpus.tokens, corpus.keep_layer(IDENTITY)
+        sizes = identity.entity_sizes
+        return Contents(
+            len(corpus.documents),
+            None if tokens is None or has_texts(tokens) else int(tokens.counts.sum()),
+            int((sizes > 0).sum()),
+            identity.n_mentions,
+            int((sizes == 1).sum()),
+        )
+
+    @staticmethod
+    def total(parts: Sequence[Contents]) -> Contents:
+        """The contents of several parts of a file together."""
+        tokens = [part.tokens for part in parts if part.tokens is not None]
+        return Contents(
+            sum(part.documents for part in parts),
+            sum(tokens) if len(tokens) == len(parts) else None,
+            sum(part.entities for part in parts),
+            sum(part.mentions for part in parts),
+            sum(part.singletons for part in parts),
+        )
+
+
+# Kinds of notices for which there are findings with the numbers of lines, too.
+_WITH_LINES = ("unfinished-file", "word-ids")
+
+
+def whole_file_findings(
+    file: str | None, contents: Contents, notices: Iterable[Notice]
+) -> Iterator[Finding]:
+    """Findings about a file as a whole."""
+    for notice in notices:
+        if notice.kind not in _WITH_LINES:
+            yield Finding("reading-notice", notice.message, file)
+    if not contents.mentions:
+        documents = plural(contents.documents, "document")
+        yield Finding("no-mentions", f"no mentions in {documents}", file)
+    if single := contents.singletons:
+        entities = plural(contents.entities, "entity")
+        verb = "has" if single == 1 else "have"
+        yield Finding("singletons", f"{single:,} of {entities} {verb} one mention", file)
+
+
+# A document line as corefeval reads it, whether or not the official scorer does.
+_DOCUMENT_LINE = re.compile(rb"(?im)^#[^\S\n]*begin[^\S\n]+document\b[^\n]*")
+_END_LINE = re.compile(rb"(?i)#\s*end\s+document\b")
+
+
+def conll_findings(source: Source, repairs: Iterable[Repair]) -> Iterator[tuple[Finding, str]]:
+    """Findings about the lines of a CoNLL file, each with what a repair does about it."""
+    for repair in repairs:
+        yield from_error(repair.error, repair.kind, document=repair.document), repair.done
+    data = source.data.tobytes()
+    yield from _find_unfinished(source, data)
+    line, seen = 1, 0
+    for match in _DOCUMENT_LINE.finditer(data):
+        if not OFFICIAL_DOCUMENT.match(match[0]):
+            line += data.count(b"\n", seen, match.start())
+            seen = match.start()
+            text = excerpt(match[0].decode(source.encoding, "replace").strip())
+            place = source.line(line - 1)
+            finding = Finding("document-line", f"found {text}", source.file, place)
+            yield finding, "written as the official scorer reads it"
+
+
+def _find_unfinished(source: Source, data: bytes) -> Iterator[tuple[Finding, str]]:
+    """A file whose last document does not end, which may mean that the file was cut."""
+    last = data.rstrip().rpartition(b"\n")[2]
+    if last and not _END_LINE.match(last):
+        text = excerpt(last.decode(source.encoding, "replace").strip())
+        line = source.line(data.rstrip().count(b"\n"))
+        finding = Finding("unfinished-file", f"the last line is {text}", source.file, line)
+        yield finding, "an ‘#end document’ line added"

@@ -15,13 +15,22 @@ from corefeval.formats.conll.repair import Repair
 from corefeval.formats.declarations import Format
 from corefeval.formats.registry import find_format
 from corefeval.formats.source import Oddity, Source, read_source
-from corefeval.linting.findings import KINDS, SEVERITIES, Finding, Locator, from_error
-from corefeval.linting.oddities import Contents, conll_findings, document_findings, mention_findings
-from corefeval.linting.statements import answer_findings, matching_findings, relation_findings
+from corefeval.linting.findings import (
+    KINDS,
+    SEVERITIES,
+    Contents,
+    Finding,
+    Locator,
+    conll_findings,
+    document_findings,
+    from_error,
+)
+from corefeval.linting.oddities import matching_findings, mention_findings, relation_findings
 from corefeval.model import Corpus, DocumentId, TokenDifference, Tokens, find_difference, join
 from corefeval.model.arrays import IntArray
 from corefeval.model.corpus import match_documents
 from corefeval.model.identity import mention_codes
+from corefeval.model.ledger import Entry, Ledger
 from corefeval.pairing.documents import find_similar, partners
 from corefeval.pairing.mismatches import ENOUGH, MISMATCH, advise, find_suspects
 from corefeval.pairing.texts import on_tokens
@@ -130,13 +139,58 @@ def _inspect_answers(
         corpus = read(path, format=format.name, encoding=encoding, key=against)
     except InputError as error:
         return Inspection(path, (from_error(error, file=path),), format)
-    findings = [] if corpus.ledger is None else list(answer_findings(corpus.ledger, path))
+    findings = [] if corpus.ledger is None else list(_answer_findings(corpus.ledger, path))
     ledger_kinds = {finding.kind for finding in findings}
     further_notices = tuple(notice for notice in corpus.notices if notice.kind not in ledger_kinds)
     locator = Locator(corpus.with_details(notices=further_notices), path)
     # Tokens, and so their lines, are the key's.
     findings += [replace(finding, line=None) for finding in _corpus_findings(locator, against)]
     return Inspection(path, tuple(grade(findings)), format, corpus)
+
+
+def _answer_findings(ledger: Ledger, file: str) -> Iterator[Finding]:
+    """A finding for each mention that was lost, changed, repeated or repaired, with its words.
+
+    Also one for each document whose answer ends early or cannot be read at all.
+    """
+    for entry in ledger.entries:
+        kind = _kind_of_entry(entry)
+        if kind:
+            yield _about_entry(kind, entry, file, entry.why or entry.state)
+        if entry.places > 1 and entry.state != "lost":
+            message = f"occurs {entry.places:,} times in the text"
+            yield _about_entry("llm-ambiguous", entry, file, message)
+    written = {entry.document for entry in ledger.entries}
+    for answer in ledger.documents:
+        if answer.document not in written:
+            message = (
+                f"nothing can be read ({answer.finish})" if answer.finish else "nothing can be read"
+            )
+            yield Finding("llm-refusal", message, file, document=answer.document)
+        elif answer.ends_early or answer.finish == "length":
+            share = answer.reached / max(answer.tokens, 1)
+            tokens = f"{answer.reached:,} of {answer.tokens:,} tokens ({share:.0%})"
+            message = f"the answer ends after {tokens}"
+            message += f"; it says {answer.finish}" if answer.finish else ""
+            yield Finding("llm-cut", message, file, document=answer.document)
+
+
+def _kind_of_entry(entry: Entry) -> str:
+    if entry.state == "lost":
+        return "llm-invented" if "not in the document" in entry.why else "llm-lost"
+    if entry.state == "repeated":
+        return "llm-repeated"
+    mended = ("never closed", "never opened", "another number")
+    if any(words in entry.why for words in mended):
+        return "llm-unclosed"
+    return "llm-changed" if entry.state == "changed" else ""
+
+
+def _about_entry(kind: str, entry: Entry, file: str, message: str) -> Finding:
+    span = (entry.start, entry.end) if entry.is_placed else None
+    place = f"of entity {excerpt(entry.entity)}, at character {entry.where:,} of the answer"
+    message = f"{place}: {message}"
+    return Finding(kind, message, file, document=entry.document, span=span, text=entry.written)
 
 
 def inspect_source(

@@ -1,26 +1,25 @@
-"""Findings about mentions, about documents, and about the lines of CoNLL files."""
+"""Findings about mentions, and what they state: heads, minimum spans, relations."""
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 
 import numpy as np
 
-from corefeval.diagnostics import Notice, excerpt, plural
-from corefeval.formats.conll.lines import OFFICIAL_DOCUMENT
-from corefeval.formats.conll.repair import Repair
+from corefeval.diagnostics import excerpt, plural
+from corefeval.formats.conllu.reader import stated_heads
 from corefeval.formats.conllu.tokens import ConlluLines
-from corefeval.formats.source import Source
-from corefeval.linting.findings import Finding, Locator, from_error
-from corefeval.model import DEIXIS, IDENTITY, LAYERS, Corpus
+from corefeval.linting.findings import Finding, Locator
+from corefeval.model import DEIXIS, LAYERS, Corpus, Tokens
 from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.bridging import bridging_pairs
 from corefeval.model.identity import mention_codes
-from corefeval.model.text_tokens import has_texts
+from corefeval.model.sets import find_elements
+from corefeval.model.tokens import documents_of_tokens
+from corefeval.pairing.node_alignment import encode_id
 
 _TRIED = 64
 _NAMED = 10
@@ -246,121 +245,164 @@ def _find_on_blanks(locator: Locator) -> Iterator[Finding]:
                 yield locator.about_mention("blank-tokens", row, message)
 
 
-def document_findings(locator: Locator) -> Iterator[Finding]:
-    """All findings about documents, and about the file as a whole."""
-    corpus = locator.corpus
-    if corpus.tokens is not None:
-        counts = corpus.tokens.counts
-        for index in np.flatnonzero(counts == 0).tolist():
-            yield locator.about_document("empty-document", index, "no tokens")
-        if int(counts.sum()) == 1:
-            index = int(np.argmax(counts))
-            yield locator.about_document("one-token-file", index, "one token in all", 0)
-        else:
-            for index in np.flatnonzero(counts == 1).tolist():
-                yield locator.about_document("one-token-document", index, "one token", 0)
-    yield from _find_word_ids(locator)
-    yield from whole_file_findings(locator.file, Contents.of(corpus), corpus.notices)
+_NO_DEPENDENCIES = ("", "_")
+_ROOT = encode_id("0")
+_LISTED = 3
 
 
-def _find_word_ids(locator: Locator) -> Iterator[Finding]:
-    tokens = locator.corpus.tokens
-    lines = None if tokens is None else tokens.lines
-    if tokens is None or not isinstance(lines, ConlluLines):
+def matching_findings(locator: Locator) -> Iterator[Finding]:
+    """Findings about heads, minimum spans and empty nodes that matching cannot use."""
+    if locator.corpus.labels is not None:
         return
-    scan = lines.scan
-    for index, (first, count) in enumerate(zip(tokens.run_first, tokens.counts, strict=True)):
-        bounds = np.searchsorted(scan.misnumbered, (first, first + count))
-        for row in scan.misnumbered[slice(*bounds)].tolist():
-            number, word = scan.text(int(scan.token_line[row])).split(b"\t", 2)[:2]
-            shown_word = excerpt(lines.origin.decode(word))
-            message = f"{shown_word} has number {number.decode()}, which is out of order"
-            yield locator.about_document("word-ids", index, message, row - int(first))
+    yield from _find_heads(locator)
+    yield from _find_minima(locator)
+    tokens = locator.corpus.tokens
+    if tokens is not None and {"empty", "number", "deps"} <= {*tokens.columns}:
+        yield from _find_dependencies(locator, tokens)
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """How much a file contains; `tokens` is None where it has no tokens."""
-
-    documents: int
-    tokens: int | None
-    entities: int
-    mentions: int
-    singletons: int
-
-    @staticmethod
-    def of(corpus: Corpus) -> Contents:
-        """The contents of a corpus."""
-        tokens, identity = corpus.tokens, corpus.keep_layer(IDENTITY)
-        sizes = identity.entity_sizes
-        return Contents(
-            len(corpus.documents),
-            None if tokens is None or has_texts(tokens) else int(tokens.counts.sum()),
-            int((sizes > 0).sum()),
-            identity.n_mentions,
-            int((sizes == 1).sum()),
-        )
-
-    @staticmethod
-    def total(parts: Sequence[Contents]) -> Contents:
-        """The contents of several parts of a file together."""
-        tokens = [part.tokens for part in parts if part.tokens is not None]
-        return Contents(
-            sum(part.documents for part in parts),
-            sum(tokens) if len(tokens) == len(parts) else None,
-            sum(part.entities for part in parts),
-            sum(part.mentions for part in parts),
-            sum(part.singletons for part in parts),
-        )
+def _find_heads(locator: Locator) -> Iterator[Finding]:
+    """Stated heads of a CoNLL-U file that are missing or not in their mentions."""
+    corpus = locator.corpus
+    lines = None if corpus.tokens is None else corpus.tokens.lines
+    if not isinstance(lines, ConlluLines) or not corpus.n_mentions:
+        return
+    if corpus.mention_head is None:
+        if (np.asarray(corpus.mention_end) - corpus.mention_start > 1).any():
+            yield locator.about_file("no-heads", "‘# global.Entity’ names no head")
+        return
+    rows: dict[tuple[int, int, int], int] = {}
+    columns = (corpus.mention_document, corpus.mention_start, corpus.mention_end)
+    for number, place in enumerate(zip(*(np.asarray(c).tolist() for c in columns), strict=True)):
+        rows.setdefault(place, number)
+    for document, start, end, text in stated_heads(lines):
+        row = rows.get((document, start, end))
+        if row is None:
+            continue
+        size = len(locator.mention(row).positions)
+        if not _is_number_up_to(size, text.partition(",")[0]):
+            value = f"the head is {excerpt(text, 20)}" if text.strip("_") else "there is no head"
+            message = f"{value} of {plural(size, 'token')}"
+            yield locator.about_mention("unusable-head", row, message)
 
 
-# Kinds of notices for which there are findings with the numbers of lines, too.
-_WITH_LINES = ("unfinished-file", "word-ids")
+def _is_number_up_to(most: int, text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= most
 
 
-def whole_file_findings(
-    file: str | None, contents: Contents, notices: Iterable[Notice]
-) -> Iterator[Finding]:
-    """Findings about a file as a whole."""
-    for notice in notices:
-        if notice.kind not in _WITH_LINES:
-            yield Finding("reading-notice", notice.message, file)
-    if not contents.mentions:
-        documents = plural(contents.documents, "document")
-        yield Finding("no-mentions", f"no mentions in {documents}", file)
-    if single := contents.singletons:
-        entities = plural(contents.entities, "entity")
-        verb = "has" if single == 1 else "have"
-        yield Finding("singletons", f"{single:,} of {entities} {verb} one mention", file)
+def _find_minima(locator: Locator) -> Iterator[Finding]:
+    """Minimum spans (`minspan`) with numbers of tokens that their mentions do not have."""
+    texts = locator.corpus.features.get("minspan")
+    for row, text in enumerate(() if texts is None else texts.tolist()):
+        numbers = [part.strip() for part in str(text).replace(";", ",").split(",")] if text else []
+        size = len(locator.mention(row).positions) if numbers else 0
+        if not all(_is_number_up_to(size, number) for number in numbers):
+            message = f"the minimum span is {excerpt(str(text), 20)} of {plural(size, 'token')}"
+            yield locator.about_mention("unusable-minimum", row, message)
 
 
-# A document line as corefeval reads it, whether or not the official scorer does.
-_DOCUMENT_LINE = re.compile(rb"(?im)^#[^\S\n]*begin[^\S\n]+document\b[^\n]*")
-_END_LINE = re.compile(rb"(?i)#\s*end\s+document\b")
+def _find_dependencies(locator: Locator, tokens: Tokens) -> Iterator[Finding]:
+    """Empty nodes without dependencies, or with some that lead nowhere."""
+    nodes = np.flatnonzero(tokens.coded("empty").where(bool))
+    if not nodes.size:
+        return
+    documents = documents_of_tokens(tokens.offsets, nodes)
+    sentences = tokens.sentence_of(nodes).tolist()
+    positions = (nodes - tokens.offsets[documents]).tolist()
+    cells = tokens.coded("deps", nodes).values()
+    starts = np.append(tokens.starts, tokens.offsets[-1])
+
+    @cache
+    def ids(sentence: int) -> frozenset[int]:
+        inside = np.arange(starts[sentence], starts[sentence + 1])
+        return frozenset(map(encode_id, tokens.coded("number", inside).names)) | {_ROOT}
+
+    nodes_in_order = zip(documents.tolist(), positions, sentences, cells, strict=True)
+    for document, position, sentence, cell in nodes_in_order:
+        if cell is None or cell in _NO_DEPENDENCIES:
+            kind, message = "node-without-dependencies", "no dependencies"
+            yield locator.about_document(kind, document, message, position)
+            continue
+        for entry in cell.split("|"):
+            parent, colon, relation = entry.partition(":")
+            number = encode_id(parent)
+            if not colon or not relation or number < 0:
+                message = f"{excerpt(entry, 30)} is not of the form parent:relation"
+            elif sentence >= 0 and number not in ids(sentence):
+                message = f"{excerpt(entry, 30)}: the sentence has no {excerpt(parent, 20)}"
+            else:
+                continue
+            yield locator.about_document("unknown-parent", document, message, position)
 
 
-def conll_findings(source: Source, repairs: Iterable[Repair]) -> Iterator[tuple[Finding, str]]:
-    """Findings about the lines of a CoNLL file, each with what a repair does about it."""
-    for repair in repairs:
-        yield from_error(repair.error, repair.kind, document=repair.document), repair.done
-    data = source.data.tobytes()
-    yield from _find_unfinished(source, data)
-    line, seen = 1, 0
-    for match in _DOCUMENT_LINE.finditer(data):
-        if not OFFICIAL_DOCUMENT.match(match[0]):
-            line += data.count(b"\n", seen, match.start())
-            seen = match.start()
-            text = excerpt(match[0].decode(source.encoding, "replace").strip())
-            place = source.line(line - 1)
-            finding = Finding("document-line", f"found {text}", source.file, place)
-            yield finding, "written as the official scorer reads it"
+def relation_findings(locator: Locator) -> Iterator[Finding]:
+    """All findings about relations."""
+    if len(locator.corpus.relations):
+        yield from _find_odd_sets(locator)
+        yield from _find_odd_bridging(locator)
 
 
-def _find_unfinished(source: Source, data: bytes) -> Iterator[tuple[Finding, str]]:
-    """A file whose last document does not end, which may mean that the file was cut."""
-    last = data.rstrip().rpartition(b"\n")[2]
-    if last and not _END_LINE.match(last):
-        text = excerpt(last.decode(source.encoding, "replace").strip())
-        line = source.line(data.rstrip().count(b"\n"))
-        finding = Finding("unfinished-file", f"the last line is {text}", source.file, line)
-        yield finding, "an ‘#end document’ line added"
+def _find_odd_sets(locator: Locator) -> Iterator[Finding]:
+    """Findings about sets of one element, circular sets, and elements without mentions."""
+    corpus = locator.corpus
+    elements = find_elements(corpus)
+    if not elements:
+        return
+    entities, rows = np.unique(corpus.mention_entity, return_index=True)
+    first = dict(zip(entities.tolist(), rows.tolist(), strict=True))
+    circle = _circles(elements, corpus.n_entities)
+    for entity, parts in elements.items():
+        members = sorted(parts - {entity})
+        if entity not in first:
+            continue
+        if entity in parts:
+            message = f"entity {_name(locator, entity)} is an element of itself"
+            yield locator.about_mention("self-reference", first[entity], message)
+        if len(members) == 1:
+            message = f"entity {_name(locator, entity)} is a set of "
+            message += f"{_name(locator, members[0])} alone"
+            yield locator.about_mention("set-of-one", first[entity], message)
+        around = [member for member in members if circle[member] == circle[entity]]
+        if around:
+            message = f"entity {_name(locator, entity)} has an element, {_name(locator, around[0])}"
+            message += ", that leads back to it"
+            yield locator.about_mention("circular-set", first[entity], message)
+        gone = [_name(locator, member) for member in members if member not in first]
+        if gone:
+            message = f"no mention of {', '.join(gone[:_LISTED])}"
+            message += f" and {plural(len(gone) - _LISTED, 'more')}" if len(gone) > _LISTED else ""
+            yield locator.about_mention("unmentioned-entity", first[entity], message)
+
+
+def _name(locator: Locator, entity: int) -> str:
+    names = locator.corpus.names
+    return excerpt(str(entity) if names is None else names[entity], 30)
+
+
+def _circles(elements: dict[int, set[int]], number: int) -> IntArray:
+    """A number for each entity, the same for those that lead to each other."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    pairs = [(entity, element) for entity in elements for element in elements[entity]]
+    columns = np.array(pairs).reshape(-1, 2).T
+    table = coo_array((np.ones(len(pairs)), columns), shape=(number, number))
+    labels: IntArray = connected_components(table, connection="strong")[1]
+    return labels
+
+
+def _find_odd_bridging(locator: Locator) -> Iterator[Finding]:
+    """Findings about bridging to the entity of the anaphor, and about repeated pairs."""
+    corpus = locator.corpus
+    pairs = bridging_pairs(corpus)
+    seen = set()
+    columns = (pairs.anaphor, pairs.antecedent, pairs.entity)
+    rows = zip(*(column.tolist() for column in columns), pairs.label.values(), strict=True)
+    for anaphor, antecedent, entity, label in rows:
+        if (pair := (anaphor, antecedent, entity, label)) in seen:
+            message = f"bridging to entity {_name(locator, entity)} again"
+            yield locator.about_mention("repeated-relation", anaphor, message)
+        elif corpus.mention_entity[anaphor] == entity:
+            message = f"bridges to its own entity, {_name(locator, entity)}"
+            yield locator.about_mention("self-reference", anaphor, message)
+        seen.add(pair)

@@ -12,9 +12,8 @@ from corefeval.diagnostics import InputError, Notice
 from corefeval.formats.ranges import Excerpt
 from corefeval.formats.registry import find_format
 from corefeval.linting import Inspection
-from corefeval.linting.findings import Finding
+from corefeval.linting.findings import Contents, Finding, whole_file_findings
 from corefeval.linting.inspection import grade, inspect_source
-from corefeval.linting.oddities import Contents, whole_file_findings
 from corefeval.model.corpus import match_documents
 from corefeval.pieces import Cutting
 from corefeval.pieces.execution import map_pieces

@@ -11,8 +11,7 @@ import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, excerpt, note
 from corefeval.formats.conll.cells import match_brackets
-from corefeval.formats.conllu.comments import Documents, Header
-from corefeval.formats.conllu.scan import Scan, attributes
+from corefeval.formats.conllu.scan import Documents, Header, Scan, attributes
 from corefeval.formats.source import Source
 from corefeval.model.arrays import IntArray
 from corefeval.model.corpus import NO_GAPS

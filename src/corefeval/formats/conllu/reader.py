@@ -11,9 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import Notice, excerpt, note
-from corefeval.formats.conllu.comments import Documents, Header, find_documents
 from corefeval.formats.conllu.mentions import Mentions, find_mentions
-from corefeval.formats.conllu.scan import Scan, attributes, scan_lines
+from corefeval.formats.conllu.scan import (
+    Documents,
+    Header,
+    Scan,
+    attributes,
+    find_documents,
+    scan_lines,
+)
 from corefeval.formats.conllu.tokens import ConlluLines, SentenceComments
 from corefeval.formats.source import Oddity, Source
 from corefeval.model import BRIDGING, NO_RELATIONS, SPLIT, Corpus, Relation, Relations

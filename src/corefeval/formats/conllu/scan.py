@@ -1,11 +1,12 @@
-"""The lines of a CoNLL-U file and their kinds, found by array operations over its bytes."""
+"""The lines of a CoNLL-U file and its documents, found by array operations over its bytes."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from corefeval.diagnostics import InputError, excerpt
 from corefeval.formats.conll.columns import BLANK_BYTE
 from corefeval.formats.conll.lines import HASH_BYTE, NEWLINE, RETURN, newlines
 from corefeval.formats.source import Source
+from corefeval.model import DocumentId
 from corefeval.model.arrays import BoolArray, ByteArray, IntArray
 
 TAB, BAR = 9, ord("|")
@@ -211,4 +213,126 @@ def not_conllu(source: Source, line: int, text: bytes, problem: str, expected: s
         found=excerpt(text.decode("utf-8", "replace")),
         expected=expected,
         fix="check that this is the right file, and its format",
+    )
+
+
+TELLING = (b"# newdoc", b"# global.Entity", b"# meta::")
+_TELLING_LINE = re.compile(rb"(?m)^(?:" + b"|".join(map(re.escape, TELLING)) + b")")
+_OF_DOCUMENTS = ("newdoc", "global.", "meta::")
+_DEFAULT_FIELDS = ("eid", "etype", "head", "minspan", "infstat", "link", "identity")
+_ID_FIELDS = ("eid", "GRP")
+
+
+def read_comment(comment: str) -> tuple[str, str]:
+    """The key and value of a comment.
+
+    >>> read_comment("# s_type = decl")
+    ('s_type', 'decl')
+    """
+    key, _, value = comment.lstrip("# ").partition("=")
+    return key.strip(), value.strip()
+
+
+def read_sentence_comment(comment: str) -> tuple[str, str] | None:
+    """The key and value of a comment about a sentence; None for comments about a document."""
+    return None if comment.lstrip("# ").startswith(_OF_DOCUMENTS) else read_comment(comment)
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The order of the fields of an opening bracket, from `# global.Entity`."""
+
+    fields: tuple[str, ...] = _DEFAULT_FIELDS
+
+    @staticmethod
+    def parse(text: str) -> Header:
+        """The header that a text such as `eid-etype-head` states."""
+        return Header(tuple(field.strip() for field in text.strip().split("-")))
+
+    @property
+    def id_index(self) -> int | None:
+        """The index of the entity's id; None where no field is."""
+        return next((self.fields.index(name) for name in _ID_FIELDS if name in self.fields), None)
+
+    @property
+    def head_index(self) -> int | None:
+        """The index of the head word's number; None where no field is."""
+        return self.fields.index("head") if "head" in self.fields else None
+
+    def values(self, text: str) -> dict[str, str]:
+        """The values in an opening bracket by field, without id and head.
+
+        Hyphens beyond the last field belong to it.
+        """
+        parts = text.split("-", len(self.fields) - 1)
+        return {
+            name: unquote(value) if "%" in value else value
+            for name, value in zip(self.fields, parts, strict=False)
+            if value and value != "_" and name not in (*_ID_FIELDS, "head")
+        }
+
+
+@dataclass(slots=True)
+class Documents:
+    """One entry for each document; `header` is None where no order of fields was declared."""
+
+    identifiers: list[DocumentId] = field(default_factory=list)
+    metadata: list[dict[str, str]] = field(default_factory=list)
+    headers: list[Header | None] = field(default_factory=list)
+    first: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    counts: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+
+def find_documents(source: Source, scan: Scan) -> Documents:
+    """The documents that comments declare; tokens before the first one make one without a name."""
+    documents = Documents()
+    begin: list[int] = []
+    seen: dict[DocumentId, int] = {}
+    places = [match.start() for match in _TELLING_LINE.finditer(scan.content)]
+    telling = [
+        (line, *read_comment(source.decode(scan.text(line), line)))
+        for line in np.searchsorted(scan.line_start, places).tolist()
+    ]
+    named = [line for line, key, _ in telling if key in ("newdoc", "newdoc id")]
+    if scan.token_line.size and (not named or scan.token_line[0] < named[0]):
+        telling.insert(0, (0, "newdoc", ""))
+    taken = {
+        DocumentId.parse(value) for _, key, value in telling if value and key.startswith("newdoc")
+    }
+    header: Header | None = None
+    metadata: dict[str, str] = {}
+    for line, key, value in telling:
+        if key in ("newdoc", "newdoc id"):
+            number = len(documents.identifiers) + 1
+            if value:
+                identifier = DocumentId.parse(value)
+            else:
+                identifier = source.name_document(number if number > 1 else None, taken)
+                taken.add(identifier)
+            if identifier in seen:
+                raise repetition_error(source, identifier, seen[identifier], line)
+            seen[identifier] = line
+            metadata = {}
+            documents.identifiers.append(identifier)
+            documents.metadata.append(metadata)
+            documents.headers.append(header)
+            begin.append(line)
+        elif key == "global.Entity":
+            header = Header.parse(value)
+            documents.headers[-1:] = [header] if documents.headers else []
+        else:
+            metadata[key.removeprefix("meta::")] = value
+    documents.first = np.searchsorted(scan.token_line, begin)
+    documents.counts = np.diff(np.append(documents.first, scan.token_line.size))
+    return documents
+
+
+def repetition_error(source: Source, identifier: DocumentId, first: int, again: int) -> InputError:
+    """An error about two documents with one id; their first lines are counted from 0."""
+    return source.error(
+        f"document {excerpt(str(identifier))} appears twice",
+        source.line(again),
+        found=f"a second ‘# newdoc id’ for it (the first is on line {source.line(first)})",
+        expected="one document for each id",
+        fix="rename or remove one of the two",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import overload
@@ -10,8 +10,7 @@ from typing import overload
 import numpy as np
 
 from corefeval.formats.conll.columns import Bitmap, coded_cells, nth_set
-from corefeval.formats.conllu.comments import coded_comments, comment_lines, read_sentence_comment
-from corefeval.formats.conllu.scan import N_COLUMNS, TAB, Scan
+from corefeval.formats.conllu.scan import N_COLUMNS, TAB, Scan, read_sentence_comment
 from corefeval.formats.source import Source
 from corefeval.model.arrays import BoolArray, ByteArray, IntArray
 from corefeval.model.categories import Categories
@@ -110,7 +109,15 @@ class ConlluLines:
     def find_comments(self, key: str, rows: IntArray) -> Categories:
         """What comments say of sentences that begin with some lines: `decl` for `s_type = decl`."""
         distinct, inverse = np.unique(rows, return_inverse=True)
-        return coded_comments(self.origin, self.scan, distinct, key).take(inverse)
+        bounds = zip(*(place.tolist() for place in comment_lines(self.scan, distinct)), strict=True)
+        values = [self.read_comments(first, after).get(key) for first, after in bounds]
+        return Categories.of(values).take(inverse)
+
+    def read_comments(self, first: int, after: int) -> dict[str, str]:
+        """What some comments say of their sentence, by key; the numbers count all comments."""
+        lines = self.scan.comments[first:after].tolist()
+        comments = (self.origin.decode(self.scan.text(line), line) for line in lines)
+        return dict(filter(None, map(read_sentence_comment, comments)))
 
     def find_line(self, row: int) -> int:
         """The number of a line in the file, counted from 1."""
@@ -162,12 +169,37 @@ class SentenceComments(Sequence[Mapping[str, str]]):
     def __getitem__(self, index: int | slice) -> Mapping[str, str] | list[Mapping[str, str]]:
         if isinstance(index, slice):
             return [self[number] for number in range(*index.indices(len(self)))]
-        return dict(self._comments(*self._bounds[index]))
+        return self._lines.read_comments(*self._bounds[index])
 
-    def _comments(self, first: int, after: int) -> Iterator[tuple[str, str]]:
-        """Some comments, document-wide ones left out."""
-        scan = self._lines.scan
-        for line in scan.comments[first:after].tolist():
-            pair = read_sentence_comment(self._lines.origin.decode(scan.text(line), line))
-            if pair is not None:
-                yield pair
+
+def comment_lines(scan: Scan, rows: IntArray) -> tuple[IntArray, IntArray]:
+    """The first comment above each row, which begins a sentence, and the end (exclusive).
+
+    The numbers count in `scan.comments`. Lines of multi-word tokens may stand between the comments
+    and the token.
+    """
+    above = scan.token_line[rows] - 1
+    range_run = _first_of_run(scan.ranges)
+    place = np.searchsorted(scan.ranges, above)
+    below_range = np.flatnonzero(_are_listed(scan.ranges, place, above))
+    above[below_range] = scan.ranges[range_run[place[below_range]]] - 1
+    last = np.searchsorted(scan.comments, above)
+    has_comment = _are_listed(scan.comments, last, above)
+    first, after = np.zeros_like(last), np.zeros_like(last)
+    first[has_comment] = _first_of_run(scan.comments)[last[has_comment]]
+    after[has_comment] = last[has_comment] + 1
+    return first, after
+
+
+def _are_listed(lines: IntArray, place: IntArray, line: IntArray) -> BoolArray:
+    is_listed = np.zeros(line.size, dtype=np.bool_)
+    inside = np.flatnonzero(place < lines.size)
+    is_listed[inside] = lines[place[inside]] == line[inside]
+    return is_listed
+
+
+def _first_of_run(lines: IntArray) -> IntArray:
+    """For each of the ascending lines, the index of the first line of its run without gaps."""
+    begins = np.diff(lines, prepend=-2) != 1
+    first: IntArray = np.flatnonzero(begins)[np.cumsum(begins) - 1]
+    return first

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.formats.conllu.comments import read_comment, read_sentence_comment
+from corefeval.formats.conllu.scan import read_comment, read_sentence_comment
 from corefeval.formats.conllu.tokens import COLUMNS as TOKEN_COLUMNS
-from corefeval.formats.conllua.cells import (
+from corefeval.formats.conllua import (
     COLUMNS,
     EMPTY,
     Cell,

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from corefeval.formats.conllu.scan import without_coreference
 from corefeval.formats.conllu.tokens import COLUMNS as TOKEN_COLUMNS
-from corefeval.formats.conllua.cells import COLUMNS, means_else, renumber
+from corefeval.formats.conllua import COLUMNS, means_else, renumber
 from corefeval.formats.declarations import Written
 from corefeval.formats.losses import (
     check_distinct,
