@@ -13,8 +13,8 @@ from typing import Any
 from corefeval.diagnostics import InputError, UsageError, excerpt
 from corefeval.formats import files_of
 from corefeval.formats.answers.documents import KeyTexts
-from corefeval.formats.detection import is_answers
 from corefeval.formats.json.records import Record, records_of
+from corefeval.formats.registry import ANSWERS
 from corefeval.formats.source import Source, read_source
 from corefeval.formats.standoff import document_id
 
@@ -141,7 +141,7 @@ def _is_records(source: Source) -> bool:
         records = records_of(source)
     except InputError:
         line = head.lstrip().split("\n", 1)[0]
-        return is_answers(line.encode())
+        return re.search(ANSWERS["llm"].sign, line.encode()) is not None
     if all(_has_answer(record.values) for record in records):
         return True
     values = records[0].values
