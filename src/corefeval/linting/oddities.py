@@ -15,9 +15,8 @@ from corefeval.formats.conllu.tokens import ConlluLines
 from corefeval.linting.findings import Finding, Locator
 from corefeval.model import DEIXIS, LAYERS, Corpus, Tokens
 from corefeval.model.arrays import BoolArray, IntArray
-from corefeval.model.bridging import bridging_pairs
 from corefeval.model.identity import mention_codes
-from corefeval.model.sets import find_elements
+from corefeval.model.relations import bridging_pairs, find_elements
 from corefeval.model.tokens import documents_of_tokens
 from corefeval.pairing.node_alignment import encode_id
 
