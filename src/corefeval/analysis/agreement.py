@@ -123,8 +123,8 @@ class Agreement(Tabular):
             "documents": [document.as_dict() for document in self.documents],
         }
 
-    def __eq__(self, other: object) -> bool:
-        return have_same_fields(self, other)
+    def __eq__(self, value: object) -> bool:
+        return have_same_fields(self, value)
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -49,10 +49,6 @@ class CountTable:
             return {}
         return {name: self.values[:, index] for index, name in enumerate(self.names)}
 
-    def totals(self) -> dict[str, float]:
-        """Each count summed over the documents."""
-        return {name: float(column.sum()) for name, column in self.columns().items()}
-
     def counted(self) -> NDArray[np.bool_]:
         """The documents in which there is anything to count: a macro mean is over these."""
         if self.values is None:

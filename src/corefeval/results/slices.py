@@ -91,15 +91,17 @@ class Slices(Tabular, Mapping[str, Result]):
     def join(parts: Sequence[Slices]) -> Slices:
         """The slices of several corpora together; a value that one lacks is empty there."""
         first = parts[0]
-        stated = (v for part in parts for v in part if v not in part.special.values())
-        values = in_order(stated, first.feature)
+        stated = [{v: v for v in part if v not in part.special.values()} for part in parts]
+        values = in_order((v for part_values in stated for v in part_values), first.feature)
         special = {
             role: unlike(values, role)
             for role in SPECIAL
             if any(role in part.special for part in parts)
         }
         # Of each name now, what it is called in each part.
-        sources = {value: [part._value(value) for part in parts] for value in values}
+        sources: dict[str, list[str | None]] = {
+            value: [part_values.get(value) for part_values in stated] for value in values
+        }
         sources |= {
             name: [part.special.get(role) for part in parts] for role, name in special.items()
         }
@@ -183,24 +185,22 @@ class Slices(Tabular, Mapping[str, Result]):
             undefined={name: why for name, why in self.undefined.items() if name in kept},
         )
 
-    def _value(self, name: str) -> str | None:
-        """The name, if it is the name of a value here."""
-        return name if name in self.results and name not in self.special.values() else None
-
 
 def _join_value(name: str, parts: Sequence[Slices], old: Sequence[str | None]) -> Result:
     """The result of a value that is called `old[p]` in part p, None where that part lacks it."""
-    which = f"{parts[0].feature}={name}"
-    results = [
-        None if value is None else _with_slice_name(part.results[value], which)
-        for part, value in zip(parts, old, strict=True)
-    ]
-    sample = next(result for result in results if result is not None)
+    named: list[Result | None] = []
+    for part, value in zip(parts, old, strict=True):
+        result = None if value is None else part.results[value]
+        label = f"{part.feature}={name}"
+        named.append(
+            None if result is None else replace(result, protocol=result.protocol.but(slice=label))
+        )
+    present = [result for result in named if result is not None]
     if parts[0].level == "document":  # a document without the value has no row
-        return Result.total(result for result in results if result is not None)
+        return Result.total(present)
     return Result.total(
-        _make_empty(sample, part.whole.document_ids) if result is None else result
-        for result, part in zip(results, parts, strict=True)
+        _make_empty(present[0], part.whole.document_ids) if result is None else result
+        for result, part in zip(named, parts, strict=True)
     )
 
 
@@ -246,10 +246,6 @@ def unlike(names: Iterable[str], name: str) -> str:
     while name in taken:
         name = f"({name})"
     return name
-
-
-def _with_slice_name(result: Result, name: str) -> Result:
-    return replace(result, protocol=result.protocol.but(slice=name))
 
 
 def _make_empty(sample: Result, documents: tuple[str, ...]) -> Result:

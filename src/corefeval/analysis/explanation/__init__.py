@@ -50,7 +50,7 @@ _TOLERANCE = 1e-9  # scores that differ by less are the same
 def explain(
     key: Input,
     response: Input,
-    *more: Input,
+    *more_responses: Input,
     from_: Protocol | str | None = None,
     to: None = None,
     metrics: Metrics | None = None,
@@ -63,7 +63,7 @@ def explain(
 def explain(
     key: Input,
     response: Input,
-    *more: Input,
+    *more_responses: Input,
     from_: Protocol | str | None = None,
     to: float,
     metrics: Metrics | None = None,
@@ -76,7 +76,7 @@ def explain(
 def explain(
     key: Input,
     response: Input,
-    *more: Input,
+    *more_responses: Input,
     from_: Protocol | str | None = None,
     to: Protocol | str,
     metrics: Metrics | None = None,
@@ -88,7 +88,7 @@ def explain(
 def explain(
     key: Input,
     response: Input,
-    *more: Input,
+    *more_responses: Input,
     from_: Protocol | str | None = None,
     to: Protocol | str | float | None = None,
     metrics: Metrics | None = None,
@@ -118,9 +118,9 @@ def explain(
     metrics = list(metrics) if isinstance(metrics, Iterator) else metrics
     if to is None:
         return _measure_sources(
-            key, (response, *more), request, CONLL if metrics is None else metrics
+            key, (response, *more_responses), request, CONLL if metrics is None else metrics
         )
-    if more:
+    if more_responses:
         raise UsageError("to explain two protocols or a number, give one response, not several")
     if is_number(to):
         parse_number(to)  # a misspelling is an error before anything is read
