@@ -16,7 +16,8 @@ import corefeval
 from conftest import ROOT
 from corefeval import InputError, UsageError
 from corefeval.emulation import corefud_matching
-from corefeval.emulation.corefud_scorer import CorefudText, emulate, read_text, score_emulated
+from corefeval.emulation.corefud_brackets import CorefudText
+from corefeval.emulation.corefud_scorer import emulate, read_text, score_emulated
 from corefeval.protocol import Protocol
 
 DATA = ROOT / "tests" / "data" / "corefud"

@@ -14,11 +14,10 @@ from scipy.optimize import linear_sum_assignment
 import corefeval
 from corefeval import UsageError, analyse, corpus_from_arrays, score
 from corefeval.features import MissingFeatureError
-from corefeval.matching import MATCHERS
 from corefeval.model import DocumentId
 from corefeval.model.construction import assemble
 from corefeval.preparation import prepare
-from corefeval.protocol import Protocol
+from corefeval.protocol import MATCHERS, Protocol
 
 SYMMETRIC = ("exact", "head", "overlap(0.5)", "overlap(0.2)")
 INEXACT = ("head", "partial", "overlap(0.5)", "overlap(0.2)")

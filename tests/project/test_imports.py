@@ -95,7 +95,7 @@ ROOMS = {
     "pairing": {"assignment", "live", "model", "protocol"},
     "linting": {"formats", "model", "pairing"},
     "features": {"model"},
-    "matching": {"assignment", "features", "model"},
+    "matching": {"assignment", "features", "model", "protocol"},
     "beyond": {"features", "matching", "model"},
     "alignment": {"beyond", "matching", "model"},
     "metrics": {"_version", "alignment", "assignment", "beyond", "matching", "model"},

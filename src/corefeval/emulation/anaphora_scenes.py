@@ -33,18 +33,18 @@ class Element:
     minimum: tuple[int, int] | None = None
     blocks: tuple[tuple[Element, ...], ...] = ()
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Element) and self.name == other.name
+    def __eq__(self, element: object) -> bool:
+        return isinstance(element, Element) and self.name == element.name
 
     def __hash__(self) -> int:
         return self.code
 
-    def covers(self, other: Element) -> bool:
+    def covers(self, mention: Element) -> bool:
         """Whether a mention of the response counts as this mention of the key."""
         if self.minimum is None:
-            return (self.start, self.end) == (other.start, other.end)
+            return (self.start, self.end) == (mention.start, mention.end)
         first, last = self.minimum
-        return self.start <= other.start <= first and last <= other.end <= self.end
+        return self.start <= mention.start <= first and last <= mention.end <= self.end
 
 
 Entity = list[Element]
@@ -83,7 +83,9 @@ def make_scenes(
     for entity in corpus.mention_entity[np.sort(first)].tolist():
         scene = scenes[int(corpus.entity_document[entity])]
         elements, split = members[entity], sets.get(entity)
-        refers = layers[entity] != NON_REFERRING or _has_pseudo_name(corpus, entity)
+        # The program does not know of a pseudo entity by some spellings of its name.
+        is_named_pseudo = corpus.names and corpus.names[entity].lower().endswith("_pseudo")
+        refers = layers[entity] != NON_REFERRING or is_named_pseudo
         if not refers and not deixis:
             scene.pseudo.append(elements[0])
         elif refers and (layers[entity] == DEIXIS) == deixis:
@@ -100,11 +102,6 @@ def make_scenes(
     if not deixis:
         _add_bridging(scenes, corpus, mentions)
     return scenes
-
-
-def _has_pseudo_name(corpus: Corpus, entity: int) -> bool:
-    """Whether an entity is pseudo by a spelling of its name that the program does not know."""
-    return corpus.names is not None and corpus.names[entity].lower().endswith("_pseudo")
 
 
 def _make_mentions(corpus: Corpus, uses_minima: bool) -> list[Element]:

@@ -71,25 +71,26 @@ class _Header:
 
 
 @dataclass(frozen=True, slots=True)
-class MentionFile:
-    """The entities of a file, in the program's order, each with its mentions in order."""
+class CorefudText:
+    """A CorefUD file as the program reads it: its entities in order, each with its mentions."""
 
-    text: SentenceFile
+    name: str
+    file: SentenceFile
     entities: list[list[Bracketed]]
     notices: tuple[Notice, ...]
 
 
-def read_mentions(text: SentenceFile) -> MentionFile:
+def read_mentions(file: SentenceFile, name: str = "") -> CorefudText:
     """The mentions of a file; an InputError with file and line for what the program refuses."""
-    reader = _Reader(text)
+    reader = _Reader(file)
     documents = 0
-    for sentence in text.sentences:
+    for sentence in file.sentences:
         documents += sentence.is_new_document
         for node in sentence.nodes:
             attributes = dict(part.partition("=")[::2] for part in node.misc.split("|"))
             if attributes.get("Entity"):
                 reader.read_node(node, attributes, documents)
-    return reader.finish()
+    return CorefudText(name or file.file, file, *reader.finish())
 
 
 class _Reader:
@@ -154,7 +155,11 @@ class _Reader:
             if part == 1:
                 entity.incomplete.append(mention)
         else:
-            mention = self._find_incomplete(node, entity, content)
+            waiting = [mention for mention in entity.incomplete if not mention.is_open]
+            if not waiting:
+                problem = "a part of a mention comes before its first part"
+                raise self.text.refuse(problem, node.line, found=excerpt(content))
+            mention = waiting[0]
             mention.nodes.append(node)
             if is_closed and part == parts:
                 self._complete(node, entity, mention, content)
@@ -222,14 +227,6 @@ class _Reader:
             )
         return int(text)
 
-    def _find_incomplete(self, node: Node, entity: _Entity, content: str) -> Bracketed:
-        for mention in entity.incomplete:
-            if not mention.is_open:
-                return mention
-        raise self.text.refuse(
-            "a part of a mention comes before its first part", node.line, found=excerpt(content)
-        )
-
     def _complete(self, node: Node, entity: _Entity, mention: Bracketed, content: str) -> None:
         if not entity.incomplete or entity.incomplete[-1] is not mention:
             raise self.text.refuse(
@@ -265,8 +262,8 @@ class _Reader:
                 )
             self.mentioned.append((target, node))
 
-    def finish(self) -> MentionFile:
-        """The entities in order, without mentions that never close."""
+    def finish(self) -> tuple[list[list[Bracketed]], tuple[Notice, ...]]:
+        """The entities in order, without mentions that never close; and what was noticed."""
         unclosed = 0
         for entity in self.entities.values():
             unclosed += sum(mention.is_open for mention in entity.mentions)
@@ -287,7 +284,7 @@ class _Reader:
             for entity in self.entities.values()
             for mention in entity.incomplete
         )
-        return MentionFile(self.text, entities, self._notices(unclosed, incomplete))
+        return entities, self._notices(unclosed, incomplete)
 
     def _notices(self, unclosed: int, incomplete: int) -> tuple[Notice, ...]:
         file, part = self.text.file, "whose last part is missing, kept without it"

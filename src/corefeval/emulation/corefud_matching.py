@@ -25,8 +25,9 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.emulation.corefud_brackets import Bracketed, MentionFile
+from corefeval.emulation.corefud_brackets import Bracketed, CorefudText
 from corefeval.emulation.corefud_sentences import Name, Node, Place
+from corefeval.protocol import Protocol
 
 Dependencies = frozenset[tuple[Place, str]]  # parents' places and relations of an empty node
 
@@ -59,10 +60,10 @@ class Mention:
     def __hash__(self) -> int:
         return self.code
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Mention):
+    def __eq__(self, mention: object) -> bool:
+        if not isinstance(mention, Mention):
             return NotImplemented
-        return self.places == other.places and (not self.head_counts or self.head == other.head)
+        return self.places == mention.places and (not self.head_counts or self.head == mention.head)
 
     @property
     def order(self) -> tuple[Place, Place, int]:
@@ -77,21 +78,21 @@ class Mention:
 Entities = list[list[Mention]]
 
 
-def split_documents(mentions: MentionFile) -> dict[Name, list[list[Bracketed]]]:
+def split_documents(text: CorefudText) -> dict[Name, list[list[Bracketed]]]:
     """The entities of each document in order; one in several documents is split.
 
     An InputError says where a mention lies outside of documents, or in two.
     """
     documents: dict[Name, list[list[Bracketed]]] = {}
-    for sentence in mentions.text.sentences:
+    for sentence in text.file.sentences:
         if sentence.document is not None:
             documents.setdefault(sentence.document, [])
-    for entity in mentions.entities:
+    for entity in text.entities:
         parts: dict[Name, list[Bracketed]] = {}
         for mention in entity:
             names = {node.sentence.document for node in mention.nodes}
             if len(names) > 1 or None in names:
-                raise mentions.text.refuse(
+                raise text.file.refuse(
                     "a mention lies in two documents"
                     if len(names) > 1
                     else "there is a mention before the first # newdoc",
@@ -104,15 +105,14 @@ def split_documents(mentions: MentionFile) -> dict[Name, list[list[Bracketed]]]:
     return documents
 
 
-def make_entities(
-    file: str, entities: list[list[Bracketed]], *, head_counts: bool, keep_singletons: bool
-) -> Entities:
+def make_entities(file: str, entities: list[list[Bracketed]], protocol: Protocol) -> Entities:
     """The entities of a document: each identity once in an entity, then singletons dropped."""
+    head_counts = protocol.match == "head"
     distinct = []
     for entity in entities:
         mentions = [Mention.of(file, mention, head_counts=head_counts) for mention in entity]
         distinct.append(list(dict.fromkeys(mentions)))
-    return [entity for entity in distinct if keep_singletons or len(entity) > 1]
+    return [entity for entity in distinct if protocol.singletons == "keep" or len(entity) > 1]
 
 
 def _parse_dependencies(file: str, head: Node) -> Dependencies:

@@ -26,7 +26,7 @@ from corefeval.diagnostics import (
     note,
     plural,
 )
-from corefeval.emulation.corefud_brackets import Bracketed, MentionFile, read_mentions
+from corefeval.emulation.corefud_brackets import CorefudText, read_mentions
 from corefeval.emulation.corefud_matching import (
     Entities,
     Mention,
@@ -35,11 +35,17 @@ from corefeval.emulation.corefud_matching import (
     match_mentions,
     split_documents,
 )
-from corefeval.emulation.corefud_sentences import Name, Sentence, SentenceFile, read_sentences
+from corefeval.emulation.corefud_sentences import (
+    Name,
+    Place,
+    Sentence,
+    SentenceFile,
+    read_sentences,
+)
 from corefeval.emulation.tables import (
+    CONLL,
     Entry,
     Image,
-    Lists,
     find_homes,
     look_up,
     tabulate,
@@ -66,7 +72,6 @@ from corefeval.results import CountTable, Result
 
 # In the program's order.
 METRICS = ("muc", "b3", "ceafe", "ceafm", "blanc", "lea", "mor", "zero", "conll")
-_CONLL = ("muc", "b3", "ceafe")
 
 # What a protocol that names the program may say besides; all else is the program's own affair.
 # Sums and means of documents; the others need numbers of mentions.
@@ -77,19 +82,6 @@ _VALUES: Mapping[str, tuple[str, ...]] = {
     "aggregate": AGGREGATES,
 }
 _FREE = ("singletons", "undefined", "emulate")
-
-
-@dataclass(frozen=True, slots=True)
-class CorefudText:
-    """A CorefUD file as the program reads it."""
-
-    name: str
-    mentions: MentionFile
-
-    @property
-    def text(self) -> SentenceFile:
-        """The sentences of the file."""
-        return self.mentions.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +109,8 @@ def read_text(source: object, *, encoding: str = "utf-8") -> CorefudText:
         return source
     origin = _origin(source, encoding)
     with memory_for(origin.file):
-        mentions = read_mentions(read_sentences(origin))
-    name = source.name if isinstance(source, Corpus) else origin.file
-    return CorefudText(name or origin.file, mentions)
+        name = source.name if isinstance(source, Corpus) else ""
+        return read_mentions(read_sentences(origin), name)
 
 
 def _origin(source: object, encoding: str) -> Source:
@@ -154,7 +145,7 @@ def score_emulated(
     """
     chosen = choose_metrics(metrics, protocol)
     texts = read_text(key, encoding=encodings[0]), read_text(response, encoding=encodings[1])
-    notices = (*texts[0].mentions.notices, *texts[1].mentions.notices, *_extra_notices(*texts))
+    notices = (*texts[0].notices, *texts[1].notices, *_extra_notices(*texts))
     with memory_for():
         documents = emulate(*texts, protocol)
         counts = count_documents(documents)
@@ -205,7 +196,7 @@ def choose_metrics(metrics: Metrics, protocol: Protocol) -> list[str]:
             name = text if text in METRICS else str(parse_metrics(text)[-1].metric)
             if name not in METRICS:
                 raise UsageError(f"corefud-scorer has no {text}: it has {', '.join(METRICS)}")
-            parts = _CONLL if name == "conll" else ()
+            parts = CONLL.parts if name == "conll" else ()
             chosen.update(dict.fromkeys((*parts, name)))
     if not chosen:
         raise UsageError("no metric was chosen")
@@ -218,37 +209,23 @@ def emulate(key: CorefudText, response: CorefudText, protocol: Protocol) -> list
     Raises a PairingError where the texts differ as far as the program looks, or where the response
     lacks a document.
     """
-    _check_texts(key.text, response.text)
-    sides = split_documents(key.mentions), split_documents(response.mentions)
+    files = key.file, response.file
+    _check_texts(*files)
+    sides = split_documents(key), split_documents(response)
     if missing := [str(name) for name in sides[0] if name not in sides[1]]:
         raise PairingError(
             f"the response lacks {plural(len(missing), 'document')}: {list_names(missing)}",
-            file=response.text.file,
-            expected=f"all {len(sides[0])} documents of {key.text.file}",
+            file=files[1].file,
+            expected=f"all {len(sides[0])} documents of {files[0].file}",
             fix="add them with their sentences, without mentions",
         )
-    return [
-        _emulate_document(
-            name, ((key.text.file, sides[0][name]), (response.text.file, sides[1][name])), protocol
-        )
-        for name in sides[0]
-    ]
-
-
-def _emulate_document(
-    name: Name, sides: Iterable[tuple[str, list[list[Bracketed]]]], protocol: Protocol
-) -> EmulatedDocument:
-    key, response = (
-        make_entities(
-            file,
-            entities,
-            head_counts=protocol.match == "head",
-            keep_singletons=protocol.singletons == "keep",
-        )
-        for file, entities in sides
-    )
-    pairs = match_mentions(key, response, protocol.match, protocol.zeros)
-    return EmulatedDocument(name, key, response, pairs)
+    documents = []
+    for name in sides[0]:
+        in_key = make_entities(files[0].file, sides[0][name], protocol)
+        in_response = make_entities(files[1].file, sides[1][name], protocol)
+        pairs = match_mentions(in_key, in_response, protocol.match, protocol.zeros)
+        documents.append(EmulatedDocument(name, in_key, in_response, pairs))
+    return documents
 
 
 def _check_texts(key: SentenceFile, response: SentenceFile) -> None:
@@ -287,14 +264,14 @@ def _extra_notices(key: CorefudText, response: CorefudText) -> list[Notice]:
     """Notices of documents and sentences that do not fit, which the program passes over."""
     notices = []
     documents = [
-        {sentence.document: 0 for sentence in side.text.sentences} for side in (key, response)
+        {sentence.document: 0 for sentence in side.file.sentences} for side in (key, response)
     ]
     extra = [str(name) for name in documents[1] if name not in documents[0] and name is not None]
     if extra:
         text = f"{response.name}: {{n}} not in the key, ignored: {{items}}"
         notices.append(Notice("extra-documents", text, len(extra), tuple(extra), "document"))
     unequal = 0
-    for expected, sentence in zip_longest(key.text.sentences, response.text.sentences):
+    for expected, sentence in zip_longest(key.file.sentences, response.file.sentences):
         unequal += (
             expected is None or sentence is None or len(expected.words) != len(sentence.words)
         )
@@ -332,6 +309,7 @@ def count_documents(documents: Sequence[EmulatedDocument]) -> dict[str, Counts]:
 
 
 Images = Mapping[Mention, Mention]
+Spans = list[tuple[Place, ...]]
 
 
 def _find_images(pairs: Sequence[Pair]) -> Images:
@@ -343,7 +321,7 @@ def _look_up_in(images: Images) -> Image:
     return lambda mention: (images.get(mention, mention), 1.0)
 
 
-def _list_places(document: EmulatedDocument) -> tuple[Lists, Lists, Iterator[Entry]]:
+def _list_places(document: EmulatedDocument) -> tuple[Spans, Spans, Iterator[Entry]]:
     """Mentions as entities of places, so that CEAFm of them is the mention overlap ratio."""
     key, response = ([m for entity in side for m in entity] for side in document.sides)
     homes = find_homes([mention.places for mention in response], "all")
@@ -389,7 +367,7 @@ def _count_document_zeros(key: Entities, response: Entities, images: Images) -> 
 
 def _table(metric: str, counts: Mapping[str, Counts]) -> CountTable:
     if metric == "conll":
-        return CountTable("mean", parts=_CONLL)
+        return CONLL
     shape = "blanc-of-both" if metric == "blanc" else Metric.parse(metric).shape
     return CountTable(shape, tuple(counts[metric]), np.column_stack([*counts[metric].values()]))
 
@@ -400,7 +378,7 @@ def digest_text(source: object) -> str:
     `source` is what `read_text` takes; see `model.identity.digest`.
     """
     total, number = 0, 0
-    for name, entities in split_documents(read_text(source).mentions).items():
+    for name, entities in split_documents(read_text(source)).items():
         total += zlib.crc32(repr(name).encode())
         for entity in entities:
             first = repr(entity[0].places)

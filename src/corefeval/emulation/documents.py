@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -85,24 +86,19 @@ def pair_corpora(key: Corpus, response: Corpus, protocol: Protocol) -> Paired:
         try:
             pairing = pair(key, response, protocol)
         except PairingError as error:
-            raise _of_program(error, protocol) from None
+            for name, mark in (("missing", "key document"), ("extra", "response document")):
+                if getattr(protocol, name) == "error" and mark in error.problem:
+                    raise PairingError(
+                        f"{error.problem}, which stops {programs_with(name, 'error')}",
+                        file=error.file,
+                        found=error.found,
+                        fix=error.fix,
+                    ) from None
+            raise
         (key, response), joined = join_groups((pairing.key, pairing.response), protocol.across)
         notices = (*pairing.key.notices, *pairing.response.notices, *pairing.notices, *joined)
         paired = Paired(key, response, pairing.spans or protocol.spans, notices)
     return _with_spans(paired)
-
-
-def _of_program(error: PairingError, protocol: Protocol) -> PairingError:
-    """The error, with the names of programs that stop where a document is missing or extra."""
-    for name, mark in (("missing", "key document"), ("extra", "response document")):
-        if getattr(protocol, name) == "error" and mark in error.problem:
-            return PairingError(
-                f"{error.problem}, which stops {programs_with(name, 'error')}",
-                file=error.file,
-                found=error.found,
-                fix=error.fix,
-            )
-    return error
 
 
 def _with_spans(paired: Paired) -> Paired:
@@ -113,18 +109,12 @@ def _with_spans(paired: Paired) -> Paired:
     readings = {spans_reading(side, paired.spans) for side in sides if side.n_mentions}
     if None in readings or not readings:
         return paired
-    reading = "inclusive" if "inclusive" in readings else "exclusive"
-    key, response = (
-        _place_spans(side, opposite, reading) for side, opposite in (sides, sides[::-1])
-    )
-    return replace(paired, key=key, response=response)
-
-
-def _place_spans(side: Corpus, opposite: Corpus, reading: Any) -> Corpus:
-    try:
-        return with_positions(side, opposite, reading, guessed=False)
-    except InputError:  # two numbers, but no spans: they are labels
-        return side
+    reading: Spans = "inclusive" if "inclusive" in readings else "exclusive"
+    placed = list(sides)
+    for place, opposite in enumerate(sides[::-1]):
+        with suppress(InputError):  # two numbers, but no spans: they are labels
+            placed[place] = with_positions(sides[place], opposite, reading, guessed=False)
+    return replace(paired, key=placed[0], response=placed[1])
 
 
 def _check_units(key: Corpus, response: Corpus) -> None:
@@ -163,11 +153,11 @@ def list_documents(paired: Paired, protocol: Protocol) -> list[Document]:
     token.
     """
     corpora = paired.key, paired.response
-    longest = max(_longest(corpus) for corpus in corpora) if paired.is_one else None
-    opens_first = protocol.brackets != "written"
-    sides = [
-        _entities(corpus, longest, protocol.order, opens_first=opens_first) for corpus in corpora
-    ]
+    longest = None
+    if paired.is_one:  # the tokens that the mentions of the longest document need
+        ends = [corpus.mention_end for corpus in corpora if corpus.mention_end is not None]
+        longest = max((int(end.max(initial=0)) for end in ends), default=0)
+    sides = [_entities(corpus, longest, protocol) for corpus in corpora]
     names = ["all documents"] if paired.is_one else [str(name) for name in paired.key.documents]
     return [
         Document(name, None if paired.is_one else index, sides[0][index], sides[1][index])
@@ -175,9 +165,7 @@ def list_documents(paired: Paired, protocol: Protocol) -> list[Document]:
     ]
 
 
-def _entities(
-    corpus: Corpus, longest: int | None, order: str, *, opens_first: bool
-) -> list[Entities]:
+def _entities(corpus: Corpus, longest: int | None, protocol: Protocol) -> list[Entities]:
     """The entities of each document, or with `longest` those of all documents as one.
 
     As one, entities of the same number are one entity.
@@ -188,15 +176,15 @@ def _entities(
         listed = _numbers(corpus)
         owners = [listed[entity] for entity in owners]
     mentions = _mentions(corpus, longest)
-    if opens_first and corpus.labels is None:
+    if protocol.brackets != "written" and corpus.labels is None:
         _open_first(mentions, owners)
     entities: dict[Any, list[Mention]] = {entity: [] for entity in listed}
     for entity, mention in zip(owners, mentions, strict=True):
         entities[entity].append(mention)
     names = list(entities)
-    if order != "list":
+    if protocol.order != "list":
         first: dict[Any, Any] = {}
-        for entity, place in zip(owners, _places(corpus, mentions, order), strict=True):
+        for entity, place in zip(owners, _places(corpus, mentions, protocol.order), strict=True):
             first[entity] = min(place, first.get(entity, place))
         names = sorted((name for name in names if name in first), key=lambda name: first[name])
     if longest is not None:
@@ -258,11 +246,6 @@ def ranks_in_cells(corpus: Corpus, *, is_opening: bool) -> list[int]:
         for number, mention in enumerate(sorted(mentions, key=lambda mention: -far_end[mention])):
             ranks[mention] = places[number] if number < len(places) else len(cells[row])
     return ranks
-
-
-def _longest(corpus: Corpus) -> int:
-    """How many tokens the mentions of the longest document need."""
-    return 0 if corpus.mention_end is None else int(corpus.mention_end.max(initial=0))
 
 
 def _mentions(corpus: Corpus, longest: int | None = None) -> list[Mention]:
@@ -347,11 +330,13 @@ def cut_windows(
         # Windows without a mention, of which there may be any number, are left out.
         starts = sorted({m[0] - m[0] % length for m in mentions if m[0] - m[0] % length <= last})
         for start in (*starts, last):
-            sides = (_within(side, start, start + length) for side in document.sides)
-            end = start + length - 1
-            cut.append(
-                Document(f"{document.name} tokens {max(start, 0)}–{end}", document.index, *sides)
-            )
+            end = start + length
+            sides = [
+                [part for entity in side if (part := [m for m in entity if start < m[0] < end])]
+                for side in document.sides
+            ]
+            name = f"{document.name} tokens {max(start, 0)}–{end - 1}"
+            cut.append(Document(name, document.index, *sides))
         lost += sum(not m[0] % length and m[0] <= last for m in mentions)
     return cut, [*note("windows", lost, "mention", "at the start of a window, left out")]
 
@@ -361,11 +346,6 @@ def _size(corpus: Corpus, index: int | None) -> int:
     if corpus.tokens is None:
         return 0
     return int(corpus.tokens.counts.sum() if index is None else corpus.tokens.counts[index])
-
-
-def _within(entities: Entities, start: int, end: int) -> Entities:
-    parts = ([m for m in entity if start < m[0] < end] for entity in entities)
-    return [part for part in parts if part]
 
 
 def identify(documents: list[Document], paired: Paired, protocol: Protocol) -> list[Document]:
@@ -386,7 +366,7 @@ def identify(documents: list[Document], paired: Paired, protocol: Protocol) -> l
         for entities, side_starts, corpus in zip(
             document.sides, starts_of_sides, sides, strict=True
         ):
-            mention = _over_boundary(entities, side_starts)
+            mention = _find_over_boundary(entities, side_starts)
             if mention is not None and identity == "bounded":
                 raise _boundary_error(document, mention, corpus.name)
             changes |= mention is not None
@@ -412,7 +392,7 @@ def sentence_starts(corpus: Corpus, index: int | None) -> list[int]:
     return starts
 
 
-def _over_boundary(entities: Entities, starts: list[int]) -> Mention | None:
+def _find_over_boundary(entities: Entities, starts: list[int]) -> Mention | None:
     """A mention that begins in another sentence than it ends in."""
     for entity in entities:
         for mention in entity:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,21 +16,15 @@ from corefeval.pairing.policies import without_duplicates
 from corefeval.protocol import Protocol, programs_with
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """Whether documents have mentions that are repeated on one side, or entities of one mention."""
-
-    has_repeats: bool
-    has_singletons: bool
-
-
-def find_facts(documents: Sequence[Document]) -> Facts:
-    """Whether documents have repeats and singletons, which policies are about."""
+def have_repeats(documents: Sequence[Document]) -> bool:
+    """Whether a mention is repeated on one side of a document."""
     sides = [side for document in documents for side in document.sides]
-    return Facts(
-        any(len({m for e in side for m in e}) < sum(map(len, side)) for side in sides),
-        any(len(entity) == 1 for side in sides for entity in side),
-    )
+    return any(len({m for e in side for m in e}) < sum(map(len, side)) for side in sides)
+
+
+def have_singletons(documents: Sequence[Document]) -> bool:
+    """Whether documents have entities of one mention."""
+    return any(len(e) == 1 for document in documents for side in document.sides for e in side)
 
 
 def drop_repeats(paired: Paired, protocol: Protocol) -> Paired:
@@ -85,7 +79,7 @@ def settle_repeats(
 
     Raises an InputError where repeats are errors, or more than a program allows.
     """
-    if not any(paired.dropped) and not find_facts(documents).has_repeats:
+    if not any(paired.dropped) and not have_repeats(documents):
         return documents, []
     files = {"key": paired.key.name, "response": paired.response.name}
     settled = []
@@ -132,24 +126,15 @@ def _refuse_repeats(document: Document, protocol: Protocol, files: Mapping[str, 
 def _settle(entities: Entities, rule: str, protocol: Protocol, in_key: set[object]) -> Entities:
     if rule == "keep":
         return entities
-    if rule == "once":
-        return _once(entities, protocol)
+    if rule not in ("once", "known"):
+        return [list(dict.fromkeys(entity)) for entity in entities]
     if rule == "known":
         return _first_of(entities, in_key)
-    return [list(dict.fromkeys(entity)) for entity in entities]
-
-
-def _once(entities: Entities, protocol: Protocol) -> Entities:
     every = {mention for entity in entities for mention in entity}
-    if len(every) == sum(map(len, entities)):
-        return entities
     if protocol.duplicates == "first":
         return _first_of(entities, every)
-    return _reverse(_first_of(_reverse(entities), every))
-
-
-def _reverse(entities: Entities) -> Entities:
-    return [entity[::-1] for entity in entities[::-1]]
+    kept = _first_of([entity[::-1] for entity in entities[::-1]], every)
+    return [entity[::-1] for entity in kept[::-1]]
 
 
 def _first_of(entities: Entities, mentions: Iterable[object]) -> Entities:
@@ -170,7 +155,7 @@ def _first_of(entities: Entities, mentions: Iterable[object]) -> Entities:
 def settle_singletons(documents: list[Document], protocol: Protocol) -> list[Document]:
     """Documents without the entities of one mention, or with these doubled in the response."""
     rule = protocol.singletons
-    if rule == "keep" or not find_facts(documents).has_singletons:
+    if rule == "keep" or not have_singletons(documents):
         return documents
     if rule == "double-response":
         return [

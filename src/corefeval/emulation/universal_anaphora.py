@@ -18,6 +18,7 @@ from corefeval.emulation.anaphora_scenes import Element, Entity, Scene, make_sce
 from corefeval.emulation.corefud_scorer import AGGREGATES, check_choices
 from corefeval.emulation.documents import pair_corpora
 from corefeval.emulation.tables import (
+    CONLL,
     Entry,
     Homes,
     Image,
@@ -51,7 +52,6 @@ from corefeval.results.rates import Numbers
 # In the program's order.
 _METRICS = ("lea", "muc", "b3", "ceafe", "ceafm", "blanc", "conll")
 _OF_ANAPHORA = ("split", "bridging", "non-referring")
-_CONLL = ("muc", "b3", "ceafe")
 _RATIO = ("recall_numerator", "recall_denominator", "precision_numerator", "precision_denominator")
 # What a protocol that names the program may say besides; all else is the program's own affair.
 _VALUES = {"match": ("exact", "min"), "singletons": ("keep", "drop"), "aggregate": AGGREGATES}
@@ -172,7 +172,7 @@ class _Emulation:
         """The counts of a metric."""
         parameters = dict(metric.parameters)
         if metric.name == "conll":
-            return CountTable("mean", parts=_CONLL)
+            return CONLL
         if metric.name == "non-referring":
             return _ratios([_count_pseudo(*sides) for sides in self.scenes])
         if metric.name == "bridging":
@@ -225,7 +225,10 @@ def count_scenes(
     A row for each document has numerator and denominator of recall, then of precision. `loose` says
     that mentions of other spans may be the same where the program takes them for such.
     """
-    sets = [[_list_sets(scene) for scene in sides] for sides in scenes]
+    sets = [
+        [[e for entity in scene.entities for e in entity if e.blocks] for scene in sides]
+        for sides in scenes
+    ]
     pairs = [
         Pair(_list_blocks(a), _list_blocks(b), loose=loose)
         for key, response in sets
@@ -250,10 +253,6 @@ def count_scenes(
         ]
         of_aligned[:, column] = [_count(metric, pairs, inside=True)[:, 1].sum() for pairs in alone]
     return of_aligned
-
-
-def _list_sets(scene: Scene) -> list[Element]:
-    return [element for entity in scene.entities for element in entity if element.blocks]
 
 
 def _list_blocks(element: Element) -> list[Entity]:
@@ -307,9 +306,10 @@ def _count(metric: str, pairs: Sequence[Pair], *, inside: bool) -> Numbers:
 
 
 def _count_direction(metric: str, sides: Sequence[Direction], inside: bool) -> Ratio:
-    if metric == "muc":
-        return muc_recall(_tabulate(sides), self_links=inside)
-    return b3_recall(_tabulate(sides)) if metric == "b3" else _lea(sides)
+    if metric == "lea":
+        return _lea(sides)
+    table = _tabulate(sides)
+    return muc_recall(table, self_links=inside) if metric == "muc" else b3_recall(table)
 
 
 def _tabulate(directions: Sequence[Direction], *, unaligned: float = 0.0) -> Alignment:

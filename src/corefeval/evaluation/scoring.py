@@ -27,7 +27,7 @@ from corefeval.results import Result
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from corefeval.emulation.corefud_scorer import CorefudText
+    from corefeval.emulation.corefud_brackets import CorefudText
     from corefeval.model import Corpus
 
 

@@ -17,6 +17,7 @@ from corefeval.matching.matchers import common_rows
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 from corefeval.model.text_tokens import MINIMUM, parse_minimum
+from corefeval.protocol import MATCHERS
 
 _POSITIONS = "needs token positions, and plain Python mentions have none"
 # Columns from which heads and minimum spans are found, by the name of what is in them.
@@ -57,11 +58,12 @@ def gather(
     if any(corpus.labels is not None for corpus in corpora):
         raise MissingFeatureError(f"match {match}", _POSITIONS, fix=_FIX)
     analyses = [Features(corpus, texts=corpora, tagset=tagset) for corpus in corpora]
-    if match == "head":
-        evidence = _by_heads(key, response, analyses, "match head")
-    elif match == "partial":
+    needs = MATCHERS[match].needs
+    if needs == "heads":
+        evidence = _by_heads(key, response, analyses, f"match {match}")
+    elif needs == "cores":
         evidence = _by_parts(key, response, analyses)
-    elif match == "min":
+    elif needs == "minima":
         evidence = _by_minima(key, response, analyses)
     else:
         return Evidence(key, response)

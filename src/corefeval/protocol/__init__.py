@@ -15,9 +15,10 @@ from typing import Any, Unpack
 from corefeval._version import __version__
 from corefeval.checks import did_you_mean, split_call
 from corefeval.diagnostics import UsageError
-from corefeval.protocol.choice import NUMBER, Choice
+from corefeval.protocol.accidents import NUMBER, Choice
 from corefeval.protocol.declarations import (
     HEADS,
+    MATCHERS,
     MINIMA,
     STEPS,
     Aggregate,
@@ -28,6 +29,7 @@ from corefeval.protocol.declarations import (
     Fields,
     Layer,
     Lost,
+    Matcher,
     Missing,
     Occurrences,
     Singletons,
@@ -40,10 +42,12 @@ from corefeval.protocol.declarations import (
     Zeros,
     choices,
     fields,
+    register_matcher,
 )
 from corefeval.protocol.named import NAMED, NamedProtocol, find_named, programs_with
 
 __all__ = [
+    "MATCHERS",
     "NAMED",
     "OF_MENTIONS",
     "STEPS",
@@ -56,6 +60,7 @@ __all__ = [
     "Fields",
     "Layer",
     "Lost",
+    "Matcher",
     "Missing",
     "NamedProtocol",
     "Occurrences",
@@ -73,6 +78,7 @@ __all__ = [
     "find_named",
     "join_protocols",
     "programs_with",
+    "register_matcher",
     "split_choices",
 ]
 
@@ -99,15 +105,11 @@ class Protocol:
     @staticmethod
     def of(base: str | Protocol | None = None, /, **changes: Unpack[Fields]) -> Protocol:
         """A protocol by its name or text, or another one, with some choices changed."""
-        if base is None:
-            protocol = Protocol()
-        elif isinstance(base, Protocol):
-            protocol = base
-        elif isinstance(base, str):
-            protocol = Protocol.parse(base)
-        else:
+        if isinstance(base, str):
+            base = Protocol.parse(base)
+        elif base is not None and not isinstance(base, Protocol):
             raise UsageError(f"a protocol is a name, a signature or a Protocol, not {base!r:.60}")
-        return protocol.but(**changes)
+        return (base or Protocol()).but(**changes)
 
     @staticmethod
     def parse(text: str) -> Protocol:
@@ -145,25 +147,22 @@ class Protocol:
         if not changes:
             return self
         chosen = {**dict(self.values), **{n: _check_value(n, v) for n, v in changes.items()}}
-        declared = fields()
-        unusual = {name for name, value in chosen.items() if value != declared[name].default}
-        # Most protocols have few choices or none that are not at their defaults.
-        order = declared if unusual else ()
-        return Protocol(tuple((name, chosen[name]) for name in order if name in unusual))
+        return Protocol(
+            tuple(
+                (name, chosen[name])
+                for name, choice in fields().items()
+                if chosen.get(name, choice.default) != choice.default
+            )
+        )
 
     def __post_init__(self) -> None:
         vars(self).update(self.values)
 
     def __getattr__(self, name: str) -> Any:
-        """The default of a choice, which all protocols have from now on unless they have another.
-
-        Choices are asked for so often that looking each one up would take a tenth of the time of a
-        small score.
-        """
+        """The default of a choice that is at its default."""
         if name.startswith("_") or name not in fields():
             raise AttributeError(f"a protocol has no {name!r}")
-        setattr(Protocol, name, fields()[name].default)
-        return getattr(Protocol, name)
+        return fields()[name].default
 
     def __reduce__(self) -> tuple[type[Protocol], tuple[object]]:
         return Protocol, (self.values,)
@@ -172,16 +171,15 @@ class Protocol:
     def shown(self) -> dict[str, str]:
         """The choices that the signature has, by the names that it gives them."""
         values = dict(self.values)
+        always = {name for name, choice in fields().items() if choice.always}
+        # Unless repeats go by corefeval's own rule, on one side at least.
+        if self.emulate != "none" or "once" not in (self.repeats_key, self.repeats_response):
+            always.discard("duplicates")
         return {
             name.replace("_", "-"): values.get(name, choice.default)
             for name, choice in fields().items()
-            if name in values or (choice.always and (name != "duplicates" or self._has_duplicates))
+            if name in values or name in always
         }
-
-    @property
-    def _has_duplicates(self) -> bool:
-        """Whether repeats go by corefeval's own rule, on one side at least."""
-        return self.emulate == "none" and "once" in (self.repeats_key, self.repeats_response)
 
     @property
     def accidents(self) -> dict[str, str]:
@@ -219,13 +217,22 @@ class Protocol:
         """The text of the protocol with the version of corefeval, to be quoted with a number."""
         return f"{self}|version:{__version__}"
 
-    def differences(self, other: Protocol) -> dict[str, tuple[str, str]]:
-        """The choices that differ, with the value of each side."""
-        names = [name for name in fields() if getattr(self, name) != getattr(other, name)]
-        return {name: (getattr(self, name), getattr(other, name)) for name in names}
+    def differences(self, protocol: Protocol) -> dict[str, tuple[str, str]]:
+        """The choices that differ from another protocol's, with the values of both."""
+        values = {name: (getattr(self, name), getattr(protocol, name)) for name in fields()}
+        return {
+            name: (value, differing)
+            for name, (value, differing) in values.items()
+            if value != differing
+        }
 
     def __str__(self) -> str:
-        return "|".join(f"{name}:{_quote(value)}" for name, value in self.shown.items())
+        parts = []
+        for name, value in self.shown.items():
+            if re.search(r'[|:"\\]|^\s|\s$', value):
+                value = '"' + re.sub(r'(["\\])', r"\\\1", value) + '"'
+            parts.append(f"{name}:{value}")
+        return "|".join(parts)
 
 
 # Decided by mentions, where there are any; heads and minimum spans may have several sources.
@@ -358,15 +365,14 @@ def _check_version(version: str) -> None:
     """Raise a UsageError for a later version, whose words may mean something else."""
     if not re.fullmatch(r"\d+(\.\d+)*\w*", version):
         raise UsageError(f"version:{version} is not a version of corefeval: leave it out")
-    if _numbers(version) > _numbers(__version__):
+    numbers, current = (
+        tuple(map(int, re.findall(r"\d+", text)[:3])) for text in (version, __version__)
+    )
+    if numbers > current:
         raise UsageError(
             f"version:{version} is newer than this corefeval, {__version__}: install that version, "
             "or leave the version out to take its choices as this one understands them"
         )
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, re.findall(r"\d+", version)[:3]))
 
 
 _PART = re.compile(r'\s*([^|:"]*?)\s*(?::\s*("(?:[^"\\]|\\.)*"|[^|"]*?)\s*)?(?:\||$)', re.DOTALL)
@@ -387,9 +393,3 @@ def _split(text: str) -> Iterator[tuple[str, str]]:
             value = re.sub(r"\\(.)", r"\1", value[1:-1], flags=re.DOTALL)
         yield part[1], value
         place = part.end()
-
-
-def _quote(value: str) -> str:
-    if re.search(r'[|:"\\]|^\s|\s$', value):
-        return '"' + re.sub(r'(["\\])', r"\\\1", value) + '"'
-    return value

@@ -2,12 +2,20 @@
 
 # No `annotations` from __future__ here: to read types from text takes longer than to make them.
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Annotated, Literal, TypedDict, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    TypedDict,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-from corefeval.protocol.accidents import Accidents
-from corefeval.protocol.choice import NUMBER, Choice
+from corefeval.protocol.accidents import NUMBER, Accidents, Choice
 
 Singletons = Literal["keep", "drop", "drop-response", "double-response"]
 Duplicates = Literal["first", "last", "error"]
@@ -33,10 +41,46 @@ Lost = Literal["drop", "strict"]
 STEPS = ("reading", "pairing", "policies", "matching", "features", "rates", "emulation")
 
 
-# What may have told the heads of mentions, in the order in which a signature names it.
+# Where heads and minimum spans of mentions may come from, in the order of a signature.
 HEADS = ("file", "dependencies", "parse", "tags")
-# The same for minimum spans.
 MINIMA = ("stated", "parse")
+
+
+class Matcher(NamedTuple):
+    """A matcher: which mentions it matches, the function that finds them, and what that needs.
+
+    The function, or its place as text (`module:function`), is given the `Mentions` of key and
+    response and returns `Matches` (see `matching`). Where a value takes a number in parentheses,
+    such as `overlap(0.5)`, the function has it as `share`, whose default is here. `needs` is what
+    it must know of mentions besides their tokens.
+    """
+
+    summary: str
+    function: str | Callable[..., Any]
+    share: float | None = None
+    needs: Literal["", "heads", "cores", "minima"] = ""
+
+
+_MATCHERS = "corefeval.matching.matchers"
+MATCHERS = {
+    "exact": Matcher("the same tokens", f"{_MATCHERS}:match_exactly"),
+    "head": Matcher("the same head token", f"{_MATCHERS}:match_heads", needs="heads"),
+    "partial": Matcher(
+        "the response inside the key, with the key's head or stated minimum",
+        f"{_MATCHERS}:match_partially",
+        needs="cores",
+    ),
+    "min": Matcher(
+        "as partial by stated minimum spans, else the same minimum span by parse",
+        f"{_MATCHERS}:match_minima",
+        needs="minima",
+    ),
+    "overlap": Matcher(
+        "tokens in common, with a Dice coefficient of at least this",
+        f"{_MATCHERS}:match_overlapping",
+        share=0.5,
+    ),
+}
 
 
 class SoundChoices(TypedDict, total=False):
@@ -48,14 +92,6 @@ class SoundChoices(TypedDict, total=False):
             "exact",
             "When a key mention and a response mention match.",
             at="matching",
-            values={
-                "exact": "the same tokens",
-                "head": "the same head token",
-                "partial": "the response inside the key, with the key's head or stated minimum",
-                "min": "as partial by stated minimum spans, else the same minimum span by parse",
-                "overlap": "tokens in common, with a Dice coefficient of at least this",
-            },
-            shares={"overlap": 0.5},
             always=True,
         ),
     ]
@@ -382,7 +418,11 @@ class Fields(Choices, total=False):
 def fields() -> dict[str, Choice]:
     """Every field of a signature by its name, in order."""
     hints = get_type_hints(Fields, include_extras=True)
-    declared = {name: get_args(hint)[1] for name, hint in hints.items()}
+    declared: dict[str, Choice] = {name: get_args(hint)[1] for name, hint in hints.items()}
+    declared["match"] = declared["match"]._replace(
+        values={name: matcher.summary for name, matcher in MATCHERS.items()},
+        shares={name: m.share for name, m in MATCHERS.items() if m.share is not None},
+    )
     for name, hint in hints.items():
         kind = get_args(hint)[0]
         if get_origin(kind) is Literal and get_args(kind) != tuple(declared[name].values or ()):
@@ -398,3 +438,10 @@ def choices(steps: tuple[str, ...] | None = None) -> Mapping[str, Choice]:
         for name, choice in fields().items()
         if name in Choices.__annotations__ and (steps is None or choice.at in steps)
     }
+
+
+def register_matcher(name: str, matcher: Matcher) -> None:
+    """Add a matcher, which is then a value of the choice `match`."""
+    MATCHERS[name] = matcher
+    fields.cache_clear()
+    choices.cache_clear()

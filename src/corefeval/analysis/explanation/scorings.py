@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from corefeval.diagnostics import CorefEvalError, Notice, UsageError
-from corefeval.emulation import Material, score_anaphora, score_emulated
-from corefeval.emulation.programs import METRICS
+from corefeval.emulation import METRICS, Material, score_anaphora, score_emulated
 from corefeval.evaluation import count
 from corefeval.metrics import Metrics, parse_metrics
 from corefeval.model import Corpus
