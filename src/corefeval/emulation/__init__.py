@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, UsageError, memory_for, merge_notices
+from corefeval.diagnostics import InputError, Notice, UsageError, memory_for
 from corefeval.emulation import corefud_scorer, universal_anaphora
 from corefeval.emulation.corefud_scorer import digest_text, read_text, score_emulated
 from corefeval.emulation.documents import (
@@ -38,9 +38,9 @@ from corefeval.emulation.policies import (
     settle_singletons,
     settle_twinless,
 )
-from corefeval.emulation.tables import CONLL, COUNTERS, Tables
+from corefeval.emulation.tables import CONLL, COUNTERS, Tables, make_result
 from corefeval.emulation.universal_anaphora import score_anaphora
-from corefeval.metrics import Metric, Metrics, parse_metrics, spell
+from corefeval.metrics import Metrics, parse_metrics
 from corefeval.metrics.coreference import Counts
 from corefeval.model import IDENTITY, Corpus
 from corefeval.model.identity import digest
@@ -121,16 +121,13 @@ class Material:
             pairing_notices = tuple(
                 notice for notice in pairing_notices if notice.kind != "overlapping-mentions"
             )
-        result = Result(
-            tables=tables,
-            document_ids=tuple(document.name for document in documents),
-            protocol=protocol.but(spans=paired.spans),
-            key=self.key.name,
-            response=self.response.name,
+        result = make_result(
+            protocol.but(spans=paired.spans),
+            tables,
+            tuple(document.name for document in documents),
+            sides=(self.key.name, self.response.name),
             key_digest=self.key_digest,
-            notices=merge_notices((*pairing_notices, *notices)),
-            spell=spell,
-            titles={name: Metric.parse(name).title for name in chosen},
+            notices=(*pairing_notices, *notices),
         )
         if protocol.undefined == "error":
             _check_defined(result)

@@ -22,7 +22,6 @@ from corefeval.diagnostics import (
     excerpt,
     list_names,
     memory_for,
-    merge_notices,
     note,
     plural,
 )
@@ -48,13 +47,14 @@ from corefeval.emulation.tables import (
     Image,
     find_homes,
     look_up,
+    make_result,
     tabulate,
     tabulate_sides,
 )
 from corefeval.formats import files_of
 from corefeval.formats.conllu.tokens import ConlluLines
 from corefeval.formats.source import Source, read_source
-from corefeval.metrics import Metric, Metrics, parse_metrics, spell
+from corefeval.metrics import Metric, Metrics, parse_metrics
 from corefeval.metrics.coreference import (
     Counts,
     b3_recall,
@@ -149,18 +149,13 @@ def score_emulated(
     with memory_for():
         documents = emulate(*texts, protocol)
         counts = count_documents(documents)
-    return Result(
-        tables={name: _table(name, counts) for name in chosen},
-        document_ids=tuple(str(document.name) for document in documents),
-        protocol=protocol,
-        key=texts[0].name,
-        response=texts[1].name,
+    return make_result(
+        protocol,
+        {name: _table(name, counts) for name in chosen},
+        tuple(str(document.name) for document in documents),
+        sides=(texts[0].name, texts[1].name),
         key_digest=digest_text(texts[0]),
-        notices=merge_notices(
-            notice for notice in notices if (notice.kind, protocol.match) != ("no-heads", "exact")
-        ),
-        spell=spell,
-        titles={name: Metric.parse(name).title for name in chosen},
+        notices=(n for n in notices if (n.kind, protocol.match) != ("no-heads", "exact")),
     )
 
 
@@ -239,9 +234,8 @@ def _check_texts(key: SentenceFile, response: SentenceFile) -> None:
                 raise _text_error(name, in_key, in_response, key.file, response.file, sentence.line)
         for key_word, word in zip(expected.words, sentence.words, strict=False):
             if key_word.form != word.form:
-                raise _text_error(
-                    "word", key_word.form, word.form, key.file, response.file, word.line
-                )
+                forms = key_word.form, word.form
+                raise _text_error("word", *forms, key.file, response.file, word.line)
 
 
 def _new_document(sentence: Sentence) -> str:

@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 
 from corefeval.alignment import Alignment, Overlap, Side
+from corefeval.diagnostics import Notice, merge_notices
 from corefeval.emulation.documents import Document
+from corefeval.metrics import Metric, spell
 from corefeval.metrics.coreference import (
     HALVES,
     Counts,
@@ -37,7 +39,7 @@ from corefeval.metrics.coreference import (
 from corefeval.metrics.mentions import matched_recall
 from corefeval.model.arrays import BoolArray, FloatArray
 from corefeval.protocol import Protocol
-from corefeval.results import CountTable
+from corefeval.results import CountTable, Result
 
 Mention = Any  # hashable
 Entities = Sequence[Sequence[Mention]]
@@ -47,6 +49,29 @@ Entry = tuple[int, int, float]  # a mention: its key entity, its response entity
 Image = Callable[[Any], tuple[Any, float]]
 
 CONLL = CountTable("mean", parts=("muc", "b3", "ceafe"))
+
+
+def make_result(
+    protocol: Protocol,
+    tables: Mapping[str, CountTable],
+    document_ids: tuple[str, ...],
+    *,
+    sides: tuple[str, str],
+    key_digest: str,
+    notices: Iterable[Notice],
+) -> Result:
+    """A result from the counts of metrics; `sides` are the names of key and response."""
+    return Result(
+        tables=tables,
+        document_ids=document_ids,
+        protocol=protocol,
+        key=sides[0],
+        response=sides[1],
+        key_digest=key_digest,
+        notices=merge_notices(notices),
+        spell=spell,
+        titles={name: Metric.parse(name).title for name in tables},
+    )
 
 
 def find_homes(entities: Entities, which: str) -> Homes:

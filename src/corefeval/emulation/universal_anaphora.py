@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 
 from corefeval.alignment import Alignment
-from corefeval.diagnostics import InputError, Notice, UsageError, memory_for, merge_notices
+from corefeval.diagnostics import InputError, Notice, UsageError, memory_for
 from corefeval.emulation.anaphora_scenes import Element, Entity, Scene, make_scenes
 from corefeval.emulation.corefud_scorer import AGGREGATES, check_choices
 from corefeval.emulation.documents import pair_corpora
@@ -24,10 +24,11 @@ from corefeval.emulation.tables import (
     Image,
     find_homes,
     keep_cells,
+    make_result,
     tabulate,
     tabulate_sides,
 )
-from corefeval.metrics import Metric, Metrics, parse_metrics, spell
+from corefeval.metrics import Metric, Metrics, parse_metrics
 from corefeval.metrics.coreference import (
     HALVES,
     Counts,
@@ -78,21 +79,28 @@ def score_anaphora(
             )
     with memory_for():
         paired = pair_corpora(key, response, protocol)
-        document_ids = tuple(map(str, paired.key.documents))
-        emulation = _Emulation(paired.key, paired.response, protocol)
-        tables = {str(metric): emulation.table(metric) for metric in chosen}
-        has_sets = protocol.split == "score" or any(metric.name == "split" for metric in chosen)
-        notices = [*paired.notices, *(emulation.notices if has_sets else ())]
-    return Result(
-        tables=tables,
-        document_ids=document_ids,
-        protocol=protocol,
-        key=key.name,
-        response=response.name,
+        corpora = paired.key, paired.response
+        scenes = _make_scenes(corpora, protocol)
+        has_split = any(metric.name == "split" for metric in chosen)
+        complete = _make_scenes(corpora, protocol, complete=True) if has_split else scenes
+        tables = {
+            str(metric): _make_table(
+                metric,
+                complete if metric.name == "split" else scenes,
+                loose=protocol.match == "min",
+            )
+            for metric in chosen
+        }
+        notices = [*paired.notices]
+        if protocol.split == "score" or has_split:
+            notices += _note_sets(corpora, protocol)
+    return make_result(
+        protocol,
+        tables,
+        tuple(map(str, paired.key.documents)),
+        sides=(key.name, response.name),
         key_digest=digest(key),
-        notices=merge_notices(notices),
-        spell=spell,
-        titles={str(metric): metric.title for metric in chosen},
+        notices=notices,
     )
 
 
@@ -121,73 +129,57 @@ def choose_metrics(metrics: Metrics, protocol: Protocol) -> list[Metric]:
     return chosen
 
 
-class _Emulation:
-    """Both sides of all documents as the program has them."""
+def _make_scenes(
+    corpora: tuple[Corpus, Corpus], protocol: Protocol, *, complete: bool = False
+) -> list[tuple[Scene, Scene]]:
+    """Both sides of each document; `complete` ones have sets and singletons in any case.
 
-    def __init__(self, key: Corpus, response: Corpus, protocol: Protocol) -> None:
-        self.corpora, self.protocol = (key, response), protocol
-        self.loose = protocol.match == "min"
-        drops = protocol.singletons == "drop"
-        if drops and protocol.split == "score" and any(len(find_sets(c)) for c in self.corpora):
-            raise InputError(
-                "there are sets of antecedents, and the program cannot score them and drop "
-                "singletons",
-                fix="use --split off or --singletons keep",
-            )
-
-    def _make(self, *, with_sets: bool, keeps_singletons: bool) -> list[tuple[Scene, Scene]]:
-        make = partial(
-            make_scenes,
-            deixis=self.protocol.layer == "deixis",
-            with_sets=with_sets,
-            keeps_singletons=keeps_singletons,
+    Raises an InputError where the program cannot do what the protocol says.
+    """
+    drops = protocol.singletons == "drop"
+    if drops and protocol.split == "score" and any(len(find_sets(c)) for c in corpora):
+        raise InputError(
+            "there are sets of antecedents, and the program cannot score them and drop singletons",
+            fix="use --split off or --singletons keep",
         )
-        key = make(self.corpora[0], uses_minima=self.loose)
-        return list(zip(key, make(self.corpora[1], uses_minima=False), strict=True))
+    make = partial(
+        make_scenes,
+        deixis=protocol.layer == "deixis",
+        with_sets=complete or protocol.split == "score",
+        keeps_singletons=complete or protocol.singletons == "keep",
+    )
+    key = make(corpora[0], uses_minima=protocol.match == "min")
+    return list(zip(key, make(corpora[1], uses_minima=False), strict=True))
 
-    @cached_property
-    def scenes(self) -> list[tuple[Scene, Scene]]:
-        """Both sides of each document."""
-        protocol = self.protocol
-        with_sets, keeps = protocol.split == "score", protocol.singletons == "keep"
-        return self._make(with_sets=with_sets, keeps_singletons=keeps)
 
-    @cached_property
-    def scenes_with_sets(self) -> list[tuple[Scene, Scene]]:
-        """Both sides with sets and singletons, which the score of sets alone always has."""
-        has_all = self.protocol.split == "score" and self.protocol.singletons == "keep"
-        return self.scenes if has_all else self._make(with_sets=True, keeps_singletons=True)
+def _note_sets(corpora: tuple[Corpus, Corpus], protocol: Protocol) -> Iterator[Notice]:
+    """What was left out of sets, on which the program hangs or stops."""
+    for corpus in corpora:
+        is_deixis = corpus.mention_layer == DEIXIS
+        layer = corpus.keep_mentions(is_deixis == (protocol.layer == "deixis"))
+        yield from find_sets(layer).notices(corpus.name)
 
-    @property
-    def notices(self) -> list[Notice]:
-        """What was left out of sets, on which the program hangs or stops."""
-        notices: list[Notice] = []
-        for corpus in self.corpora:
-            is_deixis = corpus.mention_layer == DEIXIS
-            layer = corpus.keep_mentions(is_deixis == (self.protocol.layer == "deixis"))
-            notices += find_sets(layer).notices(corpus.name)
-        return notices
 
-    def table(self, metric: Metric) -> CountTable:
-        """The counts of a metric."""
-        parameters = dict(metric.parameters)
-        if metric.name == "conll":
-            return CONLL
-        if metric.name == "non-referring":
-            return _ratios([_count_pseudo(*sides) for sides in self.scenes])
-        if metric.name == "bridging":
-            level = str(parameters.get("level", "entity"))
-            return _ratios([_count_bridging(*sides, level) for sides in self.scenes])
-        of_sets = metric.name == "split"
-        name = str(parameters.get("metric", "muc")) if of_sets else metric.name
-        scenes = self.scenes_with_sets if of_sets else self.scenes
-        count = partial(count_scenes, scenes=scenes, of_sets=of_sets, loose=self.loose)
-        if name != "blanc":
-            return _ratios(count(name))
-        halves = [count(half)[:, [0, 1, 3]] for half in HALVES]
-        sides = ("common", "key", "response")
-        columns = tuple(f"{half}_{side}" for half in HALVES for side in sides)
-        return CountTable("blanc-of-both", columns, np.hstack(halves))
+def _make_table(
+    metric: Metric, scenes: Sequence[tuple[Scene, Scene]], *, loose: bool
+) -> CountTable:
+    """The counts of a metric."""
+    parameters = dict(metric.parameters)
+    if metric.name == "conll":
+        return CONLL
+    if metric.name == "non-referring":
+        return _ratios([_count_pseudo(*sides) for sides in scenes])
+    if metric.name == "bridging":
+        level = str(parameters.get("level", "entity"))
+        return _ratios([_count_bridging(*sides, level) for sides in scenes])
+    of_sets = metric.name == "split"
+    name = str(parameters.get("metric", "muc")) if of_sets else metric.name
+    count = partial(count_scenes, scenes=scenes, of_sets=of_sets, loose=loose)
+    if name != "blanc":
+        return _ratios(count(name))
+    halves = [count(half)[:, [0, 1, 3]] for half in HALVES]
+    columns = tuple(f"{half}_{side}" for half in HALVES for side in ("common", "key", "response"))
+    return CountTable("blanc-of-both", columns, np.hstack(halves))
 
 
 def _ratios(counts: Numbers | Sequence[Sequence[float]]) -> CountTable:

@@ -40,12 +40,12 @@ class Format(NamedTuple):
     A file is in this format where `sign`, a pattern, is found in its first bytes, or else where
     `looks_like` says so of them; one without either is only read where somebody names it.
 
-    `reader` and `writer` are functions as `module:function`, imported when a file asks for them:
-    the reader makes a `Corpus` of a `Source` (and `name=`), the writer `Written` of a `Corpus`.
-    Where several formats share them, `kind` says which is meant. A format without a writer is only
-    read. A file whose name ends in one of `endings` is written in this format where none is named;
-    `title` is what errors call it. `companions` are the endings of files that differ in nothing
-    else, which the reader opens as well.
+    `reader` and `writer` are functions, or name those of this package as `module:function`, to be
+    imported when a file asks for them: the reader makes a `Corpus` of a `Source` (and `name=`), the
+    writer `Written` of a `Corpus`. Where several formats share them, `kind` says which is meant. A
+    format without a writer is only read. A file whose name ends in one of `endings` is written in
+    this format where none is named; `title` is what errors call it. `companions` are the endings of
+    files that differ in nothing else, which the reader opens as well.
 
     A format that `needs_key` is read against the key's tokens: its reader takes `key=`, a corpus,
     and a path or what else has answers in the place of a `Source`. With `has_columns`, the reader
@@ -60,8 +60,8 @@ class Format(NamedTuple):
 
     name: str
     summary: str
-    reader: str
-    writer: str = ""
+    reader: str | Callable[..., Corpus]
+    writer: str | Callable[..., Written] = ""
     sign: bytes = b""
     looks_like: Callable[[bytes], bool] | None = None
     kind: str = ""
@@ -98,9 +98,11 @@ class Format(NamedTuple):
         return _load(self.cutter)(*arguments) if self.cutter else None
 
 
-def _load(path: str) -> Callable[..., Any]:
-    """The function behind `module:function`, of this package."""
-    module, _, name = path.partition(":")
+def _load(place: str | Callable[..., Any]) -> Callable[..., Any]:
+    """The function behind `module:function`, of this package; or the function itself."""
+    if not isinstance(place, str):
+        return place
+    module, _, name = place.partition(":")
     function: Callable[..., Any] = getattr(
         importlib.import_module(f"corefeval.formats.{module}"), name
     )
