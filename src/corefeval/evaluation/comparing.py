@@ -118,9 +118,9 @@ def _score_responses(
         source if isinstance(source, Result) else score_pieces(key, source, request)
         for source in sources
     ]
-    is_read = key is not None and any(result is None for result in results)
-    known_key = read_key(key, request) if is_read else None
     saved = [source for source in sources if isinstance(source, Result)]
+    is_read = key is not None and (saved or None in results)
+    known_key = read_key(key, request) if is_read else None
     check_keys(saved, known_key)
     scored = []
     for source, result in zip(sources, results, strict=True):
