@@ -12,68 +12,63 @@ import pytest
 
 import corefeval
 from corefeval import Suite, SuiteCorpus, SuiteSystem, UsageError, __version__
-from corefeval.suites import running
 from corefeval.suites.definition import read_suite
 from corefeval.suites.running import run_suite
 from forged_files import disguise, evil_pickles, replace_leaves, rewrite
 
 
 @pytest.fixture
-def counted(monkeypatch):
-    """The places that are scored, as they are."""
-    places = []
-    real = running._score
+def run_counted(folder):
+    """A function that runs a suite with a cache: the outcome, and how many cells were scored."""
 
-    def score(job, *rest):
-        places.append(job.place)
-        return real(job, *rest)
+    def run(suite, **options):
+        done = [0]
+        keep = {"cache": folder / "kept", "progress": lambda number, *_: done.append(number)}
+        return run_suite(suite, **keep, **options), done[-1]
 
-    monkeypatch.setattr(running, "_score", score)
-    return places
+    return run
 
 
-def test_only_what_changed_is_scored_again(folder, suite, counted):
-    first = run_suite(suite, cache=folder / "kept")
-    assert len(counted) == 12
-    counted.clear()
-    second = run_suite(suite, cache=folder / "kept")
-    assert counted == []
+def times_of(folder):
+    """When each file of a cache was written."""
+    return {path.name: path.stat().st_mtime_ns for path in (folder / "kept").glob("*.cell")}
+
+
+def test_only_what_changed_is_scored_again(folder, suite, run_counted):
+    first, number = run_counted(suite)
+    assert number == 12
+    second, number = run_counted(suite)
+    assert number == 0
     assert all(second.cells[place].result == cell.result for place, cell in first.cells.items())
 
     shutil.copy(folder / "cautious" / "talk.jsonl", folder / "eager" / "talk.jsonl")
-    third = run_suite(suite, cache=folder / "kept")
-    assert counted == [("talk", "eager", None)]
+    third, number = run_counted(suite)
+    assert number == 1
     assert (
         third.cells["talk", "eager", None].result["conll"]
         != second.cells["talk", "eager", None].result["conll"]
     )
 
 
-def test_the_same_bytes_at_another_time_are_not_scored_again(folder, suite, counted):
-    run_suite(suite, cache=folder / "kept")
-    counted.clear()
+def test_the_same_bytes_at_another_time_are_not_scored_again(folder, suite, run_counted):
+    run_counted(suite)
     for path in folder.rglob("*.jsonl"):
         os.utime(path, (1, 1))
-    run_suite(suite, cache=folder / "kept")
-    assert counted == []
+    assert run_counted(suite)[1] == 0
 
 
-def test_a_key_a_protocol_metrics_and_slices_are_part_of_a_cell(folder, suite, counted):
-    run_suite(suite, cache=folder / "kept")
+def test_a_key_a_protocol_metrics_and_slices_are_part_of_a_cell(folder, suite, run_counted):
+    run_counted(suite)
     for changed, number in (
         (replace(suite, metrics="conll, lea"), 12),
         (replace(suite, by="size"), 12),
         (replace(suite, corpora=(replace(suite.corpora[0], protocol="singletons:drop"),)), 4),
         (replace(suite, corpora=(replace(suite.corpora[0], weight=3.0, group="x"),)), 0),
     ):
-        counted.clear()
-        run_suite(changed, cache=folder / "kept")
-        assert len(counted) == number
-    counted.clear()
+        assert run_counted(changed)[1] == number
     key = folder / "keys" / "talk.jsonl"
     key.write_text(key.read_text() + "\n")
-    run_suite(suite, cache=folder / "kept")
-    assert {place[0] for place in counted} == {"talk"}
+    assert run_counted(suite)[1] == 4
 
 
 def test_a_tag_set_is_beside_the_file_and_part_of_a_cell(folder):
@@ -90,44 +85,39 @@ def test_a_tag_set_is_beside_the_file_and_part_of_a_cell(folder):
     assert scores[0] != scores[1]
 
 
-def test_a_response_that_kept_its_size_and_time_is_scored_again(folder, suite, counted):
-    run_suite(suite, cache=folder / "kept")
-    counted.clear()
+def test_a_response_that_kept_its_size_and_time_is_scored_again(folder, suite, run_counted):
+    run_counted(suite)
     file = folder / "eager" / "talk.jsonl"
     times = file.stat()
     file.write_text(file.read_text().replace("1", "0", 1))
     assert file.stat().st_size == times.st_size
     os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
-    run_suite(suite, cache=folder / "kept")
-    assert counted == [("talk", "eager", None)]
+    assert run_counted(suite)[1] == 1
 
 
 @pytest.mark.parametrize("format", ["brat", "litbank"])
-def test_the_text_of_an_annotation_is_part_of_a_cell(folder, counted, format):
+def test_the_text_of_an_annotation_is_part_of_a_cell(folder, run_counted, format):
     key = folder / "news"
     corefeval.write(corefeval.read(folder / "keys" / "news.conll"), key, format=format)
     corpus = SuiteCorpus(name="news", key=str(key))
     system = SuiteSystem(name="itself", responses=str(folder / "{corpus}"))
     suite = Suite(corpora=(corpus,), systems=(system,), metrics="conll")
-    assert run_suite(suite, cache=folder / "kept").scored[0]["conll"].f1 == 1
-    counted.clear()
+    assert run_counted(suite)[0].scored[0]["conll"].f1 == 1
     text = sorted(key.glob("*.txt"))[0]
     text.write_text("x" + text.read_text())
-    run_suite(suite, cache=folder / "kept")
-    assert len(counted) == 1
+    assert run_counted(suite)[1] == 1
 
 
-def test_a_damaged_cache_is_made_anew(folder, suite, counted):
-    first = run_suite(suite, cache=folder / "kept")
-    counted.clear()
+def test_a_damaged_cache_is_made_anew(folder, suite, run_counted):
+    first, _ = run_counted(suite)
     cells = sorted((folder / "kept").glob("*.cell"))
     cells[0].write_bytes(b"damaged")
     cells[1].write_bytes(cells[1].read_bytes().replace(__version__.encode(), b"0.0.0", 1))
     content = bytearray(cells[2].read_bytes())
     content[-20] ^= 1
     cells[2].write_bytes(content)
-    again = run_suite(suite, cache=folder / "kept")
-    assert len(counted) == 3 and again.cells == first.cells
+    again, number = run_counted(suite)
+    assert number == 3 and again.cells == first.cells
     text = "kept: 3 files damaged, foreign or of another version of corefeval, and scored again"
     assert [n.message for n in again.notices if n.kind == "unusable-files"] == [f"{folder}/{text}"]
     assert run_suite(suite, cache=folder / "kept").notices == first.notices
@@ -191,21 +181,36 @@ def test_cells_are_not_written_through_links(folder, suite):
     assert not any(cell.is_symlink() for cell in cells)
 
 
-def test_an_interrupted_run_goes_on_where_it_was(folder, suite, counted, monkeypatch):
-    real = running._score_by
+def test_a_cell_without_documents_is_scored_again(folder, suite):
+    first = run_suite(suite, cache=folder / "kept", trials=19)
+    for cell in (folder / "kept").glob("*.cell"):
+        record = json.loads(cell.read_bytes().partition(b"\n")[2])
+        content = record["content"]
+        if "documents" in content:
+            content["documents"] = []
+            for table in content["tables"].values():
+                table |= (
+                    {"counts": {name: [] for name in table["counts"]}} if "counts" in table else {}
+                )
+            cell.write_bytes(rewrite(record, cell.name))
+        else:
+            cell.unlink()  # which has the tests of all cells
+    again = run_suite(suite, cache=folder / "kept", trials=19)
+    assert again.cells == first.cells
+    assert again.statistics.as_dict() == first.statistics.as_dict()
+    assert [n.count for n in again.notices if n.kind == "unusable-files"] == [12]
 
-    def score(job, *rest):
-        if len(counted) == 6:
+
+def test_an_interrupted_run_goes_on_where_it_was(folder, suite, run_counted):
+    def stop(done, *_):
+        if done == 6:
             raise KeyboardInterrupt
-        return real(job, *rest)
 
-    monkeypatch.setattr(running, "_score_by", score)
     with pytest.raises(KeyboardInterrupt):
-        run_suite(suite, cache=folder / "kept")
-    monkeypatch.setattr(running, "_score_by", real)
-    counted.clear()
-    assert len(run_suite(suite, cache=folder / "kept").scored) == 12
-    assert len(counted) == 7
+        run_suite(suite, cache=folder / "kept", progress=stop)
+    outcome, number = run_counted(suite)
+    assert len(outcome.scored) == 12
+    assert number == 6
 
 
 def test_a_cache_that_cannot_be_written_loses_no_scores(folder, suite):
@@ -225,18 +230,18 @@ def test_a_cache_is_a_folder(folder, suite):
         run_suite(suite, cache=folder / "suite.toml")
 
 
-def test_tests_come_from_the_cache(folder, suite, monkeypatch):
+def test_tests_come_from_the_cache(folder, suite):
     first = run_suite(suite, cache=folder / "kept", trials=99)
-    calls = []
-    real = running.compare_suite
-    monkeypatch.setattr(running, "compare_suite", lambda *a, **o: calls.append(1) or real(*a, **o))
+    before = times_of(folder)
     second = run_suite(suite, cache=folder / "kept", trials=99)
-    assert not calls
+    assert times_of(folder) == before
     assert second.statistics.as_dict() == first.statistics.as_dict()
     run_suite(suite, cache=folder / "kept", trials=98)
+    assert len(times_of(folder)) == len(before) + 1
     (folder / "eager" / "talk.jsonl").unlink()
     run_suite(suite, cache=folder / "kept", trials=99)
-    assert len(calls) == 2
+    after = times_of(folder)
+    assert len([name for name in before if after[name] != before[name]]) == 1
 
 
 def test_tests_with_a_corpus_are_not_those_without(folder, suite):

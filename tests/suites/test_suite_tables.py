@@ -17,11 +17,10 @@ from hypothesis import strategies as st
 import corefeval
 from corefeval import UsageError, render
 from corefeval.results import Result
-from corefeval.suites.averages import macro, make_table
 from corefeval.suites.definition import read_suite
 from corefeval.suites.outcome import Cell, CorpusFacts, SuiteResult, SystemFacts
 from corefeval.suites.running import run_suite
-from corefeval.suites.statistics import compare_suite
+from corefeval.suites.statistics import compare_suite, macro, make_table
 from leaderboards import make_outcome
 
 

@@ -224,7 +224,7 @@ def init(
     force
         Overwrite the file if it exists.
     """
-    from corefeval.suites.beginnings import write_suite
+    from corefeval.suites.checking import write_suite
 
     if output != "-" and os.path.exists(output) and not force:
         raise UsageError(f"{output} already exists: choose another with -o, or add --force")

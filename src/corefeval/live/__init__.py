@@ -10,17 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.live.clusters import (
+from corefeval.live.pipelines import (
     fastcoref_ids,
     is_fastcoref,
     is_maverick,
+    is_spacy,
+    is_stanza,
     maverick_ids,
     read_fastcoref,
     read_maverick,
-)
-from corefeval.live.pipelines import (
-    is_spacy,
-    is_stanza,
     read_spacy,
     read_stanza,
     spacy_ids,

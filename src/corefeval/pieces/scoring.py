@@ -26,9 +26,8 @@ from corefeval.metrics import parse_metrics
 from corefeval.pairing import mismatch_notices, pair_documents
 from corefeval.pairing.mismatches import MISMATCH
 from corefeval.pieces import Cutting, NamedFile, watch_workers
-from corefeval.pieces.execution import map_pieces
+from corefeval.pieces.execution import Kept, map_pieces
 from corefeval.pieces.index import Notes, Side, index_side
-from corefeval.pieces.kept import Kept
 from corefeval.pieces.planning import (
     Piece,
     Share,

@@ -28,9 +28,8 @@ from corefeval.results import Result
 from corefeval.results.rates import Numbers
 from corefeval.results.slices import all_values
 from corefeval.stats.standings import EVERYTHING, CorporaComparison, CorporaDifference, Standing
-from corefeval.suites.averages import macro
 from corefeval.suites.outcome import SuiteResult
-from corefeval.suites.statistics import with_statistics
+from corefeval.suites.statistics import macro, with_statistics
 
 Json = dict[str, Any]
 

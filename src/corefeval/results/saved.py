@@ -235,6 +235,8 @@ def result_of_record(
         documents = tuple(_texts(record["documents"], "documents"))
     else:
         documents = parent.document_ids
+    if parent is None and not documents:
+        raise ValueError("there are no documents")
     tables: dict[str, CountTable] = {}
     settings = _named_texts(record["settings"])
     version = settings.pop("version", "0")

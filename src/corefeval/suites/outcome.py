@@ -216,7 +216,7 @@ class SuiteResult(Tabular):
         A system without any score has no rank.
         """
         from corefeval.stats.standings import rank_systems
-        from corefeval.suites.averages import macro
+        from corefeval.suites.statistics import macro
 
         name = self.metric(metric)
         if self.statistics is not None and self.is_tested(name):

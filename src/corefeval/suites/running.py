@@ -32,8 +32,7 @@ from corefeval.files import (
 from corefeval.formats import files_of, fingerprint
 from corefeval.metrics import parse_metrics, spell
 from corefeval.pieces import Cutting, LostWorkersError, NamedFile, Progress
-from corefeval.pieces.execution import map_pieces
-from corefeval.pieces.kept import Store
+from corefeval.pieces.execution import Store, map_pieces
 from corefeval.protocol import Protocol
 from corefeval.results import Result
 from corefeval.results.saved import result_of_record, result_record

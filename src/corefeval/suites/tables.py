@@ -16,8 +16,8 @@ from corefeval.diagnostics import plural
 from corefeval.display import Row, distinct_names, json_text
 from corefeval.output.differences import letters
 from corefeval.output.tables import RAISED, RATES, Cell, Column, Sheet, SoloDrawing, Table, percent
-from corefeval.suites.averages import Line, SuiteTable, check_averages, make_table
 from corefeval.suites.outcome import SuiteResult
+from corefeval.suites.statistics import Line, SuiteTable, check_averages, make_table
 
 NOTHING = "–"
 
