@@ -87,11 +87,6 @@ class Side:
     mention_group: IntArray | None = None
     corpus: Corpus | None = None
 
-    @staticmethod
-    def of(corpus: Corpus, feature: FeatureLookup = no_features) -> Side:
-        """The side of a corpus."""
-        return Side(corpus.entity_document, corpus.mention_entity, feature, corpus=corpus)
-
     @cached_property
     def sizes(self) -> IntArray:
         """The number of mentions of each entity."""
@@ -416,10 +411,14 @@ def align(
     aside: Beyond | None = None,
 ) -> Alignment:
     """Make an alignment from two corpora with the same documents and their matched mentions."""
+    sides = [
+        Side(corpus.entity_document, corpus.mention_entity, feature, corpus=corpus)
+        for corpus, feature in zip((key, response), features, strict=True)
+    ]
     return Alignment(
         len(key.documents),
-        Side.of(key, features[0]),
-        Side.of(response, features[1]),
+        sides[0],
+        sides[1],
         matches.key,
         matches.response,
         scores_sets=scores_sets,

@@ -53,7 +53,8 @@ def write_file(path: PathLike, data: bytes | str, *, problem: str = _CANNOT) -> 
         try:
             _write_all({place: content})
         except OSError as error:
-            if error.errno not in _IRREPLACEABLE or not _is_writable(place):
+            is_writable = os.path.isfile(place) and os.access(place, os.W_OK)
+            if error.errno not in _IRREPLACEABLE or not is_writable:
                 raise
             with open(place, "wb") as stream:
                 stream.write(content)
@@ -164,10 +165,6 @@ def _make_folder(place: str, contents: Mapping[str, bytes]) -> None:
 def _temporary_path(path: str) -> str:
     """A new hidden path in the folder of a file, for contents that are not complete yet."""
     return os.path.join(os.path.dirname(path), f".corefeval-{os.urandom(8).hex()}.tmp")
-
-
-def _is_writable(path: str) -> bool:
-    return os.path.isfile(path) and os.access(path, os.W_OK)
 
 
 def _direct_stream(path: str) -> IO[bytes] | None:

@@ -94,7 +94,8 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
     if cut.level == "document":
         return _by_document(result, prepared, cut)
     alignment = prepared.alignment
-    full = alignment.aside if any(_looks_beyond(m, cut.level) for m in cut.metrics) else None
+    beyond = (metric for metric in cut.metrics if metric.declaration.beyond)
+    full = alignment.aside if any(m.divides_by(cut.level) for m in beyond) else None
     sides = [side.feature(cut.feature) for side in (alignment.key, alignment.response)]
     if full is not None:
         sides = _full_values(prepared, full, cut.feature, sides)
@@ -128,10 +129,6 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
 
     slices = Slices(cut.feature, cut.level, undivided, results, sizes, undefined, special)
     return slices.sort_values(ORDERED_VALUES), [*values.notices, *_explain(undefined, cut)]
-
-
-def _looks_beyond(metric: Metric, level: Level) -> bool:
-    return metric.declaration.beyond and metric.divides_by(level)
 
 
 def _find_undefined(alignment: Alignment, cut: Cut) -> dict[str, str]:

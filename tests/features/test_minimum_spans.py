@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import corefeval
 from corefeval import score
 from corefeval.features import Features, MissingFeatureError
-from corefeval.features import minimum_spans as finding
+from corefeval.features import brackets as finding
 from corefeval.model import CorpusBuilder
 from corefeval.preparation import prepare
 from reference_mina import BUGS, Text, count

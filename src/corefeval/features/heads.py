@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.features.brackets import Nodes, Places, match_labels, number_regions
-from corefeval.features.tagsets import TagSet
+from corefeval.features.tagsets import TagSet, tag_matcher
 from corefeval.features.token_columns import TokenSpans, find_spans
 from corefeval.model.arrays import BoolArray, IntArray, stable_order
 from corefeval.model.categories import Categories
@@ -150,7 +150,7 @@ def find_tagged_heads(
     """
     tokens, place, begin = spans.tokens(rows, reach=_REACH)
     tag = Categories(tags.codes[tokens], tags.names)
-    noun, stop = tag.where(tagset.is_noun), tag.where(tagset.is_stop)
+    noun, stop = tag.where(tagset.is_noun), tag.where(tag_matcher(tagset.stop))
     first_noun = _first(tokens, begin, noun)
     behind = tokens > np.where(first_noun < 0, _NOWHERE, first_noun)[place]
     end = _first(tokens, begin, stop & behind)
@@ -161,7 +161,7 @@ def find_tagged_heads(
     head = np.where(part >= 0, part, head)
     fallbacks = (
         _first(tokens, begin, tag.where(tagset.is_pronoun)),
-        _last(tokens, begin, ~tag.where(tagset.is_skipped)),
+        _last(tokens, begin, ~tag.where(tag_matcher(tagset.skip))),
         spans.end[rows] - 1,
     )
     for fallback in fallbacks:
@@ -172,9 +172,9 @@ def find_tagged_heads(
 def _is_partitive(tag: Categories, tagset: TagSet, place: IntArray) -> BoolArray:
     """Which tokens of mentions stand before a preposition and have a tag of partitives."""
     before_preposition = np.zeros(place.size, dtype=np.bool_)
-    preposition = tag.where(tagset.is_preposition)
+    preposition = tag.where(tag_matcher(tagset.preposition))
     before_preposition[:-1] = preposition[1:] & (place[1:] == place[:-1])
-    return before_preposition & tag.where(tagset.is_partitive)
+    return before_preposition & tag.where(tag_matcher(tagset.partitive))
 
 
 def _first(tokens: IntArray, begin: IntArray, holds: BoolArray) -> IntArray:

@@ -241,10 +241,6 @@ def _make_tag(features: Features, request: FeatureRequest) -> Categories:
     return tags.replace_where(is_noun, noun).sort_names()
 
 
-def _make_head_tag(features: Features, request: FeatureRequest) -> Categories:
-    return find_head_tags(features, "head_tag").sort_names()
-
-
 def _make_class(features: Features, request: FeatureRequest) -> Categories:
     column, texts = request.setting("column"), features.texts
     stated = find_stated_classes(features.corpus, texts) if column is None else None
@@ -265,10 +261,6 @@ def _make_entity_class(features: Features, request: FeatureRequest) -> Categorie
     return find_entity_classes(entity, number, classes, lambda: _is_noun(features)).sort_names()
 
 
-def _make_head(features: Features, request: FeatureRequest) -> Categories:
-    return find_head_words(features).renamed(str.lower).sort_names()
-
-
 def _make_zero(features: Features, request: FeatureRequest) -> Categories:
     if features.corpus.labels is not None:  # words of the caller, not of a text
         return _yes_no(np.zeros(features.corpus.n_mentions, dtype=np.bool_))
@@ -280,14 +272,6 @@ def _make_words(features: Features, request: FeatureRequest) -> Categories:
     if labels is not None:
         return Categories.of([str(label).lower() for label in labels]).sort_names()
     return features.columns("words").mention_texts().sort_names()
-
-
-def _make_length(features: Features, request: FeatureRequest) -> Categories:
-    return put_into_bins(features.columns("length").spans.length, request.bins or SINGLE)
-
-
-def _make_chain_position(features: Features, request: FeatureRequest) -> Categories:
-    return put_into_bins(number_in_chains(features.corpus.mention_entity), request.bins or SINGLE)
 
 
 def _make_distance(features: Features, request: FeatureRequest) -> Categories:
@@ -313,21 +297,9 @@ def _make_link(features: Features, request: FeatureRequest) -> Categories:
     return Categories(np.where(before >= 0, codes, -1), LINKS)
 
 
-def _make_nested(features: Features, request: FeatureRequest) -> Categories:
-    return _yes_no(find_nested(features.columns("nested").spans))
-
-
 def _make_size(features: Features, request: FeatureRequest) -> Categories:
     sizes = features.corpus.entity_sizes[features.corpus.mention_entity]
     return put_into_bins(sizes, request.bins or SIZES)
-
-
-def _make_speaker(features: Features, request: FeatureRequest) -> Categories:
-    return find_speakers(features).sort_names()
-
-
-def _make_sentence_type(features: Features, request: FeatureRequest) -> Categories:
-    return find_sentence_types(features, request.setting("column")).sort_names()
 
 
 def _make_relation(features: Features, request: FeatureRequest) -> Categories:
@@ -339,10 +311,6 @@ def _make_relation(features: Features, request: FeatureRequest) -> Categories:
     for row, labels in labels_of.items():
         values[row] = "+".join(labels)
     return Categories.of(values).sort_names()
-
-
-def _make_column(features: Features, request: FeatureRequest) -> Categories:
-    return _read_column(features, request, request.arguments[0], "head").sort_names()
 
 
 def _read_column(
@@ -424,20 +392,28 @@ _MAKERS: dict[str, Callable[[Features, FeatureRequest], Categories]] = {
     "kind": _make_kind,
     "noun": _make_noun,
     "tag": _make_tag,
-    "head_tag": _make_head_tag,
+    "head_tag": lambda features, _: find_head_tags(features, "head_tag").sort_names(),
     "class": _make_class,
     "entity_class": _make_entity_class,
-    "head": _make_head,
+    "head": lambda features, _: find_head_words(features).renamed(str.lower).sort_names(),
     "zero": _make_zero,
     "words": _make_words,
-    "length": _make_length,
-    "chain_position": _make_chain_position,
+    "length": lambda features, request: put_into_bins(
+        features.columns("length").spans.length, request.bins or SINGLE
+    ),
+    "chain_position": lambda features, request: put_into_bins(
+        number_in_chains(features.corpus.mention_entity), request.bins or SINGLE
+    ),
     "distance": _make_distance,
     "link": _make_link,
-    "nested": _make_nested,
+    "nested": lambda features, _: _yes_no(find_nested(features.columns("nested").spans)),
     "size": _make_size,
-    "speaker": _make_speaker,
-    "sentence_type": _make_sentence_type,
-    "column": _make_column,
+    "speaker": lambda features, _: find_speakers(features).sort_names(),
+    "sentence_type": lambda features, request: find_sentence_types(
+        features, request.setting("column")
+    ).sort_names(),
+    "column": lambda features, request: _read_column(
+        features, request, request.arguments[0], "head"
+    ).sort_names(),
     "relation": _make_relation,
 }

@@ -59,47 +59,28 @@ class TagSet:
     @cached_property
     def is_pronoun(self) -> Callable[[str], bool]:
         """Whether a tag is one of pronouns."""
-        return _matcher(self.pronoun)
+        return tag_matcher(self.pronoun)
 
     @cached_property
     def is_alone(self) -> Callable[[str], bool]:
         """Whether a tag is one of pronouns where it is all of a mention."""
-        return _matcher((*self.pronoun, *self.alone))
+        return tag_matcher((*self.pronoun, *self.alone))
 
     @cached_property
     def is_name(self) -> Callable[[str], bool]:
         """Whether a tag is one of proper nouns."""
-        matches = _matcher(self.name_)
+        matches = tag_matcher(self.name_)
         return lambda tag: matches(tag) and not self.is_pronoun(tag)
 
     @cached_property
     def is_noun(self) -> Callable[[str], bool]:
         """Whether a tag is one of nouns, proper ones among them."""
-        matches = _matcher((*self.name_, *self.noun))
+        matches = tag_matcher((*self.name_, *self.noun))
         return lambda tag: matches(tag) and not self.is_pronoun(tag)
 
-    @cached_property
-    def is_stop(self) -> Callable[[str], bool]:
-        """Whether the core of a phrase ends before a tag."""
-        return _matcher(self.stop)
 
-    @cached_property
-    def is_skipped(self) -> Callable[[str], bool]:
-        """Whether a tag is never the head's."""
-        return _matcher(self.skip)
-
-    @cached_property
-    def is_partitive(self) -> Callable[[str], bool]:
-        """Whether a tag before a preposition may be the head's."""
-        return _matcher(self.partitive)
-
-    @cached_property
-    def is_preposition(self) -> Callable[[str], bool]:
-        """Whether a tag is one of prepositions."""
-        return _matcher(self.preposition)
-
-
-def _matcher(patterns: Iterable[str]) -> Callable[[str], bool]:
+def tag_matcher(patterns: Iterable[str]) -> Callable[[str], bool]:
+    """Whether a tag is one of some glob patterns."""
     expression = re.compile("|".join(map(translate, patterns)) or r"(?!)")
     return lambda text: expression.match(text) is not None
 

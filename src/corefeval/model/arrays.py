@@ -121,15 +121,5 @@ def without_gaps(numbers: IntArray) -> tuple[IntArray, int]:
     >>> without_gaps(np.array([4, 1, 4]))
     (array([1, 0, 1]), 2)
     """
-    low, high = int(numbers.min(initial=0)), int(numbers.max(initial=-1))
-    if low == 0 and high <= 4 * numbers.size:
-        present = np.zeros(high + 1, dtype=np.bool_)
-        present[numbers] = True
-        (used,) = present.nonzero()
-        if used.size == present.size:
-            return numbers, high + 1
-        place = np.empty(high + 1, dtype=np.int64)
-        place[used] = np.arange(used.size)
-        return place[numbers], int(used.size)
     ranks, distinct = dense_ranks(numbers)
     return ranks, int(distinct.size)

@@ -328,9 +328,15 @@ def _label(mention: Any, where: str) -> Hashable:
     try:
         if isinstance(mention, np.ndarray | np.generic):
             mention = mention.tolist()
-        if isinstance(mention, list):
-            mention = _span(mention)
-        elif isinstance(mention, tuple | frozenset) and mention and all(map(_is_group, mention)):
+        if isinstance(mention, list):  # two or three numbers, as JSON has spans
+            if len(mention) not in (2, 3) or not all(isinstance(n, int) for n in mention):
+                raise TypeError
+            mention = tuple(mention)
+        elif (
+            isinstance(mention, tuple | frozenset)
+            and mention
+            and all(isinstance(part, tuple | list | set | frozenset) for part in mention)
+        ):
             raise TypeError
         hash(mention)
     except (TypeError, RecursionError):
@@ -342,17 +348,6 @@ def _label(mention: Any, where: str) -> Hashable:
             "a mention of several pieces is one tuple: (start, end, start, end)",
         ) from None
     return mention  # type: ignore[no-any-return]
-
-
-def _is_group(value: object) -> bool:
-    return isinstance(value, tuple | list | set | frozenset)
-
-
-def _span(values: list[Any]) -> tuple[int, ...]:
-    """Two or three numbers in a list, as JSON has them: (start, end), (sentence, start, end)."""
-    if len(values) not in (2, 3) or not all(isinstance(value, int) for value in values):
-        raise TypeError
-    return tuple(values)
 
 
 def _integers(name: str, values: ArrayLike, size: int | None = None) -> IntArray:

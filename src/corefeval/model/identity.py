@@ -363,7 +363,12 @@ def _skip_equal_bytes(key: Tokens, response: Tokens, documents: IntArray) -> Int
     if len(words) < len(sides) or words[0].encoding != words[1].encoding:
         return documents
     counts = np.minimum(key.counts[documents], response.counts[documents])
-    rows = [_list_rows(side.run_first[documents], counts) for side in sides]
+    rows: list[Rows] = []
+    for first in (side.run_first[documents] for side in sides):
+        if first.size and bool((first[1:] == first[:-1] + counts[:-1]).all()):
+            rows.append(range(int(first[0]), int(first[-1] + counts[-1])))
+        else:
+            rows.append(ragged_arange(first, counts))
     place = words[0].first_unequal_word(rows[0], words[1], rows[1])
     if place is None:
         return documents[:0]
@@ -413,10 +418,3 @@ def first_unequal(text: str, other_text: str) -> int:
     """The first position at which two texts differ, or where the shorter one ends."""
     pairs = enumerate(zip(text, other_text, strict=False))
     return next((n for n, (a, b) in pairs if a != b), min(len(text), len(other_text)))
-
-
-def _list_rows(first: IntArray, counts: IntArray) -> Rows:
-    """The rows of runs, as a range where the runs follow each other."""
-    if first.size and bool((first[1:] == first[:-1] + counts[:-1]).all()):
-        return range(int(first[0]), int(first[-1] + counts[-1]))
-    return ragged_arange(first, counts)

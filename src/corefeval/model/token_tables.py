@@ -76,7 +76,10 @@ def tokens_of_documents(documents: Sequence[DocumentTokens], source: str | None 
         first[members] = np.cumsum(counts[members]) - counts[members]
         rows = [documents[index] for index in members]
         names = dict.fromkeys((*rows[0].columns, *of_nodes))
-        columns: dict[str | int, Column] = {name: _list_column(rows, name) for name in names}
+        columns: dict[str | int, Column] = {
+            name: ListedColumn([d.columns.get(name) or [""] * d.count for d in rows])
+            for name in names
+        }
         columns |= {place: columns[n] for place, n in enumerate(common, 1) if n in columns}
         lines = None if rows[0].lines is None else list(chain(*(d.lines or () for d in rows)))
         find_line = None if lines is None else lines.__getitem__
@@ -85,12 +88,6 @@ def tokens_of_documents(documents: Sequence[DocumentTokens], source: str | None 
         _list_sentences, [document.sentence_starts for document in documents], counts
     )
     return Tokens(tuple(tables), run_table, first, counts, sentences)
-
-
-def _list_column(documents: Sequence[DocumentTokens], name: str) -> ListedColumn:
-    return ListedColumn(
-        [d.columns[name] if name in d.columns else [""] * d.count for d in documents]
-    )
 
 
 def _list_sentences(starts: Sequence[Sequence[int]], counts: IntArray) -> Sentences:

@@ -244,7 +244,8 @@ class Tokens:
     @property
     def marks_sentences(self) -> bool:
         """Whether a document has several sentences, or a format marks where the only one ends."""
-        return self.starts.size > np.count_nonzero(self.counts) or self.marks_ends_of_sentences
+        has_several = self.starts.size > int(np.count_nonzero(self.counts))
+        return has_several or self.marks_ends_of_sentences
 
     @property
     def marks_ends_of_sentences(self) -> bool:

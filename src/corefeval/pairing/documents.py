@@ -80,7 +80,8 @@ def pair(
     response, step_notices = on_tokens(response, key, ignore_tokens=ignore_tokens)
     notices += step_notices
     key, response, spans = put_on_tokens(key, response, protocol)
-    if not zeros_settled and any(map(_marks_empty_nodes, (key, response))):
+    texts = [side.tokens for side in (key, response) if side.tokens is not None]
+    if not zeros_settled and any("empty" in tokens.columns for tokens in texts):
         from corefeval.pairing.zeros import settle_zeros
 
         (key, response), step_notices = settle_zeros((key, response), protocol.zeros)
@@ -108,10 +109,6 @@ def _compare_tokens(
     return [Notice("other-tokens", text, len(names), names, "document")] if names else []
 
 
-def _marks_empty_nodes(corpus: Corpus) -> bool:
-    return corpus.tokens is not None and "empty" in corpus.tokens.columns
-
-
 def put_on_tokens(
     key: Corpus, response: Corpus, protocol: Protocol
 ) -> tuple[Corpus, Corpus, Spans | None]:
@@ -126,11 +123,9 @@ def put_on_tokens(
         return key, response, None
     plain = with_positions(plain, positioned, reading, guessed=protocol.spans == "auto")
     key, response = (positioned, plain) if key.labels is None else (plain, positioned)
-    if (
-        not plain.n_mentions and protocol.spans == "auto"
-    ):  # without spans there was nothing to guess
-        return key, response, None
-    return key, response, reading
+    # Without spans there was nothing to guess.
+    is_guess = protocol.spans == "auto" and not plain.n_mentions
+    return key, response, None if is_guess else reading
 
 
 def _in_places(corpus: Corpus, places: IntArray, identifiers: tuple[DocumentId, ...]) -> Corpus:
@@ -292,7 +287,8 @@ def partners(key: Sequence[DocumentId], response: Sequence[DocumentId]) -> dict[
             partner = response_spellings.get(text)
             if partner is None:
                 continue
-            if of_key is not of_response or not _two_parts(key[index], response[partner]):
+            parts = {key[index].part, response[partner].part}
+            if of_key is not of_response or None in parts or len(parts) == 1:
                 pairs[index] = partner
     if not pairs and all(isinstance(document.name, FileName) for document in (*key, *response)):
         return {index: index for index in range(min(len(key), len(response)))}
@@ -336,10 +332,6 @@ def _with_0_cut_off(identifier: DocumentId) -> Hashable:
     """The name before `_0` of a document without a part; the id itself for all others."""
     cut = identifier.part is None and identifier.name.endswith("_0")
     return identifier.name.removesuffix("_0") if cut else identifier
-
-
-def _two_parts(key_id: DocumentId, response_id: DocumentId) -> bool:
-    return None not in (key_id.part, response_id.part) and key_id.part != response_id.part
 
 
 def _unambiguous(

@@ -167,10 +167,6 @@ class Kept(NamedTuple):
     rows: IntArray | None
     notices: tuple[Notice, ...]
 
-    def of(self, original: Corpus) -> Kept:
-        """The result with the original corpus in place of None."""
-        return self._replace(corpus=self.corpus or original, full=self.full or original)
-
 
 def apply_policies(
     corpora: Sequence[Corpus], codes: Sequence[IntArray], protocol: Protocol
@@ -191,7 +187,8 @@ def apply_policies(
             names = "duplicates", "lost", "layer", "split"
             choices = (str(place >= first), *(getattr(protocol, name) for name in names))
             kept = corpus.remember(f"policies {' '.join(choices)}", apply, of=corpus_codes)
-        all_kept.append(kept.of(corpus))
+        kept = kept._replace(corpus=kept.corpus or corpus, full=kept.full or corpus)
+        all_kept.append(kept)
         notices += (
             *kept.notices,
             *(() if place else _note_unscored(corpus, all_kept[0], protocol)),
