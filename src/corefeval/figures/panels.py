@@ -35,46 +35,55 @@ def curves(chart: Chart, rows: Sequence[Row]) -> Spec:
     """Lines with points; colour, dash and shape tell the series apart."""
     names = merge_curves(rows, chart)
     order, styles = _order_styles(chart, rows, names)
-    data = _data(chart, rows, names)
+    points: dict[tuple[object, ...], Spec] = {}  # those of curves with one name are there once
+    for point in _make_points(chart, rows):
+        point["series"] = names[point["series"]]
+        points.setdefault((point["series"], point["x"], point.get("panel")), point)
     several = bool(chart.facet) and len(values_of(rows, chart.facet)) > 1
     # Outlines of symbols would have the lines' dashes.
     legend = {"columns": _legend_columns(order, chart), "symbolStrokeWidth": 0}
+    chosen = {"type": "point", "fields": ["series"]}
+    lines = {
+        "mark": {"type": "line", "strokeWidth": 1.6, "strokeCap": "butt"},
+        "encoding": {"strokeDash": _scale(order, [list(style.dash) for style in styles], None)},
+        "params": [{"name": "chosen", "select": chosen, "bind": "legend"}],
+    }
+    symbols = {
+        "mark": {"type": "point", "size": 34, "filled": True, "opacity": 1},
+        "encoding": {"shape": _scale(order, [style.shape for style in styles], legend)},
+    }
     color = _scale(order, [style.color for style in styles], legend)
     layers: Spec = {
         "width": _BESIDE if several else _ALONE,
         "height": _HEIGHT,
         "encoding": {**_encoding(chart), "color": color},
-        "layer": [_lines(order, styles), _points(order, styles, legend)],
+        "layer": [lines, symbols],
     }
+    data = {"values": list(points.values())}
     if not several:
-        return {"data": {"values": data}, **layers}
+        return {"data": data, **layers}
     layers["encoding"]["x"]["title"] = None
-    facet = {
-        "field": "panel",
-        "type": "nominal",
-        "sort": values_of(rows, chart.facet),
-        "header": shared_title(axis_title(chart.x)),
-    }
-    return {"data": {"values": data}, "facet": facet, "columns": 2, "spec": layers}
+    facet = _facet("panel", values_of(rows, chart.facet), axis_title(chart.x))
+    return {"data": data, "facet": facet, "columns": 2, "spec": layers}
 
 
-def _data(chart: Chart, rows: Sequence[Row], names: dict[str, str]) -> list[Spec]:
-    """The points of all curves; those of curves with one name are there once."""
-    points: dict[tuple[object, ...], Spec] = {}
-    for row in rows:
-        point = {
-            "series": names[str(row[chart.series])],
+def _make_points(chart: Chart, rows: Sequence[Row]) -> list[Spec]:
+    """A point for each row; it has a panel where the chart has several."""
+    return [
+        {
+            "series": str(row[chart.series]),
             "x": shown_value(row, chart.x),
             "y": shown_value(row, chart.y),
             **({"panel": str(row[chart.facet])} if chart.facet else {}),
         }
-        points.setdefault((point["series"], point["x"], point.get("panel")), point)
-    return list(points.values())
+        for row in rows
+    ]
 
 
-def shared_title(title: str) -> Spec:
-    """The header of panels that have the title of their axis in common, below all of them."""
-    return {"title": title, "titleOrient": "bottom", "titlePadding": 8}
+def _facet(field: str, order: list[str], title: str) -> Spec:
+    """A panel for each value of a field, with the title of an axis below all of them."""
+    header = {"title": title, "titleOrient": "bottom", "titlePadding": 8}
+    return {"field": field, "type": "nominal", "sort": order, "header": header}
 
 
 def _order_styles(
@@ -126,59 +135,26 @@ def _legend_columns(order: list[str], chart: Chart) -> int:
     return columns
 
 
-def _scale(order: list[str], values: Sequence[object], legend: Spec | None) -> Spec:
-    """The encoding of a channel (colour, dash, shape) that has a value for each curve."""
+def _scale(
+    order: list[str], values: Sequence[object], legend: Spec | None, field: str = "series"
+) -> Spec:
+    """The encoding of a channel (colour, dash, shape) that has a value for each curve or kind."""
     scale = {"domain": order, "range": list(values)}
-    return {"field": "series", "type": "nominal", "scale": scale, "legend": legend}
-
-
-def _lines(order: list[str], styles: list[Style]) -> Spec:
-    chosen = {"type": "point", "fields": ["series"]}
-    return {
-        "mark": {"type": "line", "strokeWidth": 1.6, "strokeCap": "butt"},
-        "encoding": {
-            "strokeDash": _scale(order, [list(style.dash) for style in styles], None),
-        },
-        "params": [{"name": "chosen", "select": chosen, "bind": "legend"}],
-    }
-
-
-def _points(order: list[str], styles: list[Style], legend: Spec) -> Spec:
-    return {
-        "mark": {"type": "point", "size": 34, "filled": True, "opacity": 1},
-        "encoding": {
-            "shape": _scale(order, [style.shape for style in styles], legend),
-        },
-    }
+    return {"field": field, "type": "nominal", "scale": scale, "legend": legend}
 
 
 def panels(chart: Chart, rows: Sequence[Row]) -> Spec:
     """A panel for each series, with equal axes."""
-    data = [
-        {
-            "series": str(row[chart.series]),
-            "x": shown_value(row, chart.x),
-            "y": shown_value(row, chart.y),
-            "panel": str(row[chart.facet]) if chart.facet else "",
-        }
-        for row in rows
-    ]
-    kinds = values_of(data, "panel")
-    draw = _small_curves if chart.mark == "line" else _cases
-    below = chart.x if chart.mark == "line" else chart.y
-    facet = {
-        "field": "series",
-        "type": "nominal",
-        "sort": values_of(rows, chart.series),
-        "header": shared_title(axis_title(below)),
-    }
-    columns = min(_COLUMNS if chart.mark != "line" else 4, len(values_of(rows, chart.series)))
+    data = [{"panel": "", **point} for point in _make_points(chart, rows)]
+    series = values_of(rows, chart.series)
+    is_line = chart.mark == "line"
+    draw = _small_curves if is_line else _cases
     return {
         "title": _title(chart),
         "data": {"values": data},
-        "facet": facet,
-        "columns": columns,
-        "spec": draw(chart, data, kinds),
+        "facet": _facet("series", series, axis_title(chart.x if is_line else chart.y)),
+        "columns": min(4 if is_line else _COLUMNS, len(series)),
+        "spec": draw(chart, data, values_of(data, "panel")),
     }
 
 
@@ -209,15 +185,11 @@ def _small_curves(chart: Chart, data: list[dict[str, object]], kinds: list[str])
         },
         "tooltip": _panel_tooltip(chart),
     }
-    encoding |= _kind_encoding(chart, kinds, [style.color for style in styles])
     if len(kinds) > 1:
-        dashes = [list(style.dash) for style in styles]
-        encoding["strokeDash"] = {
-            "field": "panel",
-            "type": "nominal",
-            "scale": {"domain": kinds, "range": dashes},
-            "legend": {"symbolSize": 500},
-        }
+        legend = {"symbolSize": 500}  # of a line: its length
+        colors, dashes = [style.color for style in styles], [list(style.dash) for style in styles]
+        encoding["color"] = _scale(kinds, colors, legend, "panel")
+        encoding["strokeDash"] = _scale(kinds, dashes, legend, "panel")
     return {
         "width": 110,
         "height": 90,
@@ -227,8 +199,11 @@ def _small_curves(chart: Chart, data: list[dict[str, object]], kinds: list[str])
 
 
 def _cases(chart: Chart, data: list[dict[str, object]], kinds: list[str]) -> Spec:
-    """Cases below each other, with a point or bar and a number for each."""
+    """Cases below each other, with a point or bar and a number behind it for each."""
     bars = chart.mark == "bar"
+    values = [float(value) for point in data if isinstance(value := point["y"], int | float)]
+    close = not bars and max(values) - min(values) < _CLOSE
+    domain = _domain(values, bars, _ROOM * (1.4 if close else 1))
     y = {
         "field": "x",
         "type": "nominal",
@@ -240,44 +215,31 @@ def _cases(chart: Chart, data: list[dict[str, object]], kinds: list[str]) -> Spe
         "field": "y",
         "type": "quantitative",
         "title": None,
-        "scale": {"domain": _domain(data, bars), "nice": False, "zero": bars},
-        "axis": {"values": _ticks(_domain(data, bars)), "grid": False, "labelFlush": False},
+        "scale": {"domain": domain, "nice": False, "zero": bars},
+        "axis": {"values": _ticks(domain), "grid": False, "labelFlush": False},
     }
     encoding: Spec = {"x": x, "y": y, "tooltip": _panel_tooltip(chart)}
-    encoding |= _kind_encoding(chart, kinds, [BLUE, ORANGE])
     if len(kinds) > 1:
+        legend = {"title": chart.facet, "titleOrient": "left"}
+        encoding["color"] = _scale(kinds, [BLUE, ORANGE], legend, "panel")
         encoding["yOffset"] = {"field": "panel", "type": "nominal", "sort": kinds}
     mark: Spec = {"type": "point", "filled": True, "size": 44, "color": BLUE, "opacity": 1}
     if bars:
         mark = {"type": "bar", "color": BLUE, "cornerRadius": 0}
-    return {
-        "width": 130,
-        "height": {"step": _ROW if len(kinds) == 1 else 15},
-        "encoding": encoding,
-        "layer": [{"mark": mark}, _case_numbers(data, bars)],
-    }
-
-
-def _case_numbers(data: list[dict[str, object]], bars: bool) -> Spec:
-    """A number behind each point or bar, with two decimals where points are close together."""
-    form = ".2f" if not bars and _spread(data) < _CLOSE else ".1f"
-    return {
+    form = ".2f" if close else ".1f"
+    numbers = {
         "mark": {"type": "text", "align": "left", "dx": 3 if bars else 6, "fontSize": 10},
         "encoding": {
             "text": {"field": "y", "type": "quantitative", "format": form},
             "color": {"value": SOFT},
         },
     }
-
-
-def _kind_encoding(chart: Chart, kinds: list[str], colors: list[str]) -> Spec:
-    if len(kinds) < 2:
-        return {}
-    scale = {"domain": kinds, "range": colors}
-    legend: Spec = {"title": chart.facet, "titleOrient": "left"}
-    if chart.mark == "line":
-        legend = {"symbolSize": 500}  # of a line: its length
-    return {"color": {"field": "panel", "type": "nominal", "scale": scale, "legend": legend}}
+    return {
+        "width": 130,
+        "height": {"step": _ROW if len(kinds) == 1 else 15},
+        "encoding": encoding,
+        "layer": [{"mark": mark}, numbers],
+    }
 
 
 def _tooltip(chart: Chart, series: str) -> list[dict[str, str]]:
@@ -293,15 +255,6 @@ def _panel_tooltip(chart: Chart) -> list[dict[str, str]]:
     return [*_tooltip(chart, "metric"), *kind]
 
 
-def _values(data: list[dict[str, object]]) -> list[float]:
-    return [float(value) for point in data if isinstance(value := point["y"], int | float)]
-
-
-def _spread(data: list[dict[str, object]]) -> float:
-    values = _values(data)
-    return max(values) - min(values)
-
-
 def _ticks(domain: list[float]) -> list[int]:
     """Three to six round numbers of the axis; the room for numbers behind 100 has none."""
     low, high = domain[0], min(domain[1], 100)
@@ -309,11 +262,10 @@ def _ticks(domain: list[float]) -> list[int]:
     return [tick for tick in range(0, 101, step) if low <= tick <= high]
 
 
-def _domain(data: list[dict[str, object]], from_zero: bool) -> list[float]:
+def _domain(values: list[float], from_zero: bool, room: float) -> list[float]:
     """From the lowest score, or from zero for bars, to the highest, and room for its number."""
-    high = max(_values(data))
-    low = 0.0 if from_zero else min(_values(data)) // 2 * 2
+    high = max(values)
+    low = 0.0 if from_zero else min(values) // 2 * 2
     if high - low < 1:
         low = high - 1
-    room = _ROOM if from_zero or _spread(data) >= _CLOSE else 1.4 * _ROOM
     return [low - (0 if from_zero else 0.06 * (high - low)), high + (high - low) * room]

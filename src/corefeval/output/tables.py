@@ -299,8 +299,8 @@ class Drawing:
             parts = list(sheet.parts)
             for place, part in enumerate(parts):
                 if isinstance(part, Table):  # the first has it, before its own
-                    both = " – ".join(filter(None, (caption, part.caption)))
-                    parts[place] = part._replace(caption=both)
+                    captions = filter(None, (caption, part.caption))
+                    parts[place] = part._replace(caption=" – ".join(captions))
                     break
             sheet = sheet._replace(parts=tuple(parts))
         if format == "markdown":
