@@ -12,16 +12,17 @@ from corefeval.display import Row
 from corefeval.output.tables import (
     Cell,
     Cells,
+    Column,
     Columns,
     Drawing,
+    Group,
     Sheet,
     Table,
     name_sides,
     number_columns,
     percent,
-    response_columns,
+    response_table,
     row_label,
-    stack_rows,
     table_of,
 )
 
@@ -89,10 +90,9 @@ def overview_tables(analyses: Sequence[ErrorAnalysis], top: int) -> list[Table]:
 
 def _kind_table(analyses: Sequence[ErrorAnalysis]) -> Table:
     """A row for each kind: counts, and points alone and in turn, which add up to 100 − F1."""
-    several = len(analyses) > 1
     first = analyses[0].result
     metrics = [m for m in first.metrics if all(m in analysis.metrics for analysis in analyses)]
-    columns = [*response_columns("Error", several), *number_columns("count")]
+    columns: list[Column | str] = ["Error", *number_columns("count")]
     for metric in metrics:
         columns += number_columns("alone", "turn", group=first.titles.get(metric, metric))
     kinds = [
@@ -107,14 +107,11 @@ def _kind_table(analyses: Sequence[ErrorAnalysis]) -> Table:
         _group("all", analyses, [_total_cells(analysis, metrics) for analysis in analyses]),
         _group("F1", analyses, [_score_cells(analysis, metrics) for analysis in analyses]),
     ]
-    sections = (*stack_rows(kinds, several), *stack_rows(ends, several))
-    return table_of(columns, *sections, caption=_CAPTION)
+    return response_table(columns, kinds, ends, several=len(analyses) > 1, caption=_CAPTION)
 
 
-def _group(
-    title: str, analyses: Sequence[ErrorAnalysis], cells: Sequence[Cells]
-) -> tuple[Cell, list[tuple[str, Cells]]]:
-    """A group of rows for `stack_rows`: a title, and the cells of each response."""
+def _group(title: str, analyses: Sequence[ErrorAnalysis], cells: Sequence[Cells]) -> Group:
+    """A title, and the cells of each response."""
     names = [analysis.result.response for analysis in analyses]
     return row_label(title), [*zip(names, cells, strict=True)]
 
@@ -143,17 +140,14 @@ def _show_points(gain: float) -> str:
 
 def _relation_table(analyses: Sequence[ErrorAnalysis]) -> Table:
     """Sets and bridging: how many are missed, spurious and wrong, where there are any."""
-    several = len(analyses) > 1
     groups = [
         _group(kind, analyses, [[f"{len(analysis.relations[kind]):,}"] for analysis in analyses])
         for kind in analyses[0].relations
         if any(analysis.relations[kind] for analysis in analyses)
     ]
-    return table_of(
-        (*response_columns("Error", several), *number_columns("count")),
-        *stack_rows(groups, several),
-        caption="Sets of antecedents, and bridging",
-    )
+    columns: Columns = ("Error", *number_columns("count"))
+    caption = "Sets of antecedents, and bridging"
+    return response_table(columns, groups, several=len(analyses) > 1, caption=caption)
 
 
 def _show_counts(values: Iterable[int]) -> list[str]:
@@ -161,7 +155,6 @@ def _show_counts(values: Iterable[int]) -> list[str]:
 
 
 def _link_table(analyses: Sequence[ErrorAnalysis]) -> Table:
-    several = len(analyses) > 1
     tables = [
         {
             (row.anaphor, row.antecedent): _show_counts(getattr(row, name) for name in OUTCOMES)
@@ -174,16 +167,13 @@ def _link_table(analyses: Sequence[ErrorAnalysis]) -> Table:
         _group(" → ".join(pair), analyses, [table.get(pair, nothing) for table in tables])
         for pair in dict.fromkeys(pair for table in tables for pair in table)
     ]
-    return table_of(
-        (*response_columns("Link", several), *number_columns(*OUTCOMES)),
-        *stack_rows(groups, several),
-        caption="Anaphors and their nearest antecedents",
-    )
+    columns: Columns = ("Link", *number_columns(*OUTCOMES))
+    caption = "Anaphors and their nearest antecedents"
+    return response_table(columns, groups, several=len(analyses) > 1, caption=caption)
 
 
 def _antecedent_table(analyses: Sequence[ErrorAnalysis]) -> Table:
     """Tuggener's counts, by kind of anaphor."""
-    several = len(analyses) > 1
     metrics = dict.fromkeys(metric for analysis in analyses for metric in analysis.antecedents)
     kinds = dict.fromkeys(
         kind for analysis in analyses for table in analysis.antecedents.values() for kind in table
@@ -197,11 +187,11 @@ def _antecedent_table(analyses: Sequence[ErrorAnalysis]) -> Table:
         _group(kind, analyses, [cells_of(analysis, kind) for analysis in analyses])
         for kind in kinds
     ]
-    columns = response_columns("Anaphor", several)
+    columns: list[Column | str] = ["Anaphor"]
     for metric in metrics:
         columns += number_columns(*COUNTS, group=metric.capitalize())
     caption = "Antecedents: right, wrong, missed, spurious"
-    return table_of(columns, *stack_rows(groups, several), caption=caption)
+    return response_table(columns, groups, several=len(analyses) > 1, caption=caption)
 
 
 def _mention_table(analysis: ErrorAnalysis, top: int, behind: str) -> Table:

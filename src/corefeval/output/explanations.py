@@ -21,9 +21,8 @@ from corefeval.output.tables import (
     name_sides,
     number_columns,
     percent,
-    response_columns,
+    response_table,
     row_label,
-    stack_rows,
     table_of,
 )
 
@@ -167,7 +166,6 @@ class SensitivityDrawing(SoloDrawing):
 
 
 def _effect_table(sensitivity: Sensitivity) -> Table:
-    several = len(sensitivity.responses) > 1
     metrics, titles = sensitivity.metrics, sensitivity.titles
 
     def rows(
@@ -181,14 +179,11 @@ def _effect_table(sensitivity: Sensitivity) -> Table:
         for effect in sensitivity.effects
         if effect.is_shown
     ]
-    first = stack_rows([(row_label("as it is"), rows(sensitivity.scores, percent))], several)
-    sections = filter(None, (*first, *stack_rows(effects, several)))
-    columns: Columns = (
-        *response_columns("Choice", several),
-        *number_columns(*(titles.get(metric, metric) for metric in metrics)),
-    )
+    first = [(row_label("as it is"), rows(sensitivity.scores, percent))]
+    columns: Columns = ("Choice", *number_columns(*(titles.get(m, m) for m in metrics)))
     caption = "F1, and the points that each value of a choice changes, largest first"
-    return table_of(columns, *sections, caption=caption)
+    several = len(sensitivity.responses) > 1
+    return response_table(columns, first, effects, several=several, caption=caption)
 
 
 def _turn_sentences(sensitivity: Sensitivity) -> list[str]:

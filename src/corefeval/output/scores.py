@@ -15,6 +15,7 @@ from corefeval.output.tables import (
     Cell,
     Cells,
     Column,
+    Columns,
     Drawing,
     Sheet,
     Table,
@@ -23,10 +24,9 @@ from corefeval.output.tables import (
     name_sides,
     number_columns,
     percent,
-    response_columns,
+    response_table,
     row_label,
     shown_rates,
-    stack_rows,
     table_of,
     titled_rows,
 )
@@ -289,8 +289,8 @@ def _metric_table(results: Sequence[Result]) -> Table:
             if score is not None
         ]
         groups.append((row_label(line.title), cells))
-    headings = (*response_columns("Metric", several), *number_columns(*rates.values()))
-    return table_of((*headings, *ci.columns()), *stack_rows(groups, several))
+    columns: Columns = ("Metric", *number_columns(*rates.values()), *ci.columns())
+    return response_table(columns, groups, several=several)
 
 
 def _system_table(results: Sequence[Result]) -> Table:
@@ -337,8 +337,7 @@ def _document_table(results: Sequence[Result]) -> Table:
             members.append((document.result.response, cells))
         groups.append((Cell(identifier), members))
     titles = (line.title for line in lines)
-    columns = (*response_columns("Document", several), *number_columns(*titles))
-    return table_of(columns, *stack_rows(groups, several))
+    return response_table(("Document", *number_columns(*titles)), groups, several=several)
 
 
 def _slice_tables(all_slices: Sequence[Slices], metrics: Container[str]) -> list[Table]:
@@ -437,5 +436,5 @@ def _count_tables(results: Sequence[Result]) -> list[Table]:
     if not section:
         return []
     names = [f"{word} ({name})" for name, word in _COUNTS.items()]
-    columns = (*response_columns("Counts", several), *number_columns(*names, "accuracy"))
-    return [table_of(columns, section)]
+    heads = ("Counts", "Response") if several else ("Counts",)
+    return [table_of((*heads, *number_columns(*names, "accuracy")), section)]

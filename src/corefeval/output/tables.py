@@ -175,26 +175,28 @@ def titled_rows(title: Cell, rows: Iterable[Cells]) -> list[Cells]:
     return [(below if number else title, *row) for number, row in enumerate(rows)]
 
 
-def response_columns(heading: str, several: bool) -> list[Column]:
-    """The columns that name the rows: by a heading, and of several responses by the response."""
-    return [Column(heading), *([Column("Response")] if several else [])]
+# Rows that belong together: their title, and the cells of each response.
+Group = tuple[Cell, Iterable[tuple[str, Cells]]]
 
 
-def stack_rows(
-    groups: Iterable[tuple[Cell, Iterable[tuple[str, Cells]]]], several: bool
-) -> list[list[Cells]]:
-    """Sections of rows behind `response_columns`: groups have a title and, by response, cells.
+def response_table(
+    columns: Columns, *stacks: Iterable[Group], several: bool, caption: str = ""
+) -> Table:
+    """A table of groups of rows, which have one column more where there are several responses.
 
-    Of several responses each group is a section, which has its title once; the rows of a single
-    response are all in one section.
+    Of several responses each group is a section, which has its title once; of a single one all
+    groups of a stack are a section.
     """
-    sections = [
-        titled_rows(
-            title, ((response, *cells) if several else cells for response, cells in members)
-        )
-        for title, members in groups
-    ]
-    return sections if several else [[row for section in sections for row in section]]
+    heading, *further = columns
+    sections: list[list[Cells]] = []
+    for groups in stacks:
+        titled = [
+            titled_rows(title, ((name, *cells) if several else cells for name, cells in rows))
+            for title, rows in groups
+        ]
+        sections += titled if several else [[row for section in titled for row in section]]
+    names = ("Response",) if several else ()
+    return table_of((heading, *names, *further), *filter(None, sections), caption=caption)
 
 
 def name_sides(result: Any) -> str:
