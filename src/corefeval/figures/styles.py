@@ -176,16 +176,13 @@ def merge_curves(rows: Sequence[Row], chart: Chart) -> dict[str, str]:
     groups: list[list[str]] = []
     for name, curve in curves.items():
         for group in groups:
-            if _lie_together(curve, curves[group[0]]):
+            drawn = curves[group[0]]
+            if curve.keys() == drawn.keys() and all(abs(curve[x] - drawn[x]) < TINY for x in curve):
                 group.append(name)
                 break
         else:
             groups.append([name])
     return {name: " = ".join(group) for group in groups for name in group}
-
-
-def _lie_together(curve: Curve, drawn: Curve) -> bool:
-    return curve.keys() == drawn.keys() and all(abs(curve[x] - drawn[x]) < TINY for x in curve)
 
 
 def sign(row: Row) -> str:

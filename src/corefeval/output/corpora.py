@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from corefeval._version import __version__
@@ -25,7 +26,7 @@ from corefeval.output.tables import (
 )
 
 if TYPE_CHECKING:
-    from corefeval.analysis.agreement import Agreement, Pairs
+    from corefeval.analysis.agreement import Agreement
     from corefeval.analysis.statistics import Statistics
 
 _LABELS = {
@@ -186,7 +187,7 @@ def _pair_table(agreement: Agreement) -> Table:
                 labels[index] if numbered else name,
                 *(percent(pairs[name, partner]) if name != partner else _ITSELF
                   for partner in names),
-                percent(_mean_with(name, pairs)),
+                percent(fmean(f1 for pair, f1 in pairs.items() if name in pair)),
             )
             for index, name in enumerate(names)
         ]  # fmt: skip
@@ -196,11 +197,6 @@ def _pair_table(agreement: Agreement) -> Table:
         sections.append(rows)
     headings = (*(numbers if numbered else names), "Mean")
     return table_of(("Metric", "Annotator", *number_columns(*headings)), *sections)
-
-
-def _mean_with(name: str, pairs: Pairs) -> float:
-    values = [f1 for pair, f1 in pairs.items() if name in pair]
-    return sum(values) / len(values)
 
 
 def _document_alpha_table(agreement: Agreement) -> Table:

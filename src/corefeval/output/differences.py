@@ -181,16 +181,15 @@ def tau_table(comparison: Comparison) -> Table:
     rows: list[Cells] = [
         (
             row_label(title),
-            *(_show_tau(tau(row_metric, column_metric)) for column_metric in metrics),
+            *(
+                "–" if math.isnan(value) else f"{value:.2f}".replace("-", "−")
+                for value in (tau(row_metric, column_metric) for column_metric in metrics)
+            ),
         )
         for title, row_metric in zip(titles, metrics, strict=True)
     ]
     caption = "Do the metrics agree on the order? Kendall's τ"
     return table_of(("τ", *number_columns(*titles)), rows, caption=caption)
-
-
-def _show_tau(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.2f}".replace("-", "−")
 
 
 def disagreements(comparison: Comparison) -> list[str]:

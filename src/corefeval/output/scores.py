@@ -374,7 +374,10 @@ def _slice_table(sliced: Sequence[Slices], metrics: Container[str]) -> Table:
             )
             for result in results
         ]
-        rows = titled_rows(Cell(_show_share(having[0], value)), rows)
+        sizes = having[0].sizes  # how much of the key a value is
+        size = sum(sizes.values()) if value is None else sizes.get(value, 0)
+        share = percent(size / max(sum(sizes.values()), 1))
+        rows = titled_rows(Cell(share), rows)
         sections.append(titled_rows(row_label("all" if value is None else value), rows))
     if not several:
         sections = [[row for section in sections[:-1] for row in section], sections[-1]]
@@ -408,13 +411,6 @@ def _cells_or_dashes(
     cells = cells_of(line, result, rivals, f1_only=f1_only, ci=ci)
     nothing = score is not None and not score.has_counted
     return [Cell("–")] * len(cells) if nothing else cells
-
-
-def _show_share(slices: Slices, value: str | None) -> str:
-    """How much of the key a value is."""
-    total = sum(slices.sizes.values())
-    size = total if value is None else slices.sizes.get(value, 0)
-    return percent(size / total if total else 0.0)
 
 
 def _count_tables(results: Sequence[Result]) -> list[Table]:

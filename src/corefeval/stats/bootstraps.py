@@ -34,6 +34,7 @@ from corefeval.stats.resampling import (
 from corefeval.stats.significance import CorporaOptions, least_swap_p
 
 FEW_DOCUMENTS = 5
+_SHOWN = 5  # of what a notice lists
 _LEAST = 2  # one document cannot vary
 _TOGETHER = 64  # slices that are resampled together: more would take much memory
 
@@ -185,7 +186,9 @@ def with_intervals(
         missing.insert(0, ", ".join(absent))
     if missing:
         message = f"no interval where fewer than two {plan.unit}s have anything to count: "
-        notices.append(Notice("no-interval", message + _list(missing), len(missing), (*missing,)))
+        message += ", ".join(missing[:_SHOWN])
+        message += f", and {len(missing) - _SHOWN} more" if missing[_SHOWN:] else ""
+        notices.append(Notice("no-interval", message, len(missing), (*missing,)))
     return replace(result, slices=slices, notices=(*result.notices, *notices))
 
 
@@ -267,10 +270,6 @@ def _attach(result: Result, intervals: ByRate, units: Result, plan: _Plan) -> Re
         segment_rates={m: units[m].rates for m in intervals} if are_segments else {},
         protocol=result.protocol.but(ci=plan.setting(len(units.document_ids))),
     )
-
-
-def _list(names: Sequence[str], shown: int = 5) -> str:
-    return ", ".join(names[:shown]) + (f", and {len(names) - shown} more" if names[shown:] else "")
 
 
 Integers = NDArray[np.intp]
