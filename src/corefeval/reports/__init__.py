@@ -65,10 +65,8 @@ def report(
     """
     check_library()
     check_choice("sort", sort, ("score", "given"))
-    sampling = Sampling(ci, samples, seed)
-    requests = _make_requests(
-        protocol, options, metrics=metrics, by=by, features=features, sampling=sampling
-    )
+    scoring: dict[str, Any] = {"metrics": metrics, "by": by, "features": features}
+    requests = _make_requests(protocol, options, sampling=Sampling(ci, samples, seed), **scoring)
     feature_names = [canonical_feature(name) for name in requests[0].by]
     key_corpus = as_corpus(key, "key", requests[0].key_reading)
     sides = list(_read_responses(responses, key_corpus, requests))
