@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import corefeval
-from corefeval.cli import app
+from corefeval.cli.commands import COMMANDS
+from corefeval.cli.declarations import Command
+from corefeval.cli.help import explain
+from corefeval.cli.options import GROUPS, OTHER_SCORERS
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
@@ -82,6 +85,33 @@ def _list_names() -> str:
 
 def _list_commands() -> str:
     """All commands with their options."""
-    text = app.generate_docs(output_format="markdown").partition("**Commands**:\n")[2]
-    text = re.sub(r"\[(?=choices:|default:)", r"\\[", text)  # which are no links
-    return re.sub(r"^corefeval (\w+) \1\b", r"corefeval \1", text, flags=re.MULTILINE)
+    return "\n".join(map(_describe_command, COMMANDS.values()))
+
+
+def _describe_command(command: Command) -> str:
+    """A command: what it does, examples, and tables of its arguments and options by groups."""
+    lines = [f"## corefeval {command.name}", "", f"`{command.usage}`", ""]
+    lines += [f"{command.summary} {command.details}".strip(), ""]
+    if command.examples:
+        lines += ["```sh", command.examples, "```", ""]
+    groups = {"Arguments": [(entry.spelled, entry.help) for entry in command.arguments]}
+    for group in GROUPS:
+        options = [option for option in command.options if option.group == group]
+        groups[group] = [(option.spelled, explain(option)) for option in options]
+    others = groups.pop(OTHER_SCORERS)
+    for title, entries in groups.items():
+        if entries:
+            rows = [f"| `{name}` | {_escape(text)} |" for name, text in entries]
+            lines += [f"| {title} | |", "| --- | --- |", *rows, ""]
+    if others:
+        lines += [
+            "It also takes the choices of [other scorers](protocols.md), which "
+            f"`corefeval {command.name} --help all` lists.",
+            "",
+        ]
+    return "\n".join(lines)
+
+
+def _escape(text: str) -> str:
+    """The text as a cell of a table; brackets around choices are no links."""
+    return text.replace("|", "\\|").replace(" [", " \\[")

@@ -116,19 +116,15 @@ def test_command(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"list": "nonsense"}, "no kind of error"),
-        ({"output": "KEY"}, "overwrite an input"),
-        ({"metrics": "nonsense"}, "no metric"),
+        (("--list", "nonsense"), "no kind of error"),
+        (("--output", "KEY"), "overwrite an input"),
+        (("--metrics", "nonsense"), "no metric"),
     ],
 )
-def test_bad_usage(conll, options, message):
-    from corefeval.cli.analysis import errors
-
+def test_bad_usage(conll, run, options, message):
     key = conll("#begin document (d); part 000\nd 0 0 a - (0)\n\n#end document\n")
-    options = {name: key if value == "KEY" else value for name, value in options.items()}
-    with pytest.raises(corefeval.UsageError, match=message):
-        errors(key, key, **options)
-    with pytest.raises(corefeval.UsageError, match="only once"):
-        errors("-", "-")
-    with pytest.raises(corefeval.UsageError, match="two responses are called 'a'"):
-        errors(key, f"a={key}", f"a={key}")
+    options = [key if word == "KEY" else word for word in options]
+    status, _, err = run("errors", key, key, *options)
+    assert status == 2 and message in err
+    assert "only once" in run("errors", "-", "-")[2]
+    assert "two responses are called 'a'" in run("errors", key, f"a={key}", f"a={key}")[2]

@@ -1,19 +1,16 @@
-"""Manners of the command line: one style of errors, verdicts, encodings, completion, progress."""
+"""Manners of the command line: verdicts, encodings, progress."""
 
 from __future__ import annotations
 
 import io
 import json
 import re
-import shutil
-import subprocess
 import sys
 
 import pytest
-from rich.console import Console
 
 import corefeval
-from corefeval.cli import app, main
+from corefeval.cli import main
 from corefeval.stats.resampling import bootstrap, stack, watch_trials
 
 KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
@@ -31,45 +28,6 @@ DISORDERED = """\
 
 2\tg\t_\t_\t_\t_\t_\t_\t_\t_
 """
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["scroe"], "there is no command 'scroe': did you mean 'score'?"),
-        (["score"], "KEY is missing: corefeval score KEY [RESPONSE...] [OPTIONS]"),
-        (["convert", "a"], "TARGET is missing: corefeval convert SOURCE TARGET [OPTIONS]"),
-        (["score", "--metrics"], "--metrics needs a value: see corefeval score --help"),
-        (["explain", "--results", "a"], "--results needs 2 values: see corefeval explain --help"),
-        (["score", "a", "b", "--samples", "x"], "--samples is a whole number, not 'x'"),
-        (["compare", "a", "b", "--level", "x"], "--level is a number, not 'x'"),
-        (["stats", "a", "-f", "yaml"], "-f is one of text, json, csv, markdown, latex, not 'yaml'"),
-        (["score", "a", "b", "--seed", "1", "--seed", "2"], "--seed appears twice"),
-        (["protocols", "--formt", "x"], "there is no option --formt: did you mean --format?"),
-        (["metrics", "--nonsense"], "there is no option --nonsense: see corefeval metrics --help"),
-        (["example", "a", "b"], "'b' is one argument too many: see --help"),
-        (["completion", "tcsh"], "SHELL is one of bash, zsh, fish, not 'tcsh'"),
-    ],
-    ids=" ".join,
-)
-def test_bad_usage_is_told_in_one_style(run, words, message):
-    assert run(*words) == (2, "", f"error: {message}\n")
-
-
-def test_help_is_for_the_output_that_there_is_now(monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    monkeypatch.setenv("TERM", "xterm")
-    pages = []
-    for stream, columns in ((Terminal(), "60"), (io.StringIO(), "100")):
-        monkeypatch.setattr(sys, "stdout", stream)
-        monkeypatch.setenv("COLUMNS", columns)
-        assert main(["stats", "--help"]) == 0
-        pages.append(stream.getvalue())
-    assert "\x1b[" in pages[0] and "\x1b" not in pages[1]
-    assert max(map(len, pages[1].splitlines())) == 100
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "shift_jis"])
@@ -172,33 +130,6 @@ def test_an_undefined_score_names_the_files(run, tmp_path):
         assert status == 1 and "empty.conll against empty.conll" in err
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-def test_bash_completes(run, tmp_path):
-    script = tmp_path / "completion"
-    script.write_text(run("completion", "bash")[1])
-    lines = [["sc"], ["score", "--met"], ["score", "--format", "la"], ["check", "--str"]]
-    asked = "\n".join(
-        f"COMP_WORDS=(corefeval {' '.join(words)}); COMP_CWORD={len(words)}; COMPREPLY=(); "
-        '_corefeval; echo "${COMPREPLY[@]}"'
-        for words in lines
-    )
-    command = f"source {script}\n{asked}\ncomplete -p corefeval"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
-    found = done.stdout.splitlines()
-    for line, word in zip(found, ("score", "--metrics", "latex", "--strict"), strict=False):
-        assert word in line.split()
-    assert found[-1] == "complete -o default -F _corefeval corefeval"  # other words are files
-
-
-def test_other_shells_complete_commands_and_options(run):
-    scripts = {shell: run("completion", shell)[1] for shell in ("zsh", "fish")}
-    for script in scripts.values():
-        assert all(command in script for command in app if not command.startswith("-"))
-        assert "key-encoding" in script
-    zsh = scripts["zsh"]
-    assert "Or a saved file.:_files'" in zsh and "->cmds:_files" not in zsh
-
-
 def test_trials_are_told_of():
     result = corefeval.score(KEY, EAGER, metrics="muc")
     told: list[tuple[int, int]] = []
@@ -263,23 +194,3 @@ def test_bars_show_how_far_it_is(command, told, moment, tmp_path, monkeypatch, c
     assert "Traceback" not in terminal.getvalue()
     assert (told in terminal.getvalue()) == (moment == 0)
     assert "\x1b" not in capsys.readouterr().out
-
-
-def test_help_fits_a_terminal_of_80_columns():
-    """Examples are copied: none is broken in two. What has no default shows none."""
-    names = [(name,) for name in app if not name.startswith("-")]
-    names += [("suite", name) for name in app["suite"] if not name.startswith("-")]
-    assert len(names) > 20
-    for words in [(), *names]:
-        screen = Console(width=80, file=io.StringIO())
-        app([*words, "--help"], console=screen, result_action="return_value")
-        text = screen.file.getvalue()
-        assert not [line for line in text.splitlines() if len(line) > 80], words
-        assert "--empty-" not in text and 'default: ""' not in text
-        command = app[words[0]] if words else app
-        command = command[words[1]] if words[1:] else command
-        examples = re.findall(
-            r"```\n(.*?)```", f"{command.help} {command.help_epilogue}", re.DOTALL
-        )
-        for example in "".join(examples).strip().splitlines():
-            assert re.search(rf"^ {re.escape(example.strip())} *$", text, re.MULTILINE), example

@@ -128,7 +128,7 @@ def test_the_option_of_every_command(corpus, tmp_path, capfd, name):
     assert "unpacks to more than 2 KB" in said and "--unpack-limit 20GB" in said
     assert main([*arguments, "--unpack-limit", "plenty"]) == 2
     assert "a size such as" in capfd.readouterr().err
-    assert main([*arguments, "--help"]) == 0
+    assert main([*arguments, "--help", "all"]) == 0
     assert "--unpack-limit" in capfd.readouterr().out
 
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cache, reduce
-from operator import getitem
 from random import Random
-from types import NoneType
-from typing import Any, Literal, get_args, get_origin
 
-from corefeval.cli import app
+from corefeval.cli.commands import COMMANDS
+from corefeval.cli.declarations import Argument, Option
 from corefeval.formats import FORMATS
 from fuzzing.hostility import NUMBERS
 from fuzzing.inputs import ANSWERED, Files
@@ -98,23 +95,6 @@ class Case:
         return [group[0] for group in self.arguments[1:] if len(group) == 1]
 
 
-@cache
-def arguments_of(command: str) -> tuple[Any, ...]:
-    """The declared arguments of a command; options of shared groups are listed one by one."""
-    every = reduce(getitem, command.split(), app).assemble_argument_collection()
-    return tuple(one for one in every if one.names != ("*",))
-
-
-def commands() -> list[str]:
-    """The commands that the command line has."""
-    names = [name for name in app if not name.startswith("-")]
-    return [
-        f"{name} {inner}" if inner else name
-        for name in names
-        for inner in ([one for one in app[name] if not one.startswith("-")] or [""])
-    ]
-
-
 def make_case(seed: str) -> Case:
     """The case of a seed, always the same one."""
     random = Random(seed)
@@ -127,18 +107,19 @@ class _Maker(Drawing):
 
     def __init__(self, random: Random, command: str) -> None:
         super().__init__(random, command)
-        self.known = {name for one in arguments_of(command) for name in one.names}
+        self.known = {*COMMANDS[command].spellings}
 
     def case(self) -> Case:
         places: list[tuple[str, ...]] = []
         options: list[tuple[str, ...]] = []
         ended = False  # what comes after a place that is left out would stand in it
-        for one in arguments_of(self.command):
-            if one.names[0].startswith("-"):
-                options += self._groups(one)
-            elif self.bad or not ended:
-                places += (found := [*self._groups(one)])
-                ended = not found
+        for argument in COMMANDS[self.command].arguments:
+            if self.bad or not ended:
+                words = self.place(argument)
+                places += [(word,) for word in words]
+                ended = not words
+        for option in COMMANDS[self.command].options:
+            options += self.option(option)
         if not self.bad:
             places, options = self._reconcile(places, options)
         self.random.shuffle(options)
@@ -180,64 +161,47 @@ class _Maker(Drawing):
         needs = _ONLY_WITH.get(self.command, {})
         return places, [group for group in options if needs.get(group[0], group[0]) in given]
 
-    def _groups(self, argument: Any) -> Iterable[tuple[str, ...]]:
-        name = argument.names[0]
-        if not name.startswith("-"):
-            return [(value,) for value in self._positional(argument)]
-        required = argument.required
+    def option(self, option: Option) -> Iterable[tuple[str, ...]]:
+        """The option and its values, or nothing at all."""
+        name = option.names[0]
         eager = name in ("--format", "--by") and self.random.random() < 0.4
         # Most scores are corefeval's own: what others do otherwise is asked for now and then.
         scores = self.command in ("score", "compare", "explain")
         rate = self.rate / 8 if name in (*ACCIDENTS, *OF_SOME_FORMATS) else self.rate
         if not self.bad and (name == "--scheduler" or (name in ACCIDENTS and not scores)):
             rate /= 8  # there is none, and there are no errors of other programs
-        if not required and not eager and self.random.random() > rate:
+        if not eager and self.random.random() > rate:
             return []
-        hint = _plain(argument.hint)
-        written = self.random.choice(argument.names)
-        if hint is bool:
-            return [(written,)]
-        if name == "--results":
-            return [(written, self._value(name, hint), self._value(name, hint))]
-        return [(written, self._value(name, hint))]
+        return [(self.random.choice(option.names), *(self._value(option) for _ in option.values))]
 
-    def _positional(self, argument: Any) -> list[str]:
-        name = argument.names[0]
-        several = get_origin(argument.hint) is tuple
-        optional = NoneType in get_args(argument.hint) or not argument.required
-        if several:
+    def place(self, argument: Argument) -> list[str]:
+        """What stands in the place of an argument."""
+        if argument.repeats:
             count = self.random.choice((0, 1, 1, 1, 2, 2, 3))
-            count = min(count, 1) if name == "MORE" else count
+            count = min(count, 1) if argument.name == "MORE" else count
             count = max(count, 2 if self.command == "compare" else 1) if not self.bad else count
         else:
-            needed = name == "EXPERIMENT" or (self.command == "explain" and not self.bad)
-            count = int(not optional or needed or self.random.random() < 0.6)
+            is_needed = argument.is_needed or argument.name == "EXPERIMENT"
+            is_needed |= self.command == "explain" and not self.bad
+            count = int(is_needed or self.random.random() < 0.6)
         if self.random.random() < self.bad / 20:
             count = 0
-        return [self._value(name, str) for _ in range(count)]
+        return [self._value(argument) for _ in range(count)]
 
-    def _value(self, name: str, hint: Any) -> str:
+    def _value(self, argument: Option | Argument) -> str:
+        is_option = isinstance(argument, Option)
+        name = argument.names[0] if is_option else argument.name
         if self.random.random() < self.bad / 2:
             names = PATHS if name in (*INPUTS, *OUTPUTS) else ARGUMENTS
             value = self.random.choice(self.random.choice((names, NUMBERS)))
             self.written += [value] if name in OUTPUTS else []
             return value
-        if get_origin(hint) is Literal:
-            return str(self.random.choice(get_args(hint)))
-        if hint is int and name not in STRINGS:
-            return self.random.choice(
-                ("2", "5", "20", *(("0", "1", "0.5", "-1") if self.bad else ()))
-            )
-        if hint is float and name not in STRINGS:
-            return self.random.choice(
-                (".05", "0.95", *(("0", "1", "2", "-0.5") if self.bad else ()))
-            )
-        return STRINGS[name](self)
-
-
-def _plain(hint: Any) -> Any:
-    """The type that a value is made of: `list[str] | None` is str."""
-    parts = [part for part in get_args(hint) if part is not NoneType]
-    if get_origin(hint) is Literal or not parts:
-        return hint
-    return _plain(parts[0])
+        if name in STRINGS:
+            return STRINGS[name](self)
+        if argument.choices:
+            return self.random.choice(argument.choices)
+        kinds = {
+            int: ("2", "5", "20", *(("0", "1", "0.5", "-1") if self.bad else ())),
+            float: (".05", "0.95", *(("0", "1", "2", "-0.5") if self.bad else ())),
+        }
+        return self.random.choice(kinds[argument.kind])

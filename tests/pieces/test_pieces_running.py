@@ -97,10 +97,11 @@ def test_executors_that_do_not_work_any_more(paths):
 def test_workers_end_with_a_run(end, begin):
     script = f"""if __name__ == "__main__":
     import os, signal, sys, time
-    from corefeval.cli.pieces import FilePieces
+    from corefeval.cli.parsing import ParsedOptions
+    from corefeval.cli.pieces import open_cutting
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
     try:
-        with FilePieces(jobs=2).cutting(quiet=True) as cutting:
+        with open_cutting(ParsedOptions(jobs=2, piece_size=None, quiet=True)) as cutting:
             map = cutting.executor.map
             {begin}  # workers are there, or on their way
             (os.kill if "{end}" == "SIGKILL" else os.killpg)(os.getpid(), signal.{end})

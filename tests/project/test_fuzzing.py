@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from corefeval.cli.commands import COMMANDS
 from corefeval.features.declarations import FEATURES
 from corefeval.formats import FORMATS
 from corefeval.formats.registry import ANSWERS
@@ -16,11 +17,10 @@ from corefeval.lab import EXPERIMENTS
 from corefeval.metrics import REGISTRY
 from corefeval.protocol import NAMED, choices
 from fuzzing import Case, Outcome, Problem, make_case, problems_of, run
-from fuzzing.cases import SHARES, _Maker, arguments_of, commands
+from fuzzing.cases import SHARES, _Maker
 from fuzzing.hostility import CODECS
 from fuzzing.rules import RULES
 from fuzzing.shrinking import shrink
-from fuzzing.values import STRINGS
 
 RUNS, PARTS = 400, 8
 
@@ -42,29 +42,30 @@ def test_runs_end_in_results_or_one_error(part):
 
 
 def test_every_command_has_its_share():
-    assert set(SHARES) == set(commands())
+    assert set(SHARES) == set(COMMANDS)
 
 
-@pytest.mark.parametrize("command", commands())
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_argument_of_a_command_is_known(command):
+    """One that takes text of a kind of its own is drawn from STRINGS: elsewhere it is an error."""
     maker = _Maker(Random(0), command)
-    for argument in arguments_of(command):
-        for _ in range(20):
-            assert all(isinstance(word, str) for group in maker._groups(argument) for word in group)
-    texts = [a.names[0] for a in arguments_of(command) if a.hint in (str, str | None)]
-    assert set(texts) <= set(STRINGS)
+    for _ in range(20):
+        for argument in COMMANDS[command].arguments:
+            assert all(isinstance(word, str) for word in maker.place(argument))
+        for option in COMMANDS[command].options:
+            assert all(isinstance(maker._value(option), str) for _ in option.values)
 
 
 def test_everything_is_drawn():
     cases = [make_case(f"drawn-{number}") for number in range(8000)]
-    assert {case.command for case in cases} > set(commands())
+    assert {case.command for case in cases} > set(COMMANDS)
     assert {kind for case in cases for kind in case.kinds} >= {*FORMATS, "llm"}
     assert {case.option("--to") for case in cases} >= set(FORMATS)
     assert {case.option("--encoding") for case in cases} >= set(CODECS)
     drawn = {(case.command, group[0]) for case in cases for group in case.arguments[1:]}
     slow = {"lab", "report", "suite page"}
-    for command in {*commands()} - slow:
-        options = [a.names for a in arguments_of(command) if a.names[0].startswith("-")]
+    for command in {*COMMANDS} - slow:
+        options = [option.names for option in COMMANDS[command].options]
         missing = [
             names for names in options if not any((command, name) in drawn for name in names)
         ]

@@ -43,7 +43,7 @@ def test_help_needs_no_numpy(arguments):
 
 
 def test_import_needs_no_numpy():
-    assert not modules_after("import corefeval") & {"numpy", "scipy", "rich", "jinja2", "cyclopts"}
+    assert not modules_after("import corefeval") & {"numpy", "scipy", "rich", "jinja2"}
 
 
 def test_an_ordinary_score_needs_no_scipy():
@@ -61,10 +61,10 @@ def test_a_plain_score_needs_nothing_but_numpy():
     paths = [corefeval.example(name) for name in ("key", "eager")]
     arguments = ["score", *paths, "--metrics", "standard", "--format", "text", "-q"]
     loaded = modules_after(f"from corefeval.cli import main; main({arguments!r})")
-    dear = {"cyclopts", "rich", "attr", "scipy", "json", "pathlib", "shutil", "gzip", "difflib"}
+    dear = {"rich", "scipy", "json", "pathlib", "shutil", "gzip", "difflib"}
     own = {"concurrent", "threading", "logging"} | {
         f"corefeval.{name}"
-        for name in ("live", "cli.application", "features.declarations", "model.builder",
+        for name in ("live", "cli.help", "features.declarations", "model.builder",
                      "model.views", "pairing.zeros", "stats", "analysis", "emulation")
     }  # fmt: skip
     numpy = modules_after("import numpy")

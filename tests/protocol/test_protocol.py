@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import corefeval
 from corefeval import UsageError, score
-from corefeval.cli import app
+from corefeval.cli.commands import COMMANDS
 from corefeval.preparation import prepare
 from corefeval.protocol import NAMED, STEPS, Protocol, choices, fields
 
@@ -52,8 +52,7 @@ def test_every_choice_is_an_option_with_its_help():
         ("report", (*STEPS, "errors")),
         ("agree", (*STEPS, "agreement")),
     ):
-        arguments = app[command].assemble_argument_collection()
-        helps = {name: one.parameter.help for one in arguments for name in one.names}
+        helps = {name: option.help for name, option in COMMANDS[command].spellings.items()}
         for name, choice in choices(steps).items():
             if choice.option:
                 option = "--" + (choice.flag or name).replace("_", "-")

@@ -2,51 +2,33 @@
 
 from __future__ import annotations
 
-import atexit
 import codecs
-import gc
 import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager, nullcontext, suppress
+from typing import Any
 
+from corefeval._version import __version__
+from corefeval.cli.commands import COMMANDS
+from corefeval.cli.parsing import INFORMATION, find_command, parse
 from corefeval.cli.printing import remark
 from corefeval.diagnostics import CorefEvalError, LongWait, UsageError, memory_for
+from corefeval.files import unpack_limit
 
-if TYPE_CHECKING:
-    from corefeval.cli.application import app
-
-__all__ = ["app", "main"]
+__all__ = ["main"]
 
 BAD_INPUT, BAD_USAGE, INTERRUPTED = 1, 2, 130
-_MANY_OBJECTS = 100_000  # more than all imports of a small score make
-
-
-def __getattr__(name: str) -> object:
-    if name != "app":
-        raise AttributeError(f"module 'corefeval.cli' has no attribute {name!r}")
-    from corefeval.cli.application import app
-
-    return app
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status is 0, 1 (bad input), 2 (bad usage) or 3 (a gate)."""
-    if arguments is None:  # then the process ends with the command, and takes all garbage along
-        atexit.register(gc.freeze)
     _prepare_streams()
     try:
-        with memory_for(), _announce_waits(), _rare_collections():
+        with memory_for(), _announce_waits():
             status = _run(sys.argv[1:] if arguments is None else list(arguments))
         sys.stdout.flush()
-    except SystemExit as leaving:  # rich leaves with 1 where nobody reads the help
-        if not isinstance(leaving.__context__, BrokenPipeError):
-            raise
-        from corefeval.cli.application import is_about_usage
-
-        return BAD_USAGE if is_about_usage(leaving) else 0
     except CorefEvalError as error:
         _complain(error)
         return BAD_USAGE if isinstance(error, UsageError) else BAD_INPUT
@@ -60,20 +42,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BAD_INPUT
     except KeyboardInterrupt:
         return INTERRUPTED
-    return status if isinstance(status, int) else 0
+    return status or 0
 
 
-def _run(arguments: list[str]) -> object:
-    """Do what the arguments say; plain scores do without the library that parses all commands."""
-    if arguments[:1] == ["score"]:
-        from corefeval.cli.scoring import parse_plain, run_score
+def _run(arguments: list[str]) -> int | None:
+    """Do what the arguments say: run a command, or show help or the version."""
+    name, words = find_command(arguments)
+    options = words[: words.index("--")] if "--" in words else words
+    wishes = [number for number, word in enumerate(options) if word in INFORMATION]
+    if wishes and options[wishes[0]] == "--version":
+        sys.stdout.write(f"corefeval {__version__}\n")
+        return 0
+    if wishes or name not in COMMANDS:
+        from corefeval.cli.help import show_help
 
-        plain = parse_plain(arguments[1:])
-        if plain is not None:
-            return run_score(**plain)
-    from corefeval.cli.application import run
-
-    return run(arguments)
+        show_help(name, everything=bool(wishes) and options[wishes[0] + 1 :][:1] == ["all"])
+        return 0
+    values = parse(COMMANDS[name], words)
+    limit = values.given("unpack_limit")
+    with unpack_limit(values.unpack_limit) if limit else nullcontext():
+        return COMMANDS[name].load()(values)
 
 
 def _prepare_streams() -> None:
@@ -114,20 +102,6 @@ def _announce_waits() -> Iterator[None]:
         warnings.simplefilter("always", LongWait)
         warnings.showwarning = show
         yield
-
-
-@contextmanager
-def _rare_collections() -> Iterator[None]:
-    """While the context is open, collect garbage less often.
-
-    Imports make many objects, none of which can be freed.
-    """
-    usual = gc.get_threshold()
-    gc.set_threshold(_MANY_OBJECTS, *usual[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*usual)
 
 
 def _discard_output() -> None:

@@ -1,161 +1,88 @@
-"""`corefeval errors`, `agree` and `explain`: what lies behind numbers."""
+"""`corefeval errors`, `agree`, `explain` and `report`: what lies behind numbers."""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import Parameter
-
-from corefeval.cli.arguments import FLAG, Format, Metrics, Output, file_parameter
-from corefeval.cli.printing import check_paths, label, names_of, short, show, tell
-from corefeval.cli.reading import (
-    AGREEMENT,
-    ERRORS,
-    READING,
-    AgreementReading,
-    ErrorReading,
-    Reading,
-)
-from corefeval.diagnostics import UsageError
-from corefeval.display import distinct_names
+from corefeval.cli.parsing import ParsedOptions
+from corefeval.cli.printing import check_paths, label, names_of, plain_names, short, show, tell
+from corefeval.cli.responses import make_request, read_all, split_matches
+from corefeval.diagnostics import InputError, UsageError
+from corefeval.display import distinct_names, visible
 
 if TYPE_CHECKING:
     from corefeval.analysis.explanation import Explanation, ResultDifference, Search, Sensitivity
+    from corefeval.reports import Report
+    from corefeval.request import Request
 
-_ERRORS_FILE = file_parameter("errors")
-_AGREE_FILE = file_parameter("agree")
-_EXPLAIN_FILE = file_parameter("explain")
 _FAMILIES = ("set", "bridging")  # of kinds: each stands for missed, spurious and wrong ones
 
 
-def errors(
-    key: Annotated[
-        str, _ERRORS_FILE(help="The key: a file, folder or pattern; `-` is standard input.")
-    ],
-    response: Annotated[str, _ERRORS_FILE(help="A response, as PATH or NAME=PATH.")],
-    /,
-    *more: Annotated[str, _ERRORS_FILE(name="MORE", help="More responses.")],
-    metrics: Metrics = "conll, lea",
-    list: Annotated[str, Parameter(alias="-l", show_default=False)] = "",
-    top: Annotated[int, Parameter(alias="-n")] = 5,
-    by: Annotated[str, Parameter(alias="-b")] = "kind",
-    format: Format = "text",
-    output: Output = None,
-    reading: ErrorReading = ERRORS,
-) -> None:
-    """Show what is wrong with responses, and what each kind of error costs.
-
-    ```
-    corefeval errors key.conll response.conll
-    corefeval errors key.conll old=a.conll new=b.conll --metrics conll,lea --top 0
-    corefeval errors key.conll response.conll --list divided
-    corefeval errors key.conll response.conll --list all -f csv -o errors.csv
-    ```
-
-    Parameters
-    ----------
-    list
-        List all errors of these kinds, separated by commas: `span`, `conflated`, `extra mention`,
-        `extra entity`, `missing mention`, `missing entity`, `divided`, `missed set`,
-        `spurious set`, `wrong set`, or `set` for all three, the same with `bridging`, or `all`.
-    top
-        How many of the most expensive mentions and entities to show.
-    by
-        The feature of mentions to break links down by.
-    """
+def errors(options: ParsedOptions) -> None:
+    """Show what is wrong with responses, and what each kind of error costs."""
     from corefeval.analysis.errors import analyse_prepared, judge_alike
-    from corefeval.analysis.errors.classification import KINDS, OTHERS, error_kind
-    from corefeval.cli.responses import make_request, read_all
     from corefeval.preparation import prepare_corpora
 
-    if top < 0:
-        raise UsageError(f"--top must be 0 or more, not {top}")
-    parts = [part for part in list.split(",") if part.strip()]
-    kind_names = [*map(str.strip, parts)]
-    kinds: tuple[str, ...] = (*KINDS, *OTHERS)
-    if "all" not in kind_names:
-        named = {family: [kind for kind in OTHERS if kind.endswith(family)] for family in _FAMILIES}
-        kinds = tuple(k for part in kind_names for k in named.get(part) or [error_kind(part)])
-    labels = [label(argument) for argument in (response, *more)]
+    if options.top < 0:
+        raise UsageError(f"--top must be 0 or more, not {options.top}")
+    kinds = _parse_kinds(options.list)
+    labels = [label(argument) for argument in (options.response, *options.more)]
     paths = [path for _, path in labels]
-    check_paths(labels, [key, *paths], output)
-    request = make_request(metrics, {**reading.policies, "by": (by,)}, reading)
-    files = [*zip(names_of(labels, key), paths, strict=True)]
-    key_corpus, corpora = read_all(key, files, request, quiet=reading.quiet)
+    check_paths(labels, [options.key, *paths], options.output)
+    request = make_request(options, options.metrics, (options.by,))
+    files = [*zip(names_of(labels, options.key), paths, strict=True)]
+    key_corpus, corpora = read_all(options.key, files, request, quiet=options.quiet)
+    prepared = (prepare_corpora(key_corpus, corpus, request) for corpus in corpora)
     analyses = judge_alike(
-        [
-            analyse_prepared(prepare_corpora(key_corpus, corpus, request), request.metrics, by=by)
-            for corpus in corpora
-        ]
+        [analyse_prepared(side, request.metrics, by=options.by) for side in prepared]
     )
     # Features that cannot be had are an error before anything is written.
     notices = [notice for analysis in analyses for notice in analysis.notices]
-    show(analyses, output, format=format, kinds=kinds, top=top)
-    tell(
-        [*notices, *(notice for analysis in analyses for notice in analysis.notices)],
-        quiet=reading.quiet,
-    )
+    show(analyses, options.output, format=options.format, kinds=kinds, top=options.top)
+    notices += [notice for analysis in analyses for notice in analysis.notices]
+    tell(notices, quiet=options.quiet)
 
 
-def agree(
-    file: Annotated[
-        str, _AGREE_FILE(help="One annotator's file, folder or pattern, or NAME=PATH.")
-    ],
-    other: Annotated[str, _AGREE_FILE(help="Another annotator's.")],
-    /,
-    *more: Annotated[str, _AGREE_FILE(name="MORE", help="More annotators.")],
-    metrics: Metrics = "standard",
-    distances: str = "all",
-    by_document: Annotated[bool, FLAG()] = False,
-    format: Format = "text",
-    output: Output = None,
-    file_format: str | None = None,
-    reading: AgreementReading = AGREEMENT,
-) -> None:
-    """Measure the agreement between annotators: F1 of each pair, and Krippendorff's α over chains.
+def _parse_kinds(text: str) -> tuple[str, ...]:
+    """The kinds of errors that `--list` names, of which `all` and families stand for several."""
+    from corefeval.analysis.errors.classification import KINDS, OTHERS, error_kind
 
-    ```
-    corefeval agree ann.conll bob.conll
-    corefeval agree ann=a.conll bob=b.conll cleo=c.conll --metrics conll,lea
-    corefeval agree ann/ bob/ --distances masi --unmarked missing --by-document
-    ```
+    names = [part.strip() for part in text.split(",") if part.strip()]
+    if "all" in names:
+        return (*KINDS, *OTHERS)
+    families = {family: [kind for kind in OTHERS if kind.endswith(family)] for family in _FAMILIES}
+    return tuple(kind for name in names for kind in families.get(name) or [error_kind(name)])
 
-    Parameters
-    ----------
-    distances
-        Distances between chains for α, separated by commas: `passonneau`, `jaccard`, `masi`,
-        `dice`, or `all`.
-    by_document
-        Show each document's agreement too.
-    file_format
-        The files' format (conll, corefud, e2e, …); by default it is recognised by their content.
-    """
+
+def agree(options: ParsedOptions) -> None:
+    """Measure the agreement between annotators."""
     from corefeval.analysis.agreement import agree
     from corefeval.analysis.alpha import parse_distances
-    from corefeval.cli.responses import make_request
     from corefeval.formats import read, read_ahead
 
-    labels = [label(argument) for argument in (file, other, *more)]
+    labels = [label(argument) for argument in (options.file, options.other, *options.more)]
     paths = [path for _, path in labels]
-    _check_annotators(labels, paths, output)
-    make_request(metrics, reading.policies, reading)  # a mistake is told before files are read
-    parse_distances(distances)
+    _check_annotators(labels, paths, options.output)
+    make_request(options, options.metrics)  # a mistake is told before files are read
+    parse_distances(options.distances)
     names = names_of(labels)
+    reading = {**options.of_key, "format": options.file_format}
     jobs = [
-        partial(read, path, name=name, **{**reading.of_key, "format": file_format})
-        for path, name in zip(paths, names, strict=True)
+        partial(read, path, name=name, **reading) for path, name in zip(paths, names, strict=True)
     ]
     agreement = agree(
         dict(zip(names, read_ahead(jobs), strict=True)),
-        metrics=metrics,
-        distances=distances,
-        **reading.policies,
+        metrics=options.metrics,
+        distances=options.distances,
+        **options.policies,
     )
-    show(agreement, output, format=format, by_document=by_document)
-    tell(agreement.notices, quiet=reading.quiet)
+    show(agreement, options.output, format=options.format, by_document=options.by_document)
+    tell(agreement.notices, quiet=options.quiet)
 
 
 def _check_annotators(
@@ -168,114 +95,70 @@ def _check_annotators(
     check_paths(labels, paths, output)
 
 
-def explain(
-    key: Annotated[
-        str | None, _EXPLAIN_FILE(help="The key: a file, folder or pattern; `-` is standard input.")
-    ] = None,
-    response: Annotated[str | None, _EXPLAIN_FILE(help="A response, as PATH or NAME=PATH.")] = None,
-    /,
-    *more: Annotated[str, _EXPLAIN_FILE(name="MORE", help="More responses.")],
-    from_: Annotated[str | None, Parameter(name="--from")] = None,
-    to: str | None = None,
-    metrics: Annotated[str | None, Parameter(alias=("-m", "--metric"))] = None,
-    results: Annotated[tuple[str, str] | None, Parameter(negative=())] = None,
-    format: Format = "text",
-    output: Output = None,
-    reading: Reading = READING,
-) -> None:
-    """Explain why numbers differ: which choices of scorers they depend on, and how much.
-
-    ```
-    corefeval explain key.conll response.conll --from conll-8.01 --to e2e
-    corefeval explain key.conll response.conll --to 61.3 --metric conll
-    corefeval explain key.conll old=a.conll new=b.conll
-    corefeval explain --results mine.json theirs.json
-    corefeval explain key.conll response.conll --results mine.json theirs.json
-    ```
-
-    Without options, it shows how much numbers depend on each choice and, with several responses,
-    whether their order does. With `--to` and one response, it shows what makes two protocols
-    differ, or which protocols and choices give a number.
-
-    Parameters
-    ----------
-    from_
-        The protocol to start from; corefeval's own by default. `corefeval protocols` lists them.
-    to
-        The protocol to compare with, or a published number in percent, digits as published.
-    metrics
-        Metrics and presets, separated by commas; by default muc, b3, ceafe and conll, or only
-        conll for a number.
-    results
-        Two files that `--save` wrote: show how their protocols differ. With the key and the
-        response, also show what each difference is worth.
-    """
-    labelled = [label(argument) for argument in (response, *more) if argument is not None]
-    paths = [*([] if key is None else [key]), *(path for _, path in labelled)]
-    check_paths(labelled, [*paths, *(results or ())], output)
-    if from_ is not None and reading.protocol is not None:
+def explain(options: ParsedOptions) -> None:
+    """Explain why numbers differ: by which choices, and how much."""
+    responses = [options.response, *options.more]
+    labels = [label(response) for response in responses if response is not None]
+    paths = [*([] if options.key is None else [options.key]), *(path for _, path in labels)]
+    check_paths(labels, [*paths, *(options.results or ())], options.output)
+    if options.from_ is not None and options.protocol is not None:
         raise UsageError("--from and --protocol are the same here: leave one of them out")
-    if results is not None:
-        conflicts = {"--from": from_, "--to": to, "--metrics": metrics, "MORE": more}
+    if options.results is not None:
+        conflicts = {"--from": options.from_, "--to": options.to}
+        conflicts |= {"--metrics": options.metrics, "MORE": options.more}
         for name, value in conflicts.items():
             if value:
                 raise UsageError(f"--results does not go with {name}: leave it out")
-        difference = _explain_results(results, paths, _options(reading))
-        show(difference, output, format=format)
+        difference = _explain_results(options.results, paths, _explain_keywords(options))
+        show(difference, options.output, format=options.format)
         notices = difference.explanation.notices if difference.explanation is not None else ()
     else:
-        if key is None or not labelled:
+        if options.key is None or not labels:
             raise UsageError("nothing to explain: write corefeval explain KEY RESPONSE…")
-        explanation = _explain(key, labelled, (from_, to, metrics), reading)
-        show(explanation, output, format=format)
+        explanation = _explain(labels, options)
+        show(explanation, options.output, format=options.format)
         notices = explanation.notices
-    tell(notices, quiet=reading.quiet)
+    tell(notices, quiet=options.quiet)
 
 
-def _options(reading: Reading) -> dict[str, Any]:
+def _explain_keywords(options: ParsedOptions) -> dict[str, Any]:
     """The choices, and how files are read, as keywords of `explain` and `explain_results`."""
-    if reading.features is not None:
+    if options.features is not None:
         raise UsageError("no choice depends on features: leave out --features")
-    names = ("key_format", "response_format", "word_column")
-    return {**reading.policies, **{name: getattr(reading, name) for name in names}}
+    return options.policies
 
 
 def _explain(
-    key: str,
-    labelled: Sequence[tuple[str | None, str]],
-    question: tuple[str | None, str | None, str | None],
-    reading: Reading,
+    labels: Sequence[tuple[str | None, str]], options: ParsedOptions
 ) -> Explanation | Search | Sensitivity:
-    """Explain the numbers of responses; `question` is --from, --to and --metrics.
+    """Explain the numbers of responses.
 
     Without --to, it is a Sensitivity: how much the numbers depend on each choice. With it, what
     makes two protocols differ, or which choices give a number.
     """
     from corefeval.analysis.explanation import check_choosing, explain, measure_corpora
     from corefeval.analysis.explanation.scorings import CONLL
-    from corefeval.cli.responses import read_all
     from corefeval.request import Request
 
-    from_, to, metrics = question
-    options = _options(reading)
-    names, paths = names_of(labelled, key), [path for _, path in labelled]
-    if to is None:
-        base = options.pop("protocol", None) if from_ is None else from_
-        measured_metrics = CONLL if metrics is None else metrics
-        request = Request.of(base, options)
-        check_choosing(request, measured_metrics)
+    keywords, start, metrics = _explain_keywords(options), options.from_, options.metrics
+    names, paths = names_of(labels, options.key), [path for _, path in labels]
+    if options.to is None:
+        base = keywords.pop("protocol", None) if start is None else start
+        metrics = CONLL if metrics is None else metrics
+        request = Request.of(base, keywords)
+        check_choosing(request, metrics)
         files = [*zip(names, paths, strict=True)]
-        key_corpus, corpora = read_all(key, files, request, quiet=reading.quiet)
-        return measure_corpora(key_corpus, list(corpora), request, measured_metrics, sources=paths)
+        key_corpus, corpora = read_all(options.key, files, request, quiet=options.quiet)
+        return measure_corpora(key_corpus, list(corpora), request, metrics, sources=paths)
     # Files, not what was read of them: some programs read them in their own way.
     explanation: Explanation | Search = explain(
-        key, *paths, from_=from_, to=to, metrics=metrics, **options
+        options.key, *paths, from_=start, to=options.to, metrics=metrics, **keywords
     )
-    return replace(explanation, key=short(key), response=names[0])
+    return replace(explanation, key=short(options.key), response=names[0])
 
 
 def _explain_results(
-    results: Sequence[str], paths: Sequence[str], options: dict[str, Any]
+    results: Sequence[str], paths: Sequence[str], keywords: dict[str, Any]
 ) -> ResultDifference:
     """What differs between two saved results, by the names of their files."""
     from corefeval.analysis.explanation import explain_results
@@ -287,10 +170,68 @@ def _explain_results(
         raise UsageError("--results takes two files that --save wrote: --results a.json b.json")
     first, second = map(load, results)
     names = distinct_names([short(path) for path in results], results)
-    difference = explain_results(first, second, *paths, **options)
+    difference = explain_results(first, second, *paths, **keywords)
     explanation = difference.explanation
     if explanation is not None:
         start, goal = explanation.start, explanation.goal
         start, goal = replace(start, name=names[0]), replace(goal, name=names[1])
         explanation = replace(explanation, start=start, goal=goal)
     return replace(difference, names=(names[0], names[1]), explanation=explanation)
+
+
+def report(options: ParsedOptions) -> None:
+    """Make a report on responses: one HTML file."""
+    from corefeval.checks import split_list
+    from corefeval.reports import DEFAULT_FEATURES
+    from corefeval.reports.page import check_library
+    from corefeval.request import Sampling
+
+    check_library()
+    labels = [label(argument) for argument in (options.response, *options.more)]
+    paths = [path for _, path in labels]
+    check_paths(labels, [options.key, *paths], options.output)
+    titles = [name or path for name, path in labels]
+    if len(set(titles)) < len(titles):
+        twice = max(titles, key=titles.count)
+        raise UsageError(f"{twice} appears twice: give each a name, as in first={twice}")
+    names = plain_names(names_of(labels, options.key), {name for name, _ in labels})
+    by = DEFAULT_FEATURES if options.by is None else [*split_list(options.by)]
+    level = None if options.no_ci else options.level
+    sampling = Sampling(level, options.samples, options.seed)
+    requests = [
+        make_request(options, options.metrics, by, sampling, **match)
+        for match in split_matches(options)
+    ]
+    page = _make_report(dict(zip(names, paths, strict=True)), options, requests[0])
+    page.save(options.output)
+    size = os.path.getsize(options.output) / 1_000_000
+    sys.stdout.write(f"{visible(options.output)}: {page.summary}, {size:.1f} MB\n")
+    tell(page.notices, quiet=options.quiet)
+
+
+def _make_report(paths: dict[str, str], options: ParsedOptions, request: Request) -> Report:
+    """The report on the files of responses by their names; errors name files by their paths."""
+    from corefeval.reports import report
+
+    key_corpus, corpora = read_all(options.key, [*paths.items()], request, quiet=options.quiet)
+    sampling = request.sampling
+    try:
+        return report(
+            key_corpus,
+            dict(zip(paths, corpora, strict=True)),
+            metrics=options.metrics,
+            text=not options.no_text,
+            title=options.title,
+            explain=options.explain,
+            sort=options.sort,
+            by=request.by,
+            ci=sampling.ci,
+            samples=sampling.samples,
+            seed=sampling.seed,
+            **options.policies,
+        )
+    except InputError as error:  # a page has its own names for responses
+        for name, path in paths.items():
+            if error.file == name or f"{error.file}".startswith(f"{name} ("):
+                raise error.of_file(path) from None
+        raise

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 Limit = tuple[str, str, float]  # metric, rate, per cent
 
-GATE_FAILED = 3  # the exit status where a score is too low, or a system worse than it may be
 _RATES = ("recall", "precision", "f1", "accuracy")
 
 
@@ -58,11 +57,6 @@ def check_rates(results: Sequence[Result], limits: Sequence[Limit]) -> None:
                 raise UsageError(f"{metric} has no {rate}, only {', '.join(rates)}")
 
 
-def check_limits(results: Sequence[Result], limits: Sequence[Limit]) -> int:
-    """The exit status: failed, with a line that says why, where a score is under its limit."""
-    return fail(find_low(results, limits))
-
-
 def find_low(results: Sequence[Result], limits: Sequence[Limit]) -> list[str]:
     """A sentence for each score that is under its limit."""
     low = []
@@ -76,12 +70,12 @@ def find_low(results: Sequence[Result], limits: Sequence[Limit]) -> list[str]:
     return low
 
 
-def check_not_worse(comparison: Comparison, baseline: str, metrics: str | None) -> int:
-    """The exit status: failed where a system is significantly worse than the baseline.
+def find_worse(comparison: Comparison, baseline: str, metrics: str | None) -> list[str]:
+    """A sentence for each system that is significantly worse than the baseline.
 
     Only metrics that were named count: with `conll`, not its parts.
     """
-    names = comparison.metrics if metrics is None else _as_written(metrics)
+    names = comparison.metrics if metrics is None else _list_as_written(metrics)
     worse = []
     for system in comparison.systems:
         losses = [
@@ -96,10 +90,11 @@ def check_not_worse(comparison: Comparison, baseline: str, metrics: str | None) 
                 f"{p.metric} ({100 * p.difference:.2f}, p = {p.adjusted_p:.2g})" for p in losses
             )
             worse.append(f"{system} is significantly worse than {baseline} by {', '.join(reasons)}")
-    return fail(worse)
+    return worse
 
 
-def _as_written(metrics: str) -> list[str]:
+def _list_as_written(metrics: str) -> list[str]:
+    """The metrics that a text names, presets expanded, but not the parts of a metric."""
     from corefeval.checks import split_list
     from corefeval.metrics import presets, spell
 
@@ -107,11 +102,3 @@ def _as_written(metrics: str) -> list[str]:
     for name in split_list(metrics):
         names += [spell(member) for member in presets().get(name.lower(), (name,))]
     return names
-
-
-def fail(reasons: Sequence[str]) -> int:
-    """The exit status: failed, with a line that says why, where there is any reason."""
-    if not reasons:
-        return 0
-    remark("failed", "; ".join(reasons))
-    return GATE_FAILED

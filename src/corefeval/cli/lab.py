@@ -5,13 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import Parameter
-
-from corefeval.cli.arguments import Format, file_parameter
+from corefeval.cli.parsing import ParsedOptions
 from corefeval.cli.printing import check_paths, label, short, show, show_progress, tell
-from corefeval.cli.reading import SIDES, SideReading
 from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.display import csv_text, json_text
 from corefeval.files import write_folder
@@ -21,70 +18,35 @@ if TYPE_CHECKING:
     from corefeval.lab import ExperimentResult
     from corefeval.model import Corpus
 
-_FILE = file_parameter("lab")
 
-
-def lab(
-    experiment: Annotated[str, _FILE(help="An experiment, or `list`.")] = "list",
-    key: Annotated[str | None, _FILE(help="Your own key, instead of the papers'.")] = None,
-    response: Annotated[str | None, _FILE(help="Your own response, as PATH or NAME=PATH.")] = None,
-    /,
-    *,
-    metrics: Annotated[str | None, Parameter(alias="-m")] = None,
-    seed: int = 0,
-    output: Annotated[str | None, Parameter(alias="-o")] = None,
-    format: Format = "text",
-    figures: str = "svg,png,html",
-    tagset: str | None = None,
-    reading: SideReading = SIDES,
-) -> None:
-    """Find out what metrics reward: run an experiment, on the papers' data or on your own.
-
-    ```
-    corefeval lab list
-    corefeval lab splits
-    corefeval lab mention-identification key.conll response.conll -m conll,lea
-    corefeval lab trust --output trust/
-    ```
-
-    Parameters
-    ----------
-    metrics
-        Metrics and presets, separated by commas. `corefeval metrics` lists them. By default, all
-        that the data allows are measured, and tables show those that most papers report.
-    seed
-        The seed of the random numbers.
-    output
-        Write data (CSV, JSON) and figures into this folder, which is created if needed.
-    figures
-        Formats of figures, separated by commas: `svg`, `png`, `html`, or `none`.
-    tagset
-        The tagset (penn, upos, stts, or your own JSON file), if the tags do not show it.
-    """
+def lab(options: ParsedOptions) -> None:
+    """Run an experiment on metrics, on the papers' data or on the user's own."""
     from corefeval.lab import experiment as find_experiment
 
-    if experiment == "list":
+    key, response, output = options.key, options.response, options.output
+    if options.experiment == "list":
         if key is not None or response is not None:
             raise UsageError("corefeval lab list takes no files")
-        sys.stdout.write(_list(format))
+        sys.stdout.write(_list(options.format))
         return
-    trial = find_experiment(experiment)
-    forms = _forms(figures)
+    trial = find_experiment(options.experiment)
+    forms = _forms(options.figures)
     paths = [label(path)[1] for path in (key, response) if path is not None]
     check_paths([], paths)
     corpora = [
-        None if path is None else _read(path, options)
-        for path, options in ((key, reading.of_key), (response, reading.of_response))
+        None if path is None else _read(path, keywords)
+        for path, keywords in ((key, options.of_key), (response, options.of_response))
     ]
-    with show_progress(experiment, reading.quiet) as progress:
+    metrics, seed, tagset = options.metrics, options.seed, options.tagset
+    with show_progress(options.experiment, options.quiet) as progress:
         result = trial.run(*corpora, metrics=metrics, seed=seed, progress=progress, tagset=tagset)
-    show(result, None, format=format, everything=metrics is not None)
+    show(result, None, format=options.format, everything=metrics is not None)
     # Nobody who brings no data is to be told what it lacks.
     notices = [notice for corpus in corpora if corpus is not None for notice in corpus.notices]
     notices += result.notices if key is not None else ()
     if output is not None:
-        notices += _write(result, Path(output), forms, paths, reading.quiet)
-    tell(notices, quiet=reading.quiet)
+        notices += _write(result, Path(output), forms, paths, options.quiet)
+    tell(notices, quiet=options.quiet)
 
 
 def _list(format: str) -> str:
@@ -124,11 +86,11 @@ def _forms(figures: str) -> list[FigureFormat]:
     return [form for form in FORMATS if form in parts]
 
 
-def _read(argument: str, options: dict[str, Any]) -> Corpus:
+def _read(argument: str, keywords: dict[str, Any]) -> Corpus:
     from corefeval.formats import read
 
     name, path = label(argument)
-    return read(path, name=name or short(path), **options)
+    return read(path, name=name or short(path), **keywords)
 
 
 def _write(

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Literal
-
-from cyclopts import Parameter
 
 from corefeval.checks import did_you_mean
-from corefeval.cli.arguments import FLAG, HOW, file_parameter
+from corefeval.cli.parsing import ParsedOptions
 from corefeval.cli.printing import remark
 from corefeval.diagnostics import InputError, UsageError
 from corefeval.display import json_text, visible
@@ -27,25 +23,18 @@ from corefeval.metrics import REGISTRY, Declaration, Metric, presets
 from corefeval.metrics.own import load_offered
 from corefeval.protocol import NAMED, Choice, NamedProtocol, Protocol, choices, find_named
 
-Format = Annotated[Literal["text", "json"], HOW()]
 
-
-def metrics(*name: str, format: Format = "text") -> None:
-    """List metrics with their definitions and papers: all of them, or those you name.
-
-    Parameters
-    ----------
-    name
-        Metrics, in any spelling.
-    """
-    for problem in load_offered() if not name else ():
+def metrics(options: ParsedOptions) -> None:
+    """List metrics with their definitions and papers."""
+    names = options.name
+    for problem in load_offered() if not names else ():
         remark("note", str(problem))
-    declarations = [Metric.parse(text).declaration for text in name] or list(REGISTRY.values())
-    if format == "json":
+    declarations = [Metric.parse(text).declaration for text in names] or list(REGISTRY.values())
+    if options.format == "json":
         sys.stdout.write(_metrics_json(declarations))
         return
     sys.stdout.write("\n".join(_metric_entry(declaration) for declaration in declarations) + "\n")
-    if not name:
+    if not names:
         sys.stdout.write(_presets())
 
 
@@ -100,23 +89,18 @@ score(…, features={"mine": …}, by="mine").
 """
 
 
-def features(*name: str, format: Format = "text") -> None:
-    """List the features of documents, entities and mentions that scores can be broken down by.
-
-    Parameters
-    ----------
-    name
-        Features; all of them if none is named.
-    """
-    for text in name:
+def features(options: ParsedOptions) -> None:
+    """List the features that scores can be broken down by."""
+    names = options.name
+    for text in names:
         if text.lower() not in FEATURES:
             raise UsageError(f"there is no feature {text!r}: {did_you_mean(text, FEATURES)}")
-    declarations = [FEATURES[text.lower()] for text in name] or list(FEATURES.values())
-    if format == "json":
+    declarations = [FEATURES[text.lower()] for text in names] or list(FEATURES.values())
+    if options.format == "json":
         sys.stdout.write(json_text({"features": [asdict(feature) for feature in declarations]}))
         return
     sys.stdout.write("\n".join(map(_feature_entry, declarations)) + "\n")
-    if not name:
+    if not names:
         sys.stdout.write(_UNLISTED_FEATURES)
 
 
@@ -128,31 +112,14 @@ def _feature_entry(feature: FeatureDeclaration) -> str:
     return _entry(feature.name, 16, lines)
 
 
-def protocols(*name: str, format: Format = "text") -> None:
-    """List the choices that affect scores, and named protocols that bundle them.
-
-    Write a protocol like the signature below a score: `--protocol 'singletons:drop'`.
-
-    Parameters
-    ----------
-    name
-        Named protocols, or choices; all of them if none is named.
-    """
-    catalogue: dict[str, NamedProtocol | Choice] = {**NAMED, **choices()}
-    selection: dict[str, NamedProtocol | Choice] = {}
-    for text in name:
-        entry = catalogue.get(text) or catalogue.get(text.replace("-", "_")) or find_named(text)
-        if entry is None:
-            raise UsageError(
-                f"there is no protocol or choice {text!r}: {did_you_mean(text, catalogue)}"
-            )
-        selection[text.replace("-", "_") if isinstance(entry, Choice) else text] = entry
-    selection = selection or catalogue
+def protocols(options: ParsedOptions) -> None:
+    """List the choices that affect scores, and named protocols that bundle them."""
+    selection = _find_entries(options.name)
     bundles = [bundle for bundle in selection.values() if isinstance(bundle, NamedProtocol)]
     declarations = {
         name: choice for name, choice in selection.items() if isinstance(choice, Choice)
     }
-    if format == "json":
+    if options.format == "json":
         content = {
             "protocols": [{**bundle._asdict(), "text": _text(bundle)} for bundle in bundles],
             "choices": [
@@ -161,11 +128,25 @@ def protocols(*name: str, format: Format = "text") -> None:
         }
         sys.stdout.write(json_text(content))
         return
-    if not name:
+    if not options.name:
         sys.stdout.write(_protocol_table(bundles) + "\n")
-    entries = [_protocol_entry(bundle) for bundle in bundles if name]
+    entries = [_protocol_entry(bundle) for bundle in bundles if options.name]
     entries += [_choice_entry(name, choice) for name, choice in declarations.items()]
     sys.stdout.write("\n".join(entries) + "\n")
+
+
+def _find_entries(names: Sequence[str]) -> dict[str, NamedProtocol | Choice]:
+    """Protocols and choices by their names, all of them for no name; a UsageError for others."""
+    catalogue: dict[str, NamedProtocol | Choice] = {**NAMED, **choices()}
+    selection: dict[str, NamedProtocol | Choice] = {}
+    for text in names:
+        entry = catalogue.get(text) or catalogue.get(text.replace("-", "_")) or find_named(text)
+        if entry is None:
+            raise UsageError(
+                f"there is no protocol or choice {text!r}: {did_you_mean(text, catalogue)}"
+            )
+        selection[text.replace("-", "_") if isinstance(entry, Choice) else text] = entry
+    return selection or catalogue
 
 
 def _text(bundle: NamedProtocol) -> str:
@@ -228,80 +209,26 @@ def _choice_entry(name: str, choice: Choice) -> str:
     return _entry(name, 18, lines)
 
 
-def cite(
-    *file: Annotated[str, file_parameter("cite")()],
-    metrics: Annotated[str | None, Parameter(alias="-m")] = None,
-) -> None:
-    """Print BibTeX for corefeval and for the papers of the metrics that you used.
-
-    Parameters
-    ----------
-    file
-        Saved results (score … --save FILE): all of their metrics.
-    metrics
-        Metrics and presets, separated by commas, as for score.
-    """
+def cite(options: ParsedOptions) -> None:
+    """Print BibTeX for corefeval and for the papers of metrics."""
     from corefeval.evaluation import load_all
     from corefeval.metrics.bibliography import cite as entries
 
-    for path in file:
+    for path in options.file:
         if path and not os.path.exists(path):
             fix = f"name a file that score --save wrote; metrics are chosen with --metrics {path}"
             raise InputError("there is no such saved result", file=path, fix=fix)
-    used = [name for path in file for result in load_all(path) for name in result.metrics]
-    sys.stdout.write(entries(metrics or (), saved=used))
+    used = [name for path in options.file for result in load_all(path) for name in result.metrics]
+    sys.stdout.write(entries(options.metrics or (), saved=used))
 
 
-def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
-    """Print a shell script that completes commands, options and their values.
-
-    ```
-    corefeval completion bash >> ~/.bash_completion
-    corefeval completion zsh > ~/.zfunc/_corefeval
-    corefeval completion fish > ~/.config/fish/completions/corefeval.fish
-    ```
-
-    For zsh, put `fpath+=~/.zfunc` before `compinit` in ~/.zshrc. Then open a new shell.
-
-    Parameters
-    ----------
-    shell
-        The shell.
-    """
-    from corefeval.cli import app
-
-    script = app.generate_completion(shell=shell)
-    # What has no values of its own is a file more often than not.
-    script = script.replace("complete -F _corefeval", "complete -o default -F _corefeval")
-    if shell == "zsh":
-        script = re.sub(
-            r"(?m)^( +'(?:\d+|\*):(?!.*->).*|.*\]:[\w-]+)('(?: \\)?)$", r"\1:_files\2", script
-        )
-    sys.stdout.write(script)
-
-
-def example(
-    folder: str = ".",
-    /,
-    *,
-    suite: Annotated[bool, FLAG()] = False,
-) -> None:
-    """Copy the example corpus to a folder: a key, the output of two systems, and model answers.
-
-    These are key.conll, cautious.conll and eager.conll, and the answers of two language models,
-    tagged.jsonl and listed.jsonl.
-
-    Parameters
-    ----------
-    folder
-        Where to put the files; the current folder by default.
-    suite
-        Copy the example of a suite instead: suite.toml, three corpora and three systems.
-    """
+def example(options: ParsedOptions) -> None:
+    """Copy the example corpus, or the example of a suite, to a folder."""
+    folder = options.folder
     files = {path.name: path for path in map(Path, map(path_of, NAMES))}
     if not folder:
         raise UsageError("'' names no folder")
-    if suite:
+    if options.suite:
         paths = sorted((*SUITE.glob("*.toml"), *SUITE.glob("*/*.conll*"), *SUITE.glob("*/*.jsonl")))
         files = {path.relative_to(SUITE).as_posix(): path for path in paths}
     contents = {name: path.read_bytes() for name, path in files.items()}

@@ -1,6 +1,6 @@
-"""The options of commands that score files in pieces: how large, by whom, kept where."""
+"""Work on files in pieces: how large they are, and who does it."""
 
-# No `annotations` from __future__ here: types of fields are looked up where commands are made.
+from __future__ import annotations
 
 import os
 import re
@@ -8,112 +8,46 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-from cyclopts import Group, Parameter
 
 from corefeval.cli.printing import show_progress
 from corefeval.diagnostics import UsageError
 
 if TYPE_CHECKING:
+    from corefeval.cli.parsing import ParsedOptions
     from corefeval.pieces import Cutting
 
 _PROCESSES_PER_PROCESSOR = 4  # more would only be in each other's way
 PATIENCE = "10s"  # with a scheduler that does not answer
-_GROUP = Group("Large files", sort_key=3)
 
 
-@Parameter(name="*", group=_GROUP)
-@dataclass(frozen=True, kw_only=True)
-class FilePieces:
-    """How large files are worked on.
+@contextmanager
+def open_cutting(options: ParsedOptions, noun: str = "pieces") -> Iterator[Cutting]:
+    """How files are cut, with workers that live as long as the context, and a progress bar."""
+    from corefeval.pieces import Cutting
 
-    Parameters
-    ----------
-    piece_size
-        Work in pieces of this size (of the key), such as 16MB; a size above the files' keeps them
-        whole in memory. By default, files above 200MB are cut into pieces of 16MB.
-    jobs
-        How many processes work on pieces.
-    """
-
-    piece_size: str | None = None
-    jobs: int = 1
-
-    @contextmanager
-    def cutting(self, *, quiet: bool, noun: str = "pieces") -> "Iterator[Cutting]":
-        """How files are cut, with workers that live as long as the context, and a progress bar."""
-        from corefeval.pieces import Cutting
-
-        if self.jobs < 1:
-            raise UsageError(f"--jobs must be 1 or more, not {self.jobs}")
-        plain = Cutting(self.piece_size)  # which may be no size
-        with ExitStack() as stack:
-            executor = self._executor(stack)
-            progress = stack.enter_context(_progress(noun, quiet))
-            yield Cutting(plain.size, executor, None, progress)
-
-    def _executor(self, stack: ExitStack) -> Executor | None:
-        if self.jobs == 1:
-            return None
-        from corefeval.pieces.execution import start_workers
-
-        number = min(self.jobs, _PROCESSES_PER_PROCESSOR * (os.cpu_count() or 1))
-        return stack.enter_context(start_workers(number))
+    if options.jobs < 1:
+        raise UsageError(f"--jobs must be 1 or more, not {options.jobs}")
+    plain = Cutting(options.piece_size)  # which may be no size
+    with ExitStack() as stack:
+        executor = _find_executor(options, stack)
+        progress = stack.enter_context(_progress(noun, options.quiet))
+        yield Cutting(plain.size, executor, None, progress)
 
 
-@Parameter(name="*", group=_GROUP)
-@dataclass(frozen=True, kw_only=True)
-class ClusterPieces(FilePieces):
-    """How large files are worked on, here or elsewhere.
+def _find_executor(options: ParsedOptions, stack: ExitStack) -> Executor | None:
+    """The workers that the options name; None for this process alone."""
+    scheduler = options.given("scheduler")
+    if options.jobs > 1 and scheduler:
+        raise UsageError("--jobs and --scheduler exclude each other: use one of them")
+    if scheduler:
+        return _connect(options.scheduler, stack)
+    if options.jobs == 1:
+        return None
+    from corefeval.pieces.execution import start_workers
 
-    Parameters
-    ----------
-    scheduler
-        The address of a Dask scheduler whose workers work on pieces, such as tcp://host:8786.
-    """
-
-    scheduler: str | None = None
-
-    def _executor(self, stack: ExitStack) -> Executor | None:
-        if self.scheduler is None:
-            return super()._executor(stack)
-        if self.jobs > 1:
-            raise UsageError("--jobs and --scheduler exclude each other: use one of them")
-        return _connect(self.scheduler, stack)
-
-
-@Parameter(name="*", group=_GROUP)
-@dataclass(frozen=True, kw_only=True)
-class PieceOptions(ClusterPieces):
-    """How large files are scored.
-
-    Parameters
-    ----------
-    resume
-        Keep finished pieces in this folder, so that an interrupted run can continue.
-    """
-
-    resume: str | None = None
-
-    @property
-    def asked_for(self) -> list[str]:
-        """The names of the options given that ask for pieces."""
-        names = ("piece_size", "scheduler", "resume")
-        options = [name for name in names if getattr(self, name) is not None]
-        return [*options, *(["jobs"] if self.jobs != 1 else [])]
-
-    def folder(self, number: int, runs: int) -> str | None:
-        """The folder that keeps the pieces of run `number`; None without --resume."""
-        if self.resume is None or runs == 1:
-            return self.resume
-        return os.path.join(self.resume, f"{number:03d}")
-
-
-FILE_PIECES = FilePieces()
-CLUSTER = ClusterPieces()
-PIECES = PieceOptions()
+    number = min(options.jobs, _PROCESSES_PER_PROCESSOR * (os.cpu_count() or 1))
+    return stack.enter_context(start_workers(number))
 
 
 def _connect(address: str, stack: ExitStack) -> Executor:

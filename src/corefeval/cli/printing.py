@@ -1,4 +1,4 @@
-"""Files that arguments name, and what is printed; nothing here needs the library of commands."""
+"""Files that arguments name, and what is printed."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from corefeval.diagnostics import Notice, UsageError
 from corefeval.display import distinct_names, visible
 from corefeval.files import check_writable, write_file
 
+GATE_FAILED = 3  # the exit status where a score is too low, or a system worse than it may be
 _MOMENT = 1.0  # seconds
 _BARS: list[Any] = []  # the one on the screen, if there is any
 _CANNOT_WRITE = "the output cannot be written"
@@ -166,3 +167,11 @@ def remark(label: str, message: str) -> None:
     """Print a message to the error stream, control characters as codes; never a BrokenPipeError."""
     with suppress(BrokenPipeError):
         sys.stderr.write(f"{label}: {visible(message, lines=True)}\n")
+
+
+def fail(reasons: Sequence[str]) -> int:
+    """The exit status: failed, with a line that says why, where there is any reason."""
+    if not reasons:
+        return 0
+    remark("failed", "; ".join(reasons))
+    return GATE_FAILED

@@ -4,189 +4,170 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from corefeval.checks import split_list
+from corefeval.cli.options import PROTOCOL_OPTIONS
+from corefeval.cli.parsing import ParsedOptions
 from corefeval.cli.printing import check_paths, label, names_of, short, tell
 from corefeval.diagnostics import Notice, UsageError
 from corefeval.display import distinct_names
 from corefeval.protocol import STEPS
 
 if TYPE_CHECKING:
-    from corefeval.cli.pieces import PieceOptions
-    from corefeval.metrics import Metric
+    from corefeval.metrics import Metrics
     from corefeval.model import Corpus
-    from corefeval.protocol import Protocol
-    from corefeval.request import Request as ScoreRequest
+    from corefeval.request import Request, Sampling
     from corefeval.results import Result
 
 T = TypeVar("T")
 
+_STEPS = (*STEPS, "errors", "agreement")  # those of all commands, none of which offers too much
 _LONG_WORK = 30_000_000  # bytes; below that a progress bar would only flicker
 
 
-class ReadingOptions:
-    """How files are read, and the choices of the protocol, as they were given: see `reading`."""
+def make_request(
+    options: ParsedOptions,
+    metrics: Metrics,
+    by: object = (),
+    sampling: Sampling | None = None,
+    *,
+    sound: bool = True,
+    **choice: str,
+) -> Request:
+    """The request that the options of a command make, with another `choice` of the protocol.
 
-    protocol: str | None = None
-    features: str | None = None
-    key_format: str | None = None
-    response_format: str | None = None
-    encoding: str = "utf-8"
-    key_encoding: str | None = None
-    response_encoding: str | None = None
-    word_column: int | None = None
-    quiet: bool = False
-
-    def __init__(self, **values: Any) -> None:
-        vars(self).update(values)
-
-    @property
-    def of_key(self) -> dict[str, Any]:
-        """The keywords of `read` for a key."""
-        return self._read_options(self.key_format, self.key_encoding)
-
-    @property
-    def of_response(self) -> dict[str, Any]:
-        """The keywords of `read` for a response."""
-        return self._read_options(self.response_format, self.response_encoding)
-
-    def _read_options(self, format: str | None, encoding: str | None) -> dict[str, Any]:
-        file_encoding = encoding or self.encoding
-        return {"format": format, "encoding": file_encoding, "word_column": self.word_column}
-
-    @property
-    def policies(self) -> dict[str, Any]:
-        """The protocol and the choices that were made, as keywords of `score` and its like."""
-        basic = {"key_format", "response_format", "word_column", "quiet"}
-        values = {"encoding": self.encoding, **vars(self)}
-        return {
-            name: value
-            for name, value in values.items()
-            if name not in basic and value not in (None, False)
-        }
-
-
-class Request(NamedTuple):
-    """What a command is to score: `metrics` by name, None for `default`; `options` of `score`.
-
-    `targets` are files that will be written, which must not be inputs.
+    Raises a UsageError for all that can be known to be wrong before a file is read. `sound` refuses
+    the accidents of other programs.
     """
+    from corefeval.request import Request
 
-    command: str
-    metrics: str | Sequence[Metric] | None
-    default: str
-    options: dict[str, Any]
-    reading: ReadingOptions
-    pieces: PieceOptions | None = None
-    targets: tuple[str | None, ...] = ()
+    keywords = {**options.policies, **choice}
+    return Request.of(
+        keywords.pop("protocol", None),
+        keywords,
+        metrics=metrics,
+        by=by,
+        features=keywords.pop("features", None),
+        sampling=sampling,
+        steps=_STEPS,
+        sound=sound,
+    )
 
 
-def results_of(key: str, responses: Sequence[str], request: Request) -> list[Result]:
-    """A result for each response; one that was saved needs no key."""
+def split_matches(options: ParsedOptions) -> list[dict[str, str]]:
+    """The ways to match mentions that `--match` lists, as choices; one without any for a single."""
+    matches = dict.fromkeys(split_list(options.match or ""))
+    return [{"match": match} for match in matches] if len(matches) > 1 else [{}]
+
+
+def results_of(command: str, options: ParsedOptions, requests: Sequence[Request]) -> list[Result]:
+    """The results of each response, one for each request; one that was saved needs no key."""
     from corefeval.results import is_saved
 
+    key, responses = options.key, options.response
     if is_saved(label(key)[1]):
         arguments, key_path = [key, *responses], None
     else:
         arguments, key_path = list(responses), key
     labels = [label(argument) for argument in arguments]
     paths = [path for _, path in labels]
-    check_paths(labels, [*paths, *([] if key_path is None else [key_path])], *request.targets)
+    inputs = paths if key_path is None else [*paths, key_path]
+    check_paths(labels, inputs, options.output, options.save)
     saves = {path for path in paths if path != "-" and is_saved(path)}
     if key_path is None and (bare := [path for path in paths if path not in saves]):
         raise UsageError(f"{bare[0]} needs a key before it; {key} is a saved result")
-    if saves and len(_matches(request)) > 1:
+    if saves and len(requests) > 1:
         raise UsageError(f"{min(saves)} is already scored: leave out --match, or score the files")
     if not arguments:
         raise UsageError(
-            f"there is no RESPONSE to {short(key)}: corefeval {request.command} KEY RESPONSE…, "
+            f"there is no RESPONSE to {short(key)}: corefeval {command} KEY RESPONSE…, "
             "or results that were saved with --save"
         )
-    fresh = iter(_score_files(key_path, labels, saves, request) if key_path is not None else ())
+    fresh: Iterator[list[Result]] = iter(())
+    if key_path is not None:
+        files = [*zip(names_of(labels, key_path), paths, strict=True)]
+        files = [(name, path) for name, path in files if path not in saves]
+        fresh = _score_files(key_path, files, options, requests) if files else fresh
     results: list[Result] = []
     for name, path in labels:
-        results += _load_saved(name, path, request) if path in saves else next(fresh)
-    if key_path is not None and saves:
-        _check_key(key_path, results, request.reading)
+        if path in saves:
+            results += _load_saved(name, path, options, requests[0], is_score=command == "score")
+        else:
+            results += next(fresh)
     if not saves:
         return results
+    if key_path is not None:
+        _check_key(key_path, results, requests[0])
     names = distinct_names([result.response for result in results])
     return [result.rename(name) for result, name in zip(results, names, strict=True)]
 
 
-def _check_key(key: str, results: Sequence[Result], reading: ReadingOptions) -> None:
+def _check_key(key: str, results: Sequence[Result], request: Request) -> None:
     """Refuse a key that is not the one that saved results were scored against."""
     from corefeval.evaluation import check_keys
     from corefeval.formats import read
 
-    check_keys(results, read(key, name=short(key), **reading.of_key))
+    check_keys(results, read(key, name=short(key), **request.key_reading._asdict()))
 
 
 def _score_files(
-    key: str, labels: Sequence[tuple[str | None, str]], saves: set[str], request: Request
+    key: str,
+    files: Sequence[tuple[str, str]],
+    options: ParsedOptions,
+    requests: Sequence[Request],
 ) -> Iterator[list[Result]]:
-    """A list for each response that is no saved result, in order: a result for each `match`."""
+    """A list for each response (name and path), with a result for each request."""
     from corefeval.evaluation import score_whole
     from corefeval.pieces import Cutting
 
-    files = [
-        (name, path)
-        for name, (_, path) in zip(names_of(labels, key), labels, strict=True)
-        if path not in saves
-    ]
-    if not files:
-        return
-    metrics = request.default if request.metrics is None else request.metrics
-    scorings = [
-        make_request(metrics, options, request.reading, is_score=True)
-        for options in _matches(request)
-    ]
-    protocol = scorings[0].protocol
-    piece_options = [] if request.pieces is None else request.pieces.asked_for
+    protocol = requests[0].protocol
+    piece_options = options.given("piece_size", "scheduler", "resume")
+    piece_options |= {"jobs": options.jobs} if options.jobs != 1 else {}
     if protocol.emulates and piece_options:
-        option = piece_options[0].replace("_", "-")
+        option = next(iter(piece_options)).replace("_", "-")
         raise UsageError(f"--{option}: another program's numbers cannot be made in pieces")
     if piece_options or (
         not protocol.emulates
         and any(Cutting().suits(key, path) for _, path in files if path != "-")
     ):
-        yield from _score_in_pieces(key, files, scorings, request)
+        yield from _score_in_pieces(key, files, options, requests)
         return
     key_source: object
     sources: Iterator[object]
     if protocol.reads_itself:
-        key_source, sources = _read_texts(key, files, scorings[0])
+        key_source, sources = _read_texts(key, files, requests[0])
     else:
-        key_source, sources = read_all(key, files, scorings[0], quiet=request.reading.quiet)
+        key_source, sources = read_all(key, files, requests[0], quiet=options.quiet)
     for source in sources:
-        yield _by_match([score_whole(key_source, source, scoring) for scoring in scorings])
+        yield _by_match([score_whole(key_source, source, request) for request in requests])
 
 
 def _score_in_pieces(
     key: str,
     files: Sequence[tuple[str, str]],
-    scorings: Sequence[ScoreRequest],
-    request: Request,
+    options: ParsedOptions,
+    requests: Sequence[Request],
 ) -> Iterator[list[Result]]:
-    """A list for each response, with a result for each `match`; files are read in pieces."""
-    from corefeval.cli.pieces import PIECES
+    """A list for each response, with a result for each request; files are read in pieces."""
+    from corefeval.cli.pieces import open_cutting
     from corefeval.evaluation import score_request
     from corefeval.pieces import NamedFile
 
-    runs, number = len(files) * len(scorings), 0
-    source = NamedFile(key, short(key))
-    pieces = request.pieces or PIECES
-    with pieces.cutting(quiet=request.reading.quiet) as cutting:
+    runs, number, folder = len(files) * len(requests), 0, options.resume
+    with open_cutting(options) as cutting:
         for name, path in files:
             results = []
-            for scoring in scorings:
+            for request in requests:
                 number += 1
-                kept = replace(cutting, resume=pieces.folder(number, runs))
-                in_pieces = replace(scoring, cutting=kept)
-                results.append(score_request(source, NamedFile(path, name), in_pieces))
+                if options.resume is not None and runs > 1:
+                    folder = os.path.join(options.resume, f"{number:03d}")
+                in_pieces = replace(request, cutting=replace(cutting, resume=folder))
+                sides = NamedFile(key, short(key)), NamedFile(path, name)
+                results.append(score_request(*sides, in_pieces))
             yield _by_match(results)
 
 
@@ -197,69 +178,17 @@ def _by_match(results: Sequence[Result]) -> list[Result]:
     return [result.rename(f"{result.response} ({result.protocol.match})") for result in results]
 
 
-def _matches(request: Request) -> list[dict[str, Any]]:
-    """The options, once for each of the ways to match mentions that a score was asked for."""
-    from corefeval.checks import split_list
-
-    wishes = list(split_list(request.options.get("match") or ""))
-    if len(wishes) < 2 or request.command != "score":
-        return [request.options]
-    return [{**request.options, "match": match} for match in dict.fromkeys(wishes)]
-
-
 def _read_texts(
-    key: str, responses: Sequence[tuple[str, str]], request: ScoreRequest
+    key: str, responses: Sequence[tuple[str, str]], request: Request
 ) -> tuple[object, Iterator[object]]:
     """Key and responses for a protocol that names another program, which reads files itself."""
     from corefeval.emulation import read_text
 
-    key_encoding = request.key_reading.encoding
-    response_encoding = request.response_reading.encoding
-    texts = (
-        replace(read_text(path, encoding=encoding), name=name)
-        for name, path, encoding in (
-            (short(key), key, key_encoding),
-            *((name, path, response_encoding) for name, path in responses),
-        )
+    key_encoding, encoding = request.key_reading.encoding, request.response_reading.encoding
+    key_text = replace(read_text(key, encoding=key_encoding), name=short(key))
+    return key_text, (
+        replace(read_text(path, encoding=encoding), name=name) for name, path in responses
     )
-    return next(texts), texts
-
-
-_STEPS = (*STEPS, "errors", "agreement")  # those of all commands, none of which offers too much
-_SAMPLING = ("ci", "samples", "seed", "segments", "as_segments")
-
-
-def make_request(
-    metrics: Any, options: Mapping[str, Any], reading: ReadingOptions, *, is_score: bool = False
-) -> ScoreRequest:
-    """The request of a command: `options` of `score`, but for formats, which `reading` has.
-
-    Raises a UsageError for all that `score` would refuse, before any file is read. Accidents of
-    other programs are for scores alone.
-    """
-    from corefeval.request import Request, Sampling
-
-    names = ("key_format", "response_format", "word_column")
-    settings = {**options, **{name: getattr(reading, name) for name in names}}
-    sampling = Sampling(**{name: settings.pop(name) for name in _SAMPLING if name in settings})
-    by, features, protocol = (settings.pop(name, None) for name in ("by", "features", "protocol"))
-    return Request.of(
-        protocol,
-        settings,
-        metrics=metrics,
-        by=by or (),
-        features=features,
-        sampling=sampling,
-        steps=_STEPS,
-        sound=not is_score,
-    )
-
-
-def protocol_of(options: Mapping[str, Any]) -> Protocol:
-    """The protocol that options of a command ask for."""
-    from corefeval.protocol import Protocol, split_choices
-
-    return Protocol.of(options.get("protocol"), **split_choices(options)[0])
 
 
 def keep(results: Sequence[Result], path: str, *, quiet: bool) -> None:
@@ -282,7 +211,7 @@ def tell_words(results: Iterable[Result], path: str) -> None:
 
 
 def read_all(
-    key: str, responses: Sequence[tuple[str, str]], request: ScoreRequest, *, quiet: bool
+    key: str, responses: Sequence[tuple[str, str]], request: Request, *, quiet: bool
 ) -> tuple[Corpus, Iterator[Corpus]]:
     """The key, and the responses (names and paths), each read while the one before is used."""
     from corefeval.formats import read, read_with_key
@@ -298,44 +227,43 @@ def read_all(
     return key_corpus, track_progress(corpora, len(responses), paths, quiet)
 
 
-def _load_saved(name: str | None, path: str, request: Request) -> list[Result]:
+def _load_saved(
+    name: str | None, path: str, options: ParsedOptions, request: Request, *, is_score: bool
+) -> list[Result]:
     """Saved results, with the metrics that were asked for."""
-    from corefeval.checks import split_list
     from corefeval.evaluation import load_all
     from corefeval.features import canonical_feature
 
     results = []
     for result in load_all(path):
-        _check_choices(result, path, request)
-        if request.options.get("features") is not None and result.protocol.features == "none":
+        _check_choices(result, path, options, request)
+        if options.features is not None and result.protocol.features == "none":
             raise UsageError(
                 f"{path} was scored without a file of features, and counts cannot be redone: "
                 "leave out --features, or score the files again"
             )
-        for feature in map(canonical_feature, split_list(request.options["by"])):
+        for feature in map(canonical_feature, request.by):
             if feature not in result.slices:
                 available = ", ".join(result.slices) or "none"
                 raise UsageError(
                     f"{path} was saved without slices by {feature}: there are {available}"
                 )
         # A score shows all that was kept; a comparison goes by the same metrics as one of files.
-        if request.metrics is not None or request.command == "compare":
-            result = result.only(_metrics(result, path, request))
+        if options.metrics is not None or not is_score:
+            result = result.only(_find_metrics(result, path, options, request))
         results.append(result)
     if name is not None:
         several = len(results) > 1
         results = [r.rename(f"{name} {r.response}" if several else name) for r in results]
-    return [_with_intervals(result, request) for result in results]
+    return [_with_intervals(result, request.sampling) for result in results]
 
 
-def _check_choices(result: Result, path: str, request: Request) -> None:
+def _check_choices(result: Result, path: str, options: ParsedOptions, request: Request) -> None:
     """Refuse choices other than those that a saved result was scored with."""
     from corefeval.protocol import choices, split_choices
 
-    wishes, _ = split_choices(request.options)
-    protocol = protocol_of(request.options)
-    names = choices() if request.options.get("protocol") else wishes
-    for name, (requested, saved) in protocol.differences(result.protocol).items():
+    names = choices() if options.protocol else split_choices(options.given(*PROTOCOL_OPTIONS))[0]
+    for name, (requested, saved) in request.protocol.differences(result.protocol).items():
         if name in names and not (name in ("spans", "tagset") and requested == "auto"):
             raise UsageError(
                 f"{path} was scored with {name} {saved}, and counts cannot be redone: "
@@ -343,24 +271,24 @@ def _check_choices(result: Result, path: str, request: Request) -> None:
             )
 
 
-def _metrics(result: Result, path: str, request: Request) -> list[str]:
+def _find_metrics(result: Result, path: str, options: ParsedOptions, request: Request) -> list[str]:
+    """The names of the metrics that were asked for and saved; all that were saved if none was."""
     from corefeval.metrics import parse_metrics
 
     names = []
-    for metric_request in parse_metrics(request.metrics or request.default):
+    for metric_request in parse_metrics(request.metrics):
         name = str(metric_request.metric)
         if name in result.tables:
             names.append(name)
-        elif metric_request.by_name and request.metrics is not None:
+        elif metric_request.by_name and options.metrics is not None:
             available = ", ".join(result.tables)
             raise UsageError(f"{path} was saved without {name}: there are {available}")
     return names or list(result.tables)
 
 
-def _with_intervals(result: Result, request: Request) -> Result:
-    """The result with the intervals that the request asks for, unless they were saved with it."""
-    level = request.options.get("ci")
-    if level is None or result.ci == level:
+def _with_intervals(result: Result, sampling: Sampling) -> Result:
+    """The result with the intervals that are asked for, unless they were saved with it."""
+    if sampling.ci is None or result.ci == sampling.ci:
         return result
     if len(result.document_ids) == 1:
         verb = "made anew" if result.ci is not None else "made"
@@ -370,8 +298,12 @@ def _with_intervals(result: Result, request: Request) -> Result:
         return replace(result, notices=(*result.notices, notice))
     from corefeval.stats import with_intervals
 
-    sampling = {name: request.options[name] for name in ("samples", "seed")}
-    return with_intervals(result.without_intervals(), level=level, **sampling)
+    return with_intervals(
+        result.without_intervals(),
+        level=sampling.ci,
+        samples=sampling.samples,
+        seed=sampling.seed,
+    )
 
 
 def track_progress(

@@ -1,169 +1,58 @@
-"""The work of `corefeval score`, and the plainest ways to ask for it.
-
-The library that parses commands takes longer to import than a small score takes to be made. Where
-all arguments are plain, they are understood here; all others, and all mistakes, go its way.
-"""
+"""`corefeval score` and `corefeval compare`."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from corefeval.cli.gates import check_limits, check_rates, parse_limits
-from corefeval.cli.printing import remark, show, show_trials, tell
-from corefeval.cli.responses import ReadingOptions, Request, keep, results_of
-from corefeval.protocol import STEPS, choices
+from corefeval.cli.gates import check_rates, find_low, find_worse, parse_limits
+from corefeval.cli.options import TABLE_OPTIONS
+from corefeval.cli.parsing import ParsedOptions
+from corefeval.cli.printing import fail, label, plain_names, remark, show, show_trials, tell
+from corefeval.cli.responses import keep, make_request, results_of, split_matches
+from corefeval.diagnostics import UsageError
 
 if TYPE_CHECKING:
-    from corefeval.cli.pieces import PieceOptions
     from corefeval.results import Result
-
-OutputFormat = Literal["text", "json", "csv", "markdown", "latex", "conll", "coval", "corefud"]
-
-NOTHING: Mapping[str, Any] = {}
+    from corefeval.stats import Comparison
 
 
-def run_score(
-    key: str,
-    response: Sequence[str],
-    *,
-    metrics: str | None = None,
-    by: str = "",
-    by_document: bool = False,
-    ci: bool = False,
-    samples: int = 1000,
-    seed: int = 0,
-    level: float = 0.95,
-    segments: int = 20,
-    format: OutputFormat = "text",
-    output: str | None = None,
-    save: str | None = None,
-    fail_under: Sequence[str] | None = None,
-    reading: ReadingOptions,
-    tables: Mapping[str, Any] = NOTHING,
-    pieces: PieceOptions | None = None,
-) -> int:
-    """Score responses, print them, and give the exit status; the arguments are the command's."""
-    from corefeval.metrics import parse_metrics
+def score(options: ParsedOptions) -> int:
+    """Score responses and print them; the exit status says whether a score is under its limit."""
+    from corefeval.metrics import DEFAULT_PRESET, parse_metrics
+    from corefeval.request import Sampling
 
+    format, tables = options.format, options.given(*TABLE_OPTIONS.split())
     if tables:
         from corefeval.output.tables import Style
 
-        Style.of(format, tables)  # which refuses what cannot be had before anything is scored
-    limits = parse_limits(fail_under or ())
-    members = None if metrics is None else [item.metric for item in parse_metrics(metrics)]
+        Style.of(format, tables)  # which refuses what cannot be drawn before anything is scored
+    limits = parse_limits(options.fail_under or ())
+    metrics = DEFAULT_PRESET if options.metrics is None else options.metrics
+    parsed = parse_metrics(metrics)  # an error for metrics that do not exist
     if format == "conll":  # it prints mentions with every metric
-        selection = members if members is not None else ["standard"]
-        members = [item.metric for item in parse_metrics(["mentions", *selection])]
-    request = Request(
-        command="score",
-        metrics=members if format == "conll" else metrics,
-        default="standard",
-        options={
-            **reading.policies,
-            "by": by,
-            **({"ci": level, "samples": samples, "seed": seed, "segments": segments} if ci else {}),
-        },
-        reading=reading,
-        pieces=pieces,
-        targets=(output, save),
-    )
-    with show_trials(reading.quiet or not ci):
-        results = results_of(key, response, request)
+        metrics = [item.metric for item in parse_metrics(["mentions", *parsed])]
+    sampling = Sampling()
+    if options.ci:
+        sampling = Sampling(options.level, options.samples, options.seed, options.segments)
+    requests = [
+        make_request(options, metrics, options.by, sampling, sound=False, **match)
+        for match in split_matches(options)
+    ]
+    with show_trials(options.quiet or not options.ci):
+        results = results_of("score", options, requests)
     check_rates(results, limits)
-    show(
-        results, output, format=format, by_document=by_document, **tables
-    )  # which may refuse the form
-    if save is not None:
-        keep(results, save, quiet=reading.quiet)
-    if not reading.quiet:
+    show(results, options.output, format=format, by_document=options.by_document, **tables)
+    if options.save is not None:  # after the table, which may be refused
+        keep(results, options.save, quiet=options.quiet)
+    if not options.quiet:
         tell(notice for result in results for notice in result.notices)
         if format in ("conll", "coval", "corefud"):
             _print_left_out(results[0], format)
-    return check_limits(results, limits)
+    return fail(find_low(results, limits))
 
 
-def parse_plain(arguments: Sequence[str]) -> dict[str, Any] | None:
-    """The arguments of `run_score`, where they are plain; None for all others.
-
-    They mean what they mean to the parser of all commands; a test compares the two. Arguments that
-    are repeated, misspelt or written in an unusual way are not plain.
-    """
-    options = _plain_options()
-    files: list[str] = []
-    values: dict[str, Any] = {}
-    remaining_arguments = iter(arguments)
-    for argument in remaining_arguments:
-        if not argument.startswith("-") or argument == "-":
-            files.append(argument)
-            continue
-        spelled, equals, text = argument.partition("=")
-        option = options.get(spelled)
-        if option is None or option[0] in values or (equals and not spelled.startswith("--")):
-            return None
-        name, pattern = option
-        if pattern is None:
-            if equals:
-                return None
-            values[name] = True
-            continue
-        text = text if equals else next(remaining_arguments, "-")
-        if text.startswith("-") or not re.fullmatch(pattern, text, re.DOTALL):
-            return None
-        values[name] = text
-    if not files:
-        return None
-    numbers = {name: int(values[name]) for name in _NUMBERS if name in values}
-    values |= numbers | ({"level": float(values["level"])} if "level" in values else {})
-    command_values = {name: values.pop(name) for name in _COMMAND_OPTIONS if name in values}
-    return {
-        "key": files[0],
-        "response": files[1:],
-        **command_values,
-        "reading": ReadingOptions(**values),
-    }
-
-
-_TEXT, _NUMBER = ".+", "0|[1-9][0-9]{0,8}"
-_NUMBERS = ("samples", "seed", "segments", "word_column")
-# The options of the command itself; those of reading, and of the protocol, are all others.
-_COMMAND_OPTIONS: dict[str, str | None] = {
-    "metrics": _TEXT,
-    "by": _TEXT,
-    "by_document": None,
-    "ci": None,
-    "samples": _NUMBER,
-    "seed": _NUMBER,
-    "level": r"0?\.[0-9]{1,8}",
-    "segments": _NUMBER,
-    "format": "|".join(get_args(OutputFormat)),
-    "output": _TEXT,
-    "save": _TEXT,
-}
-_READING = {
-    **dict.fromkeys(("protocol", "features", "key_format", "response_format"), _TEXT),
-    **dict.fromkeys(("encoding", "key_encoding", "response_encoding"), _TEXT),
-    "word_column": _NUMBER,
-    "quiet": None,
-}
-_SHORT = {"-m": "metrics", "-b": "by", "-f": "format", "-o": "output", "-q": "quiet"}
-
-
-def _plain_options() -> dict[str, tuple[str, str | None]]:
-    """The name of each option by its spellings, and what its value looks like; None for flags."""
-    patterns = _COMMAND_OPTIONS | _READING
-    for name, choice in choices(STEPS).items():
-        if choice.flag:
-            patterns[choice.flag] = None
-        elif choice.option:
-            free = choice.values is None or choice.shares
-            patterns[name] = _TEXT if free else "|".join(map(re.escape, choice.values or ()))
-    options = {"--" + name.replace("_", "-"): (name, form) for name, form in patterns.items()}
-    return options | {short: (name, patterns[name]) for short, name in _SHORT.items()}
-
-
-def _print_left_out(result: Result, format: OutputFormat) -> None:
+def _print_left_out(result: Result, format: str) -> None:
     from corefeval.output.forms import OWN_RULES, PROGRAMS
 
     if format == "corefud" and not result.protocol.reads_itself:
@@ -174,3 +63,64 @@ def _print_left_out(result: Result, format: OutputFormat) -> None:
     omissions += [f"by {feature}" for feature in result.slices]
     if omissions:
         remark("note", f"not in {program}'s form: {', '.join(omissions)}")
+
+
+def compare(options: ParsedOptions) -> int:
+    """Compare responses; the exit status says whether one is worse than it may be."""
+    from corefeval.evaluation import COMPARED
+    from corefeval.output.tables import Style
+    from corefeval.request import Sampling
+    from corefeval.stats.significance import Options
+
+    tables = options.given(*TABLE_OPTIONS.split())
+    rates = Style.of(options.format, tables).rates
+    if rates and options.rate not in rates:
+        raise UsageError(f"--rates must have {options.rate} among them, which is compared")
+    if options.baseline is not None and options.fail_if_worse not in (None, options.baseline):
+        raise UsageError("--fail-if-worse needs its own comparisons: leave out --baseline")
+    names = ("rate", "test", "trials", "seed", "correction", "alpha", "level", "samples")
+    testing = {name: getattr(options, name) for name in names}
+    Options.of(**testing)  # which refuses what is out of range before anything is read
+    metrics = COMPARED if options.metrics is None else options.metrics
+    sampling = Sampling(segments=options.segments, as_segments=True)
+    request = make_request(options, metrics, options.by, sampling, sound=False)
+    results = results_of("compare", options, [request])
+    with show_trials(options.quiet):
+        comparison, worst = _compare_results(results, options, testing)
+    shown = ("pairs", "differences", "agreement", "power", "metric")
+    drawing = {name: getattr(options, name) for name in shown}
+    show(comparison, options.output, format=options.format, **drawing, **tables)
+    if options.save is not None:
+        keep(results, options.save, quiet=options.quiet)
+    tell(comparison.notices, quiet=options.quiet)
+    return 0 if worst is None else fail(find_worse(comparison, worst, options.metrics))
+
+
+def _compare_results(
+    results: Sequence[Result], options: ParsedOptions, testing: dict[str, Any]
+) -> tuple[Comparison, str | None]:
+    """The comparison by names without extensions, and the system that none may be worse than."""
+    from corefeval.evaluation import common_metrics
+    from corefeval.stats import compare
+    from corefeval.stats.resampling import name_results
+
+    systems = name_results(results)
+    labels = {label(argument)[0] for argument in (options.key, *options.response)}
+    plain = dict(zip(systems, plain_names([*systems], labels), strict=True))
+    systems = {plain[name]: result for name, result in systems.items()}
+    baseline, worst = (
+        None if name is None else plain.get(name, name)
+        for name in (options.baseline, options.fail_if_worse)
+    )
+    for option, name in (("baseline", baseline), ("fail-if-worse", worst)):
+        if name is not None and name not in systems:
+            raise UsageError(f"--{option} {name}: the responses are {', '.join(systems)}")
+    metrics = options.metrics
+    if metrics is not None:
+        metrics = common_metrics(results, metrics, options.rate)
+    comparison = compare(systems, metrics=metrics, by=options.by, baseline=baseline, **testing)
+    main_metric = comparison.main_metric(options.metric)  # a misspelt one is refused
+    if options.sort == "score":
+        comparison = comparison.order_by(main_metric)
+    _ = comparison.slices  # which have trials of their own
+    return comparison, worst

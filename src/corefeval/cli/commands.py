@@ -1,0 +1,396 @@
+"""The table of commands: what each one takes, what it is for, and the function that runs it."""
+
+from __future__ import annotations
+
+from corefeval.cli.declarations import Argument, Command
+from corefeval.cli.options import TABLE_FORMATS, TABLE_OPTIONS, take, take_choices
+from corefeval.cli.suite_commands import SUITE_COMMANDS
+from corefeval.protocol import STEPS
+
+_KEY = Argument("KEY", "The key: a file, folder or pattern; `-` is standard input.")
+_KEY_OR_SAVED = Argument("KEY", "The key (a file, folder, pattern or `-`), or a saved file.")
+_RESPONSE = Argument("RESPONSE", "A response, as PATH or NAME=PATH.")
+_MORE = Argument("[MORE...]", "More responses.")
+_FILE = Argument("FILE", "A file, folder or pattern; `-` is standard input.")
+
+_SIDES = "key_format response_format encoding key_encoding response_encoding word_column"
+_DOCUMENTS = {
+    "help": "Only documents whose id matches this pattern, such as 'bc/*'.",
+    "default": "*",
+    "group": "Options",
+}
+_LISTED = {"choices": ("text", "json")}
+_SCORES = (
+    Command(
+        "score",
+        "scoring:score",
+        "Score responses against a key.",
+        (
+            _KEY_OR_SAVED,
+            Argument("[RESPONSE...]", "Responses, each as PATH or NAME=PATH; or saved files."),
+        ),
+        (
+            *take(
+                f"metrics by by_document ci fail_under format output save quiet {TABLE_OPTIONS} "
+                "samples seed level segments",
+                metrics={
+                    "help": "Metrics, separated by commas: see `corefeval metrics`. Parameters are "
+                    "in parentheses, as in `lea(importance=one)`. Presets stand for several: "
+                    "`standard`, `papers`, `anaphora`, `all`. `my_module:my_metric` is your own "
+                    "function.",
+                    "usual": "standard",
+                },
+                by="Features to show scores by: see `corefeval features`. They are `genre`, "
+                "`entity_class`, `size`, `kind`, `tag`, `distance(sentences)`, …, separated by "
+                "commas. `genre*kind` crosses two.",
+                format={
+                    "help": "How to print. `conll`, `coval` and `corefud` print like the official "
+                    "scorer, coval and corefud-scorer.",
+                    "choices": (*TABLE_FORMATS, "conll", "coval", "corefud"),
+                },
+                segments="How many segments to cut a single document into for its intervals.",
+            ),
+            *take_choices(*STEPS),
+            *take(f"{_SIDES} features unpack_limit jobs piece_size scheduler resume"),
+        ),
+        """\
+corefeval score key.conll response.conll
+corefeval score key.conll old=a.conll new=b.conll --metrics muc,b3,lea
+corefeval score key.conll response.conll --metrics papers --by kind,genre
+corefeval score key.conll response.conll --ci --save kept.json.gz
+corefeval score key.conll response.conll --by-document --format csv -o out.csv
+corefeval score key.conll - --documents 'bc/*' < response.conll
+corefeval score key.conll response.conll --match exact,head,partial
+corefeval score huge.conll huge-response.conll --jobs 8 --resume finished/
+corefeval score key.conll response.conll --fail-under conll=60,lea.recall=40
+corefeval score key.conll a.conll b.conll -f latex --digits 1 --width column""",
+        "The exit status is 3 if a score is under its limit.",
+    ),
+    Command(
+        "errors",
+        "analysis:errors",
+        "Show what is wrong with responses, and what each kind of error costs.",
+        (_KEY, _RESPONSE, _MORE),
+        (
+            *take(
+                "metrics list top by format output quiet",
+                metrics={"default": "conll, lea"},
+                by={
+                    "spelled": "--by -b FEATURE",
+                    "help": "The feature of mentions to break links down by.",
+                    "default": "kind",
+                },
+            ),
+            *take_choices(*STEPS, "errors"),
+            *take(f"{_SIDES} features unpack_limit"),
+        ),
+        """\
+corefeval errors key.conll response.conll
+corefeval errors key.conll old=a.conll new=b.conll --metrics conll,lea --top 0
+corefeval errors key.conll response.conll --list divided
+corefeval errors key.conll response.conll --list all -f csv -o errors.csv""",
+    ),
+    Command(
+        "compare",
+        "scoring:compare",
+        "Compare responses to a key: which one is better, and whether the difference is real.",
+        (
+            _KEY_OR_SAVED,
+            Argument("[RESPONSE...]", "Two or more, each as PATH or NAME=PATH; or saved files."),
+        ),
+        (
+            *take(
+                "metrics metric rate by sort baseline pairs differences agreement power "
+                f"fail_if_worse format output save quiet {TABLE_OPTIONS} test alpha correction "
+                "trials seed level samples segments",
+                metrics={"usual": "muc,b3,ceafe,conll,lea"},
+                metric="The main metric, for sorting, `--differences` and `--power`; by default "
+                "conll, or else the first.",
+                by="Features, separated by commas: compare within each of their values too.",
+                format="How to print. `csv` has one table: documents (`--differences`), "
+                "`--pairs`, or scores.",
+                samples={
+                    "help": "How many samples the bootstrap of intervals draws.",
+                    "default": None,
+                    "usual": "1000",
+                },
+            ),
+            *take_choices(*STEPS),
+            *take(f"{_SIDES} features unpack_limit jobs piece_size scheduler resume"),
+        ),
+        """\
+corefeval compare key.conll old=a.conll new=b.conll
+corefeval compare key.conll a.conll b.conll c.conll -f latex -o table.tex
+corefeval compare key.conll a.conll b.conll --differences --power --by genre
+corefeval compare old.json.gz new.json.gz
+corefeval compare key.conll a.conll b.conll -f latex --rates P,R,F1 --digits 1
+corefeval compare key.conll old.json.gz new=b.conll --fail-if-worse old.conll""",
+        "The exit status is 3 if a response is significantly worse than `--fail-if-worse`.",
+    ),
+    Command(
+        "explain",
+        "analysis:explain",
+        "Explain why numbers differ: which choices of scorers they depend on, and how much.",
+        (_KEY._replace(spelled="[KEY]"), _RESPONSE._replace(spelled="[RESPONSE]"), _MORE),
+        (
+            *take(
+                "from_ to metrics results format output quiet",
+                metrics={
+                    "spelled": "--metrics -m --metric LIST",
+                    "help": "Metrics and presets, separated by commas; by default muc, b3, ceafe "
+                    "and conll, or only conll for a number.",
+                },
+            ),
+            *take_choices(*STEPS),
+            *take(f"{_SIDES} features unpack_limit"),
+        ),
+        """\
+corefeval explain key.conll response.conll --from conll-8.01 --to e2e
+corefeval explain key.conll response.conll --to 61.3 --metric conll
+corefeval explain key.conll old=a.conll new=b.conll
+corefeval explain --results mine.json theirs.json
+corefeval explain key.conll response.conll --results mine.json theirs.json""",
+        "Without options, it shows how much numbers depend on each choice and, with several "
+        "responses, whether their order does. With `--to` and one response, it shows what makes "
+        "two protocols differ, or which protocols and choices give a number.",
+    ),
+    Command(
+        "report",
+        "analysis:report",
+        "Make a report on responses: one HTML file that opens anywhere, without a network.",
+        (_KEY, _RESPONSE, _MORE),
+        (
+            *take(
+                "output metrics by no_text title explain sort no_ci quiet samples seed level",
+                output={"help": "The file to write.", "default": "report.html"},
+                metrics={"default": "standard"},
+                by={
+                    "help": "Features, separated by commas, to show scores by; by default genre, "
+                    "kind, entity_class, size, distance and nested. `corefeval features` lists "
+                    "them.",
+                    "default": None,
+                },
+                title="The title of the report; by default the name of the key.",
+            ),
+            *take_choices(*STEPS, "errors"),
+            *take(f"{_SIDES} features unpack_limit"),
+        ),
+        """\
+corefeval report key.conll response.conll
+corefeval report key.conll old=a.conll new=b.conll --output report.html
+corefeval report key.conll response.conll --no-text""",
+    ),
+    Command(
+        "agree",
+        "analysis:agree",
+        "Measure the agreement between annotators: F1 of each pair, and Krippendorff's α over "
+        "chains.",
+        (
+            Argument("FILE", "One annotator's file, folder or pattern, or NAME=PATH."),
+            Argument("OTHER", "Another annotator's."),
+            _MORE._replace(help="More annotators."),
+        ),
+        (
+            *take(
+                "metrics distances by_document format output quiet",
+                metrics={"default": "standard"},
+                by_document="Show each document's agreement too.",
+            ),
+            *take_choices(*STEPS, "agreement"),
+            *take("file_format encoding word_column features unpack_limit"),
+        ),
+        """\
+corefeval agree ann.conll bob.conll
+corefeval agree ann=a.conll bob=b.conll cleo=c.conll --metrics conll,lea
+corefeval agree ann/ bob/ --distances masi --unmarked missing --by-document""",
+    ),
+)
+_CORPORA = (
+    Command(
+        "lab",
+        "lab:lab",
+        "Find out what metrics reward: run an experiment, on the papers' data or on your own.",
+        (
+            Argument("[EXPERIMENT]", "An experiment, or `list`.", "list"),
+            Argument("[KEY]", "Your own key, instead of the papers'."),
+            Argument("[RESPONSE]", "Your own response, as PATH or NAME=PATH."),
+        ),
+        take(
+            f"metrics output figures format quiet seed {_SIDES} tagset unpack_limit",
+            metrics="Metrics, separated by commas: see `corefeval metrics`. By default, all that "
+            "the data allows are measured, and tables show those that most papers report.",
+            output={
+                "spelled": "--output -o FOLDER",
+                "help": "Write data (CSV, JSON) and figures into this folder, which is created if "
+                "needed.",
+            },
+            tagset={"group": "Files"},
+        ),
+        """\
+corefeval lab list
+corefeval lab splits
+corefeval lab mention-identification key.conll response.conll -m conll,lea
+corefeval lab trust --output trust/""",
+    ),
+    Command(
+        "check",
+        "corpora:check",
+        "Look for mistakes and oddities in files, on their own or against a key.",
+        (_FILE, _MORE._replace(help="More of them.")),
+        take(
+            "against fix all strict protocol documents format quiet input_format key_format "
+            "encoding key_encoding word_column unpack_limit jobs piece_size",
+            protocol={
+                "help": "Also fail files that cannot be scored in this way: a name, or a "
+                "signature. `corefeval protocols` lists them.",
+                "group": "Options",
+            },
+            documents=_DOCUMENTS,
+            format={"help": "How to print; `json` has all findings.", **_LISTED},
+            quiet="Print a verdict on each file, and nothing else.",
+        ),
+        """\
+corefeval check response.conll
+corefeval check response.conll --against key.conll
+corefeval check response.conllu --against key.conllu --protocol corefud-1.2
+corefeval check broken.conll --fix repaired.conll
+corefeval check corpus/ --format json
+corefeval check corpus/ --quiet --strict""",
+        "The exit status is 1 if there is an error: something that stops scoring or loses "
+        "mentions. With `--against`, the verdict is that of `corefeval suite check`. Large files "
+        "are read in pieces, except with `--against`, `--protocol` and `--fix`.",
+    ),
+    Command(
+        "stats",
+        "corpora:stats",
+        "Count what is in files: documents, tokens, mentions, entities and their sizes.",
+        (
+            _FILE._replace(help="A file, a folder, or a pattern in quotes."),
+            _MORE._replace(help="More of them; each is a column of the table."),
+        ),
+        take(
+            "documents features format output quiet input_format encoding word_column "
+            "unpack_limit jobs piece_size",
+            documents=_DOCUMENTS,
+            features={
+                "help": "A file of features of mentions, which are counted too: tab-separated "
+                "columns document, start, end (or mention), and one for each feature, such as "
+                "kind.",
+                "rare": False,
+                "group": "Options",
+            },
+        ),
+    ),
+    Command(
+        "convert",
+        "corpora:convert",
+        "Convert a corpus from one format to another, and list what the target cannot express.",
+        (
+            Argument("SOURCE", "A file, a folder, a pattern in quotes, or `-` for standard input."),
+            Argument(
+                "TARGET",
+                "A file, `-` for standard output, or a folder for formats with files per document.",
+            ),
+        ),
+        take(
+            "to documents against heads occurrences quiet input_format key_format encoding "
+            "key_encoding word_column unpack_limit",
+            to={
+                "spelled": "--to FORMAT",
+                "help": "The format to write, if the target's ending does not show it: corefud, "
+                "conll, conllua, e2e, bookcoref, preco, crac-json, maverick, fastcoref, crac-text, "
+                "litbank or brat.",
+            },
+            documents=_DOCUMENTS,
+            against="The key that a language model's answers are about; its documents and tokens "
+            "are written.",
+            occurrences={"default": "in-order", "rare": False, "group": "Options"},
+        ),
+        """\
+corefeval convert key.conllu key.conll --to conll
+corefeval convert 'dev/*.conll' dev.jsonl --to e2e
+corefeval convert key.conll folder --to brat
+corefeval convert answers.jsonl response.conll --against key.conll
+corefeval convert corpus/ small.conll --documents 'bc/*'
+corefeval convert gum.conllu gum-heads.conllu --heads dependencies""",
+    ),
+    Command(
+        "prompt",
+        "corpora:prompt",
+        "Write prompts for a language model: JSON lines with id, system and user text.",
+        (_KEY._replace(help="The documents to ask about: a file, folder or pattern."),),
+        take(
+            "style mentions shots from_ max_tokens output quiet key_format encoding word_column "
+            "unpack_limit",
+            from_={
+                "spelled": "--from FILE",
+                "help": "The corpus that worked examples are taken from.",
+                "is_file": True,
+            },
+            output="Write to this file instead of standard output.",
+        ),
+        """\
+corefeval prompt key.conll --style markdown -o prompts.jsonl
+corefeval prompt key.conll --style json --shots 2 --from train.conll
+corefeval score key.conll answers.jsonl""",
+        "No model is called. Score its answers as they are, with the same ids.",
+    ),
+)
+_LISTINGS = (
+    Command(
+        "cite",
+        "listings:cite",
+        "Print BibTeX for corefeval and for the papers of the metrics that you used.",
+        (Argument("[FILE...]", "Saved results (score … --save FILE): all of their metrics."),),
+        take(
+            "metrics unpack_limit",
+            metrics="Metrics and presets, separated by commas, as for score.",
+        ),
+    ),
+    Command(
+        "metrics",
+        "listings:metrics",
+        "List metrics with their definitions and papers: all of them, or those you name.",
+        (Argument("[NAME...]", "Metrics, in any spelling."),),
+        take("format", format=_LISTED),
+    ),
+    Command(
+        "features",
+        "listings:features",
+        "List the features of documents, entities and mentions that scores can be broken down by.",
+        (Argument("[NAME...]", "Features; all of them if none is named."),),
+        take("format", format=_LISTED),
+    ),
+    Command(
+        "protocols",
+        "listings:protocols",
+        "List the choices that affect scores, and named protocols that bundle them.",
+        (Argument("[NAME...]", "Named protocols, or choices; all of them if none is named."),),
+        take("format", format=_LISTED),
+        details="Write a protocol like the signature below a score: --protocol 'singletons:drop'.",
+    ),
+    Command(
+        "example",
+        "listings:example",
+        "Copy the example corpus to a folder: a key, the output of two systems, and model answers.",
+        (Argument("[FOLDER]", "Where to put the files; the current folder by default.", "."),),
+        take("suite"),
+        details="These are key.conll, cautious.conll and eager.conll, and the answers of two "
+        "language models, tagged.jsonl and listed.jsonl.",
+    ),
+    Command(
+        "completion",
+        "completion:completion",
+        "Print a shell script that completes commands, options and their values.",
+        (Argument("SHELL", "The shell.", choices=("bash", "zsh", "fish")),),
+        (),
+        """\
+corefeval completion bash >> ~/.bash_completion
+corefeval completion zsh > ~/.zfunc/_corefeval
+corefeval completion fish > ~/.config/fish/completions/corefeval.fish""",
+        "For zsh, put `fpath+=~/.zfunc` before `compinit` in ~/.zshrc. Then open a new shell.",
+    ),
+)
+COMMANDS: dict[str, Command] = {
+    command.name: command for command in (*_SCORES, *SUITE_COMMANDS, *_CORPORA, *_LISTINGS)
+}

@@ -1,0 +1,379 @@
+"""The table of options: every option of every command is declared here, once.
+
+The parser, help, the completion of shells and the page of commands are made from this table and
+from the one of commands. The choices of the protocol come from the protocol's own declarations.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from corefeval.cli.declarations import Option
+from corefeval.files import UNPACK_LIMIT
+from corefeval.protocol import Choice, choices
+
+TABLE_OPTIONS = "digits rates caption label width"
+TABLE_FORMATS = ("text", "json", "csv", "markdown", "latex")
+OTHER_SCORERS = "What other scorers do differently"
+# The choices of the protocol that brief help shows.
+_USUAL_CHOICES = ("match", "singletons", "documents", "missing", "tokens")
+
+_OPTIONS = (
+    Option(
+        "--metrics -m LIST",
+        "Metrics, separated by commas: see `corefeval metrics`.",
+    ),
+    Option("--metric METRIC", "Which metric to show; by default the suite's headline."),
+    Option("--by -b LIST", "Features to show scores by: see `corefeval features`.", ""),
+    Option("--by-document", "Show each document's scores too."),
+    Option("--ci", "Show intervals, from a bootstrap over documents."),
+    Option(
+        "--fail-under LIMITS",
+        "Fail (exit status 3) if a score is under its limit. A limit is METRIC=NUMBER in percent, "
+        "or METRIC.recall=NUMBER; separate several by commas.",
+        repeats=True,
+    ),
+    Option(
+        "--rate RATE",
+        "Which rate of each metric to compare.",
+        "f1",
+        ("f1", "recall", "precision", "accuracy"),
+    ),
+    Option(
+        "--sort ORDER",
+        "Sort responses by score, best first, or keep the order given.",
+        "score",
+        ("score", "given"),
+    ),
+    Option("--baseline NAME", "Compare all others with this response only."),
+    Option(
+        "--pairs",
+        "Show every pair's difference, interval, p-value and effect sizes (always with two).",
+    ),
+    Option(
+        "--differences",
+        "Show in which documents and slices the best response and the others differ.",
+    ),
+    Option(
+        "--agreement",
+        "Show how well the metrics agree on the order of the responses (Kendall's τ).",
+    ),
+    Option(
+        "--power",
+        "Show how many documents it would take to make the other differences significant.",
+    ),
+    Option(
+        "--fail-if-worse NAME",
+        "Fail (exit status 3) if a response is significantly worse than this one by any metric.",
+    ),
+    Option(
+        "--list -l KINDS",
+        "List all errors of these kinds, separated by commas, or of `all`. They are `span`, "
+        "`conflated`, `extra mention`, `extra entity`, `missing mention`, `missing entity`, "
+        "`divided`, `missed set`, `spurious set`, `wrong set`, or `set` for all three, and "
+        "likewise with `bridging`.",
+        "",
+    ),
+    Option("--top -n N", "How many of the most expensive mentions and entities to show.", 5),
+    Option(
+        "--distances LIST",
+        "Distances between chains for α, separated by commas.",
+        "all",
+        ("all", "passonneau", "jaccard", "masi", "dice"),
+        is_open=True,
+    ),
+    Option(
+        "--from PROTOCOL",
+        "The protocol to start from; corefeval's own by default. `corefeval protocols` lists them.",
+    ),
+    Option(
+        "--to TARGET",
+        "The protocol to compare with, or a published number in percent, digits as published.",
+    ),
+    Option(
+        "--results FILE FILE",
+        "Two files that `--save` wrote: show how their protocols differ. With the key and the "
+        "response, also show what each difference is worth.",
+    ),
+    Option("--no-text", "Leave out the words of the corpus, for texts that may not be shared."),
+    Option("--no-ci", "Show no intervals."),
+    Option("--title TEXT", "The title of the page."),
+    Option("--explain", "Also show how much scores depend on the choices that scorers make."),
+    Option(
+        "--figures LIST",
+        "Formats of figures, separated by commas.",
+        "svg,png,html",
+        ("svg", "png", "html", "none"),
+        is_open=True,
+    ),
+    Option(
+        "--against KEY",
+        "The key that the files are responses to, to compare documents and tokens with. Both are "
+        "read into memory whole.",
+        is_file=True,
+    ),
+    Option(
+        "--fix FILE",
+        "Write a repaired copy of the file (only one) here, and list every repair. The file is "
+        "read into memory whole.",
+        is_file=True,
+    ),
+    Option("--all", "Print all findings of a kind, not only the first five."),
+    Option("--strict", "Let warnings, too, fail a file."),
+    Option(
+        "--heads SOURCE",
+        "Add heads, found by the dependencies, to mentions that have none.",
+        choices=("dependencies",),
+    ),
+    Option(
+        "--style -s STYLE",
+        "How the model should write mentions.",
+        "markdown",
+        ("markdown", "xml", "crac", "json"),
+    ),
+    Option("--mentions", "Mark the key's mentions in the text, and ask only for their entities."),
+    Option("--shots N", "How many worked examples come before the text.", 0),
+    Option(
+        "--max-tokens N",
+        "Cut documents into pieces of at most this many tokens, at ends of sentences.",
+    ),
+    Option(
+        "--suite",
+        "Copy the example of a suite instead: suite.toml, three corpora and three systems.",
+    ),
+    Option(
+        "--cache FOLDER",
+        "The folder for results that can be used again; by default the path of the suite's file "
+        "with `.cache` at the end.",
+    ),
+    Option("--no-cache", "Score everything again, and keep nothing."),
+    Option("--no-tests", "Do not test differences: only equal averages share a rank."),
+    Option("--force", "Overwrite the file if it exists."),
+    Option(
+        "--systems LIST",
+        "Check only the responses of these systems; names separated by commas.",
+        "",
+    ),
+    Option("--group NAME", "Only the corpora of this group.", ""),
+    Option(
+        "--averages LIST",
+        "Which averages to show, separated by commas.",
+        "macro,groups",
+        ("macro", "micro", "groups", "none"),
+        is_open=True,
+    ),
+    Option("--rows ROWS", "What the rows are.", "systems", ("systems", "corpora")),
+    Option(
+        "--reports FOLDER",
+        "A folder of reports to link: CORPUS.html or CORPUS/SYSTEM.html; or a pattern of paths "
+        "with {corpus} and {system} in it.",
+    ),
+)
+_OUTPUT = (
+    Option("--format -f FORMAT", "How to print.", "text", TABLE_FORMATS),
+    Option("--output -o FILE", "Write to this file instead of the terminal."),
+    Option(
+        "--save FILE",
+        "Keep the counts of each document in this file, for later. Scores and comparisons then "
+        "need no data; a name that ends in .gz compresses it.",
+    ),
+    Option("--quiet -q", "Print no notices and no progress."),
+    Option("--digits N", "How many decimals percentages have.", usual="2", rare=True),
+    Option(
+        "--rates LIST",
+        "Which rates to show, in this order: any of R, P and F1, separated by commas.",
+        rare=True,
+    ),
+    Option("--caption TEXT", "The caption of the table.", rare=True),
+    Option(
+        "--label TEXT",
+        "The label of the table in LaTeX, for cross-references; makes it a float.",
+        rare=True,
+    ),
+    Option(
+        "--width WIDTH",
+        "Whether the table has to fit a column or the page in LaTeX; makes it a float.",
+        choices=("column", "page"),
+        rare=True,
+    ),
+)
+_TESTS = (
+    Option(
+        "--test TEST",
+        "How to test differences. The tests are paired approximate randomization, paired "
+        "bootstrap, and an exact test (20 documents at most).",
+        "randomization",
+        ("randomization", "bootstrap", "exact"),
+    ),
+    Option("--alpha NUMBER", "The largest corrected p-value that counts as significant.", 0.05),
+    Option(
+        "--correction CORRECTION",
+        "The correction of p-values for many pairs, for each metric.",
+        "holm",
+        ("holm", "bonferroni", "none"),
+        rare=True,
+    ),
+    Option(
+        "--trials N",
+        "How many trials the test has; not for the exact test.",
+        usual="10,000",
+        rare=True,
+    ),
+    Option("--samples N", "How many samples the bootstrap draws.", 1000, rare=True),
+    Option("--seed N", "The seed of the random numbers.", 0, rare=True),
+    Option("--level NUMBER", "The share of samples that an interval covers.", 0.95, rare=True),
+    Option(
+        "--segments N",
+        "How many segments to cut a single document into, as one document cannot be tested.",
+        20,
+        rare=True,
+    ),
+    Option(
+        "--combination METHOD",
+        "How to combine the p-values of corpora. `bonferroni` is for any corpora, `fisher` for "
+        "independent ones.",
+        choices=("bonferroni", "fisher"),
+        rare=True,
+    ),
+    Option(
+        "--resample LIST",
+        "What the bootstrap draws: any of corpora, documents and seeds; by default all three.",
+        rare=True,
+    ),
+)
+_FILES = (
+    Option(
+        "--input-format FORMAT",
+        "The files' format; by default it is recognised by their content.",
+    ),
+    Option(
+        "--file-format FORMAT",
+        "The files' format (conll, corefud, e2e, …); by default it is recognised by their content.",
+        rare=True,
+    ),
+    Option(
+        "--key-format FORMAT",
+        "The key's format (conll, corefud, e2e, …); by default it is recognised by its content.",
+        rare=True,
+    ),
+    Option(
+        "--response-format FORMAT",
+        "The responses' format; by default it is recognised by their content.",
+        rare=True,
+    ),
+    Option("--encoding NAME", "The files' character encoding.", "utf-8", rare=True),
+    Option(
+        "--key-encoding NAME",
+        "The key's character encoding, if it differs from the others'.",
+        rare=True,
+    ),
+    Option(
+        "--response-encoding NAME",
+        "The responses' character encoding, if it differs from the key's.",
+        rare=True,
+    ),
+    Option(
+        "--word-column N",
+        "Which column of CoNLL files has the words, counted from 1; by default it is recognised "
+        "by its content.",
+        rare=True,
+    ),
+    Option(
+        "--features FILE",
+        "A file of features of mentions: tab-separated columns document, start, end (or mention), "
+        "and one for each feature, such as kind.",
+        rare=True,
+    ),
+    Option(
+        "--unpack-limit SIZE",
+        "How much a packed file may unpack to, such as 20GB.",
+        usual=UNPACK_LIMIT,
+        rare=True,
+    ),
+)
+_LARGE_FILES = (
+    Option("--jobs N", "How many processes work on pieces of large files.", 1),
+    Option(
+        "--piece-size SIZE",
+        "Work in pieces of this size (of the key), such as 16MB; a size above the files' keeps "
+        "them whole in memory. By default, files above 200MB are cut into pieces of 16MB.",
+        rare=True,
+    ),
+    Option(
+        "--scheduler ADDRESS",
+        "The address of a Dask scheduler whose workers work on pieces, such as tcp://host:8786.",
+        rare=True,
+    ),
+    Option(
+        "--resume FOLDER",
+        "Keep finished pieces in this folder, so that an interrupted run can continue.",
+        rare=True,
+    ),
+)
+_NAMED = Option(
+    "--protocol PROTOCOL",
+    "A name or a signature: see `corefeval protocols`. The signature is printed under a number. "
+    "Other choices you give override it.",
+)
+
+
+def _choice_option(name: str, choice: Choice) -> Option:
+    """The option for a choice of the protocol, from the choice's own declaration."""
+    spelling = f"--{(choice.flag or name).replace('_', '-')}"
+    rare = name not in _USUAL_CHOICES
+    if choice.flag:
+        return Option(spelling, choice.summary, rare=rare)
+    values = tuple(choice.spellings)
+    return Option(
+        f"{spelling} {'CHOICE' if values else 'TEXT'}",
+        choice.summary,
+        choices=values,
+        usual=choice.default if values else "",
+        rare=rare,
+        is_open=bool(choice.shares),
+        rare_choices=tuple(value for value in values if choice.is_accident(value)),
+    )
+
+
+_CHOICES = {name: choice for name, choice in choices().items() if choice.option}
+_ACCIDENTS = choices(("emulation",))
+# By groups, in the order in which help shows them.
+GROUPS: dict[str, tuple[Option, ...]] = {
+    "Options": _OPTIONS,
+    "Output": _OUTPUT,
+    "Tests and intervals": _TESTS,
+    "Protocol": (
+        _NAMED,
+        *(_choice_option(*entry) for entry in _CHOICES.items() if entry[0] not in _ACCIDENTS),
+    ),
+    "Files": _FILES,
+    "Large files": _LARGE_FILES,
+    OTHER_SCORERS: tuple(
+        _choice_option(*entry) for entry in _CHOICES.items() if entry[0] in _ACCIDENTS
+    ),
+}
+OPTIONS: dict[str, Option] = {
+    option.attribute: option._replace(group=group)
+    for group, options in GROUPS.items()
+    for option in options
+}
+PROTOCOL_OPTIONS = tuple(
+    option.attribute for group in ("Protocol", OTHER_SCORERS) for option in GROUPS[group]
+)
+
+
+def take(names: str, **changes: str | dict[str, Any]) -> tuple[Option, ...]:
+    """The options of these names; `changes` are other fields, or just another help."""
+    taken = []
+    for name in names.split():
+        fields = changes.get(name, {})
+        taken.append(
+            OPTIONS[name]._replace(**({"help": fields} if isinstance(fields, str) else fields))
+        )
+    return tuple(taken)
+
+
+def take_choices(*steps: str) -> tuple[Option, ...]:
+    """The protocol, and the choices that act at these steps."""
+    names = (choice.flag or name for name, choice in choices(steps).items() if choice.option)
+    return take(" ".join(("protocol", *names)))

@@ -1,0 +1,208 @@
+"""Command lines, understood by the tables of commands and options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from corefeval.checks import did_you_mean
+from corefeval.cli.commands import COMMANDS
+from corefeval.cli.declarations import Argument, Command, Option
+from corefeval.cli.options import PROTOCOL_OPTIONS
+from corefeval.diagnostics import UsageError
+
+INFORMATION = ("--help", "-h", "--version")  # what is shown in place of any work
+_READING = (
+    *("encoding", "key_encoding", "response_encoding"),
+    *("key_format", "response_format", "word_column"),
+)
+_YES, _NO = ("yes", "y", "1", "true", "t"), ("no", "n", "0", "false", "f")
+
+
+class ParsedOptions(SimpleNamespace):
+    """The arguments and options of a command line, by their names in the tables."""
+
+    def given(self, *names: str) -> dict[str, Any]:
+        """Those of the options that have a value; a flag that is not set has none."""
+        values = {name: getattr(self, name, None) for name in names}
+        return {  # 0 is a value
+            name: value
+            for name, value in values.items()
+            if value is not None and value is not False
+        }
+
+    @property
+    def of_key(self) -> dict[str, Any]:
+        """The keywords of `read` for a key."""
+        return self._read_options("key_format", "key_encoding")
+
+    @property
+    def of_response(self) -> dict[str, Any]:
+        """The keywords of `read` for a response."""
+        return self._read_options("response_format", "response_encoding")
+
+    @property
+    def of_file(self) -> dict[str, Any]:
+        """The keywords of `read` for a file that is no response."""
+        return self._read_options("input_format", "")
+
+    def _read_options(self, format: str, encoding: str) -> dict[str, Any]:
+        return {
+            "format": getattr(self, format, None),
+            "encoding": getattr(self, encoding, None) or self.encoding,
+            "word_column": self.word_column,
+        }
+
+    @property
+    def policies(self) -> dict[str, Any]:
+        """The protocol, its choices, features and how files are read, as keywords of `score`."""
+        return self.given("features", *_READING, *PROTOCOL_OPTIONS)
+
+
+def members_of(group: str) -> list[str]:
+    """The names of commands in a group, such as `suite`; of all commands for an empty name."""
+    prefix = f"{group} " if group else ""
+    names = (name.removeprefix(prefix) for name in COMMANDS if name.startswith(prefix))
+    return list(dict.fromkeys(name.partition(" ")[0] for name in names))
+
+
+def find_command(words: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """The name that words begin with, of a command or of a group of them, and the words after it.
+
+    Raises a UsageError where there is no such command.
+    """
+    name = ""
+    while name not in COMMANDS and words and words[0] not in INFORMATION:
+        members = members_of(name)
+        if words[0] not in members:
+            hint = did_you_mean(words[0], members)
+            raise UsageError(f"there is no command {words[0]!r}: {hint}")
+        name, words = f"{name} {words[0]}".strip(), words[1:]
+    return name, words
+
+
+def parse(command: Command, words: Sequence[str]) -> ParsedOptions:
+    """The values of a command's arguments and options; a UsageError says what is wrong.
+
+    Arguments and options may stand in any order. Everything behind `--` is an argument.
+    """
+    spellings = command.spellings
+    values: dict[str, Any] = {}
+    places: list[str] = []
+    remaining = [*reversed(words)]
+    while remaining:
+        word = remaining.pop()
+        if word == "--":
+            places += reversed(remaining)
+            break
+        if word == "-" or not word.startswith("-"):
+            places.append(word)
+            continue
+        word, *others = _unbundle(word, spellings)
+        remaining += reversed(others)
+        name, equals, text = word.partition("=")
+        option = spellings.get(name.replace("_", "-"))
+        if option is None:
+            raise UsageError(_refuse(name if name.strip("-") else word, command))
+        if option.attribute in values and not option.repeats:
+            raise UsageError(f"{name} appears twice")
+        texts = [text] if equals else ["yes"] if option.kind is bool else []
+        texts += _take_values(name, option, len(texts), remaining, command)
+        converted = [_convert(name, option, text) for text in texts]
+        if option.repeats:
+            converted = [[*values.get(option.attribute, ()), *converted]]
+        values[option.attribute] = converted[0] if len(converted) == 1 else tuple(converted)
+    defaults = {
+        option.attribute: option.default if option.values else False for option in command.options
+    }
+    return ParsedOptions(**{**defaults, **values, **_fill_places(command, places)})
+
+
+def _unbundle(word: str, spellings: Mapping[str, Option]) -> list[str]:
+    """`-qmmuc` as `-q` and `-m=muc`; other words as they are."""
+    option = spellings.get(word[:2])
+    if option is None or word[2:3] in ("", "="):
+        return [word]
+    if option.kind is bool:
+        return [word[:2], *_unbundle(f"-{word[2:]}", spellings)]
+    return [f"{word[:2]}={word[2:]}"]
+
+
+def _take_values(
+    name: str, option: Option, present: int, remaining: list[str], command: Command
+) -> list[str]:
+    """Take those values of an option that are not `present` yet from the words that remain.
+
+    The last one of `remaining` is the next word.
+    """
+    missing = len(option.values) - present
+    texts: list[str] = []
+    while len(texts) < missing and remaining and (option.is_file or _is_value(remaining[-1])):
+        text = remaining.pop()
+        if text in command.spellings:
+            raise UsageError(f"{text} is where a file should be: is one missing before it?")
+        if text != "-" and not _is_value(text):
+            raise UsageError(_refuse(text, command))
+        texts.append(text)
+    if len(texts) < missing:
+        count = "a value" if len(option.values) == 1 else f"{len(option.values)} values"
+        raise UsageError(f"{name} needs {count}: see corefeval {command.name} --help")
+    return texts
+
+
+def _is_value(word: str) -> bool:
+    """Whether a word is no option: it has no hyphen before it, or is a negative number."""
+    if not word.startswith("-"):
+        return True
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _convert(name: str, option: Option | Argument, text: str) -> Any:
+    """The value that a text stands for; a UsageError where it is none that the option takes."""
+    kind = option.kind if isinstance(option, Option) else str
+    is_open = isinstance(option, Option) and option.is_open
+    expected = {int: "a whole number", float: "a number", bool: "yes or no"}.get(kind)
+    try:
+        if kind is bool and text.lower() in (*_YES, *_NO):
+            return text.lower() in _YES
+        if option.choices and not is_open and text not in option.choices:
+            expected = f"one of {', '.join(option.choices)}"
+        elif kind is not bool:
+            return kind(text)
+    except ValueError:
+        pass
+    raise UsageError(f"{name} is {expected}, not {text!r:.60}")
+
+
+def _fill_places(command: Command, words: list[str]) -> dict[str, Any]:
+    """The words that stand in the places of a command's arguments, by the arguments' names."""
+    values: dict[str, Any] = {}
+    for argument in command.arguments:
+        attribute = argument.name.lower()
+        if argument.repeats:
+            values[attribute], words = tuple(words), []
+        elif words:
+            values[attribute], words = _convert(argument.name, argument, words[0]), words[1:]
+        elif argument.is_needed:
+            raise UsageError(f"{argument.name} is missing: {command.usage}")
+        else:
+            values[attribute] = argument.default
+    if words:
+        raise UsageError(f"{words[0]!r:.60} is one argument too many: see --help")
+    return values
+
+
+def _refuse(name: str, command: Command) -> str:
+    """The message for an option that a command does not have, with the most similar it has."""
+    import difflib
+
+    if name in INFORMATION:
+        return f"{name} takes no value: see corefeval {command.name} --help"
+    close = difflib.get_close_matches(name, [*command.spellings, *INFORMATION], n=1)
+    advice = f"did you mean {close[0]}?" if close else f"see corefeval {command.name} --help"
+    return f"there is no option {name}: {advice}"
