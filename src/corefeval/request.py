@@ -104,12 +104,12 @@ class Request:
     def of(
         protocol: Protocol | str | None,
         options: Mapping[str, Any],
+        sampling: Sampling | None = None,
+        cutting: Cutting | None = None,
         *,
         metrics: Metrics | None = None,
         by: object = (),
         features: Stated = None,
-        sampling: Sampling | None = None,
-        cutting: Cutting | None = None,
         steps: tuple[str, ...] = STEPS,
         sound: bool = False,
     ) -> Request:
@@ -122,20 +122,14 @@ class Request:
         """
         chosen, reading = split_choices(options, steps)
         _check_reading(reading, steps)
-        if features is not None and not isinstance(features, str | os.PathLike):
-            from corefeval.features.statements import check_given
-
-            check_given(features)
         base = Protocol.of(protocol)
-        _check_base(base, features)
+        _check_features(features, base)
         tagset = _find_tagset(chosen, base)
+        adjusted = base
         if chosen or base.values:
             adjusted = base.but(**chosen, features="none", heads="none", minimum="none")
-        else:
-            adjusted = base
         if sound:
             adjusted.check_sound()
-        sampling = _settle_sampling(sampling or Sampling(), adjusted)
         request = Request(
             adjusted.but(segments="none", ci="none") if adjusted.values else adjusted,
             base,
@@ -145,7 +139,7 @@ class Request:
             encoding=reading.get("encoding") or "utf-8",
             key_reading=_make_reading("key", reading),
             response_reading=_make_reading("response", reading, adjusted.occurrences),
-            sampling=sampling,
+            sampling=_settle_sampling(sampling or Sampling(), adjusted),
             cutting=cutting or Cutting(),
         )
         return request if metrics is None else request.with_metrics(metrics)
@@ -178,8 +172,12 @@ def _make_reading(side: str, options: Mapping[str, Any], occurrences: str = "in-
     return Reading(options.get(f"{side}_format"), encoding, word_column, occurrences)
 
 
-def _check_base(base: Protocol, features: Stated) -> None:
-    """Refuse the protocol of a result with features that are not stated, or of a slice."""
+def _check_features(features: Stated, base: Protocol) -> None:
+    """Refuse what cannot be features, and a protocol that needs other features or is of a slice."""
+    if features is not None and not isinstance(features, str | os.PathLike):
+        from corefeval.features.statements import check_given
+
+        check_given(features)
     if not features and base.features != "none":
         raise UsageError(
             f"the protocol says features:{base.features}: pass them with features=… / --features"

@@ -70,13 +70,9 @@ class Scorer:
         segments: int = SEGMENTS,
         **options: Unpack[Options],
     ) -> None:
+        sampling = Sampling(ci, samples, seed, segments)
         self._request = Request.of(
-            protocol,
-            options,
-            metrics=metrics,
-            by=by,
-            features=features,
-            sampling=Sampling(ci, samples, seed, segments),
+            protocol, options, sampling, metrics=metrics, by=by, features=features
         )
         self._key = None if key is None else read_key(key, self._request)
         self.reset()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import pytest
 from hypothesis import strategies as st
@@ -157,12 +157,21 @@ def no_second_look(monkeypatch):
 
 
 @pytest.fixture
-def in_pieces(monkeypatch):
-    """How many scores were made of pieces to the end."""
-    made = []
-    join = scoring._join
-    monkeypatch.setattr(scoring, "_join", lambda *given: made.append(join(*given)) or made[-1])
-    return made
+def in_pieces(monkeypatch, tmp_path_factory):
+    """The results that were made of pieces to the end; a notice tells where no piece was kept."""
+    results, score = [], corefeval.score
+
+    def score_and_keep(*sides, **options):
+        if "piece_size" not in options:
+            return score(*sides, **options)
+        result = score(*sides, **options, resume=tmp_path_factory.mktemp("kept"))
+        notices = tuple(notice for notice in result.notices if notice.kind != "nothing-kept")
+        if notices == result.notices:
+            results.append(result)
+        return replace(result, notices=notices)
+
+    monkeypatch.setattr(corefeval, "score", score_and_keep)
+    return results
 
 
 def corpus(number: int, *, changed: bool = False) -> list[Text]:

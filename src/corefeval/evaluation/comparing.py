@@ -58,10 +58,9 @@ def compare(
 ) -> Comparison:
     """Score several responses against a key, and compare each with each.
 
-    `responses` may be a mapping from names, and may include results (of `score` or `load`). If all
-    are results, the key may be None, and how they were scored cannot be changed. A single document
-    is compared by its `segments`. `by`, `protocol`, `features`, `piece_size`, `executor` and
-    `options` are those of `score`; the others are those of `stats.compare`.
+    `responses` may be a mapping from names, and include results (of `score` or `load`); if all are
+    results, the key may be None. A single document is compared by its `segments`. Options are those
+    of `score` and of `stats.compare`.
 
     >>> key = {name: [["a", "b", "c"]] for name in "12345678"}
     >>> full, half = (dict.fromkeys(key, [list(side)]) for side in ("abc", "ab"))
@@ -74,37 +73,41 @@ def compare(
     from corefeval.stats import compare as compare_results
     from corefeval.stats.significance import Options as Testing
 
-    if isinstance(responses, str | os.PathLike | Result) or not isinstance(responses, Iterable):
-        raise UsageError(f"a comparison needs at least two responses, not only {responses!r:.60}")
+    names, sources = _list_responses(responses, baseline)
     testing: dict[str, Any] = {"rate": rate, "test": test, "trials": trials, "seed": seed}
     testing |= {"correction": correction, "alpha": alpha, "level": level, "samples": samples}
     testing |= {"baseline": baseline}
     Testing.of(**testing)  # what is wrong is told before anything is read
+    sampling, cutting = Sampling(segments=segments, as_segments=True), Cutting(piece_size, executor)
     request = Request.of(
-        protocol,
-        options,
-        metrics=metrics,
-        by=by,
-        features=features,
-        sampling=Sampling(segments=segments, as_segments=True),
-        cutting=Cutting(piece_size, executor),
+        protocol, options, sampling, cutting, metrics=metrics, by=by, features=features
     )
-    # A comparison has its own intervals.
-    request = replace(request, sampling=replace(request.sampling, ci=None))
-    names = list(responses) if isinstance(responses, Mapping) else None
-    if names is not None and baseline is not None:
-        check_choice("the baseline", baseline, names)
-    sources = list(responses.values() if isinstance(responses, Mapping) else responses)
     if all(isinstance(source, Result) for source in sources):
-        extra = [*options, *(["features"] if features else []), *(["protocol"] if protocol else [])]
-        extra += ["segments"] if segments != SEGMENTS else []
-        if extra:
-            message = f"results are already scored: {', '.join(extra)} would change nothing"
-            raise UsageError(message)
+        settings = {"features": features, "protocol": protocol, "segments": segments != SEGMENTS}
+        _refuse_choices([*options, *(name for name, value in settings.items() if value)])
     results = _score_responses(key, sources, request, is_default=metrics == COMPARED)
     chosen = None if metrics == COMPARED else common_metrics(results, request.metrics, rate)
     named = results if names is None else dict(zip(names, results, strict=True))
     return compare_results(named, metrics=chosen, by=request.by, **testing)
+
+
+def _list_responses(
+    responses: Mapping[str, Input] | Iterable[Input], baseline: str | None
+) -> tuple[list[str] | None, list[Input]]:
+    """The names of responses, where they have names, and what they are."""
+    if isinstance(responses, str | os.PathLike | Result) or not isinstance(responses, Iterable):
+        raise UsageError(f"a comparison needs at least two responses, not only {responses!r:.60}")
+    if not isinstance(responses, Mapping):
+        return None, list(responses)
+    if baseline is not None:
+        check_choice("the baseline", baseline, list(responses))
+    return list(responses), list(responses.values())
+
+
+def _refuse_choices(names: Sequence[str]) -> None:
+    """Refuse choices where there are only results, of which counts cannot be redone."""
+    if names:
+        raise UsageError(f"results are already scored: {', '.join(names)} would change nothing")
 
 
 def _score_responses(
@@ -114,6 +117,8 @@ def _score_responses(
 
     Raises a UsageError for a result that was scored against another key.
     """
+    # A comparison has its own intervals.
+    request = replace(request, sampling=replace(request.sampling, ci=None))
     results = [
         source if isinstance(source, Result) else score_pieces(key, source, request)
         for source in sources
