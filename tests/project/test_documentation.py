@@ -9,13 +9,12 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 
 import corefeval
 from conftest import ROOT
-from corefeval.metrics import REGISTRY
+from registries import kept_registries
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -60,7 +59,7 @@ def run_python(source: str, name: str, namespace: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-@patch.dict(REGISTRY)  # a page may add a metric
+@kept_registries()  # a page may add a metric
 def test_a_page_does_what_it_says(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import corefeval
+from conftest import ROOT
 
 SOURCE = Path(corefeval.__file__).parent
 
@@ -79,88 +81,42 @@ def test_every_public_name_is_there():
         corefeval.nothing
 
 
-# Which rooms a room may import, besides itself and those of everybody; the picture is in
-# docs/architecture.md.
-ROOMS = {
-    "diagnostics": set(),
-    "display": set(),
-    "_version": set(),
-    "checks": set(),
-    "files": set(),
-    "protocol": {"_version"},
-    "model": set(),
-    "assignment": {"model"},
-    "formats": {"model"},
-    "live": {"model", "protocol"},
-    "pairing": {"assignment", "live", "model", "protocol"},
-    "linting": {"formats", "model", "pairing"},
-    "features": {"model"},
-    "matching": {"assignment", "features", "model", "protocol"},
-    "beyond": {"features", "matching", "model"},
-    "alignment": {"beyond", "matching", "model"},
-    "metrics": {"_version", "alignment", "assignment", "beyond", "matching", "model"},
-    "results": {"_version", "protocol"},
-    "emulation": {
-        "alignment", "formats", "live", "metrics", "model", "pairing", "protocol", "results",
-    },
-    "request": {"emulation", "features", "formats", "metrics", "pairing", "pieces", "protocol"},
-    "preparation": {
-        "alignment", "beyond", "features", "formats", "live", "matching", "model", "pairing",
-        "pieces", "protocol", "request",
-    },
-    "slicing": {"alignment", "beyond", "features", "metrics", "model", "preparation", "results"},
-    "stats": {"protocol", "results"},
-    "evaluation": {
-        "alignment", "beyond", "emulation", "features", "matching", "metrics", "model", "pairing",
-        "pieces", "preparation", "protocol", "request", "results", "slicing", "stats",
-    },
-    "pieces": {
-        "_version", "analysis", "evaluation", "features", "formats", "linting", "metrics", "model",
-        "pairing", "preparation", "request", "results",
-    },
-    "scorer": {"evaluation", "metrics", "model", "pieces", "protocol", "request", "results"},
-    "analysis": {
-        "alignment", "emulation", "evaluation", "features", "formats", "live", "matching",
-        "metrics", "model", "pairing", "preparation", "protocol", "request", "results", "slicing",
-        "stats",
-    },
-    "lab": {
-        "alignment", "evaluation", "features", "metrics", "model", "preparation", "protocol",
-        "results",
-    },
-    "output": {"analysis", "results", "stats", "_version"},
-    "figures": {"lab", "output"},
-    "reports": {
-        "_version", "alignment", "analysis", "beyond", "evaluation", "features", "formats", "live",
-        "metrics", "model", "output", "pairing", "preparation", "protocol", "request", "results",
-        "slicing", "stats", "suites",
-    },
-    "clustering": {"alignment", "metrics", "model", "results"},
-    "integrations": {
-        "cli", "evaluation", "formats", "live", "metrics", "model", "request", "results",
-    },
-    "suites": {
-        "_version", "evaluation", "features", "formats", "linting", "metrics", "model", "output",
-        "pieces", "protocol", "results", "scorer", "stats",
-    },
-    "examples": {"cli"},
-    "cli": {
-        "_version", "analysis", "emulation", "evaluation", "examples", "features", "figures",
-        "formats", "lab", "linting", "metrics", "model", "output", "pieces", "preparation",
-        "protocol", "reports", "request", "results", "slicing", "stats", "suites",
-    },
-}  # fmt: skip
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 
-EVERYWHERE = ("checks", "diagnostics", "display", "files")
+def table_rows(heading: str) -> list[list[str]]:
+    """The cells of the table under a heading of the page."""
+    section = ARCHITECTURE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
 def test_rooms_import_only_what_they_may():
+    rooms = {room.strip("`"): permitted for room, _, permitted in table_rows("Rooms")}
+    everywhere = {"_version"} | {r for r, permitted in rooms.items() if "everywhere" in permitted}
+    assert {*rooms} == {
+        path.stem
+        for path in SOURCE.iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").exists()
+    } - {"__init__", "__main__", "_version"}
     for path in SOURCE.rglob("*.py"):
-        parts = path.relative_to(SOURCE).with_suffix("").parts
-        if parts[0] in ("__init__", "__main__"):
+        room = path.relative_to(SOURCE).with_suffix("").parts[0]
+        permitted = rooms.get(room, "everything").partition(";")[0]
+        if permitted == "everything" or room == "_version":
             continue
-        allowed = ROOMS[parts[0]] | {parts[0], *EVERYWHERE}
+        allowed = everywhere | {room, *permitted.split(", ")}
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("corefeval."):
                 assert node.module.split(".")[1] in allowed, f"{path} imports {node.module}"
+
+
+def test_the_page_finds_what_it_names():
+    rows = table_rows("Where to find what")
+    assert len(rows) >= 20
+    for _, look_here, and_then in rows:
+        paths = re.findall(r"`([\w/]+(?:/|\.\w+))`", look_here)
+        assert paths, look_here
+        for path in paths:
+            assert (SOURCE / path).exists(), path
+        for path in re.findall(r"`((?:tests|docs)/[\w./-]+)`", and_then):
+            assert (ROOT / path).exists(), path
