@@ -7,6 +7,7 @@ imported when they are called.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,6 +18,7 @@ Level = Literal["document", "entity", "mention"]
 Value = str | float | Callable[..., object]
 # What sets of antecedents are to a metric: no difference, or elements of their entities.
 SAME, ELEMENTS = "same", "elements"
+INFINITY = float("inf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +36,8 @@ class Parameter:
     accepts_function: bool = False
     suffixes: bool = False
     is_feature: bool = False
-    above: float = -float("inf")
-    at_least: float = -float("inf")
+    above: float = -INFINITY
+    at_least: float = -INFINITY
     at_most: float = 1e9  # sums of what is larger lose their digits
     shapes: tuple[tuple[str, Shape], ...] = ()  # of values that make other counts
 
@@ -53,27 +55,14 @@ class Parameter:
             expected = "one of " + ", ".join(self.choices)
             expected += " (in Python also a function)" if self.accepts_function else ""
         else:
-            number = _finite(value)
-            if number is not None and self._allows(number):
-                return number
-            expected = "a number" + self._limits()
+            with suppress(TypeError, ValueError):
+                number = float(value)  # type: ignore[arg-type]
+                if self.above < number < INFINITY and self.at_least <= number <= self.at_most:
+                    return number
+            lower = (("above", self.above), ("of at least", self.at_least))
+            limits = [f" {word} {limit:g}" for word, limit in lower if limit > -INFINITY]
+            expected = "".join(("a number", *limits, f" and of at most {self.at_most:g}"))
         raise UsageError(f"{metric}: {self.name} is {expected}, not {value!r}")
-
-    def _allows(self, number: float) -> bool:
-        return number > self.above and self.at_least <= number <= self.at_most
-
-    def _limits(self) -> str:
-        lower = (("above", self.above), ("of at least", self.at_least))
-        words = [f" {word} {limit:g}" for word, limit in lower if limit > -float("inf")]
-        return "".join((*words, f" and of at most {self.at_most:g}"))
-
-
-def _finite(value: object) -> float | None:
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return None
-    return number if abs(number) < float("inf") else None
 
 
 @dataclass(frozen=True, slots=True)
