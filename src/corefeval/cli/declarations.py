@@ -82,14 +82,14 @@ class Argument(NamedTuple):
 
 
 class Command(NamedTuple):
-    """A command; `run` names the module and the function that do its work.
+    """A command; `run` is the function that does its work, or its `module:function` in this room.
 
     Brief help shows the first few of `examples`, a line each, and lists of commands have the part
     of `summary` before the colon.
     """
 
     name: str
-    run: str
+    run: str | Callable[[ParsedOptions], int | None]
     summary: str
     arguments: tuple[Argument, ...]
     options: tuple[Option, ...]
@@ -109,6 +109,8 @@ class Command(NamedTuple):
 
     def load(self) -> Callable[[ParsedOptions], int | None]:
         """The function that runs the command; its module is imported only now."""
+        if not isinstance(self.run, str):
+            return self.run
         module, _, function = self.run.partition(":")
         run: Callable[[ParsedOptions], int | None] = getattr(
             import_module(f"corefeval.cli.{module}"), function
