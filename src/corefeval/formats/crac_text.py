@@ -52,8 +52,10 @@ class _Line:
         """Read a word with its marks."""
         marked = _MARKED.fullmatch(cell) if "|" in cell else None
         if marked is None:
-            self.words.append(_plain(cell))
-            self.doubtful += _looks_marked(cell)
+            barred = _BARRED.fullmatch(cell) if cell.endswith("|") else None
+            self.words.append(cell if barred is None else barred[1])
+            before, _, behind = cell.rpartition("|")
+            self.doubtful += bool(before) and ("[" in behind or "]" in behind)
             return
         self.words.append(marked[1])
         marks = marked[2].split(",")
@@ -115,9 +117,7 @@ def read_crac_text(source: Source, *, name: str = "") -> Corpus:
     builder = CorpusBuilder(name=name, source=source.file, names_hold=True)
     documents = _documents(source.text)
     if not documents:
-        raise InputError(
-            "there is no document", file=source.file, expected="a line of words for each document"
-        )
+        raise source.error("there is no document", expected="a line of words for each document")
     doubtful = 0
     taken = {DocumentId.parse(title) for _, title, _ in documents if title}
     for count, (number, title, text) in enumerate(documents, start=1):
@@ -156,18 +156,6 @@ def _documents(text: str) -> list[tuple[int, str, str]]:
                 _, title, _ = documents.pop()
             documents.append((number, title, line))
     return documents
-
-
-def _plain(cell: str) -> str:
-    """A word without marks: one bar less where its end looks like marks."""
-    barred = _BARRED.fullmatch(cell) if cell.endswith("|") else None
-    return barred[1] if barred is not None else cell
-
-
-def _looks_marked(cell: str) -> bool:
-    """Whether a word without marks seems to have some that cannot be read."""
-    before, _, behind = cell.rpartition("|")
-    return bool(before) and ("[" in behind or "]" in behind)
 
 
 def write_crac_text(corpus: Corpus) -> Written:
@@ -209,7 +197,10 @@ def _carry_words(document: Document, counts: Counter[str]) -> list[str]:
 
 
 def _mark_line(document: Document, words: list[str], counts: Counter[str]) -> str:
-    names = _names(document, counts)
+    if document.corpus.names is None:
+        names = {entity.index: f"e{n}" for n, entity in enumerate(document.entities, start=1)}
+    else:
+        names = name_entities(document, _SAFE_NAME, counts, "e{}", 1)
     mentions, crossing = nested_mentions(document.mentions)
     counts["crossing-mentions"] += crossing
     closing, opening = bracket_mentions(mentions, names, "[]")
@@ -224,10 +215,3 @@ def _mark_line(document: Document, words: list[str], counts: Counter[str]) -> st
     line = " ".join(cells)
     # A blank before them keeps words from being read as a comment.
     return f" {line}" if _COMMENT.match(line) or _NEW_DOCUMENT.fullmatch(line) else line
-
-
-def _names(document: Document, counts: Counter[str]) -> dict[int, str]:
-    """Entity names that can be marks, by entity: those of the corpus, or numbers."""
-    if document.corpus.names is None:
-        return {entity.index: f"e{n}" for n, entity in enumerate(document.entities, start=1)}
-    return name_entities(document, _SAFE_NAME, counts, "e{}", 1)

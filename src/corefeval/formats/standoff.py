@@ -166,12 +166,6 @@ def kind_and_class(type: str, *, kinds: bool = False) -> tuple[str, str]:
     return (type, "") if kinds else ("", type)
 
 
-def _join(kind: str, entity_class: str) -> str:
-    """The type of a kind and a class, or the class alone where the kind could not be read again."""
-    parts = (kind if kind in _KINDS else "", entity_class)
-    return "_".join(filter(None, parts))
-
-
 def make_types(document: Document, counts: Counter[str]) -> list[str]:
     """A type for each mention, of its kind and its class where these can be told apart again.
 
@@ -179,7 +173,9 @@ def make_types(document: Document, counts: Counter[str]) -> list[str]:
     """
     kinds = feature_values(document, "mention_type")
     classes = feature_values(document, "entity_type")
-    joined = list(map(_join, kinds, classes))
+    # A kind that could not be read again is left out.
+    pairs = zip(kinds, classes, strict=True)
+    joined = ["_".join(filter(None, (k if k in _KINDS else "", c))) for k, c in pairs]
     types = [
         _UNSAFE_TYPE.sub("_", text.encode(errors="backslashreplace").decode()) or _UNTYPED
         for text in joined
@@ -221,8 +217,11 @@ def file_stems(documents: Sequence[DocumentId]) -> tuple[list[str], int]:
         taken.add(stem.casefold())
         given_back.add(document_id(stem))
         stems[index] = stem
-    spelled = zip(stems, documents, strict=True)
-    return stems, sum(not _gives_back(stem, identifier) for stem, identifier in spelled)
+    lost = sum(
+        document_id(stem) not in (identifier, DocumentId(_with_part(identifier)))
+        for stem, identifier in zip(stems, documents, strict=True)
+    )
+    return stems, lost
 
 
 def document_id(stem: str) -> DocumentId:
@@ -276,7 +275,3 @@ def _escape_all(text: str) -> str:
 def _with_part(identifier: DocumentId) -> str:
     name, part = identifier
     return str(name) if part is None else f"{name}_{part}"
-
-
-def _gives_back(stem: str, identifier: DocumentId) -> bool:
-    return document_id(stem) in (identifier, DocumentId(_with_part(identifier)))

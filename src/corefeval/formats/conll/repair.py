@@ -32,10 +32,9 @@ CELL_EXAMPLES = "‘-’, ‘_’, nothing, or brackets such as ‘(12’, ‘12
 
 def repeated_document(source: Source, identifier: DocumentId, first: int, again: int) -> InputError:
     """An error about two documents with one id; their first lines are counted from 0."""
-    return InputError(
+    return source.error(
         f"document {excerpt(str(identifier))} appears twice",
-        file=source.file,
-        line=source.line(again),
+        source.line(again),
         found=f"a second ‘#begin document’ for it (the first is on line {source.line(first)})",
         expected="one document for each id and part",
         fix="rename or remove one of the two, or number them with ‘part’",
@@ -44,9 +43,8 @@ def repeated_document(source: Source, identifier: DocumentId, first: int, again:
 
 def no_document(source: Source) -> InputError:
     """An error about a file without documents and tokens."""
-    return InputError(
+    return source.error(
         "there is no document in the file",
-        file=source.file,
         expected="‘#begin document (id); part 000’ and a line for each token",
         fix="check that this is the right file, and its format",
     )
@@ -54,10 +52,9 @@ def no_document(source: Source) -> InputError:
 
 def control_character(source: Source, line: int, text: bytes) -> InputError:
     """An error about a line (counted from 0) with a control character."""
-    return InputError(
+    return source.error(
         "a control character, which would shift the columns of its line",
-        file=source.file,
-        line=source.line(line),
+        source.line(line),
         found=excerpt(text.decode(source.encoding, "replace").strip(" \r")),
         expected="text: no NUL, nor any other byte below the tab",
         fix="remove the character, or name the file's encoding with --encoding / encoding=…",
@@ -66,10 +63,9 @@ def control_character(source: Source, line: int, text: bytes) -> InputError:
 
 def stray_token(source: Source, line: int, text: bytes) -> InputError:
     """An error about a token outside of documents, on a line (counted from 0) of this text."""
-    return InputError(
+    return source.error(
         "a token outside any document",
-        file=source.file,
-        line=source.line(line),
+        source.line(line),
         found=excerpt(text.decode(source.encoding, "replace").strip()),
         expected="tokens only between ‘#begin document (id); part 000’ and ‘#end document’",
         fix="put the document's first line before its tokens, or check the format of the file",
@@ -78,20 +74,18 @@ def stray_token(source: Source, line: int, text: bytes) -> InputError:
 
 def no_coreference_cell(tokens: ConllLines, token: int) -> InputError:
     """An error about a token line whose last cell is no coreference, or its only cell."""
-    cells = tokens.cells(token)
+    cells, line = tokens.cells(token), tokens.find_line(token)
     if len(cells) == 1 and is_coreference(cells[0].encode()):
-        return InputError(
+        return tokens.origin.error(
             "there is coreference, but no token",
-            file=tokens.origin.file,
-            line=tokens.origin.line(tokens.line_number[token]),
+            line,
             found=excerpt(cells[0]) + " as the only column",
             expected="two columns or more, coreference in the last",
             fix="put the token before its coreference",
         )
-    return InputError(
+    return tokens.origin.error(
         "the last column is not a coreference column",
-        file=tokens.origin.file,
-        line=tokens.origin.line(tokens.line_number[token]),
+        line,
         found=excerpt(cells[-1]) + (" as the only column" if len(cells) == 1 else ""),
         expected=CELL_EXAMPLES,
         fix="coreference must be the last column of every token line",
@@ -126,7 +120,7 @@ def unmatched_bracket(
     text = bracket_text(source, brackets, row)
     identifier = text[1:] if opens else text[:-1]
     where = excerpt(str(document_of(outline, tokens, int(token[row]))))
-    return InputError(
+    return source.error(
         f"a mention of entity {excerpt(identifier)} in document {where} never "
         + ("closes" if opens else "opens")
         + (
@@ -134,8 +128,7 @@ def unmatched_bracket(
             if n_hidden
             else ""
         ),
-        file=source.file,
-        line=source.line(tokens.line_number[token[row]]),
+        tokens.find_line(int(token[row])),
         found=excerpt(text),
         expected=excerpt(f"{identifier})" if opens else f"({identifier}")
         + (" on this line or a later one" if opens else " on this line or an earlier one"),

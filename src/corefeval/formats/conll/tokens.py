@@ -33,9 +33,7 @@ from corefeval.model.categories import Categories
 from corefeval.model.tokens import Rows, Sentences, Tokens, TokenTable, rows_of_tokens
 
 _ROWS_AT_ONCE = 1 << 15
-_WIDE, _NARROW = 64, 32
-_MAX_WINDOWS = 64
-_ONE = np.uint64(1)
+_WIDE, _WINDOW = 64, 32  # bytes that are compared at once
 _DASHES = ord("-") ^ ord("_")
 
 
@@ -53,17 +51,6 @@ def _run(rows: Rows) -> IntArray | slice:
 
 def _is_blank(characters: ByteArray) -> BoolArray:
     return characters <= BLANK_BYTE
-
-
-def word_of(lines: ConllLines, row: int) -> bytes:
-    """The word of one line; nothing where the line has too few cells."""
-    line = lines.origin.data[lines.line_start[row] : lines.line_end[row]].tobytes()
-    before = _cells_before_word(lines)
-    return b"".join(split_cells(line)[before : before + 1])
-
-
-def _cells_before_word(lines: ConllLines) -> int:
-    return lines.layout.numbers["word"] - 1
 
 
 def _surely_equal(
@@ -104,59 +91,24 @@ def _equal_words(
     lines: ConllLines, rows: IntArray, response: ConllLines, response_rows: IntArray
 ) -> BoolArray:
     """Whether each pair of lines has the same word."""
-    equal: BoolArray = np.zeros(rows.size, dtype=np.bool_)
-    if min(lines.origin.data.size, response.origin.data.size) >= _WIDE:
-        left, left_found = _word_starts(lines, rows)
-        right, right_found = _word_starts(response, response_rows)
-        key_bytes = bytes_at(lines.origin.data, left, _NARROW)
-        response_bytes = bytes_at(response.origin.data, right, _NARROW)
-        end = lowest_place(bits(key_bytes <= BLANK_BYTE, _NARROW))
-        response_end = lowest_place(bits(response_bytes <= BLANK_BYTE, _NARROW))
-        first_difference = lowest_place(bits(key_bytes != response_bytes, _NARROW))
-        equal = left_found & right_found & (end == response_end) & (end < _NARROW)
-        equal &= first_difference >= end
-    # What did not fit into the windows, or stands too near the end of the file for one.
-    for index in np.flatnonzero(~equal).tolist():
-        equal[index] = word_of(lines, int(rows[index])) == word_of(
-            response, int(response_rows[index])
-        )
-        if not equal[index]:
-            break
+    left, left_end = lines.cell_bounds(lines.layout.numbers["word"], rows)
+    right, right_end = response.cell_bounds(response.layout.numbers["word"], response_rows)
+    length = left_end - left
+    data, response_data = lines.origin.data, response.origin.data
+    equal: BoolArray = length == right_end - right
+    # Long words, and those near the end of a file, do not fit into a window.
+    fits = (length <= _WINDOW) & (left <= data.size - _WINDOW)
+    fits &= right <= response_data.size - _WINDOW
+    (short,) = (equal & fits).nonzero()
+    if short.size:
+        key_bytes = bytes_at(data, left[short], _WINDOW)
+        response_bytes = bytes_at(response_data, right[short], _WINDOW)
+        differing = lowest_place(bits(key_bytes != response_bytes, _WINDOW))
+        equal[short] = differing >= length[short]
+    for index in (equal & ~fits).nonzero()[0].tolist():
+        word_bytes = data[left[index] : left_end[index]]
+        equal[index] = np.array_equal(word_bytes, response_data[right[index] : right_end[index]])
     return equal
-
-
-def _word_starts(lines: ConllLines, rows: IntArray) -> tuple[IntArray, BoolArray]:
-    """Where each line's word starts, and whether it was found there."""
-    data, window, limit = lines.origin.data, lines.line_start[rows], lines.line_end[rows]
-    last_window = data.size - _WIDE
-    blank = bits(bytes_at(data, np.minimum(window, last_window), _WIDE) <= BLANK_BYTE, _WIDE)
-    starts = ~blank & (blank << _ONE | _ONE)
-    nth, before = starts, _cells_before_word(lines)
-    for _ in range(before):
-        nth = nth & (nth - _ONE)
-    word = window + lowest_place(nth)
-    is_found = (nth != 0) & (word < limit) & (window <= last_window)
-    # Long names push the word out of the window: go on behind it, knowing what was passed there.
-    missing = before - np.bitwise_count(starts).astype(np.int64)
-    active = np.flatnonzero(~is_found & (missing >= 0) & (window + _WIDE < limit))
-    after_blank = blank >> np.uint64(_WIDE - 1)
-    for _ in range(_MAX_WINDOWS):
-        active = active[window[active] + _WIDE < np.minimum(limit[active], last_window)]
-        if not active.size:
-            break
-        window[active] += _WIDE
-        blank = bits(bytes_at(data, window[active], _WIDE) <= BLANK_BYTE, _WIDE)
-        starts = ~blank & (blank << _ONE | after_blank[active])
-        ahead = np.bitwise_count(starts)
-        for passed in range(before):
-            starts = np.where(missing[active] > passed, starts & (starts - _ONE), starts)
-        word[active] = window[active] + lowest_place(starts)
-        is_found[active] = (ahead > missing[active]) & (word[active] < limit[active])
-        missing[active] -= ahead
-        after_blank[active] = blank >> np.uint64(_WIDE - 1)
-        active = active[~is_found[active]]
-    is_found &= word <= data.size - _NARROW
-    return np.where(is_found, word, 0), is_found
 
 
 _SAMPLE = 20
@@ -258,22 +210,25 @@ class ConllLines:
         return None
 
     def read_column(self, number: int, rows: IntArray) -> Categories:
-        """The cells of a column, counted from 1, on some lines; nothing on shorter lines.
-
-        Cells are separated by runs of blanks. A line begins behind a newline, which is a blank too,
-        so that a cell begins wherever a run of blanks ends.
-        """
-        blanks = self.blanks
-
-        def bounds(piece: slice) -> tuple[IntArray, IntArray]:
-            line_start, limit = self.line_start[rows[piece]], self.line_end[rows[piece]]
-            start = nth_set(blanks.ends_of_runs, line_start, limit, number - 1)
-            return start, nth_set(blanks.after, start, limit, 0)
+        """The cells of a column, counted from 1, on some lines; nothing on shorter lines."""
 
         def decode(texts: list[bytes], cells: list[int]) -> list[str]:
             return self.origin.decode_all(texts, lambda n: self.line_number[rows[cells[n]]])
 
+        def bounds(piece: slice) -> tuple[IntArray, IntArray]:
+            return self.cell_bounds(number, rows[piece])
+
         return coded_cells(self.origin.data, rows.size, bounds, decode)
+
+    def cell_bounds(self, number: int, rows: IntArray) -> tuple[IntArray, IntArray]:
+        """Where the cells of a column, counted from 1, start and end; empty on shorter lines.
+
+        Cells are separated by runs of blanks. A line begins behind a newline, which is a blank too,
+        so that a cell begins wherever a run of blanks ends.
+        """
+        limit = self.line_end[rows]
+        start = nth_set(self.blanks.ends_of_runs, self.line_start[rows], limit, number - 1)
+        return start, nth_set(self.blanks.after, start, limit, 0)
 
     def cells(self, row: int, *, coreference: bool = True) -> list[str]:
         """The cells of a line as text, with or without that of coreference."""

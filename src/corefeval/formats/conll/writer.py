@@ -128,17 +128,14 @@ def _made_up_rows(
     identifier = re.sub(r"[\x00-\x08\s]|^#", "_", str(document.id.name)) or "-"
     part = str(document.id.part or 0)
     last = max((COLUMNS[name] for name in columns if name in COLUMNS), default=3)
+    bounds = pairwise((*sentence_starts, n_tokens))
+    numbers = [str(number) for start, end in bounds for number in range(end - start)]
     nothing = ["-"] * n_tokens
     blocks = [columns.get(name, nothing) for name, number in COLUMNS.items() if 3 < number <= last]
     return [
         [identifier, part, number, *(unbroken_word(block[position]) for block in blocks)]
-        for position, number in enumerate(_numbers(n_tokens, sentence_starts))
+        for position, number in enumerate(numbers)
     ]
-
-
-def _numbers(n_tokens: int, sentence_starts: list[int]) -> list[str]:
-    bounds = [*sentence_starts, n_tokens]
-    return [str(number) for start, end in pairwise(bounds) for number in range(end - start)]
 
 
 def _cells(document: Document, mentions: list[Mention], counts: Counter[str]) -> dict[int, str]:

@@ -61,7 +61,7 @@ def read_conllu(source: Source, *, name: str = "", oddities: list[Oddity] | None
         end=mentions.end - documents.first[document],
         head=LazyArray(partial(_heads, documents, headers, mentions)) if has_heads else None,
         features=LazyColumns(partial(_fields, headers, mentions)),
-        gaps=mentions.gaps - np.outer(_gap_shift(documents, mentions), [0, 1, 1]),
+        gaps=mentions.gaps - np.outer(documents.first[document[mentions.gaps[:, 0]]], [0, 1, 1]),
         tokens=lines.tokens(),
         name=name or source.file,
     )
@@ -78,10 +78,6 @@ def _fields(headers: Sequence[Header], mentions: Mentions) -> dict[str, NDArray[
     """The fields of the brackets as features of mentions."""
     pairs = zip(mentions.document.tolist(), mentions.text, strict=True)
     return tabulate([headers[index].values(text) for index, text in pairs])
-
-
-def _gap_shift(documents: Documents, mentions: Mentions) -> IntArray:
-    return documents.first[mentions.document[mentions.gaps[:, 0]]]
 
 
 def _heads(documents: Documents, headers: Sequence[Header], mentions: Mentions) -> IntArray:

@@ -89,7 +89,9 @@ def scan_lines(source: Source) -> Scan:
     new_sentence = np.ones(content.size, dtype=np.bool_)
     new_sentence[content > 0] = ~is_content[content[content > 0] - 1]
     is_token = ~is_range
-    new_sentence = _carry_to_tokens(new_sentence, is_token)
+    # Behind the line of a multi-word token, its first word begins the sentence.
+    sentence = np.cumsum(new_sentence)[is_token]
+    new_sentence = np.diff(sentence, prepend=0) > 0
     empty = is_empty[is_token]
     return Scan(
         data=data,
@@ -117,12 +119,6 @@ def line_bounds(data: ByteArray) -> tuple[IntArray, IntArray]:
         if data[start[line] : end[line]].tobytes().isspace():
             end[line] = start[line]
     return start, end
-
-
-def _carry_to_tokens(new_sentence: BoolArray, is_token: BoolArray) -> BoolArray:
-    """Which tokens begin a sentence: behind the line of a multi-word token, its first word."""
-    sentence = np.cumsum(new_sentence)[is_token]
-    return np.concatenate((np.ones(min(sentence.size, 1), np.bool_), np.diff(sentence) > 0))
 
 
 def _find_misnumbered(number: IntArray, empty: BoolArray, new_sentence: BoolArray) -> IntArray:

@@ -90,20 +90,15 @@ class _DocumentWriter:
         marks = self._marks()
         header = ["eid", *self.fields, *(["head"] if self.has_heads else [])]
         lines = [f"# newdoc id = {self.name}", f"# global.Entity = {'-'.join(header)}"]
-        lines += [
-            f"# meta::{key} = {_line(value)}" for key, value in self.document.metadata.items()
-        ]
+        metadata, comments = make_comments(self.document)
+        lines += metadata
         rows, starts = self._rows(), self._sentence_starts()
         place = self._place_in_file()
         ranges = {} if place is None else place[0].multiword_lines(*place[1:])
-        comments = self.document.sentence_metadata
         for position, row in enumerate(rows):
             if position in starts:
                 lines += [""] if position else []
-                number = starts[position]
-                sentence_comments = comments[number] if number < len(comments) else {}
-                lines += [f"# {key} = {_line(value)}" if value else f"# {key}"
-                          for key, value in sentence_comments.items()]  # fmt: skip
+                lines += comments.get(starts[position], [])
             lines += ranges.get(position, [])
             misc = without_coreference(row[9])
             row[9] = "|".join(marks.get(position, []) + ([misc] if misc else [])) or "_"
@@ -227,6 +222,18 @@ class _DocumentWriter:
             kind: {position: ",".join(dict.fromkeys(texts)) for position, texts in places.items()}
             for kind, places in values.items()
         }
+
+
+def make_comments(document: Document) -> tuple[list[str], dict[int, list[str]]]:
+    """The lines about a document, and those about its sentences by their numbers."""
+    metadata = [f"# meta::{key} = {_line(value)}" for key, value in document.metadata.items()]
+    sentences = {
+        number: [
+            f"# {key} = {_line(value)}" if value else f"# {key}" for key, value in said.items()
+        ]
+        for number, said in enumerate(document.sentence_metadata)
+    }
+    return metadata, sentences
 
 
 def _in_one_sentence(corpus: Corpus) -> BoolArray:

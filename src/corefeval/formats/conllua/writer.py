@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from corefeval.formats.conllu.scan import without_coreference
 from corefeval.formats.conllu.tokens import COLUMNS as TOKEN_COLUMNS
+from corefeval.formats.conllu.writer import make_comments
 from corefeval.formats.conllua import COLUMNS, means_else, renumber
 from corefeval.formats.declarations import Written
 from corefeval.formats.losses import (
@@ -101,14 +102,9 @@ class _DocumentWriter:
             cells[column] = self._brackets(markables)
         cells["BRIDGING"] = self._bridging()
         cells |= self._statements()
-        lines = [f"# meta::{k} = {' '.join(v.split())}" for k, v in self.document.metadata.items()]
-        comments = self.document.sentence_metadata
+        lines, comments = make_comments(self.document)
         for number, (start, end) in enumerate(self.sentences):
-            sentence_comments = comments[number] if number < len(comments) else {}
-            lines += [
-                f"# {key} = {' '.join(value.split())}" if value else f"# {key}"
-                for key, value in sentence_comments.items()
-            ]
+            lines += comments.get(number, [])
             for position in range(start, end):
                 marks = (column.get(position, "_") for column in cells.values())
                 lines.append("\t".join((*rows[position], *marks)))
