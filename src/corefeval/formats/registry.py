@@ -246,7 +246,7 @@ _DECLARED = (
         "CRAC's plain text: words followed by |[e1, |e1] or |[e1]",
         "crac_text:read_crac_text",
         "crac_text:write_crac_text",
-        sign=rb"(?<=\S)\|(\[[^\s\[\],|]+\]?|[^\s\[\],|]+\])(,\S+)?(?=\s|$)",
+        sign=rb"\|(?<=\S\|)(\[[^\s\[\],|]+\]?|[^\s\[\],|]+\])(,\S+)?(?=\s|$)",
         looks_like=is_plain_text,
         title="CRAC plain text",
         columns=("empty",),
