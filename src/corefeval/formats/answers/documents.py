@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from corefeval.diagnostics import InputError
-from corefeval.formats.answers.alignment import SEED, grams_of
-from corefeval.formats.answers.table import Likeness
+from corefeval.formats.answers.placing import SEED
 from corefeval.formats.answers.text import ATOM, Atoms, Vocabulary, atoms_of_tokens
 from corefeval.model import Corpus, DocumentId
-from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.arrays import IntArray
 from corefeval.model.ledger import Span
 from corefeval.model.text_tokens import text_of
+from corefeval.texts import hash_runs
 
 _LEAST_SHARE = 0.2  # of a document's seeds that an answer must have to be taken for it
 
@@ -28,7 +28,6 @@ class KeyDocument:
     identifier: str
     words: Sequence[str]
     atoms: Atoms
-    breaks: BoolArray
     sentence_of: IntArray
     bounds: tuple[IntArray, IntArray]  # where each word begins and ends in the corpus' positions
     spans: dict[Span, int]  # the key's own mentions and their entities
@@ -52,7 +51,6 @@ class KeyTexts:
             )
         self.key = key
         self.vocabulary = Vocabulary()
-        self.likeness = Likeness(self.vocabulary)
         self.identifiers = [str(identifier) for identifier in key.documents]
         self._documents: dict[int, KeyDocument] = {}
 
@@ -100,9 +98,6 @@ class KeyTexts:
         atoms = atoms_of_tokens(words, empty, self.vocabulary)
         first = np.zeros(len(words) + 1, dtype=np.bool_)
         first[[0, *starts]] = True
-        breaks = np.ones(len(atoms) + 1, dtype=np.bool_)
-        edge = np.diff(atoms.start, prepend=-1) != 0
-        breaks[:-1] = first[atoms.start] & edge
         rows = range(*self.key.mention_offsets[index : index + 2].tolist())
         spans: dict[Span, int] = {}
         if self.key.mention_start is not None and self.key.mention_end is not None:
@@ -113,19 +108,17 @@ class KeyTexts:
             entity = self.key.mention_entity[rows.start : rows.stop].tolist()
             spans = {(s, e): n for s, e, n in zip(start, end, entity, strict=True)}
         sentence = np.maximum(np.cumsum(first[: len(words)]) - 1, 0)
-        return KeyDocument(
-            index, self.identifiers[index], words, atoms, breaks, sentence, bounds, spans
-        )
+        return KeyDocument(index, self.identifiers[index], words, atoms, sentence, bounds, spans)
 
     def find_by_text(self, text: Atoms, among: Iterable[int]) -> list[tuple[int, int, int]]:
         """Documents that a text has much of: number, and the atoms from the first to the last seed.
 
         They come in the order of the text.
         """
-        text_seeds = grams_of(text.numbers, SEED)
+        text_seeds = hash_runs(text.numbers, SEED)
         candidates = []
         for index in among:
-            document_seeds = np.unique(grams_of(self.document(index).atoms.numbers, SEED))
+            document_seeds = np.unique(hash_runs(self.document(index).atoms.numbers, SEED))
             if not document_seeds.size or not text_seeds.size:
                 continue
             spot = np.minimum(np.searchsorted(document_seeds, text_seeds), document_seeds.size - 1)

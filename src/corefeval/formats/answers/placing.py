@@ -6,13 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from rapidfuzz.distance import LCSseq
+from rapidfuzz.process import cpdist
 
-from corefeval.formats.answers.alignment import Laid
-from corefeval.formats.answers.table import DIFFERENT, EQUAL
 from corefeval.formats.answers.tags import Tagged
 from corefeval.formats.answers.text import ZERO, Atoms, Vocabulary
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.texts import align_tokens, hash_runs
 
+SEED = 6  # atoms in a row that tell a text
+EQUAL, SIMILAR, DIFFERENT = 1, 2, 3
+_ALIKE = 0.6  # the share of the letters of a word that a word it is laid upon must have
 _NEAR = 8  # atoms: how far off a zero may stand
 
 
@@ -28,6 +32,61 @@ class Placement:
     def is_placed(self) -> bool:
         """Whether it has tokens."""
         return self.start >= 0
+
+
+@dataclass(slots=True)
+class Laid:
+    """For each atom of the answer its first and last atom of the key, −1 for none, and its kind."""
+
+    to_key: IntArray
+    last: IntArray
+    kind: IntArray
+
+
+def lay(answer: IntArray, key: IntArray, words: Sequence[str]) -> Laid:
+    """Lay the atoms of an answer upon those of a key, both as numbers of `words`.
+
+    What an answer says again and again, unlike the key, is laid once.
+    """
+    kept = np.flatnonzero(~_find_loops(answer, key))
+    atoms, key_atoms = ([words[number] for number in side] for side in (answer[kept], key))
+    aligned = align_tokens(atoms, key_atoms)
+    pairs = aligned.pieces.tolist()
+    common = cpdist(
+        [atoms[row] for row, _ in pairs],
+        [key_atoms[column] for _, column in pairs],
+        scorer=LCSseq.similarity,
+    )
+    shorter = [min(len(atoms[row]), len(key_atoms[column])) for row, column in pairs]
+    is_own = ~aligned.is_alike | (common >= _ALIKE * np.array(shorter))
+    rows, columns = kept[aligned.pieces[is_own, 0]], aligned.pieces[is_own, 1]
+    to_key, last, kind = (np.full(answer.size, empty, dtype=np.int64) for empty in (-1, -1, 0))
+    to_key[rows[::-1]], last[rows] = columns[::-1], columns
+    kind[rows] = np.where(aligned.is_alike[is_own], SIMILAR, DIFFERENT)
+    kind[rows[answer[rows] == key[columns]]] = EQUAL
+    return Laid(to_key, last, kind)
+
+
+def _find_loops(answer: IntArray, key: IntArray) -> BoolArray:
+    """Which atoms of an answer belong to a loop: they repeat what comes before, unlike the key.
+
+    A seed that comes back at a distance and goes on to do so over that distance is a loop, unless
+    the key has the seed before it too, in which one copy ends and the next one begins.
+    """
+    is_loop = np.zeros(answer.size, dtype=np.bool_)
+    seeds = hash_runs(answer, SEED)
+    order = np.argsort(seeds, kind="stable")
+    is_repeat = seeds[order[1:]] == seeds[order[:-1]]
+    distance = np.zeros(seeds.size, dtype=np.int64)  # from the same seed before; 0 for none
+    distance[order[1:][is_repeat]] = (order[1:] - order[:-1])[is_repeat]
+    edges = np.flatnonzero(np.diff(distance, prepend=-1, append=-1))
+    low, high = edges[:-1], edges[1:]
+    period = distance[low]
+    long = np.flatnonzero((period > 0) & (period <= high - low + SEED) & (low > 0))
+    new = long[~np.isin(seeds[low[long] - 1], hash_runs(key, SEED))]
+    for run in new.tolist():
+        is_loop[low[run] : high[run] + SEED - 1] = True
+    return is_loop
 
 
 class Projector:
@@ -83,7 +142,7 @@ class Projector:
         kinds = self.laid.kind[low:high]
         placed = int((inside >= 0).sum())
         sure = int(((inside >= 0) & (kinds < DIFFERENT)).sum())
-        start, end = int(to_key[p]), int(to_key[q]) + 1
+        start, end = int(to_key[p]), int(self.laid.last[q]) + 1
         if p > low:
             start -= self._room_before(low, p)
         if q < high - 1:
@@ -116,7 +175,8 @@ class Projector:
     def _room_before(self, low: int, p: int) -> int:
         """How many free atoms of the key before the first placed one belong to the mention."""
         before = int(self.last[low - 1]) if low else -1
-        hole = int(self.laid.to_key[p]) - (int(self.laid.to_key[before]) + 1 if before >= 0 else 0)
+        free = int(self.laid.last[before]) + 1 if before >= 0 else 0
+        hole = max(int(self.laid.to_key[p]) - free, 0)
         return (
             hole
             if before == low - 1 and before >= 0 and hole <= 2 * (p - low)
@@ -128,7 +188,7 @@ class Projector:
         size = self.laid.to_key.size
         behind = int(self.next[high]) if high < size else size
         limit = int(self.laid.to_key[behind]) if behind < size else len(self.key)
-        hole = limit - int(self.laid.to_key[q]) - 1
+        hole = max(limit - int(self.laid.last[q]) - 1, 0)
         unplaced = high - 1 - q
         return (
             hole
@@ -141,7 +201,7 @@ class Projector:
         to_key, size = self.laid.to_key, self.laid.to_key.size
         before = int(self.last[low - 1]) if low else -1
         behind = int(self.next[high]) if high < size else size
-        start = int(to_key[before]) + 1 if before >= 0 else 0
+        start = int(self.laid.last[before]) + 1 if before >= 0 else 0
         end = int(to_key[behind]) if behind < size else len(self.key)
         if high - low == 1 and self.answer.numbers[low] == self.zero:
             return self._nearest_zero(start, end)

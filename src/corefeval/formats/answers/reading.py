@@ -10,16 +10,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from corefeval.diagnostics import InputError, UsageError, excerpt
-from corefeval.formats.answers.alignment import Laid, align
 from corefeval.formats.answers.conventions import CONVENTIONS
 from corefeval.formats.answers.documents import KeyDocument, KeyTexts
 from corefeval.formats.answers.json_lists import Listed, read_json
 from corefeval.formats.answers.ledgers import Remarks, notices_of
 from corefeval.formats.answers.lists import list_counts, read_lines, read_links, read_questions
-from corefeval.formats.answers.placing import Projector
+from corefeval.formats.answers.placing import EQUAL, Laid, Projector, lay
 from corefeval.formats.answers.records import Answer, answers_of, join_pieces
 from corefeval.formats.answers.strings import Chooser, KeyText
-from corefeval.formats.answers.table import EQUAL
 from corefeval.formats.answers.tags import TaggedText
 from corefeval.formats.answers.text import Atoms, atoms_of_text, clean, fold_text
 from corefeval.model import Corpus, select_tokens
@@ -124,7 +122,7 @@ class AnswerReader:
         cuts, key_numbers = parsed.cuts, document.atoms.numbers
         known_numbers = set(key_numbers.tolist()) if cuts else set[int]()
         atoms = atoms_of_text(parsed.text, self.texts.vocabulary, cuts, known_numbers)
-        laid = align(atoms.numbers, key_numbers, document.breaks, self.texts.likeness)
+        laid = lay(atoms.numbers, key_numbers, self.texts.vocabulary.words)
         places = Projector(atoms, document.atoms, laid, self.texts.vocabulary).place(
             parsed.mentions
         )
@@ -145,7 +143,7 @@ class AnswerReader:
         page = Page(document, Coverage(document.identifier, convention, size, reached=size))
         vocabulary = self.texts.vocabulary
         text = KeyText(document.words, document.atoms, vocabulary, document.sentence_of)
-        chooser = Chooser(text, listed, self.occurrences, self.texts.likeness)
+        chooser = Chooser(text, listed, self.occurrences)
         chosen = chooser.choose()
         self.unswept += [] if chooser.is_swept else [document.identifier]
         for mention, places in zip(listed, chosen, strict=True):

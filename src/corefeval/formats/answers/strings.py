@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
+from rapidfuzz.distance import Indel
+from rapidfuzz.process import cdist, cpdist
 
 from corefeval.formats.answers.json_lists import Listed
 from corefeval.formats.answers.placing import Placement
 from corefeval.formats.answers.sweep import ListedString, Place, sweep
-from corefeval.formats.answers.table import Likeness
 from corefeval.formats.answers.text import ATOM, Atoms, Vocabulary
 from corefeval.model.arrays import IntArray
 
@@ -75,39 +76,44 @@ class KeyText:
         """Atoms as whole tokens."""
         return int(self.atoms.start[atom]), int(self.atoms.start[atom + length - 1]) + 1
 
-    def find_similar(self, numbers: Sequence[int], likeness: Likeness) -> list[tuple[int, int]]:
+    def find_similar(self, numbers: Sequence[int]) -> list[tuple[int, int]]:
         """Where the key has words much like these, the likest place first: atom and length."""
-        if not numbers or len(numbers) > 60:
+        length, words = len(numbers), self.vocabulary.words
+        if not numbers or length > 60:
             return []
-        length = len(numbers)
-        words_in_key = [
-            (i, n) for i, n in enumerate(numbers) if n in self.by_number and likeness.is_word[n]
-        ]
-        if words_in_key:
-            shift, number = min(words_in_key, key=lambda indexed: self.by_number[indexed[1]].size)
-            starts = self.by_number[number][:200] - shift
-        else:
-            longest = max(range(length), key=lambda i: len(self.vocabulary.words[numbers[i]]))
-            candidates = np.array(list(self.by_number), dtype=np.int64)
-            candidates = candidates[likeness.is_word[candidates]]
-            if not candidates.size or not likeness.is_word[numbers[longest]]:
-                return []
-            alike = likeness.compare(np.full(candidates.size, numbers[longest]), candidates)
-            best = candidates[alike >= _ALIKE][:20]
-            if not best.size:
-                return []
-            starts = np.concatenate([self.by_number[n] for n in best.tolist()])[:200] - longest
+        starts = self._similar_starts(numbers)
         starts = starts[(starts >= 0) & (starts + length <= len(self.atoms))]
         if not starts.size:
             return []
         key_numbers = self.atoms.numbers[starts[:, None] + np.arange(length)]
-        string_numbers = np.broadcast_to(np.array(numbers), key_numbers.shape)
-        alike = likeness.compare(string_numbers.ravel(), key_numbers.ravel()).reshape(
-            key_numbers.shape
-        )
+        alike = cpdist(
+            [words[number] for number in numbers] * starts.size,
+            [words[number] for number in key_numbers.ravel().tolist()],
+            scorer=Indel.normalized_similarity,
+        ).reshape(key_numbers.shape)
         mean = alike.mean(1)
         good = np.flatnonzero((mean >= _ALIKE) & (alike.min(1) >= 0.4))
         return [(int(starts[i]), length) for i in good[np.argsort(-mean[good], kind="stable")]]
+
+    def _similar_starts(self, numbers: Sequence[int]) -> IntArray:
+        """Where words like these may begin in the key, by the rarest of them or by the longest."""
+        words = self.vocabulary.words
+        in_key = [i for i, n in enumerate(numbers) if n in self.by_number and words[n].isalnum()]
+        if in_key:
+            shift = min(in_key, key=lambda i: self.by_number[numbers[i]].size)
+            return self.by_number[numbers[shift]][:200] - shift
+        shift = max(range(len(numbers)), key=lambda i: len(words[numbers[i]]))
+        candidates = [number for number in self.by_number if words[number].isalnum()]
+        if not candidates or not words[numbers[shift]].isalnum():
+            return np.empty(0, dtype=np.int64)
+        alike = cdist(
+            [words[numbers[shift]]],
+            [words[number] for number in candidates],
+            scorer=Indel.normalized_similarity,
+        )
+        best = [candidates[index] for index in np.flatnonzero(alike[0] >= _ALIKE)[:20]]
+        places = [self.by_number[number] for number in best]
+        return np.concatenate([np.empty(0, dtype=np.int64), *places])[:200] - shift
 
 
 @dataclass(slots=True)
@@ -127,10 +133,8 @@ class _Item:
 class Chooser:
     """Places for all mentions that were listed for a document."""
 
-    def __init__(
-        self, key: KeyText, mentions: Sequence[Listed], occurrences: str, likeness: Likeness
-    ) -> None:
-        self.key, self.occurrences, self.likeness = key, occurrences, likeness
+    def __init__(self, key: KeyText, mentions: Sequence[Listed], occurrences: str) -> None:
+        self.key, self.occurrences = key, occurrences
         clusters: dict[str, int] = {}
         self.items = [
             _Item(row, mention, clusters.setdefault(mention.entity, len(clusters)))
@@ -161,9 +165,8 @@ class Chooser:
             cache[text] = self._places(text)
             if not cache[text][0]:
                 waiting[text] = self.key.numbers_of(text)
-        self.likeness.grow()
         for text, numbers in waiting.items():
-            if near := self.key.find_similar(numbers, self.likeness):
+            if near := self.key.find_similar(numbers):
                 spans = [self.key.span(*place) for place in near[:1]]
                 cache[text] = spans, spans, "similar words"
                 self.anchors.update([text] if len(near) == 1 else ())

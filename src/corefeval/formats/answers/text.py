@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from corefeval.model.arrays import IntArray
 
@@ -79,7 +78,7 @@ def fold_text(text: str) -> str:
 
 
 class Vocabulary:
-    """Numbers for folded atoms, and profiles of their letters to compare them by."""
+    """Numbers for folded atoms."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
@@ -96,18 +95,6 @@ class Vocabulary:
                 self.words.append(plain)
             self.numbers[atom] = number
         return number
-
-    def profiles(self, numbers: IntArray) -> NDArray[np.int16]:
-        """For each number a row of counts: letters and pairs of letters, hashed into 64 bins."""
-        rows = np.zeros((numbers.size, 64), dtype=np.int16)
-        for row, number in enumerate(numbers.tolist()):
-            word = self.words[number]
-            bins = [ord(c) % 31 for c in word]
-            bins += [
-                32 + (ord(a) * 7 + ord(b)) % 31 for a, b in zip("^" + word, word + "$", strict=True)
-            ]
-            np.add.at(rows[row], bins, 1)
-        return rows
 
 
 @dataclass(slots=True)
