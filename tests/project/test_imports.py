@@ -55,7 +55,7 @@ def test_an_ordinary_score_needs_no_scipy():
         "    corefeval.score(corefeval.example('key'), corefeval.example(name))"
     )
     assert "numpy" in loaded
-    assert not loaded & {"scipy", "rich", "jinja2", "corefeval.emulation"}
+    assert not loaded & {"scipy", "rich", "jinja2", "rapidfuzz", "corefeval.emulation"}
 
 
 def test_a_plain_score_needs_nothing_but_numpy():

@@ -13,22 +13,16 @@ from itertools import pairwise
 import numpy as np
 
 from corefeval.model.arrays import IntArray
+from corefeval.texts import fold_token
 
 # Scripts that write no blanks between words: each character is an atom.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff"
-ATOM = re.compile(rf"##[^\W_]*|[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\W_])+|[^\w\s]|_")
+ATOM = re.compile(rf"##[^\W_]*|[`'‘’]{{2}}|[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\W_])+|[^\w\s]|_")
 ZERO = "##"
 _THOUGHT = re.compile(r"<(/?)(think|thinking|reasoning)>", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:#\d{1,6}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});")
 _ESCAPE = re.compile(r"\\([_*\[\]#|{}()<>`~])")
-_PLAIN = str.maketrans(
-    {
-        **dict.fromkeys("’‘‚‛`´′", "'"),
-        **dict.fromkeys("“”„‟«»″", '"'),
-        **dict.fromkeys("‐‑‒–—―−", "-"),
-        "ß": "ss", "ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe",
-    }
-)  # fmt: skip
+_LETTERS = str.maketrans(dict(zip("øłđıæœ", ("o", "l", "d", "i", "ae", "oe"), strict=True)))
 
 
 def clean(answer: str) -> str:
@@ -64,12 +58,7 @@ def fold(atom: str) -> str:
     >>> [fold(atom) for atom in ("Dvořák", "’", "—", "##él")]
     ['dvorak', "'", '-', '##']
     """
-    if atom.startswith(ZERO):
-        return ZERO
-    if atom.isascii():
-        return atom.lower().translate(_PLAIN)
-    apart = unicodedata.normalize("NFKD", atom.casefold())
-    return "".join(c for c in apart if not unicodedata.combining(c)).translate(_PLAIN)
+    return ZERO if atom.startswith(ZERO) else (fold_token(atom) or atom).translate(_LETTERS)
 
 
 def fold_text(text: str) -> str:
