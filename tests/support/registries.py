@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from unittest.mock import patch
 
 from corefeval.cli.commands import COMMANDS
-
 from corefeval.formats import FORMATS
 from corefeval.metrics import REGISTRY
 from corefeval.protocol import MATCHERS, NAMED, choices, fields
