@@ -146,11 +146,10 @@ class Request:
 
     def with_metrics(self, metrics: Metrics) -> Request:
         """The request for these metrics; a UsageError for those that do not exist."""
-        if isinstance(metrics, str | Metric):
-            metrics = [metrics]
-        if not self.protocol.emulates or not isinstance(metrics, Iterable):
+        if not self.protocol.emulates or not isinstance(metrics, Iterable | Metric):
             return replace(self, metrics=tuple(parse_metrics(metrics)))
-        request = replace(self, metrics=tuple(metrics))
+        items = [metrics] if isinstance(metrics, str | Metric) else metrics
+        request = replace(self, metrics=tuple(items))
         _check_emulated(request)
         return request
 

@@ -199,7 +199,7 @@ def report(options: ParsedOptions) -> None:
     level = None if options.no_ci else options.level
     sampling = Sampling(level, options.samples, options.seed)
     requests = [
-        make_request(options, options.metrics, by, sampling, **match)
+        make_request(options, options.metrics, by, sampling, sound=True, **match)
         for match in split_matches(options)
     ]
     page = _make_report(dict(zip(names, paths, strict=True)), options, requests[0])
