@@ -8,6 +8,7 @@ from typing import Any
 
 from corefeval.diagnostics import InputError, UsageError, excerpt
 from corefeval.formats.declarations import EVERYTHING, Format, Tally
+from corefeval.formats.tools import TOOLS, root_of
 
 HEAD = 1 << 16  # so many bytes are looked at to tell the format
 _BEGIN_DOCUMENT = rb"(?im)^#\s*begin\s+document\b"
@@ -301,7 +302,7 @@ _DECLARED = (
     ),
 )
 
-FORMATS = {format.name: format for format in _DECLARED}
+FORMATS = {format.name: format for format in (*_DECLARED, *TOOLS)}
 
 # How language models write coreference; `llm` finds out which of them it is.
 _ANSWERS = {
@@ -388,18 +389,28 @@ def detect_format(head: bytes, file: str) -> Format:
             fix="name the files that were scored; score, compare and explain --results take "
             "saved results",
         )
-    for candidate in (ANSWERS["llm"], *FORMATS.values()):  # which is JSON, too
+    # Exports of tools may look like answers, which are JSON, too. XML is nothing else.
+    is_xml = root_of(head) and head.lstrip().startswith((b"<?", b"<!"))
+    for candidate in TOOLS if is_xml else (*TOOLS, ANSWERS["llm"], *_DECLARED):
         if candidate.sign and re.search(candidate.sign, head):
             return candidate
         if candidate.looks_like is not None and candidate.looks_like(head):
             return candidate
+    raise _refuse_content(head, file)
+
+
+def _refuse_content(head: bytes, file: str) -> UnknownFormatError:
+    """The error for a file whose first bytes show no format that is known."""
     if not head.strip():
-        raise UnknownFormatError("there is only white space", file=file, fix="check the path")
+        return UnknownFormatError("there is only white space", file=file, fix="check the path")
     first = head.lstrip().split(b"\n", 1)[0].decode("utf-8", "replace").strip()
-    raise UnknownFormatError(
-        f"this is not in a format that corefeval knows: {excerpt(first)}",
-        file=file,
-        line=1,
-        fix=f"name its format if it is one of {', '.join(FORMATS)}, or llm for answers of a "
-        "language model; or convert it",
-    )
+    problem = f"this is not in a format that corefeval knows: {excerpt(first)}"
+    fix = f"name its format if it is one of {', '.join(FORMATS)}, or llm for answers of a "
+    fix += "language model; or convert it"
+    if root := root_of(head):
+        problem = f"this is XML of a kind that corefeval does not know: its root is {excerpt(root)}"
+        fix = "export it in a format that is known: XMI, TEI, MMAX2, ECB+ or CoreNLP"
+    if root == "markables":
+        problem = "these are markables of MMAX2, without the words that they are about"
+        fix = "name the .mmax file"
+    return UnknownFormatError(problem, file=file, line=1, fix=fix)

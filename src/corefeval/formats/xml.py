@@ -1,0 +1,154 @@
+"""XML from anywhere: a light tree with the line of each element, and nothing else is ever opened.
+
+A document type may be named, and is not read; one that declares an entity is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from xml.parsers import expat
+
+from corefeval.diagnostics import InputError, excerpt
+from corefeval.formats.source import Source
+
+DEEPEST = 1000  # so many elements may be open at a time
+_WIDE = re.compile(rb"""\s*<\?xml[^>]*encoding\s*=\s*["']utf-?(16|32)""", re.IGNORECASE)
+_PREFIXES = {
+    "http://www.w3.org/XML/1998/namespace": "xml:",
+    "http://www.omg.org/XMI": "xmi:",
+    "http://schema.omg.org/spec/XMI/2.1": "xmi:",
+}
+
+
+@dataclass(slots=True)
+class Element:
+    """An element: its name without prefix, its namespace, attributes, line, and what is in it.
+
+    Attributes go by their names without prefixes, apart from `xml:id`, `xmi:id` and their like.
+    `content` has texts and elements in their order.
+    """
+
+    name: str
+    namespace: str
+    attributes: dict[str, str]
+    line: int
+    content: list[Element | str] = field(default_factory=list)
+
+    def get(self, name: str, default: str = "") -> str:
+        """The value of an attribute."""
+        return self.attributes.get(name, default)
+
+    @property
+    def children(self) -> list[Element]:
+        """The elements directly in this one."""
+        return [part for part in self.content if not isinstance(part, str)]
+
+    def find_all(self, *names: str) -> Iterator[Element]:
+        """The elements of these names anywhere in this one, in textual order."""
+        open_lists = [iter(self.children)]
+        while open_lists:
+            element = next(open_lists[-1], None)
+            if element is None:
+                open_lists.pop()
+                continue
+            if element.name in names:
+                yield element
+            open_lists.append(iter(element.children))
+
+    @property
+    def text(self) -> str:
+        """All text in this element."""
+        parts: list[str] = []
+        remaining: list[Element | str] = [self]
+        while remaining:
+            part = remaining.pop()
+            if isinstance(part, str):
+                parts.append(part)
+            else:
+                remaining += reversed(part.content)
+        return "".join(parts)
+
+
+def parse_xml(source: Source, *, with_text: bool = True) -> Element:
+    """The root element of a file; an InputError with a line where it is not well-formed.
+
+    A document type that declares an entity, and elements that nest deeper than `DEEPEST`, are
+    InputErrors, too. Without `with_text`, elements have no texts, which is faster.
+    """
+    data, encoding = source.data.tobytes(), None
+    if source.encoding.lower() not in ("utf-8", "utf8"):
+        data, encoding = source.text.encode(), "utf-8"
+    elif _WIDE.match(data):  # which it was, before it became a source
+        encoding = "utf-8"
+    parser = expat.ParserCreate(encoding, " ")
+    parser.buffer_text = True
+    document = Element("", "", {}, 0)
+    stack = [document]
+    names: dict[str, tuple[str, str]] = {}
+
+    def open_element(name: str, attributes: dict[str, str]) -> None:
+        if len(stack) > DEEPEST:
+            raise source.error(
+                f"elements are nested more than {DEEPEST:,} deep",
+                parser.CurrentLineNumber,
+                found=f"<{excerpt(name)}>",
+                fix="export the file again",
+            )
+        if name not in names:
+            namespace, _, local = name.rpartition(" ")
+            names[name] = local, namespace
+        if " " in "".join(attributes):
+            attributes = {_plain_name(key): value for key, value in attributes.items()}
+        element = Element(*names[name], attributes, parser.CurrentLineNumber)
+        stack[-1].content.append(element)
+        stack.append(element)
+
+    def close_element(_: str) -> None:
+        stack.pop()
+
+    def refuse_entity(name: str, *_: object) -> None:
+        raise source.error(
+            "the document type declares an entity, which is never read",
+            parser.CurrentLineNumber,
+            found=f"<!ENTITY {excerpt(name)} …>",
+            expected="XML without entity declarations",
+            fix="remove the declaration, or export the file again",
+        )
+
+    parser.StartElementHandler = open_element
+    parser.EndElementHandler = close_element
+    parser.EntityDeclHandler = refuse_entity
+    if with_text:
+        parser.CharacterDataHandler = lambda text: stack[-1].content.append(text)
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        raise _syntax_error(source, error, stack[-1]) from None
+    except (LookupError, ValueError):
+        raise source.error(
+            "the encoding that the XML declaration names is not known",
+            1,
+            found=excerpt(data[:100].decode("utf-8", "replace")),
+            fix="name the file's encoding with --encoding / encoding=…",
+        ) from None
+    return document.children[0]
+
+
+def _plain_name(name: str) -> str:
+    """The name of an attribute without its namespace; `xml:id` and its like keep their prefix."""
+    namespace, _, local = name.rpartition(" ")
+    return _PREFIXES.get(namespace, "") + local
+
+
+def _syntax_error(source: Source, error: expat.ExpatError, element: Element) -> InputError:
+    """The error of a file that is not well-formed, with line and column."""
+    place = f", in the <{element.name}> of line {element.line}" if element.name else ""
+    return source.error(
+        f"the XML is not well-formed: {expat.ErrorString(error.code)} at column {error.offset + 1}",
+        error.lineno,
+        found=f"{expat.ErrorString(error.code)}{place}",
+        expected="well-formed XML",
+        fix="export the file again, or mend it at this place",
+    )
