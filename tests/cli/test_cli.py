@@ -340,7 +340,7 @@ def test_a_name_that_no_file_can_have_is_in_the_error(run, conll, line):
     [
         ("conl", ": did you mean 'conll'?"),
         ("CoNLLu", ": did you mean 'corefud'?"),
-        ("xml", ": did you mean 'llm-xml'?"),
+        ("xml", ": did you mean 'xmi'?"),
         ("sgml", ""),
     ],
 )
