@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from itertools import chain, pairwise
 
 from corefeval.diagnostics import InputError, Notice, excerpt, note, plural
@@ -20,7 +19,8 @@ from corefeval.formats.losses import (
 )
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import (
-    absence_error,
+    Annotation,
+    Annotations,
     are_kinds,
     chain_types,
     companion_text,
@@ -39,7 +39,6 @@ from corefeval.model import (
     Corpus,
     CorpusBuilder,
     Document,
-    DocumentBuilder,
     Relation,
 )
 from corefeval.model.identity import plain_word, writable_text
@@ -51,8 +50,6 @@ _SPAN = r"[0-9]{1,15} [0-9]{1,15}"
 _TEXT_BOUND = re.compile(rf"(T\S*)\t(\S+) ({_SPAN}(?:;{_SPAN})*)(?:\t(.*))?", re.DOTALL)
 _RELATION = re.compile(r"R\S*\t(\S+) [^\s:]+:(\S+) [^\s:]+:(\S+)\s*")
 _COREFERENCE = re.compile(r"R\S*\tcoref", re.IGNORECASE)
-_BRIDGING = re.compile(r"bridging(?:[_-](\S+))?", re.IGNORECASE)
-_SPLIT = re.compile(r"split[_-]?antecedent", re.IGNORECASE)
 _EQUIVALENCE = re.compile(r"\*\tEquiv((?: \S+)+)\s*")
 _IGNORED = {
     "A": "attributes",
@@ -68,24 +65,9 @@ _LINE_END = re.compile(r"[\r\n]+")
 
 
 @dataclass(slots=True)
-class _Mention:
-    identifier: str
-    type: str
-    parts: list[tuple[int, int]]
-    line: int
-    entity: str = ""
-
-
-@dataclass(slots=True)
-class _Annotations:
+class _Lines(Annotations):
     """What the lines of a file say; equivalences may come before the mentions that they join."""
 
-    source: Source
-    text: str
-    mentions: dict[str, _Mention] = field(default_factory=dict)
-    links: list[tuple[list[str], int]] = field(default_factory=list)
-    ignored: Counter[str] = field(default_factory=Counter)
-    relations: list[tuple[str, str, str]] = field(default_factory=list)
     other_text: int = 0
 
     def read(self, line: str, number: int) -> None:
@@ -145,67 +127,9 @@ class _Annotations:
                 )
             spans.append((start, end))
         self.other_text += stated is not None and stated.split() != self.cover(spans).split()
-        self.mentions[identifier] = _Mention(identifier, kind, self.merge(spans), number)
+        self.mentions[identifier] = Annotation(identifier, kind, self.merge(spans), number)
 
-    def merge(self, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Spans in order; those with only white space between them, like two lines, are joined."""
-        merged: list[tuple[int, int]] = []
-        for start, end in sorted(spans):
-            if merged and (start <= merged[-1][1] or self.text[merged[-1][1] : start].isspace()):
-                merged[-1] = merged[-1][0], max(merged[-1][1], end)
-            else:
-                merged.append((start, end))
-        return merged
-
-    def entities(self) -> list[_Mention]:
-        """The mentions in textual order, with their entities: named by their first mention."""
-        group = {identifier: identifier for identifier in self.mentions}
-
-        def first(identifier: str) -> str:
-            while group[identifier] != identifier:
-                group[identifier] = group[group[identifier]]
-                identifier = group[identifier]
-            return identifier
-
-        for identifiers, number in self.links:
-            for identifier in identifiers:
-                if identifier not in self.mentions:
-                    shown, expected = " ".join(identifiers), "ids of T lines of this file"
-                    raise absence_error(self.source, identifier, number, shown, expected)
-            for before, after in pairwise(identifiers):
-                group[first(after)] = first(before)
-        ordered = _in_order(self.mentions.values())
-        names: dict[str, str] = {}
-        for mention in ordered:
-            mention.entity = names.setdefault(first(mention.identifier), mention.identifier)
-        return ordered
-
-    def chains(self) -> list[_Mention]:
-        """The mentions in textual order, in entities that their types name; nothing if none do.
-
-        An annotation of another type on equal characters states what such a mention is, as in
-        LitBank; an annotation that shares its characters with no such mention is an entity alone.
-        """
-        names = chain_types([(m.type, self.cover(m.parts)) for m in self.mentions.values()])
-        if not names:
-            return []
-        described: dict[tuple[tuple[int, int], ...], list[_Mention]] = defaultdict(list)
-        for mention in reversed(self.mentions.values()):
-            if mention.type not in names:
-                described[tuple(mention.parts)].append(replace(mention, entity=mention.identifier))
-        mentions = []
-        for mention in self.mentions.values():
-            if mention.type in names:
-                candidates = described[tuple(mention.parts)]
-                description = candidates.pop() if candidates else replace(mention, type="")
-                mentions.append(replace(description, entity=mention.type))
-        return _in_order(chain(mentions, *described.values()))
-
-    def cover(self, parts: list[tuple[int, int]]) -> str:
-        """The text of a mention."""
-        return " ".join(self.text[start:end] for start, end in parts)
-
-    def join_entities(self) -> tuple[list[_Mention], list[Notice]]:
+    def join_entities(self) -> tuple[list[Annotation], list[Notice]]:
         """The mentions with their entities, and a notice where no line says which belong together.
 
         Types are taken for names of entities only where nothing else joins any mentions.
@@ -232,23 +156,6 @@ class _Annotations:
             message += f"; relations that do not join: {listed}"
         return mentions, [Notice("nothing-joined", message, len(mentions))]
 
-    def relate(
-        self, document: DocumentBuilder, numbers: dict[str, int], entities: dict[str, str]
-    ) -> None:
-        """Add the relations that do not join: of mentions, and of entities that are sets."""
-        sets: dict[str, list[str]] = defaultdict(list)
-        for kind, anaphor, antecedent in self.relations:
-            if anaphor not in numbers or antecedent not in numbers:
-                self.ignored["relations of unknown mentions"] += 1
-            elif _SPLIT.fullmatch(kind):
-                sets[entities[anaphor]].append(entities[antecedent])
-            else:
-                bridging = _BRIDGING.fullmatch(kind)
-                name, label = (BRIDGING, bridging[1] or "") if bridging else (kind, "")
-                document.relation(name, numbers[anaphor], [numbers[antecedent]], label)
-        for entity, elements in sets.items():
-            document.relation(SPLIT, entity, elements)
-
     def notices(self) -> list[Notice]:
         """Notices of lines that contradict the text, and of lines that were ignored."""
         file, reason = (
@@ -263,10 +170,6 @@ class _Annotations:
         return notices
 
 
-def _in_order(mentions: Iterable[_Mention]) -> list[_Mention]:
-    return sorted(mentions, key=lambda m: (m.parts[0][0], -m.parts[-1][1]))
-
-
 def read_brat(source: Source, *, name: str = "") -> Corpus:
     """Read `NAME.ann` and the `NAME.txt` beside it.
 
@@ -278,7 +181,7 @@ def read_brat(source: Source, *, name: str = "") -> Corpus:
     """
     companion = companion_text(source)
     text = companion.text
-    annotations = _Annotations(source, text)
+    annotations = _Lines(source, text)
     for number, line in enumerate(lines_of(source.text), start=1):
         if line.strip():
             annotations.read(line, number)

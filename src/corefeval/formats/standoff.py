@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, pairwise
 from urllib.parse import unquote_to_bytes
 
 from corefeval.diagnostics import CorefEvalError, InputError, excerpt
 from corefeval.formats.source import Source
-from corefeval.model import Document, DocumentId
+from corefeval.model import BRIDGING, SPLIT, Document, DocumentBuilder, DocumentId
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _SAFE_ID = re.compile(r"T[^\s:;]*[0-9]")
 _UNSAFE = re.compile(r"[\t\r\n]+")
+_BRIDGING = re.compile(r"bridging(?:[_-](\S+))?", re.IGNORECASE)
+_SPLIT = re.compile(r"split[_-]?antecedent", re.IGNORECASE)
 
 
 def companion_text(source: Source) -> Source:
@@ -37,7 +41,7 @@ def text_bytes(text: str) -> bytes:
     return ("\ufeff" + text if text.startswith("\ufeff") else text).encode()
 
 
-def repetition_error(source: Source, identifier: str, first: int, again: int) -> InputError:
+def repetition_error(source: Source, identifier: str, first: int | None, again: int) -> InputError:
     """The error of an id that two mentions have, by their lines."""
     return source.error(
         f"mention {excerpt(identifier)} appears twice",
@@ -49,7 +53,7 @@ def repetition_error(source: Source, identifier: str, first: int, again: int) ->
 
 
 def absence_error(
-    source: Source, identifier: str, line: int, found: str, expected: str
+    source: Source, identifier: str, line: int | None, found: str, expected: str
 ) -> InputError:
     """The error of a line about a mention that the file has not."""
     return source.error(
@@ -140,6 +144,108 @@ def chain_types(annotations: Collection[tuple[str, str]]) -> frozenset[str]:
 def _words(text: str) -> str:
     """A text without what types cannot have: blanks and signs."""
     return _NO_WORD.sub(" ", text).strip().lower()
+
+
+@dataclass(slots=True)
+class Annotation:
+    """A mention by its characters, in one or several parts, and the line that states it."""
+
+    identifier: str
+    type: str
+    parts: list[tuple[int, int]]
+    line: int | None
+    entity: str = ""
+
+
+@dataclass(slots=True)
+class Annotations:
+    """Mentions of a text, the links that join them, and relations (type, anaphor, antecedent)."""
+
+    source: Source
+    text: str
+    mentions: dict[str, Annotation] = field(default_factory=dict)
+    links: list[tuple[list[str], int | None]] = field(default_factory=list)
+    ignored: Counter[str] = field(default_factory=Counter)
+    relations: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def merge(self, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Spans in order; those with only white space between them, like two lines, are joined."""
+        merged: list[tuple[int, int]] = []
+        for start, end in sorted(spans):
+            if merged and (start <= merged[-1][1] or self.text[merged[-1][1] : start].isspace()):
+                merged[-1] = merged[-1][0], max(merged[-1][1], end)
+            else:
+                merged.append((start, end))
+        return merged
+
+    def entities(self) -> list[Annotation]:
+        """The mentions in textual order, with their entities: named by their first mention."""
+        group = {identifier: identifier for identifier in self.mentions}
+
+        def first(identifier: str) -> str:
+            while group[identifier] != identifier:
+                group[identifier] = group[group[identifier]]
+                identifier = group[identifier]
+            return identifier
+
+        for identifiers, number in self.links:
+            for identifier in identifiers:
+                if identifier not in self.mentions:
+                    shown, expected = " ".join(identifiers), "ids of T lines of this file"
+                    raise absence_error(self.source, identifier, number, shown, expected)
+            for before, after in pairwise(identifiers):
+                group[first(after)] = first(before)
+        ordered = _in_order(self.mentions.values())
+        names: dict[str, str] = {}
+        for mention in ordered:
+            mention.entity = names.setdefault(first(mention.identifier), mention.identifier)
+        return ordered
+
+    def chains(self) -> list[Annotation]:
+        """The mentions in textual order, in entities that their types name; nothing if none do.
+
+        An annotation of another type on equal characters states what such a mention is, as in
+        LitBank; an annotation that shares its characters with no such mention is an entity alone.
+        """
+        names = chain_types([(m.type, self.cover(m.parts)) for m in self.mentions.values()])
+        if not names:
+            return []
+        described: dict[tuple[tuple[int, int], ...], list[Annotation]] = defaultdict(list)
+        for mention in reversed(self.mentions.values()):
+            if mention.type not in names:
+                described[tuple(mention.parts)].append(replace(mention, entity=mention.identifier))
+        mentions = []
+        for mention in self.mentions.values():
+            if mention.type in names:
+                candidates = described[tuple(mention.parts)]
+                description = candidates.pop() if candidates else replace(mention, type="")
+                mentions.append(replace(description, entity=mention.type))
+        return _in_order(chain(mentions, *described.values()))
+
+    def cover(self, parts: list[tuple[int, int]]) -> str:
+        """The text of a mention."""
+        return " ".join(self.text[start:end] for start, end in parts)
+
+    def relate(
+        self, document: DocumentBuilder, numbers: dict[str, int], entities: dict[str, str]
+    ) -> None:
+        """Add the relations that do not join: of mentions, and of entities that are sets."""
+        sets: dict[str, list[str]] = defaultdict(list)
+        for kind, anaphor, antecedent in self.relations:
+            if anaphor not in numbers or antecedent not in numbers:
+                self.ignored["relations of unknown mentions"] += 1
+            elif _SPLIT.fullmatch(kind):
+                sets[entities[anaphor]].append(entities[antecedent])
+            else:
+                bridging = _BRIDGING.fullmatch(kind)
+                name, label = (BRIDGING, bridging[1] or "") if bridging else (kind, "")
+                document.relation(name, numbers[anaphor], [numbers[antecedent]], label)
+        for entity, elements in sets.items():
+            document.relation(SPLIT, entity, elements)
+
+
+def _in_order(mentions: Iterable[Annotation]) -> list[Annotation]:
+    return sorted(mentions, key=lambda m: (m.parts[0][0], -m.parts[-1][1]))
 
 
 def are_kinds(types: Iterable[str]) -> bool:
