@@ -1,0 +1,103 @@
+"""ECB+: tokens, markables that anchor on them, and relations to instances in all documents."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import pairwise
+
+from corefeval.diagnostics import excerpt, list_names
+from corefeval.formats.source import Source
+from corefeval.formats.xml import Element, parse_xml
+from corefeval.model import Corpus, CorpusBuilder
+
+_RELATIONS = ("CROSS_DOC_COREF", "INTRA_DOC_COREF")
+_EVENT = re.compile(r"(NEG_)?ACTION.*")
+_TAG = re.compile(r"(NEG_)?ACTION_.+|LOC_.+|TIME_.+|(NON_)?HUMAN_PART.*|UNKNOWN_INSTANCE_TAG")
+
+
+def read_ecb(source: Source, *, name: str = "", layer: str | None = None) -> Corpus:
+    """Read a document of ECB+; the layer is `event`, `entity` or the tag of markables.
+
+    Entities of several documents have one name in all of them; others are named after their
+    document. A markable that no relation names is an entity of its own.
+    """
+    root = parse_xml(source)
+    tokens = list(root.find_all("token"))
+    identifier = root.get("doc_name").removesuffix(".xml") or str(source.stem)
+    places = {token.get("t_id"): place for place, token in enumerate(tokens)}
+    sentences = [token.get("sentence") for token in tokens]
+    builder = CorpusBuilder(name=name, source=source.file, names_hold=True)
+    document = builder.document(
+        identifier,
+        words=[token.text.strip() for token in tokens],
+        sentence_starts=[0] * bool(tokens)
+        + [place for place, (a, b) in enumerate(pairwise(sentences), start=1) if a != b],
+    )
+    markables = {m.get("m_id"): m for part in root.find_all("Markables") for m in part.children}
+    names = _name_entities(source, root, markables, identifier)
+    for number in _choose_markables(source, markables, layer):
+        markable = markables[number]
+        anchors = [anchor.get("t_id") for anchor in markable.find_all("token_anchor")]
+        if missing := [anchor for anchor in anchors if anchor not in places]:
+            raise source.error(
+                f"markable {excerpt(number)} is outside of the document",
+                markable.line,
+                found=f"token {excerpt(missing[0])}",
+                expected=f"the t_id of one of the {len(places)} tokens",
+                fix="export the document again",
+            )
+        features = {"mention_id": number, "entity_type": markable.name}
+        for entity in names[number] or [f"{identifier}/{number}"]:
+            document.mention_at(entity, map(places.__getitem__, anchors), features=features)
+    return builder.build()
+
+
+def _choose_markables(
+    source: Source, markables: dict[str, Element], layer: str | None
+) -> Sequence[str]:
+    """The numbers of the mentions in a layer, in their order: markables that have tokens."""
+    tags = sorted({markable.name for markable in markables.values()})
+    if layer and layer not in ("event", "entity", *tags) and not _TAG.fullmatch(layer):
+        raise source.error(
+            f"there is no layer {excerpt(layer)}",
+            expected=f"event, entity or a tag: {list_names(tags, 40)}",
+            fix="name one of these with --layer",
+        )
+    chosen = {
+        tag: layer in (None, tag, "event" if _EVENT.fullmatch(tag) else "entity") for tag in tags
+    }
+    return [
+        number
+        for number, markable in markables.items()
+        if chosen[markable.name] and next(markable.find_all("token_anchor"), None) is not None
+    ]
+
+
+def _name_entities(
+    source: Source, root: Element, markables: dict[str, Element], identifier: str
+) -> defaultdict[str, list[str]]:
+    """The names of the entities that each markable belongs to, by its number."""
+    names: defaultdict[str, list[str]] = defaultdict(list)
+    for relation in root.find_all(*_RELATIONS):
+        numbers = [(child.name, child.get("m_id")) for child in relation.children]
+        for _, number in numbers:
+            if number not in markables:
+                raise source.error(
+                    f"there is no markable {excerpt(number)}",
+                    relation.line,
+                    found=f"relation {excerpt(relation.get('r_id'))}",
+                    expected="the m_id of a markable of this document",
+                    fix="export the document again",
+                )
+        target = next((number for role, number in numbers if role == "target"), "")
+        name = ""
+        if relation.name == "CROSS_DOC_COREF":
+            instance = markables[target].get("instance_id") if target else ""
+            name = relation.get("note") or instance
+        name = name or f"{identifier}/{target or 'relation ' + relation.get('r_id')}"
+        for role, number in numbers:
+            if role == "source" and name not in names[number]:
+                names[number].append(name)
+    return names
