@@ -35,11 +35,13 @@ class Options(Choices, total=False):
     response_format: str | None
     key_encoding: str | None
     response_encoding: str | None
+    key_layer: str | None
+    response_layer: str | None
 
 
 _READING = (
     *("encoding", "word_column", "key_format", "response_format"),
-    *("key_encoding", "response_encoding"),
+    *("key_encoding", "response_encoding", "key_layer", "response_layer"),
 )
 
 
@@ -50,6 +52,7 @@ class Reading(NamedTuple):
     encoding: str = "utf-8"
     word_column: int | None = None
     occurrences: str = "in-order"
+    layer: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,8 @@ class Request:
         _check_features(features, base)
         tagset = _find_tagset(chosen, base)
         adjusted = base
+        layers = {n: reading[n] for n in ("key_layer", "response_layer") if reading.get(n)}
+        chosen |= layers  # which are no choices, but part of the signature
         if chosen or base.values:
             adjusted = base.but(**chosen, features="none", heads="none", minimum="none")
         if sound:
@@ -137,8 +142,8 @@ class Request:
             features=features,
             tagset=tagset,
             encoding=reading.get("encoding") or "utf-8",
-            key_reading=_make_reading("key", reading),
-            response_reading=_make_reading("response", reading, adjusted.occurrences),
+            key_reading=_make_reading("key", reading, adjusted),
+            response_reading=_make_reading("response", reading, adjusted),
             sampling=_settle_sampling(sampling or Sampling(), adjusted),
             cutting=cutting or Cutting(),
         )
@@ -164,11 +169,14 @@ def _check_reading(reading: Mapping[str, Any], steps: tuple[str, ...]) -> None:
     check_reading(**reading)
 
 
-def _make_reading(side: str, options: Mapping[str, Any], occurrences: str = "in-order") -> Reading:
+def _make_reading(side: str, options: Mapping[str, Any], protocol: Protocol) -> Reading:
     """How the files of a side are read; its own encoding counts more than that of all files."""
     encoding = options.get(f"{side}_encoding") or options.get("encoding") or "utf-8"
     word_column = options.get("word_column")
-    return Reading(options.get(f"{side}_format"), encoding, word_column, occurrences)
+    occurrences = protocol.occurrences if side == "response" else "in-order"
+    layer = getattr(protocol, f"{side}_layer")
+    layer = None if layer == "auto" else layer
+    return Reading(options.get(f"{side}_format"), encoding, word_column, occurrences, layer)
 
 
 def _check_features(features: Stated, base: Protocol) -> None:

@@ -199,6 +199,7 @@ def agree(
     distances: str | Iterable[str] = "all",
     protocol: Protocol | str | None = None,
     format: str | None = None,
+    file_layer: str | None = None,
     **options: Unpack[Options],
 ) -> Agreement:
     """Measure the agreement between two or more annotators of the same documents.
@@ -210,7 +211,8 @@ def agree(
     an annotator puts it into as its value. `distances` between chains are "passonneau" (2004),
     "jaccard", "masi" (Passonneau 2006) and "dice", one or several or "all". A mention that an
     annotator did not mark is a singleton of theirs, or with `unmarked="missing"` no value.
-    `protocol` and the other options are those of `score`; files are of one `format`.
+    `protocol` and the other options are those of `score`; files are of one `format`, and
+    `file_layer` says which of their layers of annotation counts.
 
     >>> agreement = agree({"ann": [["Ada", "she", "her"]], "bob": [["Ada", "she"], ["her"]]})
     >>> round(agreement.pairwise["muc"]["ann", "bob"], 4), round(agreement.alpha["jaccard"], 4)
@@ -218,6 +220,8 @@ def agree(
     """
     distance_names = parse_distances(distances)
     steps = (*STEPS, "agreement")
+    if file_layer is not None:
+        options |= {"key_layer": file_layer, "response_layer": file_layer}
     request = Request.of(protocol, options, metrics=metrics, steps=steps, sound=True)
     corpora = _read(sources, request.response_reading._replace(format=format))
     annotations = pair_annotations(corpora, request.protocol)

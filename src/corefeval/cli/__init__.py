@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             status = _run(sys.argv[1:] if arguments is None else list(arguments))
         sys.stdout.flush()
     except CorefEvalError as error:
-        _complain(error)
+        _complain(_name_layers(str(error), arguments))
         return BAD_USAGE if isinstance(error, UsageError) else BAD_INPUT
     except BrokenPipeError:  # the reader of our output has left, as `head` does
         _discard_output()
@@ -108,6 +108,16 @@ def _discard_output() -> None:
     """Send unwritten output to the null device, so that Python does not try again at its end."""
     with open(os.devnull, "wb") as nowhere, suppress(OSError):  # not every stream has a number
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
+
+
+def _name_layers(message: str, arguments: Sequence[str] | None) -> str:
+    """A message with the options for layers that the command has, where it speaks of `--layer`."""
+    if "--layer NAME" not in message:
+        return message
+    command = COMMANDS[find_command(sys.argv[1:] if arguments is None else arguments)[0]]
+    names = [name for name in ("--file-layer", "--response-layer") if name in command.spellings]
+    names = ["--key-layer", *names] if names == ["--response-layer"] else names
+    return message.replace("--layer NAME", " or ".join(names) + " NAME") if names else message
 
 
 def _complain(error: CorefEvalError | str) -> None:

@@ -71,7 +71,7 @@ def agree(options: ParsedOptions) -> None:
     make_request(options, options.metrics)  # a mistake is told before files are read
     parse_distances(options.distances)
     names = names_of(labels)
-    reading = {**options.of_key, "format": options.file_format}
+    reading = {**options.of_key, "format": options.file_format, "layer": options.file_layer}
     jobs = [
         partial(read, path, name=name, **reading) for path, name in zip(paths, names, strict=True)
     ]
@@ -79,6 +79,7 @@ def agree(options: ParsedOptions) -> None:
         dict(zip(names, read_ahead(jobs), strict=True)),
         metrics=options.metrics,
         distances=options.distances,
+        file_layer=options.file_layer,
         **options.policies,
     )
     show(agreement, options.output, format=options.format, by_document=options.by_document)

@@ -13,11 +13,21 @@ _RESPONSE = Argument("RESPONSE", "A response, as PATH or NAME=PATH.")
 _MORE = Argument("[MORE...]", "More responses.")
 _FILE = Argument("FILE", "A file, folder or pattern; `-` is standard input.")
 
-_SIDES = "key_format response_format encoding key_encoding response_encoding word_column"
+_SIDES = (
+    "key_format response_format key_layer response_layer encoding key_encoding response_encoding "
+    "word_column"
+)
 _DOCUMENTS = {
     "help": "Only documents whose id matches this pattern, such as 'bc/*'.",
     "default": "*",
     "group": "Options",
+}
+_LAYER = {
+    "spelled": "--layer NAME",
+    "help": "Which layer of annotation counts, in files of annotation tools that have several.",
+    "choices": (),
+    "usual": "",
+    "group": "Files",
 }
 _LISTED = {"choices": ("text", "json")}
 _SCORES = (
@@ -197,7 +207,7 @@ corefeval report key.conll response.conll --no-text""",
                 by_document="Show each document's agreement too.",
             ),
             *take_choices(*STEPS, "agreement"),
-            *take("file_format encoding word_column features unpack_limit"),
+            *take("file_format file_layer encoding word_column features unpack_limit"),
         ),
         """\
 corefeval agree ann.conll bob.conll
@@ -239,13 +249,14 @@ corefeval lab trust --output trust/""",
         (_FILE, _MORE._replace(help="More of them.")),
         take(
             "against fix all strict protocol documents format quiet input_format key_format "
-            "encoding key_encoding word_column unpack_limit jobs piece_size",
+            "layer key_layer encoding key_encoding word_column unpack_limit jobs piece_size",
             protocol={
                 "help": "Also fail files that cannot be scored in this way: a name, or a "
                 "signature. `corefeval protocols` lists them.",
                 "group": "Options",
             },
             documents=_DOCUMENTS,
+            layer=_LAYER,
             format={"help": "How to print; `json` has all findings.", **_LISTED},
             quiet="Print a verdict on each file, and nothing else.",
         ),
@@ -269,9 +280,10 @@ corefeval check corpus/ --quiet --strict""",
             _MORE._replace(help="More of them; each is a column of the table."),
         ),
         take(
-            "documents features format output quiet input_format encoding word_column "
+            "documents features format output quiet input_format layer encoding word_column "
             "unpack_limit jobs piece_size",
             documents=_DOCUMENTS,
+            layer=_LAYER,
             features={
                 "help": "A file of features of mentions, which are counted too: tab-separated "
                 "columns document, start, end (or mention), and one for each feature, such as "
@@ -293,8 +305,8 @@ corefeval check corpus/ --quiet --strict""",
             ),
         ),
         take(
-            "to documents against heads occurrences quiet input_format key_format encoding "
-            "key_encoding word_column unpack_limit",
+            "to documents against heads occurrences quiet input_format key_format layer "
+            "key_layer encoding key_encoding word_column unpack_limit",
             to={
                 "spelled": "--to FORMAT",
                 "help": "The format to write, if the target's ending does not show it: corefud, "
@@ -302,6 +314,7 @@ corefeval check corpus/ --quiet --strict""",
                 "litbank or brat.",
             },
             documents=_DOCUMENTS,
+            layer=_LAYER,
             against="The key that a language model's answers are about; its documents and tokens "
             "are written.",
             occurrences={"default": "in-order", "rare": False, "group": "Options"},
@@ -320,8 +333,8 @@ corefeval convert gum.conllu gum-heads.conllu --heads dependencies""",
         "Write prompts for a language model: JSON lines with id, system and user text.",
         (_KEY._replace(help="The documents to ask about: a file, folder or pattern."),),
         take(
-            "style mentions shots from_ max_tokens output quiet key_format encoding word_column "
-            "unpack_limit",
+            "style mentions shots from_ max_tokens output quiet key_format key_layer encoding "
+            "word_column unpack_limit",
             from_={
                 "spelled": "--from FILE",
                 "help": "The corpus that worked examples are taken from.",

@@ -59,8 +59,10 @@ def check(options: ParsedOptions) -> int:
 
 def _check_key_options(options: ParsedOptions) -> None:
     """Refuse options about a key where there is none."""
-    if options.against is None and (options.key_format or options.key_encoding):
-        raise UsageError("--key-format and --key-encoding are about the key: add --against KEY")
+    stated = options.given("key_format", "key_encoding", "key_layer")
+    if options.against is None and stated:
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in stated)
+        raise UsageError(f"{names} is about the key: add --against KEY")
 
 
 def _check_large(paths: Sequence[str], options: ParsedOptions) -> list[Inspection]:

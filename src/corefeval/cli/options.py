@@ -261,6 +261,13 @@ _FILES = (
         "The responses' format; by default it is recognised by their content.",
         rare=True,
     ),
+    Option(
+        "--file-layer NAME",
+        "Which layer of annotation counts in the files, where they have several.",
+        rare=True,
+    ),
+    Option("--key-layer NAME", "Which layer of annotation counts in the key.", rare=True),
+    Option("--response-layer NAME", "Which layer of annotation counts in responses.", rare=True),
     Option("--encoding NAME", "The files' character encoding.", "utf-8", rare=True),
     Option(
         "--key-encoding NAME",

@@ -15,7 +15,7 @@ from corefeval.diagnostics import UsageError
 INFORMATION = ("--help", "-h", "--version")  # what is shown in place of any work
 _READING = (
     *("encoding", "key_encoding", "response_encoding"),
-    *("key_format", "response_format", "word_column"),
+    *("key_format", "response_format", "word_column", "key_layer", "response_layer"),
 )
 _YES, _NO = ("yes", "y", "1", "true", "t"), ("no", "n", "0", "false", "f")
 
@@ -35,23 +35,24 @@ class ParsedOptions(SimpleNamespace):
     @property
     def of_key(self) -> dict[str, Any]:
         """The keywords of `read` for a key."""
-        return self._read_options("key_format", "key_encoding")
+        return self._read_options("key_format", "key_encoding", "key_layer")
 
     @property
     def of_response(self) -> dict[str, Any]:
         """The keywords of `read` for a response."""
-        return self._read_options("response_format", "response_encoding")
+        return self._read_options("response_format", "response_encoding", "response_layer")
 
     @property
     def of_file(self) -> dict[str, Any]:
         """The keywords of `read` for a file that is no response."""
-        return self._read_options("input_format", "")
+        return self._read_options("input_format", "", "layer")
 
-    def _read_options(self, format: str, encoding: str) -> dict[str, Any]:
+    def _read_options(self, format: str, encoding: str, layer: str) -> dict[str, Any]:
         return {
             "format": getattr(self, format, None),
             "encoding": getattr(self, encoding, None) or self.encoding,
             "word_column": self.word_column,
+            "layer": getattr(self, layer, None),
         }
 
     @property

@@ -63,6 +63,7 @@ def read(
     format: str | None = None,
     encoding: str = "utf-8",
     word_column: int | None = None,
+    layer: str | None = None,
     name: str = "",
     key: Corpus | None = None,
     occurrences: str = "in-order",
@@ -72,6 +73,7 @@ def read(
     A folder or a pattern such as `'dev/*.conll'` stands for all of its files, whose documents make
     one corpus. The format is recognised by the content unless `format` names it. `word_column` is
     the column of the words in CoNLL files, counted from 1; by default it is recognised, too.
+    `layer` says which annotation counts in files of annotation tools, which may have several.
 
     Answers of language models (formats `llm…`) are read against a `key`; `occurrences` says which
     place a listed string means. Other formats have no use for either.
@@ -81,7 +83,7 @@ def read(
     files, several = files_of(path)
     if not several:
         try:
-            return read_file(files[0], format, encoding, name, word_column)
+            return read_file(files[0], format, encoding, name, word_column, layer)
         except KeyNeededError:
             return _read_answers(path, find_format("llm"), encoding, name, key, occurrences)
     from corefeval.model import join
@@ -89,7 +91,7 @@ def read(
     corpora, skipped = [], []
     for file in files:
         try:
-            corpora.append(read_file(file, format, encoding, "", word_column))
+            corpora.append(read_file(file, format, encoding, "", word_column, layer))
         except UnknownFormatError:
             skipped.append(file)
     if not corpora:
@@ -114,6 +116,9 @@ def check_reading(**options: Any) -> None:
             from corefeval.formats.source import check_encoding
 
             check_encoding(value)
+        elif name.endswith("layer"):
+            if not isinstance(value, str):
+                raise UsageError(f"{name} is the name of a layer, not {value!r:.60}")
         else:
             from corefeval.formats.conll.layout import check_word_column
 
@@ -157,7 +162,12 @@ def _read_answers(
 
 
 def read_file(
-    file: str, format: str | None, encoding: str, name: str, word_column: int | None
+    file: str,
+    format: str | None,
+    encoding: str,
+    name: str,
+    word_column: int | None,
+    layer: str | None = None,
 ) -> Corpus:
     """Read a single file: see `read`."""
     from corefeval.formats.source import read_source
@@ -171,8 +181,17 @@ def read_file(
             )
         if chosen.needs_key:
             raise KeyNeededError(f"{source.file} has answers of a language model")
-        options = {"word_column": word_column} if chosen.has_columns else {}
-        return chosen.read(source, name=name, **options)
+        return chosen.read(source, name=name, **reader_options(chosen, file, word_column, layer))
+
+
+def reader_options(
+    format: Format, file: str, word_column: int | None, layer: str | None
+) -> dict[str, Any]:
+    """Those options that the reader of a format takes; a UsageError for a layer that it has not."""
+    if layer is not None and not format.takes_layer:
+        raise UsageError(f"{file} is {format.name}, which has no layers: leave out {layer!r:.60}")
+    options: dict[str, Any] = {"word_column": word_column} if format.has_columns else {}
+    return options | ({"layer": layer} if format.takes_layer else {})
 
 
 def format_of(source: Source, file: str, format: Format | None) -> Format:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from corefeval.diagnostics import InputError, PairingError, excerpt, list_names, memory_for, plural
-from corefeval.formats import files_of, format_of, read
+from corefeval.formats import files_of, format_of, read, reader_options
 from corefeval.formats.conll.layout import Layout
 from corefeval.formats.conll.repair import Repair
 from corefeval.formats.declarations import Format
@@ -77,6 +78,7 @@ def inspect(
     format: str | None = None,
     encoding: str = "utf-8",
     word_column: int | None = None,
+    layer: str | None = None,
     documents: str = "*",
 ) -> list[Inspection]:
     """Check a file, or each file of a folder or pattern; also how they fit a key.
@@ -90,7 +92,9 @@ def inspect(
         return [_inspect_answers(os.fspath(path), find_format(format), encoding, against)]
     files, several = files_of(path)
     inspections = [
-        _inspect_file(file, format, encoding, word_column, None if several else against, documents)
+        _inspect_file(
+            file, format, encoding, word_column, layer, None if several else against, documents
+        )
         for file in files
     ]
     inspections = [i for i in inspections if i.corpus is None or i.corpus.documents]
@@ -115,6 +119,7 @@ def _inspect_file(
     format: str | None,
     encoding: str,
     word_column: int | None,
+    layer: str | None,
     against: Corpus | None,
     documents: str = "*",
 ) -> Inspection:
@@ -128,7 +133,8 @@ def _inspect_file(
     except InputError as error:
         name = "standard input" if file == "-" else file
         return Inspection(name, (from_error(error, file=name),), form)
-    return inspect_source(source, form, against, word_column=word_column, documents=documents)
+    options = reader_options(form, source.file, word_column, layer)
+    return inspect_source(source, form, against, documents=documents, **options)
 
 
 def _inspect_answers(
@@ -198,17 +204,20 @@ def inspect_source(
     format: Format,
     against: Corpus | None = None,
     *,
-    word_column: int | None = None,
     layout: Layout | None = None,
     documents: str = "*",
+    **options: Any,
 ) -> Inspection:
-    """Check the content of a file; `layout` is its layout where the source is a part of a file."""
+    """Check the content of a file; `layout` is its layout where the source is a part of a file.
+
+    `options` are those of the format's reader, such as `word_column=`.
+    """
     corpus = None
     mended: list[tuple[Finding, str]] = []
     findings: list[Finding] = []
     try:
         with memory_for(source.file):
-            corpus, mended = _read(source, format, word_column, layout)
+            corpus, mended = _read(source, format, options, layout)
             if documents != "*":
                 rows = match_documents(corpus.documents, documents, source.file, may_be_empty=True)
                 corpus = corpus.select_documents(rows)
@@ -224,17 +233,17 @@ def inspect_source(
 
 
 def _read(
-    source: Source, format: Format, word_column: int | None, layout: Layout | None = None
+    source: Source, format: Format, options: dict[str, Any], layout: Layout | None = None
 ) -> tuple[Corpus, list[tuple[Finding, str]]]:
     """Read a file; reading a broken CoNLL file goes on after each mistake."""
     if format.name in ("conllua", "corefud"):
         return _read_with_oddities(source, format)
     if format.name != "conll":
-        return format.read(source), []
+        return format.read(source, **options), []
     from corefeval.formats.conll.reader import read_conll
 
     repairs: list[Repair] = []
-    corpus = read_conll(source, word_column=word_column, layout=layout, repairs=repairs)
+    corpus = read_conll(source, **options, layout=layout, repairs=repairs)
     return corpus, list(conll_findings(source, repairs))
 
 

@@ -55,6 +55,7 @@ def repair_file(
     format: str | None = None,
     encoding: str = "utf-8",
     word_column: int | None = None,
+    layer: str | None = None,
 ) -> FileRepair:
     """Write a repaired copy of a file, in the same format and UTF-8.
 
@@ -68,7 +69,8 @@ def repair_file(
             "itself, as in for file in *.conll; do corefeval check $file --fix fixed/$file; done"
         )
     _refuse_to_overwrite(os.fspath(path), os.fspath(target))
-    (before,) = inspect(path, format=format, encoding=encoding, word_column=word_column)
+    reading = {"format": format, "encoding": encoding, "word_column": word_column, "layer": layer}
+    (before,) = inspect(path, **reading)
     if before.corpus is None or before.format is None or before.source is None:
         error = before.findings[0]
         raise InputError(

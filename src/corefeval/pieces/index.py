@@ -33,7 +33,7 @@ class WholeFile:
     def read(self, name: str = "") -> Corpus:
         """The documents in it."""
         how = self.reading
-        corpus = read_file(self.file, how.format, how.encoding, name, how.word_column)
+        corpus = read_file(self.file, how.format, how.encoding, name, how.word_column, how.layer)
         return replace(corpus, notices=()) if self.quiet else corpus
 
 

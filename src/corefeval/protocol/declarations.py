@@ -387,6 +387,14 @@ class Choices(SoundChoices, Accidents, total=False):
 class Fields(Choices, total=False):
     """What a signature has: the choices, and what else was done to the data behind a number."""
 
+    key_layer: Annotated[
+        str,
+        Choice("auto", "The layer of annotation that the key was read from.", at="data"),
+    ]
+    response_layer: Annotated[
+        str,
+        Choice("auto", "The layer of annotation that the response was read from.", at="data"),
+    ]
     heads: Annotated[
         str,
         Choice("none", "Where the heads used for matching came from.", at="data"),

@@ -110,6 +110,7 @@ def _check_corpus(
                 format=corpus.key_format,
                 encoding=corpus.encoding,
                 word_column=corpus.word_column,
+                layer=corpus.key_layer,
                 name=corpus.name,
             )
             inspections = _inspect_side(corpus, corpus.key, None, is_key=True)
@@ -176,6 +177,7 @@ def _inspect_side(
         format=corpus.key_format if is_key else corpus.response_format,
         encoding=corpus.encoding,
         word_column=corpus.word_column,
+        layer=corpus.key_layer if is_key else corpus.response_layer,
     )
     return judge(inspections, key, Protocol.of(corpus.protocol or None))
 

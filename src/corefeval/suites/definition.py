@@ -35,12 +35,15 @@ class SuiteCorpus:
     response_format: str | None = None
     encoding: str = "utf-8"
     word_column: int | None = None
+    key_layer: str | None = None
+    response_layer: str | None = None
     features: str | None = None
 
     @property
     def reading(self) -> dict[str, Any]:
         """The options of `score` by which its files are read."""
         names = ("key_format", "response_format", "encoding", "word_column", "features")
+        names += ("key_layer", "response_layer")
         return {name: getattr(self, name) for name in names}
 
     @property
