@@ -65,6 +65,26 @@ def absence_error(
     )
 
 
+def join_links(links: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """For each item of some links, the item that stands for all that are connected with it.
+
+    >>> join_links([("a", "b"), ("c", "d"), ("b", "d")])
+    {'a': 'a', 'b': 'a', 'c': 'a', 'd': 'a'}
+    """
+    group: dict[str, str] = {}
+
+    def first(item: str) -> str:
+        group.setdefault(item, item)
+        while group[item] != item:
+            group[item] = group[group[item]]
+            item = group[item]
+        return item
+
+    for before, after in links:
+        group[first(after)] = first(before)
+    return {item: first(item) for item in group}
+
+
 def lines_of(text: str) -> list[str]:
     """The lines of a text; an empty one after the last line end does not count."""
     lines = _LINE_END.split(text)
@@ -180,25 +200,17 @@ class Annotations:
 
     def entities(self) -> list[Annotation]:
         """The mentions in textual order, with their entities: named by their first mention."""
-        group = {identifier: identifier for identifier in self.mentions}
-
-        def first(identifier: str) -> str:
-            while group[identifier] != identifier:
-                group[identifier] = group[group[identifier]]
-                identifier = group[identifier]
-            return identifier
-
         for identifiers, number in self.links:
             for identifier in identifiers:
                 if identifier not in self.mentions:
                     shown, expected = " ".join(identifiers), "ids of T lines of this file"
                     raise absence_error(self.source, identifier, number, shown, expected)
-            for before, after in pairwise(identifiers):
-                group[first(after)] = first(before)
+        groups = join_links(chain.from_iterable(pairwise(link) for link, _ in self.links))
         ordered = _in_order(self.mentions.values())
         names: dict[str, str] = {}
         for mention in ordered:
-            mention.entity = names.setdefault(first(mention.identifier), mention.identifier)
+            group = groups.get(mention.identifier, mention.identifier)
+            mention.entity = names.setdefault(group, mention.identifier)
         return ordered
 
     def chains(self) -> list[Annotation]:

@@ -1,0 +1,175 @@
+"""MMAX2: words in a file, and levels of markables with spans of words in files beside it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from corefeval.diagnostics import InputError, excerpt, list_names
+from corefeval.formats.declarations import Tally
+from corefeval.formats.losses import note_counts
+from corefeval.formats.source import Source, read_source
+from corefeval.formats.xml import Element, parse_xml
+from corefeval.model import Corpus, CorpusBuilder
+
+_PATHS = "common_paths.xml"
+_ENTITIES = ("coref_class", "coref_set", "coref_chain")  # attributes that name entities
+_NO_ENTITY = ("", "empty", "none")
+_ODDITIES = (
+    Tally("single-markables", "markable", "without a set, each an entity of its own"),
+    Tally("broken-spans", "markable", "left out: the span names no words of the document"),
+)
+
+
+def read_mmax(source: Source, *, name: str = "", layer: str | None = None) -> Corpus:
+    """Read a `.mmax` with its words and levels, or a file of words with the levels beside it.
+
+    The layer is a level, or a level and the attribute that names the entities: `coref.coref_set`.
+    """
+    root, folder, identifier = parse_xml(source), Path(source.file).parent, str(source.stem)
+    if root.name == "words":
+        words, identifier = root, identifier.removesuffix("_words")
+        signs = (folder.parent / file for file in (_PATHS, f"{identifier}.mmax"))
+        folder = folder.parent if any(sign.is_file() for sign in signs) else folder
+    else:
+        words = _read_words(source, root, folder)
+    listed = list(words.find_all("word"))
+    places = {word.get("id"): place for place, word in enumerate(listed)}
+    levels = _find_levels(source, folder, identifier)
+    sentences = _markables(source, levels["sentence"]) if "sentence" in levels else []
+    spans = [_positions(sentence.get("span"), places) for sentence in sentences]
+    builder = CorpusBuilder(name=name, source=source.file)
+    document = builder.document(
+        identifier,
+        words=[word.text.strip() for word in listed],
+        sentence_starts=sorted({min(span) for span in spans if span} | {0}) if listed else [],
+    )
+    counts: Counter[str] = Counter()
+    markables, attribute = _choose_level(source, levels, layer)
+    structure = ("id", "span", "mmax_level", attribute)
+    for number, markable in enumerate(markables, start=1):
+        positions, entity = _positions(markable.get("span"), places), markable.get(attribute)
+        if not positions:
+            counts["broken-spans"] += 1
+            continue
+        if entity.strip().lower() in _NO_ENTITY:
+            counts["single-markables"] += 1
+            entity = f"markable {number}"
+        features = {k: v for k, v in markable.attributes.items() if k not in structure}
+        features["mention_id"] = markable.get("id")
+        document.mention_at(entity, positions, features=features)
+    builder.notices += note_counts(counts, _ODDITIES, whose=source.file)
+    return builder.build()
+
+
+def _read_words(source: Source, project: Element, folder: Path) -> Element:
+    """The words that a `.mmax` names, which must be a file in its folders."""
+    names = [element.text.strip() for element in project.find_all("words")]
+    name = names[0] if names else ""
+    if not name or name.startswith(".") or not set(name).isdisjoint("/\\:\0"):
+        raise source.error(
+            "the words file is not in the folder of this file",
+            project.line,
+            found=excerpt(name) if name else "no words file",
+            expected="the plain name of a file, such as NAME_words.xml",
+            fix="name the words file without a path, and put it into Basedata",
+        )
+    folders = list(_folders(source, folder, "basedata"))
+    for place in folders:
+        if (place / name).is_file():
+            return parse_xml(read_source(place / name, encoding=source.encoding))
+    raise source.error(
+        f"the words file {excerpt(name)} is missing",
+        project.line,
+        expected=f"the file in {' or '.join(dict.fromkeys(map(str, folders)))}",
+        fix="put the words file there",
+    )
+
+
+def _folders(source: Source, folder: Path, kind: str) -> Iterator[Path]:
+    """Where files of a kind, `basedata` or `markable`, may be: below the folder of the `.mmax`."""
+    paths = folder / _PATHS
+    if paths.is_file():
+        root = parse_xml(read_source(paths, encoding=source.encoding))
+        for element in root.find_all(f"{kind}_path"):
+            place = Path(element.text.strip().replace("\\", "/"))
+            if place.is_absolute() or ".." in place.parts:
+                raise InputError(
+                    "a path leads out of the folder",
+                    file=str(paths),
+                    line=element.line,
+                    found=excerpt(str(place)),
+                    expected="a folder below the one of this file",
+                    fix="move the files below, and name their folder",
+                )
+            yield folder / place
+    usual = (kind, f"{kind}s")
+    yield from sorted(p for p in folder.glob("*") if p.name.lower() in usual and p.is_dir())
+    yield folder
+
+
+def _find_levels(source: Source, folder: Path, identifier: str) -> dict[str, Path]:
+    """The files of the levels of a document by their names."""
+    before, after = f"{identifier}_", "_level.xml"
+    projects = (path.stem for path in folder.glob("*.mmax"))
+    longer_names = tuple(f"{stem}_" for stem in projects if stem.startswith(before))
+    for place in _folders(source, folder, "markable"):
+        levels = {
+            path.name[len(before) : -len(after)]: path
+            for path in sorted(place.glob(f"*{after}"))
+            if path.name.startswith(before) and not path.name.startswith(longer_names)
+        }
+        if levels:
+            return levels
+    return {}
+
+
+def _markables(source: Source, path: Path) -> list[Element]:
+    return list(parse_xml(read_source(path, encoding=source.encoding)).find_all("markable"))
+
+
+def _choose_level(
+    source: Source, levels: Mapping[str, Path], layer: str | None
+) -> tuple[list[Element], str]:
+    """The markables of the level that counts, and the attribute that names their entities."""
+    level, _, attribute = (layer or "coref").partition(".")
+    if layer in levels:
+        level, attribute = layer, ""
+    if level in levels:
+        markables = _markables(source, levels[level])
+        return markables, attribute or _entity_attribute(markables)
+    candidates = {}
+    if not layer:
+        read = {level: _markables(source, path) for level, path in levels.items()}
+        candidates = {level: m for level, m in read.items() if _entity_attribute(m)}
+    if len(candidates) == 1:
+        (markables,) = candidates.values()
+        return markables, _entity_attribute(markables)
+    problem = f"there is no level {excerpt(level)}" if layer else "there is no level of coreference"
+    raise source.error(
+        "there are several levels of coreference" if candidates else problem,
+        found=f"the levels {list_names(list(candidates or levels), 20)}" if levels else "no levels",
+        expected=f"a level coref, or one with {' or '.join(_ENTITIES)}",
+        fix="name the layer with --layer LEVEL or LEVEL.attribute",
+    )
+
+
+def _entity_attribute(markables: list[Element]) -> str:
+    """The first of the usual attributes that names an entity somewhere; "" where none does."""
+    for attribute in _ENTITIES:
+        if any(m.get(attribute).strip().lower() not in _NO_ENTITY for m in markables):
+            return attribute
+    return ""
+
+
+def _positions(span: str, places: Mapping[str, int]) -> list[int]:
+    """The positions in a span such as `word_3..word_5,word_9`; none if it is broken."""
+    positions: list[int] = []
+    for part in span.split(","):
+        first, _, last = part.strip().partition("..")
+        bounds = places.get(first), places.get(last or first)
+        if bounds[0] is None or bounds[1] is None or len(positions) > len(places):
+            return []
+        positions += range(bounds[0], bounds[1] + 1)
+    return positions
