@@ -26,6 +26,7 @@ from corefeval.formats.standoff import (
     companion_text,
     document_id,
     file_stems,
+    join_parts,
     kind_and_class,
     lines_of,
     make_types,
@@ -127,7 +128,9 @@ class _Lines(Annotations):
                 )
             spans.append((start, end))
         self.other_text += stated is not None and stated.split() != self.cover(spans).split()
-        self.mentions[identifier] = Annotation(identifier, kind, self.merge(spans), number)
+        self.mentions[identifier] = Annotation(
+            identifier, kind, join_parts(spans, self.text), number
+        )
 
     def join_entities(self) -> tuple[list[Annotation], list[Notice]]:
         """The mentions with their entities, and a notice where no line says which belong together.

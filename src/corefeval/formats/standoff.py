@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
+from typing import TypeVar
 from urllib.parse import unquote_to_bytes
 
 from corefeval.diagnostics import CorefEvalError, InputError, excerpt
 from corefeval.formats.source import Source
 from corefeval.model import BRIDGING, SPLIT, Document, DocumentBuilder, DocumentId
 
+Item = TypeVar("Item", bound=Hashable)
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _SAFE_ID = re.compile(r"T[^\s:;]*[0-9]")
 _UNSAFE = re.compile(r"[\t\r\n]+")
@@ -65,15 +67,15 @@ def absence_error(
     )
 
 
-def join_links(links: Iterable[tuple[str, str]]) -> dict[str, str]:
+def join_links(links: Iterable[tuple[Item, Item]]) -> dict[Item, Item]:
     """For each item of some links, the item that stands for all that are connected with it.
 
     >>> join_links([("a", "b"), ("c", "d"), ("b", "d")])
     {'a': 'a', 'b': 'a', 'c': 'a', 'd': 'a'}
     """
-    group: dict[str, str] = {}
+    group: dict[Item, Item] = {}
 
-    def first(item: str) -> str:
+    def first(item: Item) -> Item:
         group.setdefault(item, item)
         while group[item] != item:
             group[item] = group[group[item]]
@@ -83,6 +85,24 @@ def join_links(links: Iterable[tuple[str, str]]) -> dict[str, str]:
     for before, after in links:
         group[first(after)] = first(before)
     return {item: first(item) for item in group}
+
+
+def join_parts(parts: Iterable[tuple[int, int]], text: str | None = None) -> list[tuple[int, int]]:
+    """Parts in order; those that touch, or have only white space of the text between, are one.
+
+    >>> join_parts([(4, 6), (0, 3), (8, 9)], "Ada is  5")
+    [(0, 9)]
+    >>> join_parts([(4, 6), (0, 3), (5, 8)])
+    [(0, 3), (4, 8)]
+    """
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(parts):
+        gap = joined[-1][1] if joined else None
+        if gap is not None and (start <= gap or (text and text[gap:start].isspace())):
+            joined[-1] = joined[-1][0], max(gap, end)
+        else:
+            joined.append((start, end))
+    return joined
 
 
 def lines_of(text: str) -> list[str]:
@@ -187,16 +207,6 @@ class Annotations:
     links: list[tuple[list[str], int | None]] = field(default_factory=list)
     ignored: Counter[str] = field(default_factory=Counter)
     relations: list[tuple[str, str, str]] = field(default_factory=list)
-
-    def merge(self, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Spans in order; those with only white space between them, like two lines, are joined."""
-        merged: list[tuple[int, int]] = []
-        for start, end in sorted(spans):
-            if merged and (start <= merged[-1][1] or self.text[merged[-1][1] : start].isspace()):
-                merged[-1] = merged[-1][0], max(merged[-1][1], end)
-            else:
-                merged.append((start, end))
-        return merged
 
     def entities(self) -> list[Annotation]:
         """The mentions in textual order, with their entities: named by their first mention."""

@@ -30,7 +30,7 @@ class Mention:
     def __repr__(self) -> str:
         if self.label is not None:
             return f"<Mention {self.label!r}>"
-        has_words = "word" in self.document.columns
+        has_words = "word" in self.document.columns or self.document.text is not None
         return f"<Mention {self.start}:{self.end}{f' {self.text!r}' if has_words else ''}>"
 
     @property
@@ -88,8 +88,12 @@ class Mention:
 
     @property
     def text(self) -> str:
-        """The words with blanks between, or the label."""
-        return " ".join(self.words) if self.label is None else str(self.label)
+        """The words, or the parts of a text without tokens, with blanks between; or the label."""
+        if self.label is not None:
+            return str(self.label)
+        text = self.document.text
+        parts = self.words if text is None else [text[start:end] for start, end in self.parts]
+        return " ".join(parts)
 
     @property
     def entity(self) -> Entity:
@@ -197,6 +201,13 @@ class Document:
     def column(self, name: str | int) -> list[str]:
         """A token column by its name, or by its number counted from 1."""
         return self._tokens().column(self.index, name)
+
+    @property
+    def text(self) -> str | None:
+        """The text of a document whose positions are characters; None if it has tokens."""
+        tokens = self.corpus.tokens
+        table = None if tokens is None else tokens.table(self.index)
+        return None if table is None else table.text
 
     @cached_property
     def words(self) -> list[str]:

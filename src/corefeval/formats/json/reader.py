@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from corefeval.diagnostics import InputError, excerpt, plural
+from corefeval.formats.annotations import name_entities
 from corefeval.formats.declarations import Tally
 from corefeval.formats.json.records import (
     BOOK,
@@ -112,7 +113,7 @@ class _Reader:
             columns=columns,
             metadata=metadata,
         )
-        for name, cluster in zip(_unique_names(names), clusters, strict=True):
+        for name, cluster in zip(name_entities(names), clusters, strict=True):
             for start, end in cluster:
                 document.mention(name, start, end)
         return text
@@ -348,24 +349,6 @@ def _spans(cluster: Any) -> frozenset[tuple[int, int]]:
         return frozenset((start, end + 1) for start, end in cluster)
     except (TypeError, ValueError):
         return frozenset()
-
-
-def _unique_names(names: Sequence[str | None]) -> list[str]:
-    """A name for each entity of a document: its name where no earlier one has it, else a new one.
-
-    >>> _unique_names(["Ada", None, "Ada"])
-    ['Ada', '1', 'Ada (2)']
-    """
-    stated = {name for name in names if name is not None}
-    used: dict[str, None] = {}
-    for number, name in enumerate(names):
-        base = str(number) if name is None else name
-        unique, count = base, 1
-        while unique in used or (name is None and unique in stated):
-            count += 1
-            unique = f"{base} ({count})"
-        used[unique] = None
-    return list(used)
 
 
 def corpus_from_records(source: object, name: str) -> Corpus | None:
