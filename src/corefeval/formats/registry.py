@@ -163,6 +163,7 @@ _DECLARED = (
         "json",
         "JSON or JSON lines of any of the kinds below, recognised by its keys",
         sign=rb'\A\s*(\[\s*)?\{\s*("|\})|\A\s*\[\s*\]',
+        takes_layer=True,
         columns=("speaker",),
     ),
     _declare_json(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any
 
@@ -55,6 +56,15 @@ def _is_corenlp(head: bytes) -> bool:
     return is_json or _has_root("root", rb"<document\b", head)
 
 
+def _is_label_studio(head: bytes) -> bool:
+    """Whether tasks have lists of annotations; so have answers of models, whose choices differ."""
+    lists = rb'"(annotations|completions|predictions)"\s*:\s*\['
+    contents = rb'"result"\s*:\s*\[|"data"\s*:\s*\{'
+    is_answer = re.search(rb'"choices"\s*:\s*\[\s*\{|"output_text"', head)
+    is_json = _has_keys("annotations|completions|predictions data|result", "clusters", head)
+    return is_json and not is_answer and all(re.search(sign, head) for sign in (lists, contents))
+
+
 def _is_sacr(head: bytes) -> bool:
     """Whether there is a mention in braces, with an attribute, and this is no JSON."""
     is_json = re.match(rb'\s*(\{|\[\s*\{)\s*"', head)
@@ -69,11 +79,12 @@ def _declare_xml(
     return Format(name, summary, reader, looks_like=sign, title=name, takes_layer=True, **details)
 
 
-def _declare_spans(name: str, summary: str, needed: str, absent: str = "") -> Format:
+def _declare_spans(name: str, summary: str, looks_like: Callable[[bytes], bool]) -> Format:
     """A format of JSON with spans and relations, of which all have one reader."""
-    sign = partial(_has_keys, needed, absent)
     reader = "spans:read_spans"
-    return Format(name, summary, reader, looks_like=sign, kind=name, title=name, takes_layer=True)
+    return Format(
+        name, summary, reader, looks_like=looks_like, kind=name, title=name, takes_layer=True
+    )
 
 
 # In the order in which they are tried.
@@ -131,13 +142,17 @@ TOOLS = (
     _declare_spans(
         "label-studio",
         "Label Studio's JSON export: spans and relations on characters",
-        "annotations|completions|predictions data|result",
+        _is_label_studio,
     ),
     _declare_spans(
-        "doccano", "doccano's JSON lines: text, entities, relations", "text entities relations"
+        "doccano",
+        "doccano's JSON lines: text, entities, relations",
+        partial(_has_keys, "text entities relations", "clusters"),
     ),
     _declare_spans(
-        "prodigy", "Prodigy's JSON lines: text, spans, relations", "text spans relations"
+        "prodigy",
+        "Prodigy's JSON lines: text, spans, relations",
+        partial(_has_keys, "text spans|ws relations|ws", "clusters"),
     ),
     Format(
         "allennlp",

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, excerpt, plural
+from corefeval.diagnostics import InputError, UsageError, excerpt, plural
 from corefeval.formats.annotations import name_entities
 from corefeval.formats.declarations import Tally
 from corefeval.formats.json.records import (
@@ -24,8 +24,10 @@ from corefeval.formats.json.records import (
     parquet_records,
     records_of,
     show,
+    tool_of,
 )
 from corefeval.formats.losses import ZERO, note_counts
+from corefeval.formats.registry import FORMATS
 from corefeval.formats.source import Source
 from corefeval.model import Corpus, CorpusBuilder, DocumentId, join
 from corefeval.model.token_tables import tokens_of_texts
@@ -46,9 +48,22 @@ _ODDITIES = (
 )
 
 
-def read_json(source: Source, *, name: str = "", kind: str = "json") -> Corpus:
-    """Read JSON or JSON lines of a kind; for `json`, the keys of each record tell its kind."""
-    return _read_records(records_of(source), source, name=name, kind=kind)
+def read_json(
+    source: Source, *, name: str = "", kind: str = "json", layer: str | None = None
+) -> Corpus:
+    """Read JSON or JSON lines of a kind; for `json`, the keys of each record tell its kind.
+
+    Only files of annotation tools, which their first record tells, have a `layer` to choose.
+    """
+    records = records_of(source)
+    tool = FORMATS.get(tool_of(records[0]) or "") if kind == "json" else None
+    if layer is not None and not (tool and tool.takes_layer):
+        known = tool.name if tool else kind_of(records[0])
+        raise UsageError(f"{source.file} is {known}, which has no layers: leave out {layer!r:.60}")
+    if tool:
+        options = {"layer": layer} if tool.takes_layer else {}
+        return tool.read(source, name=name, **options)
+    return _read_records(records, source, name=name, kind=kind)
 
 
 def read_parquet(source: Source, *, name: str = "") -> Corpus:
@@ -106,7 +121,7 @@ class _Reader:
         columns = self._columns(record, kind, sentences)
         starts = accumulate(lengths, initial=0)
         document = builder.document(
-            self._identifier(record),
+            self._identifier(record, kind),
             words=None if text is not None else list(chain(*sentences)),
             n_tokens=sum(lengths),
             sentence_starts=[start for start, n in zip(starts, lengths, strict=False) if n],
@@ -118,11 +133,11 @@ class _Reader:
                 document.mention(name, start, end)
         return text
 
-    def _identifier(self, record: Record) -> DocumentId:
+    def _identifier(self, record: Record, kind: Kind) -> DocumentId:
         """The id that a record states, or one from the file's name; an error if it is taken."""
         stated = record.stated_id()
         if stated is None:
-            number = record.number if self.n_records > 1 else None
+            number = record.number + kind.first_number if self.n_records > 1 else None
             identifier = self.source.name_document(number, self.taken)
             self.taken.add(identifier)
         else:
@@ -179,7 +194,7 @@ def _read_sentences(record: Record, key: str) -> list[list[str]]:
     if not isinstance(value, list):
         raise _word_error(record, key, show(value))
     are_lists = [isinstance(element, list) for element in value]
-    is_flat = key == "tokens" and not (value and all(are_lists))
+    is_flat = key in ("tokens", "document") and not (value and all(are_lists))
     sentences = [value] if is_flat else value
     for number, sentence in enumerate(sentences):
         if not isinstance(sentence, list):
@@ -192,7 +207,7 @@ def _read_sentences(record: Record, key: str) -> list[list[str]]:
 
 
 def _word_error(record: Record, key: str, found: str) -> InputError:
-    flat = ", or a list of words" if key == "tokens" else ""
+    flat = ", or a list of words" if key in ("tokens", "document") else ""
     return record.error(
         f"‘{key}’ does not hold words",
         found=found,

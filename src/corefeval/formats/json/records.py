@@ -209,6 +209,7 @@ class Kind(NamedTuple):
     has_speakers: bool = False  # under `speakers`
     has_characters: bool = False  # which name entities, and may hold the clusters
     has_zeros: bool = False  # tokens that begin with ##
+    first_number: int = 0  # of nameless documents
 
 
 # The order is the order in which kinds are tried.
@@ -241,7 +242,27 @@ KINDS = {
         inclusive=False,
         mention_texts="clusters_strings",
     ),
+    "allennlp": Kind(
+        "doc_key", "document", ("clusters",), signs=frozenset({"document"}), first_number=1
+    ),
 }
+# Annotation tools and pipelines, whose records have readers of their own, and keys that tell them.
+_TOOLS = {
+    "cas-json": ("%FEATURE_STRUCTURES",),
+    "corenlp": ("sentences", "corefs"),
+    "label-studio": ("data", "annotations|completions|predictions"),
+    "doccano": ("text", "entities", "relations"),
+    "prodigy": ("text", "spans", "relations"),
+}
+
+
+def tool_of(record: Record) -> str | None:
+    """The name of the tool that writes records with such keys; None for other records."""
+    for name, needed in _TOOLS.items():
+        has_all = all(not record.values.keys().isdisjoint(key.split("|")) for key in needed)
+        if has_all and "clusters" not in record.values:
+            return name
+    return None
 
 
 def kind_of(record: Record) -> str:
@@ -255,15 +276,20 @@ def kind_of(record: Record) -> str:
     raise record.error(
         "no known kind of JSON has these keys",
         found=record.list_keys(),
-        expected="; ".join(f"{name} ({_list_keys(kind)})" for name, kind in KINDS.items()),
+        expected="; ".join(f"{name} ({keys})" for name, keys in _expected_keys().items()),
         fix="convert the file to one of these, or name its format if you know it "
         "(llm for answers of a language model)",
     )
 
 
-def _list_keys(kind: Kind) -> str:
-    keys = (kind.id, kind.words, kind.clusters[0], *((CHARACTERS,) if kind.has_characters else ()))
-    return ", ".join(keys)
+def _expected_keys() -> dict[str, str]:
+    """The keys that each kind of record has, for a message."""
+    characters = {True: (CHARACTERS,), False: ()}
+    kinds = {
+        name: (kind.id, kind.words, kind.clusters[0], *characters[kind.has_characters])
+        for name, kind in KINDS.items()
+    }
+    return {name: ", ".join(keys) for name, keys in (kinds | _TOOLS).items()}
 
 
 _VALUE_SIZE = 4  # bytes that a value takes at least when it is read

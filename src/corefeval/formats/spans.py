@@ -1,0 +1,312 @@
+"""Label Studio, doccano and Prodigy: spans of a text with labels, and relations between them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from corefeval.diagnostics import excerpt, list_names
+from corefeval.formats.annotations import LAYER_FIX, AnnotatedDocument, build_corpus
+from corefeval.formats.declarations import Tally
+from corefeval.formats.json.records import Record, records_of, show
+from corefeval.formats.source import Source
+from corefeval.formats.standoff import Annotation, Annotations
+from corefeval.model import Corpus
+
+_JOINING = re.compile(r"(?:coref|ident|same|anaph|appos|equiv).*|(?:ana|cata)?", re.I | re.S)
+_BRIDGING = re.compile(r"bridg(?:ing|e)?[\s:_-]*(.*)", re.I | re.S)
+_COUNTED = (
+    Tally("other-annotations", "annotation", "left out: only the first of a task is read"),
+    Tally("predicted-tasks", "task", "without annotations: the first prediction was read"),
+    Tally("unlabelled-tasks", "task", "without annotations and predictions: no mentions"),
+    Tally("other-results", "result", "left out: neither a span of the text nor a relation"),
+    Tally("rejected-records", "record", "left out: not accepted by the annotator"),
+    Tally("chains-in-types", "document", "without relations, whose labels name the entities"),
+    Tally("nothing-joined", "document", "in which nothing joins mentions: each is an entity alone"),
+)
+
+_Values = dict[str, Any]  # an object of JSON
+
+
+@dataclass(slots=True)
+class _Span:
+    """Characters with a label, the text that the file states for them, and further attributes."""
+
+    start: int
+    end: int
+    label: str
+    stated: str | None = None
+    features: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Markup:
+    """What a record says: its id and text, spans by id, relations as (label, from, to).
+
+    `tokens` are words with their first character and the one behind their last.
+    """
+
+    record: Record
+    identifier: str | None
+    text: str
+    spans: dict[str, _Span] = field(default_factory=dict)
+    relations: list[tuple[str, str, str]] = field(default_factory=list)
+    tokens: list[tuple[str, int, int]] | None = None
+
+    def add_span(self, identifier: str, values: _Values, start: str, end: str) -> _Span:
+        """Add the span whose start and end are under these keys, unless its id is known."""
+        label = values.get("label")
+        span = _Span(*_positions(self.record, values, start, end), str(label or ""))
+        return self.spans.setdefault(identifier, span)
+
+
+def _positions(record: Record, values: _Values, *keys: str) -> tuple[int, int]:
+    """The start and the end of a span, in characters."""
+    start, end = map(values.get, keys)
+    if type(start) is not int or type(end) is not int:
+        raise record.error(
+            "the positions of a span are no numbers of characters",
+            found=f"from {show(start)} to {show(end)}",
+            expected="whole numbers from 0, the end exclusive",
+            fix="annotate plain text: positions in pages and dialogues cannot be read",
+        )
+    return start, end
+
+
+def _string(record: Record, values: _Values, key: str) -> str:
+    value = values.get(key)
+    if not isinstance(value, str):
+        raise record.error(f"‘{key}’ is not a string", found=show(value), expected="a string")
+    return value
+
+
+def _objects(record: Record, key: str, values: _Values | None = None) -> list[_Values]:
+    """The objects that are listed under a key of a record, or of some values in it."""
+    listed = (record.values if values is None else values).get(key) or []
+    if not isinstance(listed, list) or not all(isinstance(value, dict) for value in listed):
+        expected = "a list of objects"
+        raise record.error(f"‘{key}’ is no such list", found=show(listed), expected=expected)
+    return listed
+
+
+def _read_task(record: Record, counts: Counter[str]) -> _Markup:
+    """A task of Label Studio, by its first annotation that was not cancelled."""
+    annotations = _objects(record, "annotations") + _objects(record, "completions")
+    predictions = _objects(record, "predictions")
+    valid = [a for a in annotations if not (a.get("was_cancelled") or a.get("skipped"))]
+    counts["other-annotations"] += len(annotations) - bool(valid)
+    counts["predicted-tasks"] += not valid and bool(predictions)
+    counts["unlabelled-tasks"] += not valid and not predictions
+    chosen: _Values = next(iter(valid + predictions), {})
+    results = _objects(record, "result", chosen)
+    data = record.values.get("data")
+    key = _text_key(data if isinstance(data, dict) else {}, results)
+    if not isinstance(data, dict) or key is None:
+        raise record.error(
+            "the task has no text",
+            found=show(data) if "data" in record.values else record.list_keys(),
+            expected="a string in ‘data’: as ‘text’, under the name that the labels refer to, or "
+            "the only one",
+            fix="export tasks of plain text",
+        )
+    markup = _Markup(record, record.stated_id(), data[key])
+    for number, result in enumerate(results):
+        value, target = result.get("value"), result.get("to_name")
+        if result.get("type") == "relation":
+            ends = str(result.get("from_id")), str(result.get("to_id"))
+            ends = ends[::-1] if result.get("direction") == "left" else ends
+            labels = [label for label in result.get("labels") or () if isinstance(label, str)]
+            label = next(filter(_JOINING.fullmatch, labels), "".join(labels[:1]))
+            markup.relations.append((label, *ends))
+        elif not isinstance(value, dict) or "end" not in value or target in {*data} - {key}:
+            counts["other-results"] += 1
+        else:
+            _add_result(markup, str(result.get("id", f"result {number}")), result, value)
+    return markup
+
+
+def _add_result(markup: _Markup, identifier: str, result: _Values, value: _Values) -> None:
+    """Add a span of Label Studio; further results of its id are attributes of it."""
+    labels = value.get(str(result.get("type")))
+    label = ",".join(map(str, labels)) if isinstance(labels, list) else str(labels or "")
+    if identifier in markup.spans:
+        markup.spans[identifier].features[str(result.get("from_name"))] = label
+        return
+    span = markup.add_span(identifier, value, "start", "end")
+    span.label = label
+    span.stated = value.get("text") if isinstance(value.get("text"), str) else None
+
+
+def _text_key(data: _Values, results: list[_Values]) -> str | None:
+    """The key of a task's text: `text`, what the labels refer to, or the only string; or None."""
+    strings = [key for key, value in data.items() if isinstance(value, str)]
+    targets = [result.get("to_name") for result in results]
+    named = [key for key in ("text", *targets) if key in strings]
+    return next(iter(named or (strings if len(strings) == 1 else ())), None)
+
+
+def _read_doccano(record: Record, counts: Counter[str]) -> _Markup:
+    """A record of doccano."""
+    markup = _Markup(record, record.stated_id(), _string(record, record.values, "text"))
+    for entity in _objects(record, "entities"):
+        identifier = str(entity.get("id"))
+        if identifier in markup.spans:
+            raise record.error(f"span {excerpt(identifier)} appears twice", found=show(entity))
+        markup.add_span(identifier, entity, "start_offset", "end_offset")
+    for relation in _objects(record, "relations"):
+        ends = str(relation.get("from_id")), str(relation.get("to_id"))
+        markup.relations.append((str(relation.get("type") or ""), *ends))
+    return markup
+
+
+def _read_prodigy(record: Record, counts: Counter[str]) -> _Markup | None:
+    """A record of Prodigy, whose spans are known by their positions; None if it was rejected."""
+    if record.values.get("answer", "accept") != "accept":
+        counts["rejected-records"] += 1
+        return None
+    meta = record.values.get("meta")
+    named = replace(record, values=meta) if isinstance(meta, dict) and "id" in meta else record
+    markup = _Markup(record, named.stated_id(), _string(record, record.values, "text"))
+
+    def add(span: _Values, number: int | None = None) -> str:
+        identifier = f"{span.get('start')}-{span.get('end')}"
+        if number is not None and identifier in markup.spans:
+            identifier += f" ({number})"
+        markup.add_span(identifier, span, "start", "end")
+        return identifier
+
+    for number, span in enumerate(_objects(record, "spans")):
+        add(span, number)
+    for relation in _objects(record, "relations"):
+        ends = [add(relation.get(key) or {}) for key in ("head_span", "child_span")]
+        markup.relations.append((str(relation.get("label") or ""), ends[1], ends[0]))
+    if "tokens" in record.values:
+        markup.tokens = [
+            (_string(record, token, "text"), *_positions(record, token, "start", "end"))
+            for token in _objects(record, "tokens")
+        ]
+    return markup
+
+
+_READERS: dict[str, Callable[[Record, Counter[str]], _Markup | None]] = {
+    "label-studio": _read_task,
+    "doccano": _read_doccano,
+    "prodigy": _read_prodigy,
+}
+
+
+def read_spans(source: Source, *, kind: str, name: str = "", layer: str | None = None) -> Corpus:
+    """Read an export of one of these tools; `layer` is the label of relations that join.
+
+    Without one, relations join mentions if they have no label, or one that says so (`coref…`,
+    `same…`). Where there are no relations, labels may name the entities: see `chain_types`.
+    """
+    counts: Counter[str] = Counter()
+    read = _READERS[kind]
+    markups = [m for record in records_of(source) if (m := read(record, counts)) is not None]
+    if not markups:
+        raise source.error("no record was accepted", expected="records with the answer ‘accept’")
+    labels = {label for markup in markups for label, _, _ in markup.relations}
+    if layer is not None and layer not in labels:
+        raise source.error(
+            f"no relation has the label {excerpt(layer)}",
+            found=f"the labels {list_names(sorted(labels), 12)}" if labels else "no relations",
+            fix=LAYER_FIX,
+        )
+    in_utf16 = _fits_utf16(markups, counts)
+    annotations = [_annotate(markup, layer, in_utf16) for markup in markups]
+    annotations[0].counts.update(counts)
+    return build_corpus(annotations, source, name, _COUNTED)
+
+
+def _fits_utf16(markups: Sequence[_Markup], counts: Counter[str]) -> bool:
+    """Whether more of the texts that spans state fit if offsets count UTF-16 units.
+
+    Those that do not fit in the better way are counted.
+    """
+    misfits = [0, 0]
+    for markup in markups:
+        units = markup.text.encode("utf-16-le", "surrogatepass")
+        for span in markup.spans.values():
+            if span.stated is not None:
+                characters = markup.text[span.start : span.end]
+                wide = units[2 * span.start : 2 * span.end].decode("utf-16-le", "replace")
+                misfits[0] += span.stated.split() != characters.split()
+                misfits[1] += span.stated.split() != wide.split()
+    counts["other-text"] += min(misfits)
+    return misfits[1] < misfits[0]
+
+
+def _annotate(markup: _Markup, layer: str | None, in_utf16: bool) -> AnnotatedDocument:
+    """The mentions and entities of a record."""
+    tokens = markup.tokens
+    annotation = AnnotatedDocument(
+        markup.record.source,
+        markup.identifier,
+        text=markup.text,
+        words=None if tokens is None else [word for word, _, _ in tokens],
+        bounds=[(start, end) for _, start, end in tokens or ()],
+        in_utf16=in_utf16,
+    )
+    mentions = [
+        Annotation(identifier, span.label, [(span.start, span.end)], None)
+        for identifier, span in markup.spans.items()
+    ]
+    chains = [] if markup.relations else _find_chains(markup, mentions)
+    numbers = {}
+    for mention in chains or mentions:
+        features = {**markup.spans[mention.identifier].features, "entity_type": mention.type}
+        entity = mention.entity if mention.entity != mention.identifier else None
+        numbers[mention.identifier] = annotation.add(
+            mention.parts, entity or None, features, markup.record.line
+        )
+    n_joined = _add_relations(markup, annotation, numbers, layer)
+    annotation.counts["chains-in-types"] += bool(chains)
+    annotation.counts["nothing-joined"] += not chains and not n_joined and len(numbers) > 1
+    return annotation
+
+
+def _find_chains(markup: _Markup, mentions: list[Annotation]) -> list[Annotation]:
+    """The mentions in entities that their labels name; nothing if they name none."""
+    by_id = {mention.identifier: mention for mention in mentions}
+    return Annotations(markup.record.source, markup.text, by_id).chains()
+
+
+def _add_relations(
+    markup: _Markup,
+    annotation: AnnotatedDocument,
+    numbers: Mapping[str, int | None],
+    layer: str | None,
+) -> int:
+    """Add relations that join mentions, whose number is returned, and those that do not."""
+    record, n_joined, unclear = markup.record, 0, []
+    for label, *ends in markup.relations:
+        for identifier in ends:
+            if identifier not in numbers:
+                raise record.error(
+                    f"there is no span {excerpt(identifier)}, which a relation names",
+                    found=f"a relation of {list_names(ends)}",
+                    expected="ids of spans of the same text",
+                    fix="add the span, or remove the relation",
+                )
+        first, second = (numbers[identifier] for identifier in ends)
+        bridging = _BRIDGING.fullmatch(label)
+        if label == layer if layer is not None else _JOINING.fullmatch(label):
+            annotation.join(first, second)
+            n_joined += 1
+        elif bridging:
+            annotation.relate(first, second, bridging[1])
+        else:
+            annotation.relate(first, second, "", label)
+            unclear.append(label)
+    if unclear and not n_joined and layer is None:
+        raise record.error(
+            "no relation joins mentions: their labels may not mean identity",
+            found=f"relations with the labels {list_names(sorted({*unclear}), 12)}",
+            expected="no label, or one that begins with coref, ident, same, anaph, appos or equiv",
+            fix=LAYER_FIX,
+        )
+    return n_joined
