@@ -34,10 +34,10 @@ TALLIES = (
 )
 
 
-def name_entities(names: Sequence[str | None]) -> list[str]:
+def unique_names(names: Sequence[str | None]) -> list[str]:
     """A name for each entity of a document: its name where no earlier one has it, else a new one.
 
-    >>> name_entities(["Ada", None, "Ada"])
+    >>> unique_names(["Ada", None, "Ada"])
     ['Ada', '1', 'Ada (2)']
     """
     stated = {name for name in names if name is not None}
@@ -253,7 +253,7 @@ class AnnotatedDocument:
         for value, name in self.names.items():
             stated.setdefault(groups.get(("entity", value)), name)
         present = dict.fromkeys(groups.get(number, number) for number in order)
-        names = name_entities([stated.get(group) for group in present])
+        names = unique_names([stated.get(group) for group in present])
         return dict(zip(present, names, strict=True))
 
     def _add_relations(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any
 
-from corefeval.formats.declarations import Format
+from corefeval.formats.declarations import Format, Tally
 
 _ROOT = re.compile(
     rb"\A\s*(?>(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>)\s*)*"
@@ -93,9 +93,17 @@ TOOLS = (
         "webanno",
         "WebAnno TSV 3 of WebAnno, INCEpTION and GUM",
         "webanno:read_webanno",
+        "webanno:write_webanno",
         sign=rb"\A\s*#FORMAT=WebAnno TSV",
         title="WebAnno TSV",
         takes_layer=True,
+        endings=(".tsv",),
+        losses=(
+            Tally("discontinuous-mentions", "mention", "with gaps, written as one span"),
+            Tally("changed-words", "word", "with tabs or line ends, or without text"),
+            Tally("entity-names", "entity", "numbered, because chains have no names"),
+            Tally("document-names", "document", "whose id cannot be a file name as it is"),
+        ),
     ),
     _declare_xml(
         "xmi",

@@ -42,8 +42,10 @@ class SuiteCorpus:
     @property
     def reading(self) -> dict[str, Any]:
         """The options of `score` by which its files are read."""
-        names = ("key_format", "response_format", "encoding", "word_column", "features")
-        names += ("key_layer", "response_layer")
+        names = (
+            *("key_format", "response_format", "key_layer", "response_layer"),
+            *("encoding", "word_column", "features"),
+        )
         return {name: getattr(self, name) for name in names}
 
     @property

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from corefeval.diagnostics import InputError, UsageError, excerpt, plural
-from corefeval.formats.annotations import name_entities
+from corefeval.formats.annotations import unique_names
 from corefeval.formats.declarations import Tally
 from corefeval.formats.json.records import (
     BOOK,
@@ -128,7 +128,7 @@ class _Reader:
             columns=columns,
             metadata=metadata,
         )
-        for name, cluster in zip(name_entities(names), clusters, strict=True):
+        for name, cluster in zip(unique_names(names), clusters, strict=True):
             for start, end in cluster:
                 document.mention(name, start, end)
         return text

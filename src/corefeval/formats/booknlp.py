@@ -1,0 +1,93 @@
+"""BookNLP 1.0: mentions by their first and last tokens in `.entities`, the tokens in `.tokens`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from corefeval.diagnostics import CorefEvalError, InputError, excerpt
+from corefeval.formats.annotations import AnnotatedDocument, build_corpus
+from corefeval.formats.source import Source
+from corefeval.formats.standoff import lines_of
+from corefeval.model import Corpus
+
+_TOKENS = ("sentence_ID", "token_ID_within_document", "word")
+_ENTITIES = ("COREF", "start_token", "end_token", "prop", "cat", "text")
+
+
+def read_booknlp(source: Source, *, name: str = "") -> Corpus:
+    """Read `.entities` and the `.tokens` beside it, through either of them.
+
+    The last token of a mention is part of it; mentions of chain −1 are entities of their own.
+    """
+    is_tokens = source.data[:5].tobytes() != b"COREF"
+    partner = _read_partner(source, ".entities" if is_tokens else ".tokens")
+    entities, tokens = (partner, source) if is_tokens else (source, partner)
+    words: list[str] = []
+    starts: list[int] = []
+    last_sentence = None
+    for line, (sentence, number, word) in _read_table(tokens, _TOKENS):
+        if number != str(len(words)):
+            raise tokens.error(
+                "tokens are not numbered one after the other",
+                line,
+                found=f"token {excerpt(number)}",
+                expected=f"token_ID_within_document {len(words)}: from 0, without gaps",
+                fix="run BookNLP again",
+            )
+        if sentence != last_sentence:
+            starts.append(len(words))
+            last_sentence = sentence
+        words.append(word)
+    document = AnnotatedDocument(entities, words=words, sentence_starts=starts)
+    for line, (chain, first, last, kind, category, text) in _read_table(entities, _ENTITIES):
+        start, end = _read_number(entities, first, line), _read_number(entities, last, line) + 1
+        features = {"mention_type": kind, "entity_type": category}
+        document.add([(start, end)], chain if chain != "-1" else None, features, line)
+        document.counts["other-text"] += text.split() != " ".join(words[start:end]).split()
+    return build_corpus([document], source, name)
+
+
+def _read_partner(source: Source, ending: str) -> Source:
+    """The file of the same name that BookNLP wrote with this one."""
+    try:
+        return source.sibling(ending)
+    except (CorefEvalError, ValueError) as error:
+        raise source.error(
+            f"the {ending} file of this book cannot be read",
+            found=getattr(error, "problem", None),
+            expected=f"a file of the same name with {ending} beside it",
+            fix=f"put the {ending} file into the same folder",
+        ) from None
+
+
+def _read_table(source: Source, names: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
+    """Line and cells of each row in the columns of these names; there are no quotes."""
+    header, *lines = lines_of(source.text) or [""]
+    columns = header.split("\t")
+    if missing := [name for name in names if name not in columns]:
+        raise _row_error(source, f"there is no column {excerpt(missing[0])}", 1, header, names)
+    places = [columns.index(name) for name in names]
+    for number, line in enumerate(lines, start=2):
+        cells = line.split("\t")
+        if len(cells) < len(columns) and line:
+            raise _row_error(source, "columns are missing", number, line, columns)
+        if line:
+            yield number, [cells[place] for place in places]
+
+
+def _read_number(source: Source, text: str, line: int) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 16):
+        raise _row_error(source, "a token is not a number", line, text, ("start_token",))
+    return int(text)
+
+
+def _row_error(
+    source: Source, problem: str, line: int, found: str, columns: tuple[str, ...] | list[str]
+) -> InputError:
+    return source.error(
+        problem,
+        line,
+        found=excerpt(found),
+        expected=f"the columns {', '.join(columns)}, with tabs between",
+        fix="run BookNLP again",
+    )
