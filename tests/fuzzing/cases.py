@@ -31,7 +31,10 @@ SHARES = {
     "suite page": 8,
 }  # fmt: skip
 # What tables alone have, and a key that is not always there: elsewhere they are an error.
-OF_SOME_FORMATS = ("--digits", "--rates", "--caption", "--label", "--width", "--key-encoding")
+OF_SOME_FORMATS = (
+    "--digits", "--rates", "--caption", "--label", "--width", "--key-encoding",
+    "--key-layer", "--response-layer", "--file-layer",
+)  # fmt: skip
 
 
 # What goes with another option, by command, and is an error without it.

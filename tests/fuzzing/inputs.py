@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -36,6 +37,26 @@ _ENDINGS = {
     "conll": ".conll",
     "litbank": ".ann",
     "brat": ".ann",
+}
+# Formats that are only read have files that were made for them; two names are one document.
+_TOOLS = Path(__file__).parent.parent / "data" / "tools" / "made"
+_MADE: dict[str, tuple[tuple[str, ...], ...]] = {
+    "webanno": (("w0.tsv",), ("g0.tsv",)),
+    "xmi": (("chain-2.xmi",), ("ca-v2-1.ca2",)),
+    "cas-json": (("relation-0.json",),),
+    "tei": (("t0.xml",),),
+    "booknlp": (("b0.entities", "b0.tokens"),),
+    "mmax": (
+        ("m0.mmax", "Basedata/m0_words.xml", "markables/m0_coref_level.xml"),
+        ("Basedata/m0_words.xml",),
+    ),
+    "ecb": (("0_1ecb.xml",),),
+    "corenlp": (("c2.json",), ("c2.xml",)),
+    "label-studio": (("l2.json",),),
+    "doccano": (("d2.jsonl",),),
+    "prodigy": (("p0.jsonl",),),
+    "allennlp": (("a0.json",),),
+    "sacr": (("s0.sacr",),),
 }
 
 
@@ -115,12 +136,22 @@ def whole_files(kind: str, number: int, side: int) -> Files:
             return {".jsonl": _answers(number, side)}
         if kind == "parquet":
             return {".parquet": _rows(number, side)}
+        if kind in _MADE and not FORMATS[kind].writer:
+            return _made(kind, number)
         files = FORMATS[kind].write(corpus(number, side)).files
     except CorefEvalError:  # some formats cannot carry some ids, and not all sides belong together
         return whole_files(kind, (number + 1) % CORPORA, side)
     if set(files) == {""}:
         return {_ENDINGS.get(kind, ".json" if kind != "crac-text" else ".txt"): files[""]}
     return dict(files)
+
+
+def _made(kind: str, number: int) -> Files:
+    """A file that was made for a format, or several that belong together."""
+    names = _MADE[kind][number % len(_MADE[kind])]
+    folder = _TOOLS / "mmax0" if kind == "mmax" else _TOOLS
+    files = {name: (folder / name).read_bytes() for name in names}
+    return files if len(files) > 1 else {Path(names[0]).suffix: files[names[0]]}
 
 
 def _rows(number: int, side: int) -> bytes:
@@ -154,7 +185,6 @@ def _answers(number: int, side: int) -> bytes:
 
 
 def _saved(number: int, side: int) -> bytes:
-    from pathlib import Path
     from tempfile import TemporaryDirectory
 
     key, response = corpus(number, 0), corpus(number, side)
@@ -194,7 +224,6 @@ def make_input(
 @cache
 def _suite_results(number: int) -> bytes:
     """The saved results of two systems on two corpora, of which one cell has none."""
-    from pathlib import Path
     from tempfile import TemporaryDirectory
 
     from corefeval.suites.outcome import Cell, CorpusFacts, SuiteResult, SystemFacts

@@ -30,6 +30,8 @@ from fuzzing.inputs import (
     whole_files,
 )
 
+# Layers of the files that were made for annotation tools; most files have none of that name.
+LAYERS = ("CoreferenceLink", "Coreference", "coref", "rs", "@ref", "entity", "same_as", "coref.x")
 SLOW_EXPERIMENTS = ("trust", "correct-links", "mention-identification", "mention-tagger")
 
 INPUTS = (
@@ -309,6 +311,13 @@ STRINGS: dict[str, Callable[[Drawing], str]] = {
     **dict.fromkeys(
         ("--key-format", "--response-format", "--input-format", "--file-format"), _format
     ),  # where a key has the format of answers, it is an error
+    "--layer": lambda maker: maker.random.choice(
+        LAYERS if maker.command in ("check", "convert", "stats") else ("identity", "deixis")
+    ),
+    **dict.fromkeys(
+        ("--key-layer", "--response-layer", "--file-layer"),
+        lambda maker: maker.random.choice(LAYERS),
+    ),
     "--tagset": Drawing.tagset,
     "--match": lambda maker: maker.listed(
         (

@@ -95,10 +95,10 @@ def _objects(record: Record, key: str, values: _Values | None = None) -> list[_V
 def _read_task(record: Record, counts: Counter[str]) -> _Markup:
     """A task of Label Studio, by its first annotation that was not cancelled."""
     annotations = _objects(record, "annotations") + _objects(record, "completions")
-    predictions = _objects(record, "predictions")
     valid = [a for a in annotations if not (a.get("was_cancelled") or a.get("skipped"))]
+    predictions = [] if valid else _objects(record, "predictions")  # which may be mere ids
     counts["other-annotations"] += len(annotations) - bool(valid)
-    counts["predicted-tasks"] += not valid and bool(predictions)
+    counts["predicted-tasks"] += bool(predictions)
     counts["unlabelled-tasks"] += not valid and not predictions
     chosen: _Values = next(iter(valid + predictions), {})
     results = _objects(record, "result", chosen)
@@ -118,10 +118,11 @@ def _read_task(record: Record, counts: Counter[str]) -> _Markup:
         if result.get("type") == "relation":
             ends = str(result.get("from_id")), str(result.get("to_id"))
             ends = ends[::-1] if result.get("direction") == "left" else ends
-            labels = [label for label in result.get("labels") or () if isinstance(label, str)]
+            stated = result.get("labels")
+            labels = list(map(str, stated)) if isinstance(stated, list) else [str(stated or "")]
             label = next(filter(_JOINING.fullmatch, labels), "".join(labels[:1]))
             markup.relations.append((label, *ends))
-        elif not isinstance(value, dict) or "end" not in value or target in {*data} - {key}:
+        elif not isinstance(value, dict) or "end" not in value or target in [*data.keys() - {key}]:
             counts["other-results"] += 1
         else:
             _add_result(markup, str(result.get("id", f"result {number}")), result, value)
@@ -181,8 +182,9 @@ def _read_prodigy(record: Record, counts: Counter[str]) -> _Markup | None:
     for number, span in enumerate(_objects(record, "spans")):
         add(span, number)
     for relation in _objects(record, "relations"):
-        ends = [add(relation.get(key) or {}) for key in ("head_span", "child_span")]
-        markup.relations.append((str(relation.get("label") or ""), ends[1], ends[0]))
+        ends = [relation.get(key) for key in ("head_span", "child_span")]
+        head, child = (add(span if isinstance(span, dict) else {}) for span in ends)
+        markup.relations.append((str(relation.get("label") or ""), head, child))
     if "tokens" in record.values:
         markup.tokens = [
             (_string(record, token, "text"), *_positions(record, token, "start", "end"))
