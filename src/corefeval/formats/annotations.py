@@ -83,7 +83,8 @@ class AnnotatedDocument:
     """The annotation of a document, to which spans and links are added; see `build_corpus`.
 
     Positions are those of `words` where these are given without `text`, else characters of the
-    `text`. With both, `bounds` say where the words are in the text, and mentions move to words.
+    `text`. With both, `bounds` say where the words are in the text, and mentions move to words,
+    which are the characters there unless they are given.
     With `in_utf16`, offsets count UTF-16 units of the text. `identifier` is None where the file
     does not say what the document is called; `counts` are what is told in notices.
 
@@ -115,6 +116,8 @@ class AnnotatedDocument:
             self._places = count_utf16(self.text)
         bounds = [self._locate(start, end) for start, end in self.bounds]
         self._starts, self._ends = [start for start, _ in bounds], [end for _, end in bounds]
+        if bounds and self.text is not None and self.words is None:
+            self.words = [self.text[start:end] for start, end in bounds]
 
     @property
     def has_characters(self) -> bool:

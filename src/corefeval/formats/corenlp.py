@@ -7,13 +7,14 @@ from itertools import accumulate, chain
 from typing import Any
 
 from corefeval.diagnostics import excerpt
+from corefeval.formats.annotations import AnnotatedDocument, build_corpus
 from corefeval.formats.json.records import Record, records_of, show
 from corefeval.formats.source import Source
 from corefeval.formats.xml import Element, parse_xml
-from corefeval.model import Corpus, CorpusBuilder, DocumentId
+from corefeval.model import Corpus
 
 _KINDS = {"PROPER": "PROP", "NOMINAL": "NOM", "PRONOMINAL": "PRON"}
-_PLACES = {"sentence": "sentNum", "start": "startIndex", "end": "endIndex", "head": "headIndex"}
+_PLACES = {"sentence": "sentNum", "start": "startIndex", "end": "endIndex"}
 _FIX = "run CoreNLP with the annotator coref"
 
 
@@ -21,16 +22,7 @@ def read_corenlp(source: Source, *, name: str = "") -> Corpus:
     """Read CoreNLP's JSON or XML; without the output of its annotator `coref`, an InputError."""
     is_xml = source.data[:100].tobytes().lstrip().startswith(b"<")
     documents = _read_xml(source) if is_xml else map(_read_record, records_of(source))
-    builder = CorpusBuilder(name=name, source=source.file)
-    listed = list(documents)
-    taken = {DocumentId.parse(identifier) for identifier, _, _ in listed if identifier}
-    for number, (stated, sentences, chains) in enumerate(listed, start=1):
-        identifier = DocumentId.parse(stated) if stated else None
-        if identifier is None:
-            identifier = source.name_document(number if len(listed) > 1 else None, taken)
-            taken.add(identifier)
-        _add_document(builder, source, identifier, sentences, chains)
-    return builder.build()
+    return build_corpus([_add_mentions(source, *parts) for parts in documents], source, name)
 
 
 _Document = tuple[str, list[list[str]], dict[str, list[Any]]]  # its id, sentences and chains
@@ -75,25 +67,22 @@ def _mention_values(mention: Element) -> dict[str, object]:
     return {**numbers, "line": mention.line}
 
 
-def _add_document(
-    builder: CorpusBuilder,
+def _add_mentions(
     source: Source,
-    identifier: DocumentId,
+    identifier: str,
     sentences: list[list[str]],
     chains: Mapping[str, Iterable[object]],
-) -> None:
-    """Add a document; a mention outside of its sentence is an InputError."""
+) -> AnnotatedDocument:
+    """The document with its mentions; one outside of its sentence is an InputError."""
     lengths = list(map(len, sentences))
     offsets = list(accumulate(lengths, initial=0))
-    document = builder.document(
-        identifier,
-        words=list(chain(*sentences)),
-        sentence_starts=[start for start, n in zip(offsets, lengths, strict=False) if n],
-    )
+    starts = [start for start, n in zip(offsets, lengths, strict=False) if n]
+    words = list(chain(*sentences))
+    document = AnnotatedDocument(source, identifier or None, words=words, sentence_starts=starts)
     for entity, mention in ((name, m) for name, mentions in chains.items() for m in mentions):
         values = mention if isinstance(mention, dict) else {}
-        places = [values.get(key) for key in _PLACES.values()]
-        sentence, start, end, head = (p if type(p) is int else 0 for p in places)
+        places = map(values.get, _PLACES.values())
+        sentence, start, end = (p if type(p) is int else 0 for p in places)
         length = lengths[sentence - 1] if 0 < sentence <= len(lengths) else 0
         if not 0 < start < end <= length + 1:
             raise source.error(
@@ -104,9 +93,8 @@ def _add_document(
                 fix="run CoreNLP again",
             )
         features = {k: v for k, v in values.items() if isinstance(v, str) and k != "text"}
-        if "type" in features:
-            kind = features.pop("type")
-            features["mention_type"] = _KINDS.get(kind, kind)
+        kind = features.pop("type", "")
+        features["mention_type"] = _KINDS.get(kind, kind)
         offset = offsets[sentence - 1] - 1
-        place = offset + head if start <= head < end else None
-        document.mention(entity, offset + start, offset + end, head=place, features=features)
+        document.add([(offset + start, offset + end)], entity, features)
+    return document

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import pairwise
 
 from corefeval.diagnostics import excerpt, list_names
+from corefeval.formats.annotations import AnnotatedDocument, build_corpus
 from corefeval.formats.source import Source
 from corefeval.formats.xml import Element, parse_xml
-from corefeval.model import Corpus, CorpusBuilder
+from corefeval.model import Corpus
 
 _RELATIONS = ("CROSS_DOC_COREF", "INTRA_DOC_COREF")
 _EVENT = re.compile(r"(NEG_)?ACTION.*")
@@ -28,30 +28,30 @@ def read_ecb(source: Source, *, name: str = "", layer: str | None = None) -> Cor
     identifier = root.get("doc_name").removesuffix(".xml") or str(source.stem)
     places = {token.get("t_id"): place for place, token in enumerate(tokens)}
     sentences = [token.get("sentence") for token in tokens]
-    builder = CorpusBuilder(name=name, source=source.file, names_hold=True)
-    document = builder.document(
+    document = AnnotatedDocument(
+        source,
         identifier,
         words=[token.text.strip() for token in tokens],
-        sentence_starts=[0] * bool(tokens)
-        + [place for place, (a, b) in enumerate(pairwise(sentences), start=1) if a != b],
+        sentence_starts=[n for n, s in enumerate(sentences) if not n or s != sentences[n - 1]],
     )
     markables = {m.get("m_id"): m for part in root.find_all("Markables") for m in part.children}
     names = _name_entities(source, root, markables, identifier)
     for number in _choose_markables(source, markables, layer):
         markable = markables[number]
-        anchors = [anchor.get("t_id") for anchor in markable.find_all("token_anchor")]
-        if missing := [anchor for anchor in anchors if anchor not in places]:
-            raise source.error(
-                f"markable {excerpt(number)} is outside of the document",
-                markable.line,
-                found=f"token {excerpt(missing[0])}",
-                expected=f"the t_id of one of the {len(places)} tokens",
-                fix="export the document again",
-            )
         features = {"mention_id": number, "entity_type": markable.name}
+        anchors = [anchor.get("t_id") for anchor in markable.find_all("token_anchor")]
         for entity in names[number] or [f"{identifier}/{number}"]:
-            document.mention_at(entity, map(places.__getitem__, anchors), features=features)
-    return builder.build()
+            parts = [(place, place + 1) for place in map(places.get, anchors) if place is not None]
+            if len(parts) < len(anchors):
+                raise source.error(
+                    f"markable {excerpt(number)} is outside of the document",
+                    markable.line,
+                    found=f"the tokens {list_names(anchors, 20)}",
+                    expected=f"t_ids of the {len(places)} tokens",
+                    fix="export the document again",
+                )
+            document.add(parts, entity, features)
+    return build_corpus([document], source, name, names_hold=True)
 
 
 def _choose_markables(

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from corefeval.diagnostics import InputError, excerpt, list_names
+from corefeval.formats.annotations import AnnotatedDocument, build_corpus
 from corefeval.formats.declarations import Tally
-from corefeval.formats.losses import note_counts
 from corefeval.formats.source import Source, read_source
 from corefeval.formats.xml import Element, parse_xml
-from corefeval.model import Corpus, CorpusBuilder
+from corefeval.model import Corpus
 
 _PATHS = "common_paths.xml"
 _ENTITIES = ("coref_class", "coref_set", "coref_chain")  # attributes that name entities
@@ -38,29 +37,25 @@ def read_mmax(source: Source, *, name: str = "", layer: str | None = None) -> Co
     places = {word.get("id"): place for place, word in enumerate(listed)}
     levels = _find_levels(source, folder, identifier)
     sentences = _markables(source, levels["sentence"]) if "sentence" in levels else []
-    spans = [_positions(sentence.get("span"), places) for sentence in sentences]
-    builder = CorpusBuilder(name=name, source=source.file)
-    document = builder.document(
+    starts = {min(parts)[0] for s in sentences if (parts := _find_parts(s.get("span"), places))}
+    document = AnnotatedDocument(
+        source,
         identifier,
         words=[word.text.strip() for word in listed],
-        sentence_starts=sorted({min(span) for span in spans if span} | {0}) if listed else [],
+        sentence_starts=sorted(starts | {0}) if listed else [],
     )
-    counts: Counter[str] = Counter()
     markables, attribute = _choose_level(source, levels, layer)
     structure = ("id", "span", "mmax_level", attribute)
-    for number, markable in enumerate(markables, start=1):
-        positions, entity = _positions(markable.get("span"), places), markable.get(attribute)
-        if not positions:
-            counts["broken-spans"] += 1
-            continue
-        if entity.strip().lower() in _NO_ENTITY:
-            counts["single-markables"] += 1
-            entity = f"markable {number}"
-        features = {k: v for k, v in markable.attributes.items() if k not in structure}
-        features["mention_id"] = markable.get("id")
-        document.mention_at(entity, positions, features=features)
-    builder.notices += note_counts(counts, _ODDITIES, whose=source.file)
-    return builder.build()
+    for markable in markables:
+        parts, entity = _find_parts(markable.get("span"), places), markable.get(attribute)
+        is_single = entity.strip().lower() in _NO_ENTITY
+        document.counts["broken-spans"] += not parts
+        document.counts["single-markables"] += is_single and bool(parts)
+        if parts:
+            features = {k: v for k, v in markable.attributes.items() if k not in structure}
+            features["mention_id"] = markable.get("id")
+            document.add(parts, None if is_single else entity, features)
+    return build_corpus([document], source, name, _ODDITIES)
 
 
 def _read_words(source: Source, project: Element, folder: Path) -> Element:
@@ -163,13 +158,13 @@ def _entity_attribute(markables: list[Element]) -> str:
     return ""
 
 
-def _positions(span: str, places: Mapping[str, int]) -> list[int]:
-    """The positions in a span such as `word_3..word_5,word_9`; none if it is broken."""
-    positions: list[int] = []
+def _find_parts(span: str, places: Mapping[str, int]) -> list[tuple[int, int]]:
+    """The parts of a span such as `word_3..word_5,word_9`; none if it is broken."""
+    parts = []
     for part in span.split(","):
         first, _, last = part.strip().partition("..")
-        bounds = places.get(first), places.get(last or first)
-        if bounds[0] is None or bounds[1] is None or len(positions) > len(places):
+        start, end = places.get(first, -1), places.get(last or first, -1) + 1
+        if not 0 <= start < end:
             return []
-        positions += range(bounds[0], bounds[1] + 1)
-    return positions
+        parts.append((start, end))
+    return parts

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from corefeval.formats.annotations import AnnotatedDocument, build_corpus
 from corefeval.formats.declarations import Tally
-from corefeval.formats.losses import note_counts
 from corefeval.formats.source import Source
-from corefeval.formats.standoff import join_links
 from corefeval.formats.xml import Element, parse_xml
-from corefeval.model import Corpus, CorpusBuilder, DocumentBuilder
-from corefeval.model.relations import SPLIT
-from corefeval.model.token_tables import tokens_of_texts
+from corefeval.model import Corpus
 
 _MENTIONS = frozenset(
     ("rs", "name", "persName", "placeName", "orgName", "geogName", "objectName", "eventName")
@@ -27,7 +23,6 @@ _BLOCKS = re.compile(
     "prologue|row|salute|signed|sp|speaker|spGrp|stage|table|text|titlePage|titlePart|trailer|u"
 )
 _ODDITIES = (
-    Tally("empty-mentions", "mention", "without visible characters left out"),
     Tally(
         "texts-without-mentions",
         "text",
@@ -66,8 +61,9 @@ def read_tei(source: Source, *, name: str = "", layer: str | None = None) -> Cor
     element, _, pointer = (layer or "").partition("@")
     elements = frozenset([element]) if element else _MENTIONS
     root = parse_xml(source)
-    is_corpus = root.name == "teiCorpus"
-    documents = list(root.find_all("TEI", "TEI.2")) if is_corpus else [root]
+    documents = [root]
+    if root.name == "teiCorpus":
+        documents = list(root.find_all("TEI", "TEI.2"))
     if not any(child.name == "text" for document in documents for child in document.children):
         raise source.error(
             "there is no text",
@@ -76,17 +72,11 @@ def read_tei(source: Source, *, name: str = "", layer: str | None = None) -> Cor
             expected="the text in <text>, beside <teiHeader>",
             fix="export the document with its text",
         )
-    builder = CorpusBuilder(name=name, source=source.file)
-    texts: list[str] = []
-    counts: Counter[str] = Counter()
-    for number, document in enumerate(documents, start=1):
-        identifier = source.name_document(number if is_corpus else None, ())
-        text = _read_text(document, elements)
-        texts.append("".join(text.parts))
-        builder_document = builder.document(identifier, n_tokens=text.length)
-        counts += _add_mentions(builder_document, text, (pointer,) if pointer else _POINTERS)
-    builder.notices += note_counts(counts, _ODDITIES, whose=source.file)
-    return builder.build(tokens_of_texts(texts, source.file))
+    texts = (_read_text(document, elements) for document in documents)
+    pointers = (pointer,) if pointer else _POINTERS
+    return build_corpus(
+        [_add_mentions(source, text, pointers) for text in texts], source, name, _ODDITIES
+    )
 
 
 def _read_text(document: Element, elements: frozenset[str]) -> _Text:
@@ -112,33 +102,19 @@ def _read_text(document: Element, elements: frozenset[str]) -> _Text:
     return text
 
 
-def _add_mentions(document: DocumentBuilder, text: _Text, pointers: Sequence[str]) -> Counter[str]:
-    """Add the mentions of a text, and its sets as split antecedents; counts what is odd."""
-    characters = "".join(text.parts)
-    counts: Counter[str] = Counter()
-    mentions, sets = [], {}
-    for start, end, element in sorted(text.mentions, key=lambda m: (m[0], -m[1])):
+def _add_mentions(source: Source, text: _Text, pointers: Sequence[str]) -> AnnotatedDocument:
+    """The document of a text with its mentions; sets of entities are split antecedents."""
+    document = AnnotatedDocument(source, text="".join(text.parts))
+    for start, end, element in text.mentions:
         used = next((pointer for pointer in pointers if element.get(pointer).strip("# ")), "")
         members = sorted({target.removeprefix("#") for target in element.get(used).split()})
-        name, identifier = "+".join(members), element.get("xml:id")
-        if not name and not identifier:
+        names = [name for name in ("+".join(members), element.get("xml:id")) if name]
+        if not names:
             continue
-        if len(members) > 1:
-            sets[name] = members
         features = {k: v for k, v in element.attributes.items() if k not in (used, "xml:id")}
-        mentions.append((start, end, name, identifier, features))
-    groups = join_links(
-        (name, identifier) for _, _, name, identifier, _ in mentions if name and identifier
-    )
-    for start, end, name, identifier, features in mentions:
-        if start >= end:
-            counts["empty-mentions"] += 1
-            continue
-        first = start + characters[start].isspace()
-        entity = groups.get(name or identifier, name or identifier)
-        document.mention(entity, first, end, features=features)
-    for name, members in sets.items():
-        elements = [groups.get(member, member) for member in members]
-        document.relation(SPLIT, groups.get(name, name), elements)
-    counts["texts-without-mentions"] += not mentions
-    return counts
+        document.add([(start, end)], names[0], features, element.line)
+        document.join_names(names[0], names[-1])
+        if len(members) > 1:
+            document.group(names[0], members)
+    document.counts["texts-without-mentions"] += not document.names
+    return document

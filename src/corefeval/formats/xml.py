@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from xml.parsers import expat
 
 from corefeval.diagnostics import InputError, excerpt
@@ -15,6 +15,7 @@ from corefeval.formats.source import Source
 
 DEEPEST = 1000  # so many elements may be open at a time
 _WIDE = re.compile(rb"""\s*<\?xml[^>]*encoding\s*=\s*["']utf-?(16|32)""", re.IGNORECASE)
+_PACKAGE = re.compile(r"http:///(.+)\.ecore")
 _PREFIXES = {
     "http://www.w3.org/XML/1998/namespace": "xml:",
     "http://www.omg.org/XMI": "xmi:",
@@ -24,17 +25,23 @@ _PREFIXES = {
 
 @dataclass(slots=True)
 class Element:
-    """An element: its name without prefix, its namespace, attributes, line, and what is in it.
+    """An element: its name, attributes and line, and what is in it.
 
-    Attributes go by their names without prefixes, apart from `xml:id`, `xmi:id` and their like.
-    `content` has texts and elements in their order.
+    Names are without prefixes, apart from those of `xml:id`, `xmi:id` and their like; those of
+    UIMA are types such as `uima.cas.Sofa`. `content` has texts and elements in their order.
     """
 
     name: str
-    namespace: str
     attributes: dict[str, str]
-    line: int
-    content: list[Element | str] = field(default_factory=list)
+    line: int | None
+    content: list[Element | str] | tuple[()] = ()
+
+    def append(self, part: Element | str) -> None:
+        """Add text or an element at the end; most elements of large files stay empty."""
+        if self.content:
+            self.content.append(part)
+        else:
+            self.content = [part]
 
     def get(self, name: str, default: str = "") -> str:
         """The value of an attribute."""
@@ -84,9 +91,9 @@ def parse_xml(source: Source, *, with_text: bool = True) -> Element:
         encoding = "utf-8"
     parser = expat.ParserCreate(encoding, " ")
     parser.buffer_text = True
-    document = Element("", "", {}, 0)
+    document = Element("", {}, 0)
     stack = [document]
-    names: dict[str, tuple[str, str]] = {}
+    plain_names = _PlainNames()
 
     def open_element(name: str, attributes: dict[str, str]) -> None:
         if len(stack) > DEEPEST:
@@ -96,13 +103,9 @@ def parse_xml(source: Source, *, with_text: bool = True) -> Element:
                 found=f"<{excerpt(name)}>",
                 fix="export the file again",
             )
-        if name not in names:
-            namespace, _, local = name.rpartition(" ")
-            names[name] = local, namespace
-        if " " in "".join(attributes):
-            attributes = {_plain_name(key): value for key, value in attributes.items()}
-        element = Element(*names[name], attributes, parser.CurrentLineNumber)
-        stack[-1].content.append(element)
+        attributes = {plain_names[key]: value for key, value in attributes.items()}
+        element = Element(plain_names[name], attributes, parser.CurrentLineNumber)
+        stack[-1].append(element)
         stack.append(element)
 
     def close_element(_: str) -> None:
@@ -121,7 +124,7 @@ def parse_xml(source: Source, *, with_text: bool = True) -> Element:
     parser.EndElementHandler = close_element
     parser.EntityDeclHandler = refuse_entity
     if with_text:
-        parser.CharacterDataHandler = lambda text: stack[-1].content.append(text)
+        parser.CharacterDataHandler = lambda text: stack[-1].append(text)
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
@@ -136,10 +139,15 @@ def parse_xml(source: Source, *, with_text: bool = True) -> Element:
     return document.children[0]
 
 
-def _plain_name(name: str) -> str:
-    """The name of an attribute without its namespace; `xml:id` and its like keep their prefix."""
-    namespace, _, local = name.rpartition(" ")
-    return _PREFIXES.get(namespace, "") + local
+class _PlainNames(dict[str, str]):
+    """Names of elements and attributes by those with namespaces that the parser gives them."""
+
+    def __missing__(self, name: str) -> str:
+        namespace, _, local = name.rpartition(" ")
+        package = _PACKAGE.fullmatch(namespace)
+        prefix = package[1].replace("/", ".") + "." if package else _PREFIXES.get(namespace, "")
+        self[name] = prefix + local
+        return self[name]
 
 
 def _syntax_error(source: Source, error: expat.ExpatError, element: Element) -> InputError:
