@@ -6,6 +6,7 @@ Every room may import this one; it imports no numpy.
 from __future__ import annotations
 
 import errno
+import io
 import os
 import re
 import stat
@@ -15,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
+from corefeval.archives import MARK, read_member, split_member
 from corefeval.diagnostics import InputError, UsageError
 
 PathLike = str | os.PathLike[str]
@@ -300,7 +302,7 @@ def unpack_blocks(blocks: Iterable[bytes], file: str, packed: int) -> Iterator[b
                 part = unpacker.decompress(data, min(limit - size + 1, sys.maxsize))
                 size += len(part)
                 if size > limit:
-                    raise _too_large(file, packed, limit)
+                    raise too_large_error(file, packed, limit)
                 yield part
                 data, done = unpacker.unused_data, unpacker.eof
         if not done:
@@ -357,6 +359,8 @@ def open_file(path: PathLike) -> Iterator[IO[bytes]]:
             system, place = remote_files(name)
             with system.open(place, "rb") as stream:
                 yield stream
+        elif MARK in name and (place_in_zip := split_member(name)):
+            yield io.BytesIO(read_member(*place_in_zip, current_limit()))
         else:
             with open(name, "rb", buffering=0) as stream:
                 yield stream
@@ -375,6 +379,9 @@ def open_file(path: PathLike) -> Iterator[IO[bytes]]:
 def file_size(path: PathLike) -> int:
     """The number of bytes of a file, here or elsewhere; an InputError where there is none."""
     name = os.fspath(path)
+    if MARK in name and split_member(name):
+        with open_file(name) as stream:
+            return len(stream.read())
     if is_remote(name):
         with open_file(name):  # which says what is wrong with it
             system, place = remote_files(name)
@@ -397,7 +404,7 @@ def file_digest(path: PathLike) -> str:
 def check_unpacked(size: int, packed: int, file: str) -> None:
     """Raise an InputError where a file says that it unpacks to more than the limit."""
     if size > current_limit():
-        raise _too_large(file, packed, current_limit())
+        raise too_large_error(file, packed, current_limit())
 
 
 def refuse_packing(start: bytes, file: str) -> None:
@@ -413,7 +420,8 @@ def refuse_packing(start: bytes, file: str) -> None:
     )
 
 
-def _too_large(file: str, packed: int, limit: int) -> InputError:
+def too_large_error(file: str, packed: int, limit: int) -> InputError:
+    """The error of a file that unpacks to more bytes than the limit."""
     return InputError(
         f"the packed file unpacks to more than {show_size(limit)}",
         file=file,

@@ -258,7 +258,7 @@ def test_fingerprints_have_all_files_that_are_read(tmp_path, monkeypatch, format
     corefeval.write(corpus, tmp_path / "all", format=format)
     path = tmp_path / "all"
     if path.is_dir():
-        path = next(path.glob("*.ann"))
+        path = next(path.glob("*.[at][ns][nv]"))
     if name and (name.endswith(".gz") or not find_format(format).companions):
         data = path.read_bytes()
         path = path.with_name(name)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import bz2
 import errno
 import gzip
-import io
 import lzma
 import os
-import zipfile
 import zlib
 from pathlib import Path
 
@@ -49,16 +47,7 @@ def test_damaged_data():
             gzip.decompress(data)
 
 
-def zipped(data: bytes) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr("key.conll", data)
-    return stream.getvalue()
-
-
-@pytest.mark.parametrize(
-    ("pack", "packing"), [(bz2.compress, "bzip2"), (lzma.compress, "xz"), (zipped, "zip")]
-)
+@pytest.mark.parametrize(("pack", "packing"), [(bz2.compress, "bzip2"), (lzma.compress, "xz")])
 def test_other_packings_are_named(pack, packing, tmp_path):
     """Not taken for text in another encoding."""
     path = tmp_path / "key.conllu"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -11,18 +10,17 @@ from functools import partial
 from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
-from corefeval.checks import check_path
+from corefeval.archives import MARK, split_member
 from corefeval.diagnostics import InputError, KeyNeededError, Notice, UsageError, memory_for
 from corefeval.files import (
     GZIP_MAGIC,
     file_digest,
-    is_remote,
     open_file,
-    remote_files,
     write_file,
     write_folder,
 )
 from corefeval.formats.declarations import Format, Written
+from corefeval.formats.paths import COMPANIONS, files_of
 from corefeval.formats.registry import (
     FORMATS,
     HEAD,
@@ -33,8 +31,6 @@ from corefeval.formats.registry import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from corefeval.formats.source import Source
     from corefeval.model import Corpus
 
@@ -181,6 +177,11 @@ def read_file(
             )
         if chosen.needs_key:
             raise KeyNeededError(f"{source.file} has answers of a language model")
+        if not chosen.in_archives and MARK in file and split_member(file):
+            raise source.error(
+                f"{chosen.title} is not read from a zip, as its files need each other",
+                fix="unpack the zip, and name the folder",
+            )
         return chosen.read(source, name=name, **reader_options(chosen, file, word_column, layer))
 
 
@@ -338,15 +339,6 @@ def _write_folder(files: dict[str, bytes], path: str | os.PathLike[str], format:
         write_folder(target.parent, renamed)
 
 
-# Files that are read with those of the same name that have the other ending.
-_COMPANIONS = {
-    companion: ending
-    for format in FORMATS.values()
-    for companion in format.companions
-    for ending in format.endings
-}
-
-
 def fingerprint(path: str | os.PathLike[str], format: str | None = None) -> list[str]:
     """What changes whenever anything does that is read from a path, in this format if it is named.
 
@@ -358,11 +350,17 @@ def fingerprint(path: str | os.PathLike[str], format: str | None = None) -> list
     facts: list[str] = []
     for file in files_of(path)[0]:
         facts += [os.path.basename(file), file_digest(file)]
-        siblings = [find_sibling(file, ending) for ending in _COMPANIONS]
+        endings = [
+            ending for ending in dict.fromkeys(chain(*COMPANIONS)) if not file.endswith(ending)
+        ]
+        siblings = [find_sibling(file, ending) for ending in endings]
         for name in filter(os.path.exists, siblings):
             chosen = find_format(format) if format else _guess_format(file)
             if chosen is None or chosen.companions:
                 facts += [str(chosen and chosen.name), os.path.basename(name), file_digest(name)]
+        if file.lower().endswith(".mmax"):
+            parts = files_of(os.path.dirname(file) or ".", with_companions=True)[0]
+            facts += [file_digest(part) for part in parts if part.lower().endswith(".xml")]
     return facts
 
 
@@ -373,61 +371,3 @@ def _guess_format(file: str) -> Format | None:
         if not head.startswith(GZIP_MAGIC):
             return detect_format(head, file) if head else _format_beside(file)
     return None
-
-
-def files_of(path: str | os.PathLike[str]) -> tuple[list[str], bool]:
-    """The files behind a path, and whether the path names several.
-
-    A folder stands for all files below it, a pattern with `*`, `?` or `[` for those that match,
-    in the order of their names. Hidden files and the texts of annotation files are left out.
-    """
-    text = check_path(path, "name a file, a folder or a pattern")
-    if is_remote(text):
-        return _remote_files_of(text)
-    is_folder = os.path.isdir(text)
-    if not is_folder and (os.path.exists(text) or not re.search(r"[*?[]", text)):
-        return [text], False
-    # Most people name a file, and need not wait for these.
-    import glob
-    from pathlib import Path
-
-    if is_folder:
-        paths = sorted(str(file) for file in Path(text).rglob("*") if os.path.isfile(file))
-        files = [file for file in paths if _is_content(Path(file).relative_to(text), Path(text))]
-        if not files:
-            raise InputError("there are no files in the folder", file=text, fix="check the path")
-        return files, True
-    paths = sorted(file for file in glob.glob(text, recursive=True) if os.path.isfile(file))
-    files = [file for file in paths if _is_content(Path(file), Path())]
-    if not files:
-        raise InputError("no file matches the pattern", file=text, fix="check the pattern")
-    return files, True
-
-
-def _remote_files_of(address: str) -> tuple[list[str], bool]:
-    """The files behind an address, and whether the address names several: see `files_of`."""
-    import glob
-    from pathlib import Path
-
-    system, place = remote_files(address)
-    try:
-        if glob.has_magic(place) and not system.exists(place):
-            paths = [path for path in system.glob(place) if system.isfile(path)]
-        elif system.isdir(place):
-            paths = system.find(place)
-        else:
-            return [address], False
-    except OSError as error:
-        raise InputError(f"the address cannot be read: {error}", file=address) from None
-    files = [path for path in sorted(paths) if _is_content(Path(path), Path("/"))]
-    if not files:
-        raise InputError("there is no file at the address", file=address, fix="check the address")
-    return [system.unstrip_protocol(path) for path in files], True
-
-
-def _is_content(file: Path, folder: Path) -> bool:
-    """Whether a file of a folder is to be read: it is not hidden, nor the text of an annotation."""
-    if any(part.startswith(".") for part in file.parts if part not in (".", "..")):
-        return False
-    partner = _COMPANIONS.get(file.suffix)
-    return partner is None or not os.path.exists(folder / file.with_suffix(partner))

@@ -50,7 +50,7 @@ class Format(NamedTuple):
     A format that `needs_key` is read against the key's tokens: its reader takes `key=`, a corpus,
     and a path or what else has answers in the place of a `Source`. With `has_columns`, the reader
     can be told which column is the words (`word_column=`), with `takes_layer` which annotation
-    counts (`layer=`).
+    counts (`layer=`). A format that is not read `in_archives` needs other files in its folder.
 
     Of what a corpus has beside words, mentions and entities, `columns` of tokens, `features` of
     mentions and `metadata` with these names are written; with `has_texts` texts without tokens as
@@ -72,6 +72,7 @@ class Format(NamedTuple):
     needs_key: bool = False
     has_columns: bool = False
     takes_layer: bool = False
+    in_archives: bool = True
     has_layers: bool = False
     has_texts: bool = False
     columns: tuple[str, ...] = ()

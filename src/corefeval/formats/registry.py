@@ -354,16 +354,16 @@ def format_for(name: str) -> Format:
     ('e2e', 'conll')
     """
     plain = os.path.basename(name).removesuffix(".gz").lower()
-    for format in FORMATS.values():
+    writable = [format for format in FORMATS.values() if format.writer]
+    for format in writable:
         if plain.endswith(format.endings):
             return format
     if not os.path.splitext(plain)[1]:
         return FORMATS["conll"]
-    endings = (f"{', '.join(f.endings)} ({f.name})" for f in FORMATS.values() if f.endings)
-    writable = (format.name for format in FORMATS.values() if format.writer)
+    endings = (f"{', '.join(f.endings)} ({f.name})" for f in writable if f.endings)
     raise UsageError(
         f"{name} does not show which format to write: end it in {', '.join(endings)}\n"
-        f"  or name it with format=… / --to: {', '.join(writable)}"
+        f"  or name it with format=… / --to: {', '.join(format.name for format in writable)}"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import io
 import os
 import sys
 from collections.abc import Callable, Container
@@ -152,7 +153,8 @@ def read_source(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> Sou
 
 def _read_file(file: str) -> ByteArray:
     with open_file(file) as stream:
-        size = 0 if is_remote(file) else os.fstat(stream.fileno()).st_size
+        has_size = not is_remote(file) and not isinstance(stream, io.BytesIO)
+        size = os.fstat(stream.fileno()).st_size if has_size else 0
         data = np.empty(size, dtype=np.uint8)
         read = stream.readinto(data.data) if size else 0  # type: ignore[attr-defined]
         tail = stream.read()  # pipes have no size, and a large read may come in pieces

@@ -131,6 +131,9 @@ TOOLS = (
         "booknlp:read_booknlp",
         sign=rb"\A(COREF\tstart_token\tend_token|paragraph_ID\tsentence_ID\t.*token_ID_within_doc)",
         title="BookNLP",
+        endings=(".entities",),
+        companions=(".tokens", ".book", ".book.html", ".quotes", ".supersense", ".txt"),
+        in_archives=False,
     ),
     _declare_xml(
         "mmax",
@@ -138,6 +141,7 @@ TOOLS = (
         "mmax:read_mmax",
         "mmax_project words",
         rb"<mmax_project|<word[\s>]",
+        in_archives=False,
     ),
     _declare_xml("ecb", "ECB+'s XML", "ecb:read_ecb", "Document", rb"<token [^>]*\bt_id="),
     Format(
