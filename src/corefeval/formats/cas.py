@@ -51,7 +51,7 @@ Table = dict[str, Element]  # feature structures by id: their names are types
 def read_xmi(source: Source, *, name: str = "", layer: str | None = None) -> Corpus:
     """Read a CAS from XMI; the layer is a type or its last part, or `Layer.feature`."""
     structures = parse_xml(source, with_text=False).children
-    table = {structure.get("xmi:id"): structure for structure in structures}
+    table = {identifier: s for s in structures if (identifier := s.get("xmi:id"))}
     return build_corpus([_read_cas(source, table, layer)], source, name, _ODDITIES)
 
 
@@ -238,7 +238,7 @@ class _Cas:
             if start not in numbers or end not in numbers:
                 self.document.counts["other-relations"] += 1
             elif label := next(filter(is_bridging, _features(relation).values()), ""):
-                self.document.relate(numbers[start], numbers[end], label)
+                self.document.relate(numbers[start], numbers[end], label.partition(":")[2])
             else:
                 self.document.join(numbers[start], numbers[end])
 

@@ -63,7 +63,11 @@ def _read_xml(source: Source) -> Iterable[_Document]:
 def _mention_values(mention: Element) -> dict[str, object]:
     """What an element says of a mention, as JSON does; `line` is where it stands."""
     texts = {child.name: child.text.strip() for child in mention.children}
-    numbers = {_PLACES[key]: int(t) for key, t in texts.items() if key in _PLACES and t.isdecimal()}
+    numbers = {
+        _PLACES[key]: int(t)
+        for key, t in texts.items()
+        if key in _PLACES and t.isdecimal() and len(t) < 10
+    }
     return {**numbers, "line": mention.line}
 
 
