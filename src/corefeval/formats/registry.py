@@ -392,7 +392,7 @@ def detect_format(head: bytes, file: str) -> Format:
         )
     # Exports of tools may look like answers, which are JSON, too. XML is nothing else.
     is_xml = root_of(head) and head.lstrip().startswith((b"<?", b"<!"))
-    for candidate in TOOLS if is_xml else (*TOOLS, ANSWERS["llm"], *_DECLARED):
+    for candidate in TOOLS if is_xml else (*TOOLS, ANSWERS["llm"], *FORMATS.values()):
         if candidate.sign and re.search(candidate.sign, head):
             return candidate
         if candidate.looks_like is not None and candidate.looks_like(head):
