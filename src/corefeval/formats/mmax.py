@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from corefeval.diagnostics import InputError, excerpt, list_names
-from corefeval.formats.annotations import AnnotatedDocument, build_corpus
+from corefeval.formats.annotations import LAYER_FIX, AnnotatedDocument, build_corpus
 from corefeval.formats.declarations import Tally
 from corefeval.formats.source import Source, read_source
 from corefeval.formats.xml import Element, parse_xml
@@ -129,24 +129,20 @@ def _choose_level(
 ) -> tuple[list[Element], str]:
     """The markables of the level that counts, and the attribute that names their entities."""
     level, _, attribute = (layer or "coref").partition(".")
-    if layer in levels:
+    if layer and layer in levels:
         level, attribute = layer, ""
-    if level in levels:
-        markables = _markables(source, levels[level])
+    names = [level] if level in levels else []
+    if not layer and not names:
+        names = [k for k, path in levels.items() if _entity_attribute(_markables(source, path))]
+    if len(names) == 1:
+        markables = _markables(source, levels[names[0]])
         return markables, attribute or _entity_attribute(markables)
-    candidates = {}
-    if not layer:
-        read = {level: _markables(source, path) for level, path in levels.items()}
-        candidates = {level: m for level, m in read.items() if _entity_attribute(m)}
-    if len(candidates) == 1:
-        (markables,) = candidates.values()
-        return markables, _entity_attribute(markables)
     problem = f"there is no level {excerpt(level)}" if layer else "there is no level of coreference"
     raise source.error(
-        "there are several levels of coreference" if candidates else problem,
-        found=f"the levels {list_names(list(candidates or levels), 20)}" if levels else "no levels",
+        "there are several levels of coreference" if names else problem,
+        found=f"the levels {list_names(names or list(levels), 20)}" if levels else "no levels",
         expected=f"a level coref, or one with {' or '.join(_ENTITIES)}",
-        fix="name the layer with --layer LEVEL or LEVEL.attribute",
+        fix=LAYER_FIX,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from xml.parsers import expat
 
 from corefeval.diagnostics import InputError, excerpt
@@ -84,11 +85,7 @@ def parse_xml(source: Source, *, with_text: bool = True) -> Element:
     A document type that declares an entity, and elements that nest deeper than `DEEPEST`, are
     InputErrors, too. Without `with_text`, elements have no texts, which is faster.
     """
-    data, encoding = source.data.tobytes(), None
-    if source.encoding.lower() not in ("utf-8", "utf8"):
-        data, encoding = source.text.encode(), "utf-8"
-    elif _WIDE.match(data):  # which it was, before it became a source
-        encoding = "utf-8"
+    data, encoding = _find_encoding(source)
     parser = expat.ParserCreate(encoding, " ")
     parser.buffer_text = True
     document = Element("", {}, 0)
@@ -108,21 +105,9 @@ def parse_xml(source: Source, *, with_text: bool = True) -> Element:
         stack[-1].append(element)
         stack.append(element)
 
-    def close_element(_: str) -> None:
-        stack.pop()
-
-    def refuse_entity(name: str, *_: object) -> None:
-        raise source.error(
-            "the document type declares an entity, which is never read",
-            parser.CurrentLineNumber,
-            found=f"<!ENTITY {excerpt(name)} …>",
-            expected="XML without entity declarations",
-            fix="remove the declaration, or export the file again",
-        )
-
     parser.StartElementHandler = open_element
-    parser.EndElementHandler = close_element
-    parser.EntityDeclHandler = refuse_entity
+    parser.EndElementHandler = lambda _: stack.pop()
+    parser.EntityDeclHandler = partial(_refuse_entity, source, parser)
     if with_text:
         parser.CharacterDataHandler = lambda text: stack[-1].append(text)
     try:
@@ -130,13 +115,16 @@ def parse_xml(source: Source, *, with_text: bool = True) -> Element:
     except expat.ExpatError as error:
         raise _syntax_error(source, error, stack[-1]) from None
     except (LookupError, ValueError):
-        raise source.error(
-            "the encoding that the XML declaration names is not known",
-            1,
-            found=excerpt(data[:100].decode("utf-8", "replace")),
-            fix="name the file's encoding with --encoding / encoding=…",
-        ) from None
+        raise _encoding_error(source, data) from None
     return document.children[0]
+
+
+def _find_encoding(source: Source) -> tuple[bytes, str | None]:
+    """The bytes of a file, and their encoding unless the XML declaration names it."""
+    if source.encoding.lower() not in ("utf-8", "utf8"):
+        return source.text.encode(), "utf-8"
+    data = source.data.tobytes()
+    return data, "utf-8" if _WIDE.match(data) else None  # which it was, before it became a source
 
 
 class _PlainNames(dict[str, str]):
@@ -159,4 +147,25 @@ def _syntax_error(source: Source, error: expat.ExpatError, element: Element) -> 
         found=f"{expat.ErrorString(error.code)}{place}",
         expected="well-formed XML",
         fix="export the file again, or mend it at this place",
+    )
+
+
+def _refuse_entity(source: Source, parser: expat.XMLParserType, name: str, *_: object) -> None:
+    """Raise the error of a declaration that might stand for anything, at any length."""
+    raise source.error(
+        "the document type declares an entity, which is never read",
+        parser.CurrentLineNumber,
+        found=f"<!ENTITY {excerpt(name)} …>",
+        expected="XML without entity declarations",
+        fix="remove the declaration, or export the file again",
+    )
+
+
+def _encoding_error(source: Source, data: bytes) -> InputError:
+    """The error of a file in an encoding that nobody knows."""
+    return source.error(
+        "the encoding that the XML declaration names is not known",
+        1,
+        found=excerpt(data[:100].decode("utf-8", "replace")),
+        fix="name the file's encoding with --encoding / encoding=…",
     )
