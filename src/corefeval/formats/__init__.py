@@ -177,11 +177,6 @@ def read_file(
             )
         if chosen.needs_key:
             raise KeyNeededError(f"{source.file} has answers of a language model")
-        if not chosen.in_archives and MARK in file and split_member(file):
-            raise source.error(
-                f"{chosen.title} is not read from a zip, as its files need each other",
-                fix="unpack the zip, and name the folder",
-            )
         return chosen.read(source, name=name, **reader_options(chosen, file, word_column, layer))
 
 
@@ -198,11 +193,18 @@ def reader_options(
 def format_of(source: Source, file: str, format: Format | None) -> Format:
     """The format that is named, or else that the content tells; an empty file is an InputError.
 
-    An empty `.ann` with its text beside it is the annotation of a text without mentions, in the
-    format of its neighbours in the folder: a text of LitBank looks like any plain text.
+    So is a file in a zip, if files of its format need each other. An empty `.ann` with its text
+    beside it is the annotation of a text without mentions, in the format of its neighbours in the
+    folder: a text of LitBank looks like any plain text.
     """
     if source.data.size:
-        return format or detect_format(source.data[:HEAD].tobytes(), source.file)
+        chosen = format or detect_format(source.data[:HEAD].tobytes(), source.file)
+        if not chosen.in_archives and MARK in file and split_member(file):
+            raise source.error(
+                f"{chosen.title} is not read from a zip, as its files need each other",
+                fix="unpack the zip, and name the folder",
+            )
+        return chosen
     if file.endswith(".ann") and os.path.exists(file.removesuffix(".ann") + ".txt"):
         return format or _format_beside(file)
     raise source.error("the file is empty", fix="check the path")
