@@ -34,6 +34,7 @@ from bench.pieces import against_whole, joining, with_jobs, write_large
 from bench.sets import set_times
 from bench.suites import run_times
 from bench.timing import Measured, best, command_time, peak_memory, times_in_turns
+from bench.tools import tool_times
 from corefeval.diagnostics import plural
 from corefeval.lab.perturbations import drop_mentions
 from corefeval.stats import compare
@@ -297,6 +298,14 @@ def suites(folder: Path, scale: int) -> list[Measured]:
     ]
 
 
+def tools(folder: Path, scale: int) -> list[Measured]:
+    """Reading files of annotation tools, against the standard library's parsing of them."""
+    return [
+        Measured(name, seconds, against, f"{seconds / yardstick:.2f} ×", goal)
+        for name, yardstick, seconds, against, goal in tool_times(folder, scale)
+    ]
+
+
 def speed(folder: Path, scale: int, peer: str | None, status: Status) -> list[Measured]:
     """How fast corpora of usual kinds are read, scored and compared."""
     rows = imports()
@@ -334,7 +343,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bench", description="Measure corefeval.")
     parser.add_argument("--peer", help="another scorer: 'COMMAND {key} {response}'")
     parser.add_argument("--quick", action="store_true", help="a tenth of the sizes")
-    parts = ("speed", "growth", "pieces", "ceaf", "answers", "suites")
+    parts = ("speed", "growth", "pieces", "ceaf", "answers", "suites", "tools")
     parser.add_argument("--only", choices=parts, help="one part of it")
     options = parser.parse_args()
     scale = 10 if options.quick else 1
@@ -355,6 +364,9 @@ def main() -> None:
         if options.only in (None, "suites"):
             status.update("suites …")
             rows += suites(Path(name), scale)
+        if options.only in (None, "tools"):
+            status.update("files of annotation tools …")
+            rows += tools(Path(name), scale)
         if options.only in (None, "growth"):
             status.update("adversarial sizes …")
             rows += growth(Path(name), scale)

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
+import time
 from pathlib import Path
 
 import pytest
 
 import corefeval
 from corefeval import InputError
+from corefeval.formats import fingerprint
 
 MADE = Path(__file__).parents[1] / "data" / "tools"
 SHARED = Path(__file__).parents[2].parent / "shared" / "conformance" / "tools"
@@ -105,3 +108,91 @@ def test_broken_files_have_one_clear_error(folder, case):
     assert case.get("never") is None or case["never"] not in message
     if "line" in case:
         assert error.value.line == case["line"]
+
+
+TEI = '<TEI xmlns="http://www.tei-c.org/ns/1.0"><text><p>{}</p></text></TEI>'
+SPEAKER = '<rs ref="#a">Ada</rs>'
+
+
+@pytest.mark.parametrize(
+    ("prolog", "body", "words"),
+    [
+        ('<!DOCTYPE TEI [<!ENTITY x "y">]>', SPEAKER, "entity"),
+        ('<!DOCTYPE TEI [<!ENTITY x SYSTEM "/etc/passwd">]>', "&x;", "entity"),
+        ('<!DOCTYPE TEI [<!ENTITY % x SYSTEM "http://localhost/x"> %x;]>', SPEAKER, "entity"),
+        ("", "<hi>" * 1500 + "</hi>" * 1500, "1,000 deep"),
+        ("", "<hi>" * 500_000, "1,000 deep"),
+        ("", "&x;", "well-formed"),
+        ("", "<rs>Ada", "well-formed"),
+        ("", "<rs ref='a' ref='b'>Ada</rs>", "well-formed"),
+        ("", "\x00", "well-formed"),
+    ],
+)
+def test_hostile_xml_is_one_error_with_its_line(tmp_path, prolog, body, words):
+    path = tmp_path / "a.xml"
+    path.write_text(f"<?xml version='1.0'?>\n{prolog}\n{TEI.format(body)}", encoding="utf-8")
+    begin = time.perf_counter()
+    with pytest.raises(InputError, match=words) as error:
+        corefeval.read(path)
+    assert error.value.line in (2, 3) and "root:" not in str(error.value)
+    assert time.perf_counter() - begin < 10
+
+
+def test_a_document_type_elsewhere_is_accepted_and_never_opened(tmp_path):
+    path = tmp_path / "a.xml"
+    for prolog in ('<!DOCTYPE TEI SYSTEM "tei.dtd">', "<!-- < --><?x <y> ?><!DOCTYPE TEI>"):
+        path.write_text(prolog + TEI.format(SPEAKER), encoding="utf-8")
+        assert corefeval.read(path).n_mentions == 1
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-8-sig", "iso-8859-1"])
+def test_the_encoding_that_xml_declares_counts(tmp_path, encoding):
+    path = tmp_path / "a.xml"
+    name = encoding.removesuffix("-sig")
+    text = f"<?xml version='1.0' encoding='{name}'?>" + TEI.format("<rs ref='#a'>Élan</rs>")
+    path.write_bytes(text.encode(encoding))
+    assert corefeval.read(path)[0].mentions[0].text == "Élan"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("<?xml version='1.0'?><NAF/>", "NAF"),
+        ("<typeSystemDescription/>", "typeSystemDescription"),
+        ("<!DOCTYPE html><html><p>(a (b - -</html>", "html"),
+        ("<markables/>", "name the .mmax file"),
+        ('{"words": ["a"]}', "JSON"),
+    ],
+)
+def test_unknown_xml_and_json_are_named_as_such(tmp_path, run, content, words):
+    path = tmp_path / "a.conll"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match=words):
+        corefeval.read(path)
+    status, out, _ = run("check", str(path))
+    assert status == 1 and words in out
+
+
+def test_texts_of_characters_can_be_seen(tmp_path):
+    path = tmp_path / "a.xml"
+    path.write_text(TEI.format("<rs ref='#a'>Ada</rs> met <rs ref='#a'>her</rs>."))
+    (document,) = corefeval.read(path)
+    assert document.text == "Ada met her."
+    assert [mention.text for mention in document.mentions] == ["Ada", "her"]
+    assert corefeval.read(corefeval.example("key"))[0].text is None
+
+
+def test_files_that_belong_together_count_once(tmp_path):
+    for name in ("books2", "mmax2"):
+        shutil.copytree(MADE / "made" / name, tmp_path / name)
+        corpus = corefeval.read(tmp_path / name)
+        assert len(corpus) == 1
+        assert not [notice for notice in corpus.notices if notice.kind == "skipped-files"]
+        for file in (tmp_path / name).rglob("*"):
+            if file.suffix in (".tokens", ".xml") and file.is_file():
+                before = fingerprint(tmp_path / name)
+                file.write_bytes(file.read_bytes() + b"\n")
+                assert fingerprint(tmp_path / name) != before
+    (tmp_path / "books2" / "b2.tokens").unlink()
+    with pytest.raises(InputError, match=r"\.tokens"):
+        corefeval.read(tmp_path / "books2" / "b2.entities")

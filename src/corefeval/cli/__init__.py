@@ -115,9 +115,12 @@ def _name_layers(message: str, arguments: Sequence[str] | None) -> str:
     if "--layer NAME" not in message:
         return message
     command = COMMANDS[find_command(sys.argv[1:] if arguments is None else arguments)[0]]
-    names = [name for name in ("--file-layer", "--response-layer") if name in command.spellings]
-    names = ["--key-layer", *names] if names == ["--response-layer"] else names
-    return message.replace("--layer NAME", " or ".join(names) + " NAME") if names else message
+    options = {
+        "--response-layer": "--key-layer or --response-layer",
+        "--file-layer": "--file-layer",
+    }
+    option = next((text for name, text in options.items() if name in command.spellings), "--layer")
+    return message.replace("--layer NAME", f"{option} NAME")
 
 
 def _complain(error: CorefEvalError | str) -> None:

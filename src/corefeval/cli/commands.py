@@ -311,7 +311,7 @@ corefeval check corpus/ --quiet --strict""",
                 "spelled": "--to FORMAT",
                 "help": "The format to write, if the target's ending does not show it: corefud, "
                 "conll, conllua, e2e, bookcoref, preco, crac-json, maverick, fastcoref, crac-text, "
-                "litbank or brat.",
+                "litbank, brat or webanno.",
             },
             documents=_DOCUMENTS,
             layer=_LAYER,

@@ -23,6 +23,7 @@ from corefeval.formats.losses import (
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import document_id, file_stems, lines_of
 from corefeval.model import Corpus, Document
+from corefeval.model.identity import writable_text
 
 _VERSION = "#FORMAT=WebAnno TSV 3"
 _HEADER = re.compile(r"#T_(SP|CH|RL)=([^|]*)\|?(.*)")
@@ -147,7 +148,8 @@ def _read_rows(
             continue
         match = _ROW.fullmatch(line)
         cells = match[7].split("\t") if match else []
-        if match is None or len(cells) < n_columns or (match[3] and not words):
+        is_short = "" in cells[:n_columns] or len(cells) < n_columns
+        if match is None or is_short or (match[3] and not words):
             raise source.error(
                 "this is not a line of a token",
                 number,
@@ -343,9 +345,14 @@ def write_webanno(corpus: Corpus) -> Written:
     return Written(files, note_losses("webanno", corpus, counts, relations=corpus.relations))
 
 
+def _plain_word(word: str) -> str:
+    """A word that can stand between tabs, and that somebody can see."""
+    return _BREAKS.sub(" ", writable_text(word)) if word.strip() else "_"
+
+
 def _write_document(document: Document, counts: Counter[str]) -> str:
     """The lines of a document; offsets count UTF-16 units of the words with blanks between."""
-    words = carry_words(words_of(document), lambda word: _BREAKS.sub(" ", word) or "_", counts)
+    words = carry_words(words_of(document), _plain_word, counts)
     kinds, links = defaultdict(list), defaultdict(list)
     for chain, entity in enumerate(document.entities, start=1):
         counts["entity-names"] += document.corpus.names is not None and entity.name != str(chain)

@@ -69,8 +69,9 @@ def repair_file(
             "itself, as in for file in *.conll; do corefeval check $file --fix fixed/$file; done"
         )
     _refuse_to_overwrite(os.fspath(path), os.fspath(target))
-    reading = {"format": format, "encoding": encoding, "word_column": word_column, "layer": layer}
-    (before,) = inspect(path, **reading)
+    (before,) = inspect(
+        path, format=format, encoding=encoding, word_column=word_column, layer=layer
+    )
     if before.corpus is None or before.format is None or before.source is None:
         error = before.findings[0]
         raise InputError(
