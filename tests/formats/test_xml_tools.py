@@ -185,8 +185,9 @@ def test_cas_json_may_have_structures_by_id(read):
     corpus = read(json.dumps({"%TYPES": {}, "%FEATURE_STRUCTURES": structures}), "doc.json")
     assert groups(corpus) == [["Ada", "her"]]
     assert corpus.features["referenceType"].tolist() == ["", "pron"]
-    with pytest.raises(InputError, match="no structure"):
-        read(json.dumps({"%FEATURE_STRUCTURES": [1]}), "doc.json")
+    for broken in ([1], 1, "x", None):
+        with pytest.raises(InputError, match="no structure"):
+            read(json.dumps({"%FEATURE_STRUCTURES": broken}), "doc.json")
 
 
 def test_tei_joins_pointers_and_ids_and_keeps_sets(read):
@@ -201,6 +202,12 @@ def test_tei_joins_pointers_and_ids_and_keeps_sets(read):
     assert texts(corpus) == {"a": ["Ada", "she"], "b+c": ["they"], "c": ["Eve"]}
     assert [relation.kind for relation in corpus.relations] == ["split-antecedent"]
     assert kinds(corpus) == {"empty-mentions": 1}
+
+
+def test_keys_of_tei_may_have_blanks(read):
+    corpus = read(TEI.format('<p><rs key="Ada L.">Ada</rs> <rs key="Ada L.">she</rs></p>'))
+    assert texts(corpus) == {"Ada L.": ["Ada", "she"]}
+    assert len(corpus.relations) == 0
 
 
 @pytest.mark.parametrize(

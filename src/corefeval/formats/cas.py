@@ -64,10 +64,11 @@ def read_cas_json(source: Source, *, name: str = "", layer: str | None = None) -
 
 def _read_table(record: Record) -> Table:
     """The feature structures of a JSON object, with references and arrays as XMI has them."""
-    listed = record.value("%FEATURE_STRUCTURES")
-    entries = listed.items() if isinstance(listed, dict) else enumerate(listed or ())
+    value = record.value("%FEATURE_STRUCTURES")
+    listed = value if isinstance(value, list | dict) else [value]
+    numbered = listed if isinstance(listed, dict) else dict(enumerate(listed))
     table: Table = {}
-    for number, structure in entries:
+    for number, structure in numbered.items():
         if not isinstance(structure, dict):
             expected = "an object with %ID and %TYPE"
             raise record.error("this is no structure", found=show(structure), expected=expected)

@@ -53,8 +53,8 @@ def _read_xml(source: Source) -> Iterable[_Document]:
             for tokens in (s.find_all("token") for s in parts["sentences"].children)
         ]
         chains = {
-            str(number): [_mention_values(mention) for mention in chain.children]
-            for number, chain in enumerate(parts["coreference"].children, start=1)
+            str(number): [_mention_values(mention) for mention in entity.children]
+            for number, entity in enumerate(parts["coreference"].children, start=1)
         }
         identifier = parts["docId"].text.strip() if "docId" in parts else ""
         yield identifier, sentences, chains

@@ -107,7 +107,9 @@ def _add_mentions(source: Source, text: _Text, pointers: Sequence[str]) -> Annot
     document = AnnotatedDocument(source, text="".join(text.parts))
     for start, end, element in text.mentions:
         used = next((pointer for pointer in pointers if element.get(pointer).strip("# ")), "")
-        members = sorted({target.removeprefix("#") for target in element.get(used).split()})
+        # A key is one name, which may have blanks; all others are lists of pointers.
+        targets = [element.get(used)] if used == "key" else element.get(used).split()
+        members = sorted({target.removeprefix("#") for target in targets})
         names = [name for name in ("+".join(members), element.get("xml:id")) if name]
         if not names:
             continue
