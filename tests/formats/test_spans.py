@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import corefeval
@@ -253,6 +254,53 @@ class TestProdigy:
 ALLENNLP = {"document": ["Ada", "saw", "her"], "clusters": [[[0, 0], [2, 2]]], "top_spans": []}
 
 
+def connected(spans: list[tuple[int, int]], links: list[tuple[int, int]]) -> list[list[Any]]:
+    """The spans that links connect, by brute force."""
+    groups = [{number} for number in range(len(spans))]
+    for first, second in links:
+        merged = set().union(*(group for group in groups if group & {first, second}))
+        groups = [group for group in groups if not group & merged] + [merged]
+    return sorted(sorted(spans[number] for number in group) for group in groups)
+
+
+@st.composite
+def annotations(draw: Any) -> tuple[str, list[tuple[int, int]], list[tuple[int, int]]]:
+    """A text of letters, spans in it, and links between them."""
+    text = draw(st.text("ab é😊", min_size=4, max_size=20).filter(lambda text: not text.isspace()))
+    edges = [place for place, letter in enumerate(text) if not letter.isspace()]
+    pairs = st.tuples(st.sampled_from(edges), st.sampled_from(edges)).map(sorted)
+    spans = [(first, last + 1) for first, last in draw(st.sets(pairs.map(tuple), min_size=1))]
+    numbers = st.integers(0, len(spans) - 1)
+    return text, spans, draw(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=6))
+
+
+@given(annotations())
+@settings(max_examples=60, deadline=None)
+def test_the_tools_say_the_same_of_one_annotation(annotation: Any) -> None:
+    text, spans, links = annotation
+    ids = [f"s{number}" for number in range(len(spans))]
+    places = [{"start": start, "end": end, "label": "M"} for start, end in spans]
+    ends = [{"from_id": ids[first], "to_id": ids[second]} for first, second in links]
+    results = [span(name, *place) for name, place in zip(ids, spans, strict=True)]
+    offsets = [
+        {"id": name, "start_offset": start, "end_offset": end}
+        for name, (start, end) in zip(ids, spans, strict=True)
+    ]
+    pairs = [{"head_span": places[a], "child_span": places[b], "label": "COREF"} for a, b in links]
+    exports = (
+        task(*results, *({"type": "relation", **pair} for pair in ends), text=text),
+        {"text": text, "entities": offsets, "relations": [{**e, "type": "same"} for e in ends]},
+        {"text": text, "spans": places, "relations": pairs, "answer": "accept"},
+    )
+    for export in exports:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "x.json"
+            path.write_text(json.dumps(export))
+            corpus = corefeval.read(path)
+        found = sorted(sorted(places) for places in entities_of(corpus).values())
+        assert found == connected(spans, links)
+
+
 class TestAllenNLP:
     def test_read(self, read: Any) -> None:
         assert entities_of(read(ALLENNLP)) == {"0": [(0, 1), (2, 3)]}
@@ -303,8 +351,6 @@ class TestSacr:
 
     @given(st.recursive(st.text("ab \n{}", max_size=4), lambda s: st.lists(s).map("".join)))
     def test_any_braces_are_read_or_refused(self, text: str) -> None:
-        import tempfile
-
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "x.sacr"
             path.write_text('{A:t="x" Ada} ' + text)
