@@ -27,7 +27,8 @@ from corefeval.model.identity import writable_text
 
 _VERSION = "#FORMAT=WebAnno TSV 3"
 _HEADER = re.compile(r"#T_(SP|CH|RL)=([^|]*)\|?(.*)")
-_ROW = re.compile(r"((\d+)-\d+)(\.\d+)?\t(\d+)-(\d+)\t([^\t]*)\t?(.*)", re.DOTALL)
+_PART = re.compile(r"\d+-\d+\.\d+")
+_FIRST_COLUMN = 3  # before it are sentence and token, begin and end, and the word
 _PARTS = re.compile(r"(?:\\.|[^\\|])+", re.DOTALL)
 _VALUE = re.compile(r"((?:\\.|[^\\])*?)(?:\[(\d+)\])?", re.DOTALL)
 _LINK = re.compile(r"(.*)->(\d+)-(\d+)", re.DOTALL)
@@ -54,8 +55,7 @@ class _Layer(NamedTuple):
         return self.name.rpartition(".")[2]
 
 
-@dataclass(slots=True)
-class _Row:
+class _Row(NamedTuple):
     """A token, or a part of one: its id, line, position in the document, and cells."""
 
     identifier: str
@@ -123,7 +123,7 @@ def read_webanno(source: Source, *, name: str = "", layer: str | None = None) ->
 def _read_header(lines: Sequence[str]) -> list[_Layer]:
     """The layers that have columns, in their order."""
     layers: list[_Layer] = []
-    column = 0
+    column = _FIRST_COLUMN
     for line in lines:
         if line[:1].isdigit():
             break
@@ -138,33 +138,35 @@ def _read_rows(
     source: Source, lines: Sequence[str], layers: Sequence[_Layer], document: AnnotatedDocument
 ) -> list[_Row]:
     """The rows of tokens and of parts of tokens; words and sentences are added to the document."""
-    n_columns = sum(layer.width for layer in layers)
+    n_columns = _FIRST_COLUMN + sum(layer.width for layer in layers)
     rows: list[_Row] = []
     words: list[str] = []
     starts: list[int] = []
     sentence = ""
     for number, line in enumerate(lines, start=1):
-        if not line or line[0] == "#" or line.isspace():
+        if not line or line[0] == "#":
             continue
-        match = _ROW.fullmatch(line)
-        cells = match[7].split("\t") if match else []
-        is_short = "" in cells[:n_columns] or len(cells) < n_columns
-        if match is None or is_short or (match[3] and not words):
+        cells = line.split("\t")
+        identifier = cells[0]
+        first, _, token = identifier.partition("-")
+        is_token = first.isdecimal() and token.isdecimal()
+        is_part = not is_token and bool(words) and _PART.fullmatch(identifier) is not None
+        if len(cells) < n_columns or not cells[n_columns - 1] or not (is_token or is_part):
+            if line.isspace():
+                continue
             raise source.error(
                 "this is not a line of a token",
                 number,
                 found=excerpt(line),
-                expected=f"sentence-token, begin-end, word and {n_columns} columns, with tabs",
+                expected=f"sentence-token, begin-end, word and {n_columns - 3} columns, with tabs",
                 fix="export the document again, as WebAnno TSV 3.x",
             )
-        identifier, of_sentence, part, begin, end, word, _ = match.groups()
-        if part is None:
-            if of_sentence != sentence:
+        if is_token:
+            if first != sentence:
                 starts.append(len(words))
-                sentence = of_sentence
-            words.append(word)
-        is_part = part is not None and begin != end
-        rows.append(_Row(identifier + (part or ""), number, len(words) - 1, is_part, cells))
+                sentence = first
+            words.append(cells[2])
+        rows.append(_Row(identifier, number, len(words) - 1, is_part and bool(cells[2]), cells))
     document.words, document.sentence_starts = words, starts
     return rows
 
@@ -249,27 +251,39 @@ def _add_chains(
     """Add the mentions of a chain layer: rows of one link of one chain."""
     is_first = layer.features[:1] == ("referenceRelation",)
     relation, kind = layer.column + (not is_first), layer.column + is_first
-    links: dict[tuple[str, str], _Span] = defaultdict(_Span)
+    links: dict[tuple[str, str], _Span] = {}
+    parsed: dict[str, list[tuple[str, str, str]]] = {}
     for row in rows:
-        values, kinds = _read_values(row.cells[relation]), _read_values(row.cells[kind])
-        for place, (text, number) in enumerate(values):
-            match = _LINK.fullmatch(text)
-            if match is None or number is not None:
-                raise source.error(
-                    "this is no link of a chain",
-                    row.line,
-                    found=excerpt(row.cells[relation]),
-                    expected="a label, ->, and the numbers of the chain and the link, as in *->1-2",
-                    fix="export the document again, as WebAnno TSV 3.x",
-                )
-            label, chain, link = match.groups()
-            span = links[chain, link]
-            if not span.rows:
-                stated = _unescape(kinds[place].text) if len(kinds) == len(values) else ""
-                span.features = {"referenceType": stated, "referenceRelation": _unescape(label)}
+        cell = row.cells[relation]
+        if cell == "_":  # as in most rows
+            continue
+        if cell not in parsed:
+            parsed[cell] = _read_links(source, row, cell)
+        for place, (label, chain, link) in enumerate(parsed[cell]):
+            span = links.get((chain, link))
+            if span is None:
+                kinds = [_unescape(value.text) for value in _read_values(row.cells[kind])]
+                stated = kinds[place] if len(kinds) == len(parsed[cell]) else ""
+                span = links[chain, link] = _Span()
+                span.features = {"referenceType": stated, "referenceRelation": label}
             span.rows.append(row)
     for (chain, _), span in links.items():
         span.add(document, chain)
+
+
+def _read_links(source: Source, row: _Row, cell: str) -> list[tuple[str, str, str]]:
+    """Label, chain and link of each mention in a cell."""
+    matches = [_LINK.fullmatch(value.text) for value in _read_values(cell) if not value.number]
+    links = [(_unescape(match[1]), match[2], match[3]) for match in matches if match]
+    if not links or len(links) < len(matches):
+        raise source.error(
+            "this is no link of a chain",
+            row.line,
+            found=excerpt(cell),
+            expected="a label, ->, and the numbers of the chain and the link, as in *->1-2",
+            fix="export the document again, as WebAnno TSV 3.x",
+        )
+    return links
 
 
 def _add_relations(
