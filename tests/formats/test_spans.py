@@ -89,6 +89,8 @@ class TestLabelStudio:
         with pytest.raises(InputError, match=r"likes.*refers.*\n.*\n.*--layer"):
             read(export)
         assert entities_of(read(export, layer="refers"))["0"] == [(0, 3), (22, 25)]
+        corpus = read(task(*ALL, relation("c", "a", "refers"), relation("d", "b")), layer="refers")
+        assert [kept.kind for kept in corpus.relations] == ["relation"]
         with pytest.raises(InputError, match="no relation has the label ‘refer’"):
             read(export, layer="refer")
 

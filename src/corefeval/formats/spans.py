@@ -19,7 +19,7 @@ from corefeval.model import Corpus
 _JOINING = re.compile(r"(?:coref|ident|same|anaph|appos|equiv).*|(?:ana|cata)?", re.I | re.S)
 _BRIDGING = re.compile(r"bridg(?:ing|e)?[\s:_-]*(.*)", re.I | re.S)
 _COUNTED = (
-    Tally("other-annotations", "annotation", "left out: only the first of a task is read"),
+    Tally("other-annotations", "annotation", "left out: cancelled, or not the first of a task"),
     Tally("predicted-tasks", "task", "without annotations: the first prediction was read"),
     Tally("unlabelled-tasks", "task", "without annotations and predictions: no mentions"),
     Tally("other-results", "result", "left out: neither a span of the text nor a relation"),
@@ -253,13 +253,14 @@ def _annotate(markup: _Markup, layer: str | None, in_utf16: bool) -> AnnotatedDo
         bounds=[(start, end) for _, start, end in tokens or ()],
         in_utf16=in_utf16,
     )
-    mentions = [
-        Annotation(identifier, span.label, [(span.start, span.end)], None)
+    mentions = {
+        identifier: Annotation(identifier, span.label, [(span.start, span.end)], None)
         for identifier, span in markup.spans.items()
-    ]
-    chains = [] if markup.relations else _find_chains(markup, mentions)
+    }
+    named = Annotations(markup.record.source, markup.text, mentions)
+    chains = [] if markup.relations else named.chains()
     numbers = {}
-    for mention in chains or mentions:
+    for mention in chains or mentions.values():
         features = {**markup.spans[mention.identifier].features, "entity_type": mention.type}
         entity = mention.entity if mention.entity != mention.identifier else None
         numbers[mention.identifier] = annotation.add(
@@ -269,12 +270,6 @@ def _annotate(markup: _Markup, layer: str | None, in_utf16: bool) -> AnnotatedDo
     annotation.counts["chains-in-types"] += bool(chains)
     annotation.counts["nothing-joined"] += not chains and not n_joined and len(numbers) > 1
     return annotation
-
-
-def _find_chains(markup: _Markup, mentions: list[Annotation]) -> list[Annotation]:
-    """The mentions in entities that their labels name; nothing if they name none."""
-    by_id = {mention.identifier: mention for mention in mentions}
-    return Annotations(markup.record.source, markup.text, by_id).chains()
 
 
 def _add_relations(
@@ -302,7 +297,7 @@ def _add_relations(
         elif bridging:
             annotation.relate(first, second, bridging[1])
         else:
-            annotation.relate(first, second, "", label)
+            annotation.relate(first, second, "", label or "relation")
             unclear.append(label)
     if unclear and not n_joined and layer is None:
         raise record.error(

@@ -58,8 +58,8 @@ def read_json(
     records = records_of(source)
     tool = FORMATS.get(tool_of(records[0]) or "") if kind == "json" else None
     if layer is not None and not (tool and tool.takes_layer):
-        known = tool.name if tool else kind_of(records[0])
-        raise UsageError(f"{source.file} is {known}, which has no layers: leave out {layer!r:.60}")
+        kind = tool.name if tool else kind_of(records[0])
+        raise UsageError(f"{source.file} is {kind}, which has no layers: leave out {layer!r:.60}")
     if tool:
         options = {"layer": layer} if tool.takes_layer else {}
         return tool.read(source, name=name, **options)
