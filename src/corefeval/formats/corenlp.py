@@ -32,8 +32,8 @@ def _read_record(record: Record) -> _Document:
     """The document of a JSON object, whose chains may still be anything."""
     sentences, chains = record.value("sentences"), record.values.get("corefs")
     if not isinstance(chains, dict) or not all(isinstance(c, list) for c in chains.values()):
-        found = show(chains) if chains is not None else record.list_keys()
-        raise record.error("there are no chains in ‘corefs’", found=found, fix=_FIX)
+        shown = show(chains) if chains is not None else record.list_keys()
+        raise record.error("there are no chains in ‘corefs’", found=shown, fix=_FIX)
     try:
         words = [[str(token["word"]) for token in sentence["tokens"]] for sentence in sentences]
     except (TypeError, KeyError):
@@ -46,8 +46,8 @@ def _read_xml(source: Source) -> Iterable[_Document]:
     for document in parse_xml(source).find_all("document"):
         parts = {child.name: child for child in document.children}
         if "coreference" not in parts or "sentences" not in parts:
-            found = f"the elements {', '.join(parts)}"
-            raise source.error("there are no chains", document.line, found=found, fix=_FIX)
+            names = f"the elements {', '.join(parts)}"
+            raise source.error("there are no chains", document.line, found=names, fix=_FIX)
         sentences = [
             ["".join(word.text for word in token.find_all("word")) for token in tokens]
             for tokens in (s.find_all("token") for s in parts["sentences"].children)
