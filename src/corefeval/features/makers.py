@@ -279,7 +279,7 @@ def _make_distance(features: Features, request: FeatureRequest) -> Categories:
     before = find_antecedents(features.corpus.mention_entity)
     place = np.arange(before.size)
     if "sentences" in request.arguments:
-        place = find_sentences_of_mentions(features, "distance")
+        place = features.remember("sentences of mentions", find_sentences_of_mentions)
     distance = place - place[before] if before.size else before
     return put_into_bins(distance, request.bins or SINGLE, before >= 0)
 
