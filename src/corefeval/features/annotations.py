@@ -28,7 +28,7 @@ _LIST_TAGS = (
     'choose a tagset: tagset="penn", "upos" or "stts", or your own lists '
     '{"pronoun": ["PRP*"], "name": ["NNP*"], "noun": ["NN*"]}'
 )
-_NAMED: tuple[str | int, ...] = ("named_entity",)
+NAMED: tuple[str | int, ...] = ("named_entity",)
 # What tells the head of a mention, the best first.
 HEAD_RULES = ("file", "dependencies", "parse", "tags")
 
@@ -285,7 +285,7 @@ def find_kinds_of_mentions(features: Features) -> Categories:
         tagset,
         empty=find_empty(features, "kind"),
         words=None if place is None else partial(columns.cells, *place),
-        named=find_named_entities(features, "kind", _NAMED),
+        named=find_named_entities(features, "kind", NAMED),
         sentences=find_sentence_starts(features, "kind"),
     )
 
@@ -327,14 +327,9 @@ def _find_named_entities(
     return find_named_spans(cells, tokens, region)
 
 
-def has_named_entities(features: Features) -> bool:
-    """Whether some text has named entities."""
-    return find_named_entities(features, "class", _NAMED) is not None
-
-
 def find_classes_of_mentions(features: Features, column: str | None) -> Categories:
     """The named-entity class of each mention, from a column of that name or number."""
-    names: tuple[str | int, ...] = _NAMED if column is None else (_column_key(column),)
+    names: tuple[str | int, ...] = NAMED if column is None else (_column_key(column),)
     named = find_named_entities(features, "class", names)
     if named is None:
         fix = "name the column that has them, class(column=10), or state the class"
@@ -424,8 +419,8 @@ def find_sentences_of_mentions(features: Features) -> IntArray:
     if features.corpus is features.texts[0]:  # once for both sides of a score
         outcome = "in which no sentences are marked, each taken as one sentence"
         unmarked, name = columns.count_unmarked_documents(), features.corpus.name or "key"
-        notices = note("unmarked-sentences", unmarked, "document", outcome, whose=name)
-        features.collected_notices.extend(notices)
+        notices = features.collected_notices
+        notices += note("unmarked-sentences", unmarked, "document", outcome, whose=name)
     starts = find_sentence_starts(features, "distance")
     return np.searchsorted(starts, columns.spans.start, side="right")
 

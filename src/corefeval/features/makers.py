@@ -10,11 +10,13 @@ import numpy as np
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import Notice, UsageError
 from corefeval.features.annotations import (
+    NAMED,
     find_classes_of_mentions,
     find_column,
     find_head_tags,
     find_head_words,
     find_kinds_of_mentions,
+    find_named_entities,
     find_nouns,
     find_sentence_types,
     find_sentences_of_mentions,
@@ -22,7 +24,6 @@ from corefeval.features.annotations import (
     find_speakers,
     find_tags,
     find_zeros,
-    has_named_entities,
 )
 from corefeval.features.declarations import (
     FEATURES,
@@ -246,7 +247,8 @@ def _make_class(features: Features, request: FeatureRequest) -> Categories:
     stated = find_stated_classes(features.corpus, texts) if column is None else None
     # The key's named entities come before what only the response states.
     if stated is not None and (
-        find_stated_classes(texts[0], texts[:1]) is not None or not has_named_entities(features)
+        find_stated_classes(texts[0], texts[:1]) is not None
+        or find_named_entities(features, "class", NAMED) is None
     ):
         return stated.sort_names()
     return find_classes_of_mentions(features, column).sort_names()
