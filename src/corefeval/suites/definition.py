@@ -38,12 +38,6 @@ class SuiteCorpus:
     features: str | None = None
 
     @property
-    def reading(self) -> dict[str, Any]:
-        """The options of `score` by which its files are read."""
-        names = ("key_format", "response_format", "encoding", "word_column", "features")
-        return {name: getattr(self, name) for name in names}
-
-    @property
     def inputs(self) -> tuple[str, ...]:
         """The files besides responses that its scores depend on: key, features, tag set."""
         tagset = str(Protocol.of(self.protocol or None).tagset)
