@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from corefeval.cli.parsing import ParsedOptions
 from corefeval.cli.printing import check_paths, label, names_of, plain_names, short, show, tell
-from corefeval.cli.responses import make_request, read_all, split_matches
+from corefeval.cli.responses import list_matches, make_request, read_all
 from corefeval.diagnostics import InputError, UsageError
 from corefeval.display import distinct_names, visible
 
@@ -199,8 +199,8 @@ def report(options: ParsedOptions) -> None:
     level = None if options.no_ci else options.level
     sampling = Sampling(level, options.samples, options.seed)
     requests = [
-        make_request(options, options.metrics, by, sampling, sound=True, **match)
-        for match in split_matches(options)
+        make_request(options, options.metrics, by, sampling, match=match)
+        for match in list_matches(options)
     ]
     page = _make_report(dict(zip(names, paths, strict=True)), options, requests[0])
     page.save(options.output)

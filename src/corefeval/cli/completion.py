@@ -6,9 +6,8 @@ import re
 import sys
 from collections import defaultdict
 
-from corefeval.cli.commands import COMMANDS
+from corefeval.cli.commands import COMMANDS, SUMMARIES
 from corefeval.cli.declarations import Option
-from corefeval.cli.help import SUMMARIES
 from corefeval.cli.parsing import INFORMATION, ParsedOptions, members_of
 
 _GROUPS = [group for group in SUMMARIES if group]
@@ -153,9 +152,9 @@ def _write_fish() -> str:
     for name, command in COMMANDS.items():
         group, _, member = f" {name}".rpartition(" ")
         condition = f"{seen} {member}" + (f"; and {seen} {group.strip()}" if group.strip() else "")
-        for other in _GROUPS:
-            if not group.strip() and member in members_of(other):
-                condition += f"; and not {seen} {other}"
+        for group_name in _GROUPS:
+            if not group.strip() and member in members_of(group_name):
+                condition += f"; and not {seen} {group_name}"
         for argument in command.arguments:
             if argument.choices:
                 values = _quote_fish(" ".join(argument.choices))

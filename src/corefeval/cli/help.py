@@ -8,7 +8,7 @@ import sys
 import textwrap
 from typing import NamedTuple
 
-from corefeval.cli.commands import COMMANDS
+from corefeval.cli.commands import COMMANDS, SUMMARIES
 from corefeval.cli.declarations import Command, Option
 from corefeval.cli.options import GROUPS
 from corefeval.cli.parsing import members_of
@@ -16,10 +16,6 @@ from corefeval.cli.parsing import members_of
 _WIDEST = 100  # columns: longer lines are hard to read
 _WIDEST_NAMES = 28  # columns: what is explained stands below longer ones
 _BRIEF_EXAMPLES = 4
-SUMMARIES = {
-    "": "Evaluate coreference resolution: all metrics, exact and fast.",
-    "suite": "Score many systems on many corpora: a suite file, tables, checks of submissions.",
-}
 _GENERAL = (
     ("--help, -h", "Show help; `corefeval COMMAND --help all` has rare options too."),
     ("--version", "Show the version."),

@@ -35,17 +35,17 @@ def make_request(
     by: object = (),
     sampling: Sampling | None = None,
     *,
+    match: str | None = None,
     sound: bool = True,
-    **choice: str,
 ) -> Request:
-    """The request that the options of a command make, with another `choice` of the protocol.
+    """The request that the options of a command make, with one of the ways to match mentions.
 
     Raises a UsageError for all that can be known to be wrong before a file is read. `sound` refuses
     the accidents of other programs.
     """
     from corefeval.request import Request
 
-    keywords = {**options.policies, **choice}
+    keywords = options.policies | ({} if match is None else {"match": match})
     return Request.of(
         keywords.pop("protocol", None),
         keywords,
@@ -58,10 +58,10 @@ def make_request(
     )
 
 
-def split_matches(options: ParsedOptions) -> list[dict[str, str]]:
-    """The ways to match mentions that `--match` lists, as choices; one without any for a single."""
+def list_matches(options: ParsedOptions) -> list[str | None]:
+    """The ways to match mentions, where `--match` lists several of them; else [None]."""
     matches = dict.fromkeys(split_list(options.match or ""))
-    return [{"match": match} for match in matches] if len(matches) > 1 else [{}]
+    return [*matches] if len(matches) > 1 else [None]
 
 
 def results_of(command: str, options: ParsedOptions, requests: Sequence[Request]) -> list[Result]:
