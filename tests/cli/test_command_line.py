@@ -248,6 +248,7 @@ def test_other_shells_complete_commands_and_options(run):
         assert option.names[0] in zsh and f" -l {option.names[0][2:]} " in fish
     assert zsh.startswith("#compdef corefeval\n") and "'*:file:_files'" in zsh
     assert "(exact head partial min overlap\\(0.5\\))" in zsh
+    assert "-a 'exact head partial min overlap\\\\(0.5\\\\)'" in fish  # no command in it
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
