@@ -115,19 +115,19 @@ class Request:
     ) -> Request:
         """The request that the keywords of a function or the options of a command make.
 
-        Raises a UsageError for whatever can be known to be wrong before anything is read: a keyword
-        that does not act at any of `steps`, metrics that do not exist, and choices that an emulated
-        program does not have. With `sound`, no program can be emulated; without metrics, none are
-        checked.
+        Raises a UsageError for whatever can be known to be wrong before anything is read, such as a
+        keyword that does not act at any of `steps`. With `sound`, no program can be emulated;
+        without metrics, none are checked.
         """
         chosen, reading = split_choices(options, steps)
         _check_reading(reading, steps)
-        base = Protocol.of(protocol)
+        base = adjusted = Protocol.of(protocol)
+        sampling, tagset = sampling or Sampling(), None
         _check_features(features, base)
-        tagset = _find_tagset(chosen, base)
-        adjusted = base
         if chosen or base.values:
+            tagset = _find_tagset(chosen, base)
             adjusted = base.but(**chosen, features="none", heads="none", minimum="none")
+            sampling = _settle_sampling(sampling, adjusted)
         if sound:
             adjusted.check_sound()
         request = Request(
@@ -139,7 +139,7 @@ class Request:
             encoding=reading.get("encoding") or "utf-8",
             key_reading=_make_reading("key", reading),
             response_reading=_make_reading("response", reading, adjusted.occurrences),
-            sampling=_settle_sampling(sampling or Sampling(), adjusted),
+            sampling=sampling,
             cutting=cutting or Cutting(),
         )
         return request if metrics is None else request.with_metrics(metrics)

@@ -44,16 +44,24 @@ def count(
     check_type("count", prepared, Prepared, "prepare(key, response) makes one")
     sampling = Sampling() if sampling is None else sampling
     check_type("count", sampling, Sampling, "Sampling(ci=.95) is one")
-    requests, features = parse_metrics(metrics), feature_names(by)
-    result = _count(prepared, requests, features)
-    if len(result.document_ids) != 1 or (sampling.ci is None and not sampling.as_segments):
+    return count_requested(prepared, parse_metrics(metrics), feature_names(by), sampling)
+
+
+def count_requested(
+    prepared: Prepared, requests: Sequence[MetricRequest], by: Sequence[str], sampling: Sampling
+) -> Result:
+    """The result of metrics that are parsed already, with slices, and intervals if asked for."""
+    result = _count(prepared, requests, by)
+    if sampling.ci is None and not sampling.as_segments:
+        return result
+    if len(result.document_ids) != 1:
         return with_intervals(result, sampling)
     parts = segment_prepared(prepared, sampling.segments)
     if isinstance(parts, Notice):
         return with_intervals(replace(result, notices=(*result.notices, parts)), sampling)
     # What a preset skipped for the whole document is not there for its segments either.
     requests = [request for request in requests if str(request.metric) in result.tables]
-    of_parts = replace(_count(parts, requests, features), notices=())
+    of_parts = replace(_count(parts, requests, by), notices=())
     if sampling.as_segments:
         return with_intervals(_of_segments(result, of_parts), sampling)
     from corefeval.pairing.regrouping import segment_notice

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack, cast
 
 from corefeval.diagnostics import KeyNeededError, Notice, UsageError
-from corefeval.evaluation.counting import count, with_intervals
-from corefeval.metrics import DEFAULT_PRESET, Metrics
+from corefeval.evaluation.counting import count_requested, with_intervals
+from corefeval.metrics import DEFAULT_PRESET, MetricRequest, Metrics
 from corefeval.pieces import Cutting, Progress, as_file
 from corefeval.preparation import as_corpus, prepare_inputs
 from corefeval.protocol import Protocol
@@ -122,7 +122,8 @@ def score_whole(key: Input, response: Input, request: Request) -> Result:
     if request.protocol.emulates:
         return _emulate(key, response, request)
     prepared = prepare_inputs(key, response, request)
-    return count(prepared, request.metrics, by=request.by, sampling=request.sampling)
+    metrics = cast("Sequence[MetricRequest]", request.metrics)  # which are parsed
+    return count_requested(prepared, metrics, request.by, request.sampling)
 
 
 def read_key(key: Input, request: Request) -> Input:
