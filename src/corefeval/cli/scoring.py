@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from corefeval.cli.options import TABLE_OPTIONS
@@ -42,9 +43,10 @@ def score(options: ParsedOptions) -> int:
         make_request(options, metrics, options.by, sampling, sound=False, match=match)
         for match in list_matches(options)
     ]
-    with show_trials(options.quiet or not options.ci):
+    with show_trials(options.quiet) if options.ci else nullcontext():
         results = results_of("score", options, requests)
-    check_rates(results, limits)
+    if limits:
+        check_rates(results, limits)
     show(results, options.output, format=format, by_document=options.by_document, **tables)
     if options.save is not None:  # after the table, which may be refused
         keep(results, options.save, quiet=options.quiet)

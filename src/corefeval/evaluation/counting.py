@@ -11,7 +11,7 @@ import numpy as np
 
 from corefeval.alignment import Alignment
 from corefeval.checks import check_type
-from corefeval.diagnostics import Notice, UndefinedMetricError
+from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.features import PartFeatures
 from corefeval.matching import Matches
 from corefeval.metrics import DEFAULT_PRESET, Metric, MetricRequest, Metrics, parse_metrics, spell
@@ -51,6 +51,8 @@ def count_requested(
     prepared: Prepared, requests: Sequence[MetricRequest], by: Sequence[str], sampling: Sampling
 ) -> Result:
     """The result of metrics that are parsed already, with slices, and intervals if asked for."""
+    if not requests:
+        raise UsageError("no metric was chosen")
     result = _count(prepared, requests, by)
     if sampling.ci is None and not sampling.as_segments:
         return result

@@ -83,16 +83,18 @@ class Result(Tabular, Mapping[str, Score]):
                 aggregation = Aggregation.of(metric, table, self.protocol)
                 totals, rates[metric] = aggregation.total(table.columns())
             slices = self.slices[table.by].items() if table.by in self.slices else ()
-            score = replace(
-                self._score(metric, rates[metric], totals),
-                categories={v: part.scores[metric] for v, part in slices if metric in part.tables},
-            )
-            intervals = self.intervals.get(metric, {})
+            intervals, segments = self.intervals.get(metric, {}), None
             if metric in self.segment_rates:
-                segments = self._score(metric, self.segment_rates[metric], {})
-                scores[metric] = replace(score, segments=replace(segments, intervals=intervals))
-            else:
-                scores[metric] = replace(score, intervals=intervals)
+                rates_of_segments = self.segment_rates[metric]
+                segments = self._score(metric, rates_of_segments, intervals=intervals)
+            scores[metric] = self._score(
+                metric,
+                rates[metric],
+                counts=totals,
+                categories={v: part.scores[metric] for v, part in slices if metric in part.tables},
+                intervals={} if segments else intervals,
+                segments=segments,
+            )
         return scores
 
     def __getitem__(self, metric: object) -> Score:
@@ -274,10 +276,11 @@ class Result(Tabular, Mapping[str, Score]):
             raise UsageError(f"{metric!r} was not scored: there are {', '.join(self.tables)}")
         return name
 
-    def _score(self, metric: str, rates: Mapping[str, object], counts: dict[str, float]) -> Score:
-        values = {name: float(value) for name, value in rates.items()}  # type: ignore[arg-type]
+    def _score(self, metric: str, rates: Mapping[str, Any], **details: Any) -> Score:
+        values = {name: float(value) for name, value in rates.items()}
         signature = f"{metric}|{self.signature}"
-        return Score(metric, values, counts, signature, rounding=self.protocol.rounding)
+        rounding = self.protocol.rounding
+        return Score(metric, values, signature=signature, rounding=rounding, **details)
 
     @cached_property
     def document_rates(self) -> dict[str, Rates]:
@@ -378,7 +381,7 @@ class DocumentResult:
         rates = {key: values[self.index] for key, values in result.document_rates[name].items()}
         columns = result.tables[name].columns()
         counts = {key: float(values[self.index]) for key, values in columns.items()}
-        return result._score(name, rates, counts)
+        return result._score(name, rates, counts=counts)
 
     def __iter__(self) -> Iterator[Score]:
         return iter(self.scores.values())
