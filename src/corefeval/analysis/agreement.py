@@ -220,6 +220,13 @@ def agree(
     steps = (*STEPS, "agreement")
     request = Request.of(protocol, options, metrics=metrics, steps=steps, sound=True)
     corpora = _read(sources, request.response_reading._replace(format=format))
+    return agree_corpora(corpora, request, distance_names)
+
+
+def agree_corpora(
+    corpora: Sequence[Corpus], request: Request, distances: Sequence[str]
+) -> Agreement:
+    """The agreement between annotators, after whom their corpora are named, as a request says."""
     annotations = pair_annotations(corpora, request.protocol)
     coding = Coding.of(annotations.corpora, annotations.codes, request.protocol.unmarked)
     results = _score_pairs(annotations.corpora, request)
@@ -230,7 +237,7 @@ def agree(
         annotators=tuple(corpus.name for corpus in corpora),
         document_ids=tuple(map(str, annotations.corpora[0].documents)),
         results=results,
-        counts=count_alpha(coding, distance_names),
+        counts=count_alpha(coding, distances),
         mentions=coding.units,
         protocol=joint if annotations.spans is None else joint.but(spans=annotations.spans),
         notices=tuple(dict.fromkeys(notices)),
