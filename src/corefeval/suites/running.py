@@ -23,8 +23,7 @@ from corefeval.diagnostics import (
     UsageError,
     memory_for,
 )
-from corefeval.evaluation import score_request, score_whole
-from corefeval.evaluation.scoring import read_key
+from corefeval.evaluation import read_key, score_request, score_whole
 from corefeval.files import (
     PathLike,
     file_size,
