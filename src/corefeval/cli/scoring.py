@@ -33,9 +33,9 @@ def score(options: ParsedOptions) -> int:
         Style.of(format, tables)  # which refuses what cannot be drawn before anything is scored
     limits = parse_limits(options.fail_under) if options.fail_under else []
     metrics = DEFAULT_PRESET if options.metrics is None else options.metrics
-    parsed = parse_metrics(metrics)  # an error for metrics that do not exist
     if format == "conll":  # it prints mentions with every metric
-        metrics = [item.metric for item in parse_metrics(["mentions", *parsed])]
+        requested = parse_metrics(["mentions", *parse_metrics(metrics)])
+        metrics = [item.metric for item in requested]
     sampling = Sampling()
     if options.ci:
         sampling = Sampling(options.level, options.samples, options.seed, options.segments)
