@@ -123,8 +123,8 @@ class Request:
         _check_reading(reading, steps)
         base = adjusted = Protocol.of(protocol)
         sampling, tagset = sampling or Sampling(), None
-        _check_features(features, base)
-        if chosen or base.values:
+        if chosen or base.values or features is not None:
+            _check_features(features, base)
             tagset = _find_tagset(chosen, base)
             adjusted = base.but(**chosen, features="none", heads="none", minimum="none")
             sampling = _settle_sampling(sampling, adjusted)

@@ -82,10 +82,8 @@ class ResultDrawing(Drawing):
             "responses": [_describe_response(result) for result in self.results],
         }
 
-    def draw(self, format: str, color: bool) -> str:
-        """The results as text in a format, which may be the form of another scorer."""
-        if format in Drawing.formats:
-            return super().draw(format, color)
+    def draw_form(self, format: str) -> str:
+        """The results as another scorer prints them."""
         from corefeval.output.forms import draw_program
 
         return draw_program(self.results, format, by_document=self.by_document)
