@@ -1,4 +1,4 @@
-"""The request: what somebody asks a score for, made once and handed on as it is."""
+"""The request: everything that a caller asks for, made once and handed on as it is."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ class Request:
 
     `base` is the protocol before options change it, which may state where heads and minimum spans
     came from. `metrics` are parsed, unless another program is emulated, which has its own. `by` are
-    features to slice by, `features` those that the caller states of mentions, in a file of this
-    `encoding` or in memory. `samples` are what the token columns of either side hold in all
-    documents, where only some of them are prepared.
+    features to slice by. `features` are values that the caller states, in memory or in a file with
+    this `encoding`. `samples` show what the token columns of either side hold in all documents,
+    where only some of the documents are prepared.
     """
 
     protocol: Protocol
@@ -221,7 +221,7 @@ def _settle_sampling(sampling: Sampling, protocol: Protocol) -> Sampling:
 
 
 def feature_names(by: object) -> tuple[str, ...]:
-    """The features that scores are asked for by."""
+    """The names in `by`, a list or a text with commas; a UsageError for anything else."""
     names = split_list(by) if isinstance(by, str) else by
     if not isinstance(names, Iterable) or isinstance(names, Mapping):
         raise UsageError(f"by is a list of features, not {by!r:.60}")

@@ -124,7 +124,7 @@ def score_pieces(key: Input, response: Input, request: Request) -> Result | None
     key_file, response_file = as_file(key), as_file(response)
     if key_file is None or response_file is None or not request.cutting.suits(key, response):
         return None
-    if request.protocol.emulates:  # which reads files as a whole
+    if request.protocol.emulates:  # other programs read files as a whole
         return None
     from corefeval.pieces.scoring import score_files
 
@@ -144,7 +144,7 @@ def score_whole(key: Input, response: Input, request: Request) -> Result:
     if request.protocol.emulates:
         return _emulate(key, response, request)
     prepared = prepare_inputs(key, response, request)
-    metrics = cast("Sequence[MetricRequest]", request.metrics)  # which are parsed
+    metrics = cast("Sequence[MetricRequest]", request.metrics)  # parsed: nothing is emulated
     return count_requested(prepared, metrics, request.by, request.sampling)
 
 
@@ -169,12 +169,12 @@ def _emulate(key: Input, response: Input, request: Request) -> Result:
     from corefeval.emulation import Material, score_anaphora, score_emulated
 
     protocol, sampling, metrics = request.protocol, request.sampling, request.metrics
-    read_text = read_key(key, request)
+    key_as_read = read_key(key, request)
     if protocol.reads_itself:
         response_text = read_as_program(response, request.response_reading.encoding)
-        result = score_emulated(read_text, response_text, metrics, protocol)
+        result = score_emulated(key_as_read, response_text, metrics, protocol)
     else:
-        corpus = cast("Corpus", read_text)
+        corpus = cast("Corpus", key_as_read)
         read_response = as_corpus(response, "response", request.response_reading, key=corpus)
         if protocol.emulate == "none":
             result = Material(corpus, read_response).result(protocol, metrics)
@@ -234,7 +234,7 @@ def compare(
     testing: dict[str, Any] = {"rate": rate, "test": test, "trials": trials, "seed": seed}
     testing |= {"correction": correction, "alpha": alpha, "level": level, "samples": samples}
     testing |= {"baseline": baseline}
-    Testing.of(**testing)  # what is wrong is told before anything is read
+    Testing.of(**testing)  # raises for wrong options, before anything is read
     sampling, cutting = Sampling(segments=segments, as_segments=True), Cutting(piece_size, executor)
     request = Request.of(
         protocol, options, sampling, cutting, metrics=metrics, by=by, features=features
@@ -262,7 +262,7 @@ def _list_responses(
 
 
 def _refuse_choices(names: Sequence[str]) -> None:
-    """Refuse choices where there are only results, of which counts cannot be redone."""
+    """Refuse choices where everything is a result already: its mentions are not counted again."""
     if names:
         raise UsageError(f"results are already scored: {', '.join(names)} would change nothing")
 
@@ -281,15 +281,15 @@ def _score_responses(
         for source in sources
     ]
     saved = [source for source in sources if isinstance(source, Result)]
-    is_read = key is not None and (saved or None in results)
-    known_key = read_key(key, request) if is_read else None
-    check_keys(saved, known_key)
+    needs_key = key is not None and (saved or None in results)
+    key_in_memory = read_key(key, request) if needs_key else None
+    check_keys(saved, key_in_memory)
     scored = []
     for source, result in zip(sources, results, strict=True):
         if result is None:
-            if known_key is None:
+            if key_in_memory is None:
                 raise UsageError("responses that are not results need a key")
-            result = score_whole(known_key, source, request)
+            result = score_whole(key_in_memory, source, request)
         elif isinstance(source, Result) and is_default:
             names = [str(metric_request.metric) for metric_request in parse_metrics(COMPARED)]
             kept = [name for name in names if name in result.tables]
@@ -299,9 +299,9 @@ def _score_responses(
 
 
 def common_metrics(results: Sequence[Result], metrics: Metrics, rate: str) -> list[str]:
-    """The metrics to compare: those asked for by name, and of presets what all results have.
+    """The metrics to compare: those asked for by name, and of presets those that can be compared.
 
-    What a preset has without this rate, or a mean as a part, is left out: it is no mistake.
+    A metric of a preset, or a part of a mean, is left out where a result lacks it or its rate.
     """
     names = []
     for request in parse_metrics(metrics):
@@ -312,9 +312,10 @@ def common_metrics(results: Sequence[Result], metrics: Metrics, rate: str) -> li
 
 
 def check_keys(results: Iterable[Result], key: object) -> None:
-    """Raise a UsageError for a result that was scored against another key; None is no key.
+    """Raise a UsageError for a result that was scored against another key.
 
-    `key` is a corpus, or for results of another program what that program's reading gave.
+    `key` is what `read_key` gave: a corpus, or a text as another program reads it. With None,
+    nothing is checked.
     """
     digests: dict[bool, str] = {}
     for result in results:

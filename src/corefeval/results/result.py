@@ -156,9 +156,9 @@ class Result(Tabular, Mapping[str, Score]):
         """The result of several corpora, or of pieces of one, joined at one go.
 
         All must be scored alike, by the same metrics and with the same slices; a UsageError says
-        what differs. Counts, documents and notices of all are there, and the digest is that of a
-        key that has the documents of all. Results of segments do not join: what is below their
-        counts are parts of one document, whose own rates cannot be worked out from them.
+        what differs. The total has the counts, documents and notices of all, and the digest of a
+        key with all documents. Results of segments do not add up: their counts are those of parts
+        of one document, whose own rates cannot be worked out from them.
         """
         parts = []
         for result in results if isinstance(results, Iterable) else [results]:
@@ -242,9 +242,9 @@ class Result(Tabular, Mapping[str, Score]):
     def to_dict(self, *, flat: bool = False) -> dict[str, Any]:
         """The rates as plain dictionaries by metric and rate; of slices by feature and value first.
 
-        With `flat` it is one dictionary whose names say the way, for loggers such as MLflow and
-        Weights & Biases: `muc/f1`, `kind/pronoun/muc/f1`. Signs that some of these refuse are
-        hyphens then: `b3-twinless-sys/f1`.
+        With `flat` it is one dictionary whose names are paths, for loggers such as MLflow and
+        Weights & Biases: `muc/f1`, `kind/pronoun/muc/f1`. Characters that some of these refuse
+        become hyphens: `b3-twinless-sys/f1`.
         """
         nested: dict[str, Any] = {name: dict(score.rates) for name, score in self.scores.items()}
         for feature, slices in self.slices.items():
@@ -347,11 +347,11 @@ def _joint_name(names: Iterable[str]) -> str:
 
 def _flatten(values: Mapping[str, Any], start: str = "") -> Iterator[tuple[str, float]]:
     for name, value in values.items():
-        way = start + re.sub(r"[^\w. :]+", "-", name).strip("-")
+        path = start + re.sub(r"[^\w. :]+", "-", name).strip("-")
         if isinstance(value, Mapping):
-            yield from _flatten(value, f"{way}/")
+            yield from _flatten(value, f"{path}/")
         else:
-            yield way, value
+            yield path, value
 
 
 @dataclass(frozen=True, slots=True, repr=False)
