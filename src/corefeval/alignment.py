@@ -19,6 +19,7 @@ from corefeval.model.arrays import (
     FloatArray,
     IntArray,
     dense_ranks,
+    find_previous,
     is_sorted,
     order_by_digits,
     stable_order,
@@ -135,11 +136,7 @@ class Side:
     @cached_property
     def previous(self) -> IntArray:
         """The mention before each one in its entity; −1 for first mentions."""
-        previous = np.full(self.mention_entity.size, -1, dtype=np.int64)
-        entity = self.mention_entity[self.chain]
-        follows = np.flatnonzero(entity[1:] == entity[:-1])
-        previous[self.chain[follows + 1]] = self.chain[follows]
-        return previous
+        return find_previous(self.mention_entity)
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,7 +52,7 @@ from corefeval.features.statements import (
     read_given_of_documents,
 )
 from corefeval.features.token_columns import WORD, TokenColumns, TokenSpans
-from corefeval.model.arrays import BoolArray, IntArray, stable_order
+from corefeval.model.arrays import BoolArray, IntArray, find_previous, stable_order
 from corefeval.model.categories import Categories
 from corefeval.model.relations import bridging_pairs
 
@@ -278,7 +278,7 @@ def _make_words(features: Features, request: FeatureRequest) -> Categories:
 
 def _make_distance(features: Features, request: FeatureRequest) -> Categories:
     features.columns("distance")  # an error where mentions have no positions
-    before = find_antecedents(features.corpus.mention_entity)
+    before = find_previous(features.corpus.mention_entity)
     place = np.arange(before.size)
     if "sentences" in request.arguments:
         place = features.remember("sentences of mentions", find_sentences_of_mentions)
@@ -294,7 +294,7 @@ def _make_link(features: Features, request: FeatureRequest) -> Categories:
         origin = corpus.mention_origin
     else:
         origin = corpus.mention_document
-    before = find_antecedents(corpus.mention_entity)
+    before = find_previous(corpus.mention_entity)
     codes = np.where(origin == origin[before], 0, 1) if before.size else before
     return Categories(np.where(before >= 0, codes, -1), LINKS)
 
@@ -342,19 +342,6 @@ def number_in_chains(entity: IntArray) -> IntArray:
     position = np.empty(entity.size, dtype=np.int64)
     position[order] = np.arange(entity.size) - np.repeat(new, counts) + 1
     return position
-
-
-def find_antecedents(entity: IntArray) -> IntArray:
-    """The mention before each one in its entity; −1 for first mentions.
-
-    >>> find_antecedents(np.array([4, 4, 1, 4])).tolist()
-    [-1, 0, -1, 1]
-    """
-    order = stable_order(entity)
-    before = np.full(entity.size, -1, dtype=np.int64)
-    follows = entity[order[1:]] == entity[order[:-1]]
-    before[order[1:][follows]] = order[:-1][follows]
-    return before
 
 
 def find_nested(spans: TokenSpans) -> BoolArray:
