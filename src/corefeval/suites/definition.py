@@ -116,7 +116,7 @@ class Suite:
         if self.rate not in RATE_NAMES:
             yield "", 0, f"rate is one of {', '.join(RATE_NAMES)}, not {self.rate!r}"
         if all(map(_has_metrics_of_its_own, self.corpora)):
-            return  # which nobody else knows
+            return  # the metrics are other programs': they are checked when these are run
         for name, text in (("metrics", self.metrics), ("headline", self.headline)):
             try:
                 parse_metrics(text)
@@ -305,7 +305,7 @@ def _parse_suite(content: Mapping[str, Any]) -> tuple[Suite, list[Mistake]]:
             members.append(kind(**values))
         tables[table] = tuple(members)
     for name in ("metrics", "headline"):
-        if ":" in str(suite_values.get(name, "")):  # which would be imported
+        if ":" in str(suite_values.get(name, "")):  # the place of code, which would be imported
             text = f"{name}: {suite_values.pop(name)!r:.60} names code, which no file may run: "
             text += "offer it by entry point, or make the suite in Python"
             mistakes.append(("", 0, text))
@@ -321,7 +321,7 @@ def _headline(stated: str | None, metrics: str) -> str:
     try:
         names = [str(request.metric) for request in parse_metrics(metrics)]
         return spell(stated) if stated else "conll" if "conll" in names else names[0]
-    except UsageError:  # which is told elsewhere
+    except UsageError:  # `Suite.mistakes` has it
         return stated or metrics.split(",")[0].strip()
 
 

@@ -44,8 +44,8 @@ from corefeval.suites.statistics import compare_suite
 
 T = TypeVar("T")
 
-_AT_ONCE = 50  # cells that are put into the cache together,
-_AT_LEAST = 10.0  # or those of so many seconds
+# Cells are written to the cache when so many of them wait, or after so many seconds.
+_MOST_WAITING, _MOST_SECONDS = 50, 10.0
 
 
 def run_suite(
@@ -242,7 +242,7 @@ def find_path_problem(path: str) -> str:
 
 def _with_digest(job: Job, run: Run, inputs: list[str]) -> Job:
     """The job with the name of its cell, by paths and options, and the digest of its inputs."""
-    corpus = replace(job.corpus, weight=1.0, group="")  # which change no score
+    corpus = replace(job.corpus, weight=1.0, group="")  # weight and group change no score
     options = [job.label, job.path, repr(corpus), run.metrics, *run.by]
     protocol = str(Protocol.of(corpus.protocol or None))
     name = hashlib.sha256(json.dumps(options).encode()).hexdigest()[:32]
@@ -274,7 +274,7 @@ def _score_safely(job: Job, run: Run, cutting: Cutting | None) -> Cell:
     try:
         with memory_for(job.path):
             return Cell(_score(job, run, cutting))
-    except LostWorkersError:  # nothing is known of the response
+    except LostWorkersError:  # this is not the fault of the response
         raise
     except _BrokenKeyError as error:
         return Cell(None, str(error), "key")
@@ -310,7 +310,7 @@ def _score(job: Job, run: Run, cutting: Cutting | None) -> Result:
         by = ()
     try:
         result = _score_by(job, run, by, cutting)
-    except (UndefinedMetricError, UsageError):  # which is also what an unknown feature is
+    except (UndefinedMetricError, UsageError):  # perhaps because of a feature
         if not by:
             raise
         mentions_run = replace(run, metrics="mentions")
@@ -401,7 +401,8 @@ class Cache(Store):
         """Keep plain data; it is written with the next flush, which comes every few seconds."""
         file = f"{name}.cell"
         self._waiting[file] = self.pack(file, {"digest": digest, "content": content})
-        if len(self._waiting) >= _AT_ONCE or time.monotonic() - self._written > _AT_LEAST:
+        waited = time.monotonic() - self._written
+        if len(self._waiting) >= _MOST_WAITING or waited > _MOST_SECONDS:
             self.flush()
 
     def flush(self) -> None:
