@@ -19,6 +19,7 @@ from corefeval.model.arrays import (
     FloatArray,
     IntArray,
     dense_ranks,
+    find_previous,
     is_sorted,
     order_by_digits,
     stable_order,
@@ -34,6 +35,7 @@ FeatureLookup = Callable[[str], Categories]
 Index = IntArray | slice
 
 _EVERYTHING = slice(None)
+# Cached properties that stay the same when mentions are divided into groups.
 _UNDIVIDED = "overlap", "partner", "cell", "matched", "shared_chains"
 
 
@@ -43,11 +45,11 @@ def no_features(feature: str) -> Categories:
 
 
 def count_link_ends(count: NDArray[Any], total: NDArray[Any], squares: NDArray[Any]) -> FloatArray:
-    """What mentions have of the links among all mentions of a whole: half a link for each end.
+    """The share that some mentions have in the links of a whole (a cell, entity or document).
 
-    `count` is the weight of these mentions, `total` that of all, and `squares` the sum of their
-    squared weights, which is their number where each weighs 1. A link weighs the product of its
-    ends.
+    Each end of a link has half of it, and a link weighs the product of the weights of its ends.
+    `count` is the weight of these mentions, `total` that of all mentions of the whole, and
+    `squares` the sum of the squared weights of these mentions: their number where each weighs 1.
     """
     ends: FloatArray = (count * total - squares) / 2
     return ends
@@ -67,7 +69,7 @@ class Shares:
     squares: NDArray[Any]
 
     def link_ends(self, totals: NDArray[Any]) -> FloatArray:
-        """What these mentions have of the links of their wholes, which weigh `totals`."""
+        """The share that these mentions have in the links of their wholes, which weigh `totals`."""
         return count_link_ends(self.count, totals[self.whole], self.squares)
 
 
@@ -109,7 +111,7 @@ class Side:
         return group
 
     def split_by_origin(self) -> Side:
-        """The side with an entity for each document from which an entity has mentions."""
+        """The side with its entities split by the document that a mention came from."""
         corpus = self.corpus
         if corpus is None or corpus.mention_origin is None:
             return self
@@ -134,11 +136,7 @@ class Side:
     @cached_property
     def previous(self) -> IntArray:
         """The mention before each one in its entity; −1 for first mentions."""
-        previous = np.full(self.mention_entity.size, -1, dtype=np.int64)
-        entity = self.mention_entity[self.chain]
-        follows = np.flatnonzero(entity[1:] == entity[:-1])
-        previous[self.chain[follows + 1]] = self.chain[follows]
-        return previous
+        return find_previous(self.mention_entity)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,8 +172,8 @@ class Alignment:
 
     Mention `key_rows[m]` of the key is mention `response_rows[m]` of the response; where both are
     None, the sides have the same mentions in the same rows. Counts are summed by document, or by
-    each of `n_values` groups of its mentions. `scores_sets` says that sets of antecedents count,
-    and `aside` has what is no part of coreference, where there is any.
+    each of `n_values` groups of its mentions. `scores_sets` says that sets of antecedents count.
+    `aside` is what was prepared for `beyond`; None where no relations or layers are known.
     """
 
     n_documents: int
@@ -219,7 +217,7 @@ class Alignment:
 
     @property
     def _original(self) -> Alignment | None:
-        """The alignment of which this is the mirror, as long as that one exists."""
+        """The alignment whose sides were exchanged to make this one, as long as it exists."""
         maker = vars(self).get("_maker")
         return None if maker is None else maker()
 
@@ -234,7 +232,7 @@ class Alignment:
             derived={},
             aside=None if self.aside is None else self.aside.swapped,
         )
-        # Cached properties of a frozen object: the table is derived once, for both directions.
+        # Fill in the cached property, so that one table serves both directions.
         cells = self.overlap
         vars(mirror)["overlap"] = Overlap(cells.response, cells.key, cells.count, cells.squares)
         vars(mirror)["_maker"] = weakref.ref(self)  # a cycle would keep both corpora in memory
@@ -244,7 +242,7 @@ class Alignment:
         return {name: value for name, value in vars(self).items() if name != "_maker"}
 
     def split_by_origin(self) -> Alignment:
-        """An alignment whose entities end with the documents that were joined."""
+        """An alignment in which entities do not span the documents that were joined."""
         key, response = self.key.split_by_origin(), self.response.split_by_origin()
         return replace(self, key=key, response=response, derived={})
 
@@ -258,7 +256,7 @@ class Alignment:
         """Both sides with all that is no part of coreference; see `Beyond`."""
         if self.aside is not None:
             return self.aside
-        from corefeval.beyond import Beyond, FullSide  # for those alone who ask
+        from corefeval.beyond import Beyond, FullSide  # rarely needed
 
         sides = []
         for side in (self.key, self.response):

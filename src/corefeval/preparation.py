@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from corefeval.beyond import Beyond
 
 
-_BY_CONTENT = Reading()
+_BY_CONTENT = Reading()  # the format is recognised by what is in the file
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,7 +143,7 @@ def prepare_inputs(key: Input, response: Input, request: Request) -> Prepared:
     if len(paths) == len(jobs):
         corpora = read_with_key(jobs, paths)
         read_key = next(corpora)
-        digest(read_key)  # which is remembered; the response may still be on its way
+        digest(read_key)  # remembered for later, while the response is still being read
         return prepare_corpora(read_key, next(corpora), request)
     read_key = jobs[0]()  # what is in memory already has nothing to wait for
     return prepare_corpora(read_key, jobs[1](key=read_key), request)
@@ -157,7 +157,7 @@ def prepare_corpora(
     With `pairs` the corpora are a piece of larger ones, whose documents are paired already: notices
     that depend on all documents are left to whoever joins the pieces.
     """
-    prepared = _prepare_corpora(key, response, request, pairs)
+    prepared = _pair_and_match(key, response, request, pairs)
     if response.ledger is None:
         return prepared
     from corefeval.formats.answers.ledgers import variants_of
@@ -165,14 +165,14 @@ def prepare_corpora(
     variants = []
     for name, variant_key, variant_response, lost in variants_of(key, response):
         variant = replace(request, protocol=request.protocol.but(lost=lost))
-        variants.append((name, _prepare_corpora(variant_key, variant_response, variant, pairs)))
+        variants.append((name, _pair_and_match(variant_key, variant_response, variant, pairs)))
     return replace(prepared, variants=tuple(variants))
 
 
-def _prepare_corpora(
+def _pair_and_match(
     key: Corpus, response: Corpus, request: Request, pairs: DocumentPairs | None
 ) -> Prepared:
-    """Two corpora, paired and matched, with notices in the order of the steps."""
+    """Pair documents, apply the policies and match mentions; notices are in the order of steps."""
     key_digest, own_tokens = digest(key), not has_texts(key.tokens)
     pairing = pair(key, response, request.protocol, pairs=pairs)
     protocol, corpora = request.protocol, [pairing.key, pairing.response]
@@ -224,7 +224,11 @@ def _match(
     own_tokens: bool,
     pairs: DocumentPairs | None,
 ) -> tuple[Matches, Protocol, list[Notice]]:
-    """The matches of two sides, the protocol with what they went by, and notices on both."""
+    """The matches of two sides, the protocol with the sources of heads and so on, and notices.
+
+    Where `pairs` are given, the sides are a piece: see `prepare_corpora`. A key that was a plain
+    text has no `own_tokens`: pairing put it on the tokens of the response.
+    """
     is_placed = response.codes >= 0  # mentions that were lost match nothing
     sides, notices = (key, response), list[Notice]()
     if not is_placed.all():
@@ -271,12 +275,12 @@ def _look_beyond(
 
 
 def drop_idle(notices: Iterable[Notice]) -> list[Notice]:
-    """Notices without those that are made for adding up and count nothing."""
+    """The notices, without those that count nothing and exist only to be added up over pieces."""
     return [notice for notice in notices if notice.count or not notice.parts]
 
 
 def compare_evidence(base: Protocol, protocol: Protocol) -> Iterator[Notice]:
-    """Notices on heads and minimum spans that are not those of the base protocol."""
+    """A notice where heads or minimum spans come from elsewhere than the base protocol says."""
     for name, noun in (("heads", "heads"), ("minimum", "minimum spans")):
         expected, actual = getattr(base, name), getattr(protocol, name)
         if "none" not in (expected, actual) and expected != actual:

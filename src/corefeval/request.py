@@ -1,4 +1,4 @@
-"""The request: what somebody asks a score for, made once and handed on as it is."""
+"""The request: everything that a caller asks for, made once and handed on as it is."""
 
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ class Request:
 
     `base` is the protocol before options change it, which may state where heads and minimum spans
     came from. `metrics` are parsed, unless another program is emulated, which has its own. `by` are
-    features to slice by, `features` those that the caller states of mentions, in a file of this
-    `encoding` or in memory. `samples` are what the token columns of either side hold in all
-    documents, where only some of them are prepared.
+    features to slice by. `features` are values that the caller states, in memory or in a file with
+    this `encoding`. `samples` show what the token columns of either side hold in all documents,
+    where only some of the documents are prepared.
     """
 
     protocol: Protocol
@@ -118,21 +118,21 @@ class Request:
     ) -> Request:
         """The request that the keywords of a function or the options of a command make.
 
-        Raises a UsageError for whatever can be known to be wrong before anything is read: a keyword
-        that does not act at any of `steps`, metrics that do not exist, and choices that an emulated
-        program does not have. With `sound`, no program can be emulated; without metrics, none are
-        checked.
+        Raises a UsageError for whatever can be known to be wrong before anything is read, such as a
+        keyword that does not act at any of `steps`. With `sound`, no program can be emulated;
+        without metrics, none are checked.
         """
         chosen, reading = split_choices(options, steps)
         _check_reading(reading, steps)
-        base = Protocol.of(protocol)
-        _check_features(features, base)
-        tagset = _find_tagset(chosen, base)
-        adjusted = base
         layers = {n: reading[n] for n in ("key_layer", "response_layer") if reading.get(n)}
-        chosen |= layers  # which are no choices, but part of the signature
-        if chosen or base.values:
+        chosen |= layers  # they are no choices, but part of the signature
+        base = adjusted = Protocol.of(protocol)
+        sampling, tagset = sampling or Sampling(), None
+        if chosen or base.values or features is not None:
+            _check_features(features, base)
+            tagset = _find_tagset(chosen, base)
             adjusted = base.but(**chosen, features="none", heads="none", minimum="none")
+            sampling = _settle_sampling(sampling, adjusted)
         if sound:
             adjusted.check_sound()
         request = Request(
@@ -144,7 +144,7 @@ class Request:
             encoding=reading.get("encoding") or "utf-8",
             key_reading=_make_reading("key", reading, adjusted),
             response_reading=_make_reading("response", reading, adjusted),
-            sampling=_settle_sampling(sampling or Sampling(), adjusted),
+            sampling=sampling,
             cutting=cutting or Cutting(),
         )
         return request if metrics is None else request.with_metrics(metrics)
@@ -229,7 +229,7 @@ def _settle_sampling(sampling: Sampling, protocol: Protocol) -> Sampling:
 
 
 def feature_names(by: object) -> tuple[str, ...]:
-    """The features that scores are asked for by."""
+    """The names in `by`, a list or a text with commas; a UsageError for anything else."""
     names = split_list(by) if isinstance(by, str) else by
     if not isinstance(names, Iterable) or isinstance(names, Mapping):
         raise UsageError(f"by is a list of features, not {by!r:.60}")

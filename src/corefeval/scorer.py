@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from corefeval.diagnostics import UsageError
 from corefeval.display import distinct_names
-from corefeval.evaluation import score_whole, with_intervals
-from corefeval.evaluation.scoring import read_key
+from corefeval.evaluation import read_key, score_whole, with_intervals
 from corefeval.metrics import DEFAULT_PRESET, Metrics
 from corefeval.model import DocumentId
 from corefeval.model.construction import PlainDocument, corpus_from_plain, read_plain

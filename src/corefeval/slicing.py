@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from corefeval.beyond import Beyond
 
 NO_VALUE, OTHER = "none", "other"
-# Beside the metrics that were asked for, slices of entities say how many mentions and links of
-# each class were found.
+# Slices by a feature of entities have these metrics, too, whatever was asked for: how many mentions
+# and links of each class of entities were found.
 ALWAYS_BY_ENTITY = ("mentions", "links")
 _ROUNDING = 1e-6
-_MOST_VALUES = 500  # per-document counts of more would fill the memory for nobody to read
+_MOST_VALUES = 500  # counts of more values in each document would fill the memory
 
 _WHY_NOT = {
     "entity": "cannot be divided among entities",
@@ -92,7 +92,7 @@ def own_feature(metric: Metric, features: Sequence[str]) -> str:
 def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, list[Notice]]:
     """A result for each value of a feature."""
     if cut.level == "document":
-        return _by_document(result, prepared, cut)
+        return _slice_by_document(result, prepared, cut)
     alignment = prepared.alignment
     beyond = (metric for metric in cut.metrics if metric.declaration.beyond)
     full = alignment.aside if any(m.divides_by(cut.level) for m in beyond) else None
@@ -100,7 +100,7 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
     if full is not None:
         sides = _full_values(prepared, full, cut.feature, sides)
     scored = None if full is None else (full.key.rows, full.response.rows)
-    values = _values(sides, cut.feature, result.response, scored)
+    values = _number_values(sides, cut.feature, result.response, scored)
     key, response = values.key, values.response
     if full is not None:
         full = full.with_sides(replace(full.key, value=key), replace(full.response, value=response))
@@ -109,8 +109,8 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
     undefined = _find_undefined(alignment, cut)
     metrics = [metric for metric in cut.metrics if str(metric) not in undefined]
     results = _slice_by_value(result, divided, cut.feature, values.names, metrics)
-    sizes, special = _sizes(alignment, key, cut.level, values.names), values.special
-    if full is not None:  # what is no part of coreference has values that may count for nothing
+    sizes, special = _count_sizes(alignment, key, cut.level, values.names), values.special
+    if full is not None:  # mentions beyond coreference may have values in which nothing counts
         present = {*values.key.tolist(), *values.response.tolist()}
         shown = [
             name
@@ -124,11 +124,11 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
         str(metric): result.tables.get(str(metric)) or count_table(metric, alignment)
         for metric in metrics
     }
-    undivided = _slice(result, cut.feature, tables, {str(m): m.title for m in metrics})
+    undivided = _make_slice(result, cut.feature, tables, {str(m): m.title for m in metrics})
     from corefeval.features.statements import ORDERED_VALUES
 
     slices = Slices(cut.feature, cut.level, undivided, results, sizes, undefined, special)
-    return slices.sort_values(ORDERED_VALUES), [*values.notices, *_explain(undefined, cut)]
+    return slices.sort_values(ORDERED_VALUES), [*values.notices, *_note_undefined(undefined, cut)]
 
 
 def _find_undefined(alignment: Alignment, cut: Cut) -> dict[str, str]:
@@ -151,10 +151,10 @@ def _slice_by_value(
     tables = {str(metric): count_table(metric, divided) for metric in metrics}
     titles = {str(metric): metric.title for metric in metrics}
     return {
-        name: _slice(
+        name: _make_slice(
             result,
             f"{feature}={name}",
-            {metric: _part(table, value, len(names)) for metric, table in tables.items()},
+            {metric: _take_value(table, value, len(names)) for metric, table in tables.items()},
             titles,
         )
         for value, name in enumerate(names)
@@ -169,14 +169,14 @@ def count_table(metric: Metric, alignment: Alignment) -> CountTable:
         return CountTable("mean", parts=tuple(str(part.metric) for part in parts))
     counts = metric.count(alignment)
     if not metric.is_own:
-        counts = _check(metric, counts, alignment.n_groups)
+        counts = _check_counts(metric, counts, alignment.n_groups)
     values = np.array(list(counts.values())).T.copy()
     if shape == "blanc" and alignment.scores_sets:
-        shape = "blanc-of-both"  # either side says which halves there are: they can be exchanged
+        shape = "blanc-of-both"  # key and response can be exchanged: either may have a half
     return CountTable(shape, tuple(counts), values)
 
 
-def _check(metric: Metric, counts: object, n_groups: int) -> Counts:
+def _check_counts(metric: Metric, counts: object, n_groups: int) -> Counts:
     """The counts of a user's metric as arrays; a UsageError if no rates follow from them."""
     try:
         arrays = {name: np.asarray(count, np.float64) for name, count in counts.items()}  # type: ignore[attr-defined]
@@ -204,7 +204,7 @@ def _check(metric: Metric, counts: object, n_groups: int) -> Counts:
     )
 
 
-def _explain(undefined: dict[str, str], cut: Cut) -> list[Notice]:
+def _note_undefined(undefined: dict[str, str], cut: Cut) -> list[Notice]:
     reasons: dict[str, list[str]] = {}
     for metric, text in undefined.items():
         reasons.setdefault(text.removeprefix(f"{metric} "), []).append(metric)
@@ -219,20 +219,21 @@ def _explain(undefined: dict[str, str], cut: Cut) -> list[Notice]:
     ]
 
 
-def _slice(
-    result: Result, which: str, tables: dict[str, CountTable], titles: dict[str, str]
+def _make_slice(
+    result: Result, label: str, tables: dict[str, CountTable], titles: dict[str, str]
 ) -> Result:
+    """The result with other tables; `label` is a feature, or `feature=value`, for the signature."""
     return replace(
         result,
         tables=tables,
-        protocol=result.protocol.but(slice=which),
+        protocol=result.protocol.but(slice=label),
         notices=(),
         slices={},
         titles={**result.titles, **titles},
     )
 
 
-def _part(table: CountTable, value: int, n_values: int) -> CountTable:
+def _take_value(table: CountTable, value: int, n_values: int) -> CountTable:
     if table.values is None:
         return table
     return replace(table, values=table.values[value::n_values])
@@ -251,17 +252,17 @@ class _Values(NamedTuple):
 def _full_values(
     prepared: Prepared, full: Beyond, feature: str, scored: Sequence[Categories]
 ) -> list[Categories]:
-    """The values of all mentions of both sides, those that are no part of coreference too.
+    """The values of all mentions of both sides, also of those that are no part of coreference.
 
-    What is scored has the values that it has there. Bridging is looked for in all there is, as
-    antecedents may be no part of coreference.
+    Mentions that are scored keep the values in `scored`, except for features of bridging relations:
+    antecedents may be no part of coreference, so these are looked up in the full corpus.
     """
     full_values = []
     features = prepared.key_features, prepared.response_features
     for side, lookup, scored_values in zip(full, features, scored, strict=True):
         try:
             values = lookup.of(side.corpus)(feature)
-        except CorefEvalError:  # stated of what is scored alone
+        except CorefEvalError:  # the caller stated values of scored mentions alone
             values = Categories(np.full(side.corpus.n_mentions, -1), ())
         if "relation" not in feature.split(CROSS):
             rows = len(scored_values) + np.arange(len(values))
@@ -271,7 +272,7 @@ def _full_values(
     return full_values
 
 
-def _values(
+def _number_values(
     both_sides: Sequence[Categories],
     feature: str,
     name: str,
@@ -295,13 +296,14 @@ def _values(
             f"{feature} has many values: {plural(rare, 'rare one')} are put together as ‘{OTHER}’"
         )
         notices.append(Notice("rare-values", message, rare))
-    new = np.full(len(names) + 1, kept.size, dtype=np.int64)
-    new[kept] = np.arange(kept.size)
+    # The number of each name, and at the end that of −1, which is no value.
+    new_numbers = np.full(len(names) + 1, kept.size, dtype=np.int64)
+    new_numbers[kept] = np.arange(kept.size)
     stated = [_one_line(names[index]) for index in kept.tolist()]
     special = {}
     if notices:
         special[OTHER] = unlike(stated, OTHER)
-        new[-1] = kept.size + 1
+        new_numbers[-1] = kept.size + 1
     in_key, in_response = sides if scored is None else (sides[0][scored[0]], sides[1][scored[1]])
     without = int(np.count_nonzero(in_response < 0))
     if without and not bool((in_key < 0).any()):
@@ -311,7 +313,7 @@ def _values(
     if bool((all_codes < 0).any()) or not stated:
         special[NO_VALUE] = unlike(stated, NO_VALUE)
     shown = (*stated, *special.values())
-    return _Values(new[sides[0]], new[sides[1]], shown, special, notices)
+    return _Values(new_numbers[sides[0]], new_numbers[sides[1]], shown, special, notices)
 
 
 def _one_line(name: str) -> str:
@@ -320,7 +322,7 @@ def _one_line(name: str) -> str:
     return visible or "(empty)"
 
 
-def _sizes(
+def _count_sizes(
     alignment: Alignment, values: IntArray, level: Level, names: tuple[str, ...]
 ) -> dict[str, int]:
     """How many of the key's mentions or entities have each value."""
@@ -333,7 +335,7 @@ def _sizes(
     return dict(zip(names, numbers, strict=True))
 
 
-def _by_document(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, list[Notice]]:
+def _slice_by_document(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, list[Notice]]:
     """Documents grouped by the value that their mentions have; every metric is defined."""
     document_values = _document_values(prepared, cut.feature)
     names = [None if value is None else _one_line(value) for value in document_values]
@@ -352,12 +354,12 @@ def _by_document(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
             for metric, table in result.tables.items()
             if metric in chosen
         }
-        part = _slice(result, f"{cut.feature}={value}", tables, {})
+        part = _make_slice(result, f"{cut.feature}={value}", tables, {})
         identifiers = tuple(result.document_ids[row] for row in rows)
         results[value] = replace(part, document_ids=identifiers)
         sizes[value] = len(rows)
     tables = {metric: result.tables[metric] for metric in chosen}
-    undivided = _slice(result, cut.feature, tables, {})
+    undivided = _make_slice(result, cut.feature, tables, {})
     return Slices(cut.feature, "document", undivided, results, sizes, {}, special), []
 
 

@@ -248,6 +248,7 @@ def test_other_shells_complete_commands_and_options(run):
         assert option.names[0] in zsh and f" -l {option.names[0][2:]} " in fish
     assert zsh.startswith("#compdef corefeval\n") and "'*:file:_files'" in zsh
     assert "(exact head partial min overlap\\(0.5\\))" in zsh
+    assert "-a 'exact head partial min overlap\\\\(0.5\\\\)'" in fish  # no command in it
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
@@ -257,3 +258,14 @@ def test_scripts_are_sound(run, tmp_path, shell):
     script = tmp_path / "completion"
     script.write_text(run("completion", shell)[1])
     subprocess.run([shell, "-n", script], check=True)
+
+
+def test_fish_completes_options_and_their_values(run, tmp_path):
+    if shutil.which("fish") is None:
+        pytest.skip("fish is not installed")
+    script = tmp_path / "completion.fish"
+    script.write_text(run("completion", "fish")[1])
+    for line, first in (("score --met", "--metrics"), ("score --format ma", "markdown")):
+        command = f"source {script}; complete -C 'corefeval {line}'"
+        done = subprocess.run(["fish", "-c", command], capture_output=True, text=True, check=True)
+        assert done.stdout.split()[0] == first

@@ -173,6 +173,7 @@ class Terminal(io.StringIO):
         (("stats", KEY, "--piece-size", "4kB"), " pieces", 60.0),  # none where it is done before
         (("check", EAGER, "--piece-size", "4kB"), " pieces", 0.0),
         (("score", KEY, EAGER, "--piece-size", "4kB"), " pieces", 0.0),
+        (("score", KEY, EAGER, CAUTIOUS), " of 2 responses", 0.0),
         (("suite", "run", "SUITE", "--trials", 999), " of 12 cells", 0.0),
         (("suite", "page", "RESULTS"), "Resampling: ", 0.0),
     ],

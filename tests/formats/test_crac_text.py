@@ -206,6 +206,12 @@ def test_words_that_would_read_as_a_comment(read):
     assert read(write_crac_text(builder.build()).files[""].decode())[0].words == words
 
 
+def test_a_name_with_marks_in_it_does_not_make_a_conll_file_crac_text(tmp_path):
+    path = tmp_path / "marked-name.conll"
+    path.write_text("#begin document (a b|[e4 c|e4] d); part 000\n#end document\n")
+    assert corefeval.read(path).documents[0].name == "a b|[e4 c|e4] d"
+
+
 def test_without_words_there_are_underscores():
     corpus = corefeval.corpus_from_arrays(entity=[0], start=[1], document_ids=["d"])
     target = io.BytesIO()

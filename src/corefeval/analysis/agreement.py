@@ -109,7 +109,7 @@ class Agreement(Tabular):
         return [
             {**dict(zip(names, (document, *row), strict=True)), "signature": self.signature}
             for document, alpha, pairwise in everything
-            for row in _rows(alpha, pairwise)
+            for row in _list_values(alpha, pairwise)
         ]
 
     def as_dict(self) -> dict[str, object]:
@@ -223,7 +223,14 @@ def agree(
     if file_layer is not None:
         options |= {"key_layer": file_layer, "response_layer": file_layer}
     request = Request.of(protocol, options, metrics=metrics, steps=steps, sound=True)
-    corpora = _read(sources, request.response_reading._replace(format=format))
+    corpora = _read_annotations(sources, request.response_reading._replace(format=format))
+    return agree_corpora(corpora, request, distance_names)
+
+
+def agree_corpora(
+    corpora: Sequence[Corpus], request: Request, distances: Sequence[str]
+) -> Agreement:
+    """The agreement between annotators, after whom their corpora are named, as a request says."""
     annotations = pair_annotations(corpora, request.protocol)
     coding = Coding.of(annotations.corpora, annotations.codes, request.protocol.unmarked)
     results = _score_pairs(annotations.corpora, request)
@@ -234,7 +241,7 @@ def agree(
         annotators=tuple(corpus.name for corpus in corpora),
         document_ids=tuple(map(str, annotations.corpora[0].documents)),
         results=results,
-        counts=count_alpha(coding, distance_names),
+        counts=count_alpha(coding, distances),
         mentions=coding.units,
         protocol=joint if annotations.spans is None else joint.but(spans=annotations.spans),
         notices=tuple(dict.fromkeys(notices)),
@@ -250,7 +257,7 @@ def _score_pairs(corpora: Sequence[Corpus], request: Request) -> dict[tuple[str,
 
 
 def _notices(results: Mapping[tuple[str, str], Result], protocol: Protocol) -> Iterator[Notice]:
-    """What to know of the F1 of pairs; what both directions of a pair have is said once."""
+    """Notices on the F1 of pairs; one that both directions of a pair have is given once."""
     if protocol.match != "exact":
         text = f"F1 counts mentions matched by {protocol.match}; for α they "
         yield Notice("alpha-exact", text + "must have the same tokens")
@@ -262,13 +269,15 @@ def _notices(results: Mapping[tuple[str, str], Result], protocol: Protocol) -> I
         yield from (notice for notice in result.notices if notice.kind in kinds)
 
 
-def _read(sources: Mapping[str, Input] | Iterable[Input], reading: Reading) -> list[Corpus]:
+def _read_annotations(
+    sources: Mapping[str, Input] | Iterable[Input], reading: Reading
+) -> list[Corpus]:
     """A corpus for each annotator, named after them; a UsageError for fewer than two."""
     if isinstance(sources, str | os.PathLike | Corpus | Document) or not isinstance(
         sources, Iterable
     ):
         raise UsageError("agreement is between annotators: pass a list of two or more annotations")
-    named = isinstance(sources, Mapping)
+    are_named = isinstance(sources, Mapping)
     annotations: list[Input] = list(sources.values() if isinstance(sources, Mapping) else sources)
     if len(annotations) < 2:
         raise UsageError(f"agreement needs two or more annotators: there is {len(annotations)}")
@@ -276,13 +285,13 @@ def _read(sources: Mapping[str, Input] | Iterable[Input], reading: Reading) -> l
     names = list(map(str, sources)) if isinstance(sources, Mapping) else defaults
     jobs = [partial(as_corpus, *pair, reading) for pair in zip(annotations, names, strict=True)]
     corpora = list(read_ahead(jobs))
-    if not named:
-        long = [corpus.name or name for corpus, name in zip(corpora, defaults, strict=True)]
-        names = distinct_names([Path(name).name or name for name in long], long)
+    if not are_named:
+        paths = [corpus.name or name for corpus, name in zip(corpora, defaults, strict=True)]
+        names = distinct_names([Path(name).name or name for name in paths], paths)
     return [corpus.with_details(name=name) for corpus, name in zip(corpora, names, strict=True)]
 
 
-def _rows(
+def _list_values(
     alpha: Mapping[str, float], pairwise: Mapping[str, Pairs]
 ) -> Iterator[tuple[object, ...]]:
     for name, value in alpha.items():

@@ -111,8 +111,9 @@ class AlphaCounts:
     """What α follows from, a number per document each; the counts of documents add up.
 
     `values` counts the chains that annotators gave to mentions of two or more annotators,
-    `disagreement` sums the distances within mentions, each divided by the number of others that
-    a value is compared with, and `likeness` sums 1 − distance over all ordered pairs of values.
+    `disagreement` sums the distances between the chains of a mention, each divided by the number
+    of chains that a chain is compared with; `likeness` sums 1 − distance over all ordered pairs of
+    values.
     Chains of different documents share nothing, so that pairs across documents add no likeness.
     """
 

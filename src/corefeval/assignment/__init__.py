@@ -127,7 +127,9 @@ def _dominant_edges(
     rivals += _heaviest_other(*columns, weight)
     (candidates,) = (weight >= (rivals + lead if lead else rivals)).nonzero()
     for vertex, number in (rows, columns):
-        candidates = candidates[_first_of_each(vertex[candidates], number)]
+        holder = np.empty(number, dtype=np.int64)
+        holder[vertex[candidates]] = candidates  # one of those that share a vertex stays
+        candidates = candidates[holder[vertex[candidates]] == candidates]
     return candidates
 
 
@@ -146,15 +148,6 @@ def _heaviest_other(vertex: IntArray, n_vertices: int, weight: FloatArray) -> Fl
     np.maximum.at(second, vertex, weight_of_others)
     rival[at] = second[vertex[at]]
     return rival
-
-
-def _first_of_each(vertex: IntArray, number: int) -> BoolArray:
-    """Which edges stay if each vertex keeps one."""
-    index = np.arange(vertex.size)
-    holder = np.empty(number, dtype=np.int64)
-    holder[vertex] = index
-    first: BoolArray = holder[vertex] == index
-    return first
 
 
 def _solve_components(row: IntArray, column: IntArray, weight: FloatArray) -> IntArray:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from corefeval.cli.parsing import ParsedOptions
 from corefeval.cli.printing import check_paths, label, names_of, plain_names, short, show, tell
-from corefeval.cli.responses import make_request, read_all, split_matches
+from corefeval.cli.responses import list_matches, make_request, read_all
 from corefeval.diagnostics import InputError, UsageError
 from corefeval.display import distinct_names, visible
 
@@ -61,27 +61,22 @@ def _parse_kinds(text: str) -> tuple[str, ...]:
 
 def agree(options: ParsedOptions) -> None:
     """Measure the agreement between annotators."""
-    from corefeval.analysis.agreement import agree
+    from corefeval.analysis.agreement import agree_corpora
     from corefeval.analysis.alpha import parse_distances
     from corefeval.formats import read, read_ahead
 
     labels = [label(argument) for argument in (options.file, options.other, *options.more)]
     paths = [path for _, path in labels]
     _check_annotators(labels, paths, options.output)
-    make_request(options, options.metrics)  # a mistake is told before files are read
-    parse_distances(options.distances)
+    options.key_layer = options.response_layer = options.file_layer
+    request = make_request(options, options.metrics)
+    distances = parse_distances(options.distances)
     names = names_of(labels)
-    reading = {**options.of_key, "format": options.file_format, "layer": options.file_layer}
+    reading = {**request.key_reading._asdict(), "format": options.file_format}
     jobs = [
         partial(read, path, name=name, **reading) for path, name in zip(paths, names, strict=True)
     ]
-    agreement = agree(
-        dict(zip(names, read_ahead(jobs), strict=True)),
-        metrics=options.metrics,
-        distances=options.distances,
-        file_layer=options.file_layer,
-        **options.policies,
-    )
+    agreement = agree_corpora(list(read_ahead(jobs)), request, distances)
     show(agreement, options.output, format=options.format, by_document=options.by_document)
     tell(agreement.notices, quiet=options.quiet)
 
@@ -200,36 +195,32 @@ def report(options: ParsedOptions) -> None:
     level = None if options.no_ci else options.level
     sampling = Sampling(level, options.samples, options.seed)
     requests = [
-        make_request(options, options.metrics, by, sampling, sound=True, **match)
-        for match in split_matches(options)
+        make_request(options, options.metrics, by, sampling, match=match)
+        for match in list_matches(options)
     ]
-    page = _make_report(dict(zip(names, paths, strict=True)), options, requests[0])
+    page = _make_report(dict(zip(names, paths, strict=True)), options, requests)
     page.save(options.output)
     size = os.path.getsize(options.output) / 1_000_000
     sys.stdout.write(f"{visible(options.output)}: {page.summary}, {size:.1f} MB\n")
     tell(page.notices, quiet=options.quiet)
 
 
-def _make_report(paths: dict[str, str], options: ParsedOptions, request: Request) -> Report:
+def _make_report(
+    paths: dict[str, str], options: ParsedOptions, requests: Sequence[Request]
+) -> Report:
     """The report on the files of responses by their names; errors name files by their paths."""
-    from corefeval.reports import report
+    from corefeval.reports import report_requests
 
-    key_corpus, corpora = read_all(options.key, [*paths.items()], request, quiet=options.quiet)
-    sampling = request.sampling
+    key_corpus, corpora = read_all(options.key, [*paths.items()], requests[0], quiet=options.quiet)
     try:
-        return report(
+        return report_requests(
             key_corpus,
             dict(zip(paths, corpora, strict=True)),
-            metrics=options.metrics,
+            requests,
             text=not options.no_text,
             title=options.title,
             explain=options.explain,
             sort=options.sort,
-            by=request.by,
-            ci=sampling.ci,
-            samples=sampling.samples,
-            seed=sampling.seed,
-            **options.policies,
         )
     except InputError as error:  # a page has its own names for responses
         for name, path in paths.items():

@@ -407,3 +407,8 @@ corefeval completion fish > ~/.config/fish/completions/corefeval.fish""",
 COMMANDS: dict[str, Command] = {
     command.name: command for command in (*_SCORES, *SUITE_COMMANDS, *_CORPORA, *_LISTINGS)
 }
+# What groups of commands are for; that of all commands has no name.
+SUMMARIES = {
+    "": "Evaluate coreference resolution: all metrics, exact and fast.",
+    "suite": "Score many systems on many corpora: a suite file, tables, checks of submissions.",
+}

@@ -6,9 +6,8 @@ import re
 import sys
 from collections import defaultdict
 
-from corefeval.cli.commands import COMMANDS
+from corefeval.cli.commands import COMMANDS, SUMMARIES
 from corefeval.cli.declarations import Option
-from corefeval.cli.help import SUMMARIES
 from corefeval.cli.parsing import INFORMATION, ParsedOptions, members_of
 
 _GROUPS = [group for group in SUMMARIES if group]
@@ -131,7 +130,7 @@ def _specify_zsh(option: Option) -> str:
     """The option as `_arguments` of zsh takes it."""
     names = option.names
     text = re.sub(r"([\[\]:\\])", r"\\\1", _shorten(option))
-    values = re.sub(r"([()])", r"\\\1", " ".join(option.choices))
+    values = _escape_parentheses(" ".join(option.choices))
     action = f"({values})" if values else "_files"
     spec = _quote(f"[{text}]" + "".join(f":{value}:{action}" for value in option.values))
     if option.repeats:
@@ -153,9 +152,9 @@ def _write_fish() -> str:
     for name, command in COMMANDS.items():
         group, _, member = f" {name}".rpartition(" ")
         condition = f"{seen} {member}" + (f"; and {seen} {group.strip()}" if group.strip() else "")
-        for other in _GROUPS:
-            if not group.strip() and member in members_of(other):
-                condition += f"; and not {seen} {other}"
+        for group_name in _GROUPS:
+            if not group.strip() and member in members_of(group_name):
+                condition += f"; and not {seen} {group_name}"
         for argument in command.arguments:
             if argument.choices:
                 values = _quote_fish(" ".join(argument.choices))
@@ -169,7 +168,8 @@ def _specify_fish(option: Option) -> str:
     """The option as `complete` of fish takes it."""
     words = [f"-l {n[2:]}" if n.startswith("--") else f"-s {n[1:]}" for n in option.names]
     if option.choices:
-        words.append(f"-x -a {_quote_fish(' '.join(option.choices))}")
+        values = _escape_parentheses(" ".join(option.choices))
+        words.append(f"-x -a {_quote_fish(values)}")
     elif option.values:
         words.append("-r")
     return " ".join((*words, f"-d {_quote_fish(_shorten(option))}"))
@@ -186,6 +186,11 @@ def _list_members(group: str) -> list[tuple[str, str]]:
 def _shorten(option: Option) -> str:
     """The first sentence of an option's help, without marks of code."""
     return option.help.partition(". ")[0].removesuffix(".").replace("`", "")
+
+
+def _escape_parentheses(text: str) -> str:
+    """The text with a backslash before each parenthesis, which shells would take for their own."""
+    return re.sub(r"([()])", r"\\\1", text)
 
 
 def _quote(text: str) -> str:

@@ -8,7 +8,7 @@ import sys
 import textwrap
 from typing import NamedTuple
 
-from corefeval.cli.commands import COMMANDS
+from corefeval.cli.commands import COMMANDS, SUMMARIES
 from corefeval.cli.declarations import Command, Option
 from corefeval.cli.options import GROUPS
 from corefeval.cli.parsing import members_of
@@ -16,10 +16,6 @@ from corefeval.cli.parsing import members_of
 _WIDEST = 100  # columns: longer lines are hard to read
 _WIDEST_NAMES = 28  # columns: what is explained stands below longer ones
 _BRIEF_EXAMPLES = 4
-SUMMARIES = {
-    "": "Evaluate coreference resolution: all metrics, exact and fast.",
-    "suite": "Score many systems on many corpora: a suite file, tables, checks of submissions.",
-}
 _GENERAL = (
     ("--help, -h", "Show help; `corefeval COMMAND --help all` has rare options too."),
     ("--version", "Show the version."),
@@ -113,12 +109,13 @@ def _spell(option: Option) -> str:
 def explain(option: Option, everything: bool = True) -> str:
     """What help says of an option: its help, choices and default, or briefly what people use."""
     sentence, dot, _ = option.help.partition(". ")
-    if not everything:
-        shown = [choice for choice in option.choices if choice not in option.rare_choices]
-        text = f"{sentence}." if dot else sentence
-        return f"{text} [{', '.join(shown)}]" if shown else text
+    text = f"{sentence}." if dot and not everything else option.help
+    hidden = () if everything else option.rare_choices
+    choices = [choice for choice in option.choices if choice not in hidden]
     default = option.usual or ("" if option.default in (None, "") else str(option.default))
-    choices = [f"{name} (default)" if name == default else name for name in option.choices]
-    if default and default not in option.choices:
+    if everything:
+        choices = [f"{name} (default)" if name == default else name for name in choices]
+    is_told = everything or (default == option.default and not choices)  # a text, such as a file
+    if default and is_told and default not in option.choices:
         choices.append(f"default: {default}")
-    return f"{option.help} [{', '.join(choices)}]" if choices else option.help
+    return f"{text} [{', '.join(choices)}]" if choices else text

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from corefeval.checks import did_you_mean
-from corefeval.cli.commands import COMMANDS
+from corefeval.cli.commands import COMMANDS, SUMMARIES
 from corefeval.cli.declarations import Argument, Command, Option
 from corefeval.cli.options import PROTOCOL_OPTIONS
 from corefeval.diagnostics import UsageError
@@ -75,11 +75,11 @@ def find_command(words: Sequence[str]) -> tuple[str, Sequence[str]]:
     """
     name = ""
     while name not in COMMANDS and words and words[0] not in INFORMATION:
-        members = members_of(name)
-        if words[0] not in members:
-            hint = did_you_mean(words[0], members)
+        longer = f"{name} {words[0]}".strip()
+        if longer not in COMMANDS and longer not in SUMMARIES:
+            hint = did_you_mean(words[0], members_of(name))
             raise UsageError(f"there is no command {words[0]!r}: {hint}")
-        name, words = f"{name} {words[0]}".strip(), words[1:]
+        name, words = longer, words[1:]
     return name, words
 
 
@@ -100,8 +100,8 @@ def parse(command: Command, words: Sequence[str]) -> ParsedOptions:
         if word == "-" or not word.startswith("-"):
             places.append(word)
             continue
-        word, *others = _unbundle(word, spellings)
-        remaining += reversed(others)
+        word, *bundled = _unbundle(word, spellings)
+        remaining += reversed(bundled)
         name, equals, text = word.partition("=")
         option = spellings.get(name.replace("_", "-"))
         if option is None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from corefeval.checks import split_list
 from corefeval.cli.options import PROTOCOL_OPTIONS
 from corefeval.cli.parsing import ParsedOptions
-from corefeval.cli.printing import check_paths, label, names_of, short, tell
+from corefeval.cli.printing import check_paths, label, names_of, short, show_progress, tell
 from corefeval.diagnostics import Notice, UsageError
 from corefeval.display import distinct_names
 from corefeval.protocol import STEPS
@@ -23,10 +22,7 @@ if TYPE_CHECKING:
     from corefeval.request import Request, Sampling
     from corefeval.results import Result
 
-T = TypeVar("T")
-
 _STEPS = (*STEPS, "errors", "agreement")  # those of all commands, none of which offers too much
-_LONG_WORK = 30_000_000  # bytes; below that a progress bar would only flicker
 
 
 def make_request(
@@ -35,17 +31,17 @@ def make_request(
     by: object = (),
     sampling: Sampling | None = None,
     *,
+    match: str | None = None,
     sound: bool = True,
-    **choice: str,
 ) -> Request:
-    """The request that the options of a command make, with another `choice` of the protocol.
+    """The request that the options of a command make, with one of the ways to match mentions.
 
     Raises a UsageError for all that can be known to be wrong before a file is read. `sound` refuses
     the accidents of other programs.
     """
     from corefeval.request import Request
 
-    keywords = {**options.policies, **choice}
+    keywords = options.policies | ({} if match is None else {"match": match})
     return Request.of(
         keywords.pop("protocol", None),
         keywords,
@@ -58,10 +54,10 @@ def make_request(
     )
 
 
-def split_matches(options: ParsedOptions) -> list[dict[str, str]]:
-    """The ways to match mentions that `--match` lists, as choices; one without any for a single."""
+def list_matches(options: ParsedOptions) -> list[str | None]:
+    """The ways to match mentions, where `--match` lists several of them; else [None]."""
     matches = dict.fromkeys(split_list(options.match or ""))
-    return [{"match": match} for match in matches] if len(matches) > 1 else [{}]
+    return [*matches] if len(matches) > 1 else [None]
 
 
 def results_of(command: str, options: ParsedOptions, requests: Sequence[Request]) -> list[Result]:
@@ -221,10 +217,18 @@ def read_all(
         partial(read, key, name=short(key), **request.key_reading._asdict()),
         *(partial(read, path, name=name, **files) for name, path in responses),
     ]
-    paths = [key, *(path for _, path in responses)]
-    corpora = read_with_key(jobs, paths)
+    corpora = read_with_key(jobs, [key, *(path for _, path in responses)])
     key_corpus = next(corpora)
-    return key_corpus, track_progress(corpora, len(responses), paths, quiet)
+    return key_corpus, _track_progress(corpora, len(responses), quiet)
+
+
+def _track_progress(corpora: Iterator[Corpus], number: int, quiet: bool) -> Iterator[Corpus]:
+    """The corpora, with a bar that says how many of them are scored."""
+    with show_progress("Scoring", quiet) as show:
+        for done, corpus in enumerate(corpora):
+            if show is not None:
+                show(f"{done} of {number} responses", done, number)
+            yield corpus
 
 
 def _load_saved(
@@ -304,18 +308,3 @@ def _with_intervals(result: Result, sampling: Sampling) -> Result:
         samples=sampling.samples,
         seed=sampling.seed,
     )
-
-
-def track_progress(
-    corpora: Iterator[T], number: int, paths: Iterable[str], quiet: bool
-) -> Iterator[T]:
-    """The corpora, with a progress bar where work is long and somebody is watching."""
-    size = sum(os.path.getsize(path) for path in paths if os.path.isfile(path))
-    if quiet or size < _LONG_WORK or not sys.stderr.isatty():
-        yield from corpora
-        return
-    from rich.console import Console
-    from rich.progress import track
-
-    console = Console(stderr=True)
-    yield from track(corpora, description="Scoring", total=number, console=console, transient=True)

@@ -1,20 +1,24 @@
-"""`corefeval score` and `corefeval compare`."""
+"""`corefeval score` and `corefeval compare`, with limits at which they fail on purpose."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from corefeval.cli.gates import check_rates, find_low, find_worse, parse_limits
 from corefeval.cli.options import TABLE_OPTIONS
 from corefeval.cli.parsing import ParsedOptions
 from corefeval.cli.printing import fail, label, plain_names, remark, show, show_trials, tell
-from corefeval.cli.responses import keep, make_request, results_of, split_matches
+from corefeval.cli.responses import keep, list_matches, make_request, results_of
 from corefeval.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from corefeval.results import Result
     from corefeval.stats import Comparison
+
+Limit = tuple[str, str, float]  # metric, rate, per cent
+
+_RATES = ("recall", "precision", "f1", "accuracy")
 
 
 def score(options: ParsedOptions) -> int:
@@ -27,21 +31,22 @@ def score(options: ParsedOptions) -> int:
         from corefeval.output.tables import Style
 
         Style.of(format, tables)  # which refuses what cannot be drawn before anything is scored
-    limits = parse_limits(options.fail_under or ())
+    limits = parse_limits(options.fail_under) if options.fail_under else []
     metrics = DEFAULT_PRESET if options.metrics is None else options.metrics
-    parsed = parse_metrics(metrics)  # an error for metrics that do not exist
     if format == "conll":  # it prints mentions with every metric
-        metrics = [item.metric for item in parse_metrics(["mentions", *parsed])]
+        requested = parse_metrics(["mentions", *parse_metrics(metrics)])
+        metrics = [item.metric for item in requested]
     sampling = Sampling()
     if options.ci:
         sampling = Sampling(options.level, options.samples, options.seed, options.segments)
     requests = [
-        make_request(options, metrics, options.by, sampling, sound=False, **match)
-        for match in split_matches(options)
+        make_request(options, metrics, options.by, sampling, sound=False, match=match)
+        for match in list_matches(options)
     ]
-    with show_trials(options.quiet or not options.ci):
+    with show_trials(options.quiet) if options.ci else nullcontext():
         results = results_of("score", options, requests)
-    check_rates(results, limits)
+    if limits:
+        check_rates(results, limits)
     show(results, options.output, format=format, by_document=options.by_document, **tables)
     if options.save is not None:  # after the table, which may be refused
         keep(results, options.save, quiet=options.quiet)
@@ -49,7 +54,7 @@ def score(options: ParsedOptions) -> int:
         tell(notice for result in results for notice in result.notices)
         if format in ("conll", "coval", "corefud"):
             _print_left_out(results[0], format)
-    return fail(find_low(results, limits))
+    return fail(find_low(results, limits)) if limits else 0
 
 
 def _print_left_out(result: Result, format: str) -> None:
@@ -63,6 +68,59 @@ def _print_left_out(result: Result, format: str) -> None:
     omissions += [f"by {feature}" for feature in result.slices]
     if omissions:
         remark("note", f"not in {program}'s form: {', '.join(omissions)}")
+
+
+def parse_limits(texts: Sequence[str]) -> list[Limit]:
+    """Limits from `conll=60`, `muc.recall=55.5`, or several with commas between them.
+
+    >>> parse_limits(["conll=60, lea.recall = 40"])
+    [('conll', 'f1', 60.0), ('lea', 'recall', 40.0)]
+    """
+    from corefeval.checks import split_list
+    from corefeval.metrics import Metric
+
+    if texts and not any(split_list("".join(texts))):
+        raise UsageError("--fail-under needs a limit: METRIC=NUMBER, such as conll=60")
+    limits = []
+    for text in (part for argument in texts for part in split_list(argument)):
+        name, equals, number = text.rpartition("=")
+        metric, dot, rate = name.strip().rpartition(".")
+        if not dot or rate.strip() not in _RATES:
+            metric, rate = name.strip(), "f1"
+        try:
+            limit = float(number)
+        except ValueError:
+            limit = -1.0
+        if not equals or not metric or not 0 <= limit <= 100:
+            raise UsageError(
+                f"a limit is METRIC=NUMBER in percent, such as conll=60 or muc.recall=55.5, "
+                f"not {text!r}"
+            )
+        if 0 < limit < 1:
+            remark("note", f"limits are in percent: {text} is {limit:g} %")
+        limits.append((str(Metric.parse(metric)), rate.strip(), limit))
+    return limits
+
+
+def check_rates(results: Sequence[Result], limits: Sequence[Limit]) -> None:
+    """Refuse limits of what was not scored, before anything is written."""
+    for metric, rate, _ in limits:
+        for result in results:
+            if rate not in (rates := result[metric].rates):
+                raise UsageError(f"{metric} has no {rate}, only {', '.join(rates)}")
+
+
+def find_low(results: Sequence[Result], limits: Sequence[Limit]) -> list[str]:
+    """A sentence for each score that is under its limit."""
+    low = []
+    for metric, rate, limit in limits:
+        for result in results:
+            value = 100 * result[metric].rates[rate]
+            if not value >= limit:
+                rate_name = metric if rate == "f1" else f"{metric} {rate}"
+                name = result.response or "the response"
+                low.append(f"{rate_name} of {name} is {value:.2f}, under {limit:g}")
+    return low
 
 
 def compare(options: ParsedOptions) -> int:
@@ -93,7 +151,7 @@ def compare(options: ParsedOptions) -> int:
     if options.save is not None:
         keep(results, options.save, quiet=options.quiet)
     tell(comparison.notices, quiet=options.quiet)
-    return 0 if worst is None else fail(find_worse(comparison, worst, options.metrics))
+    return 0 if worst is None else fail(_find_worse(comparison, worst, options.metrics))
 
 
 def _compare_results(
@@ -124,3 +182,37 @@ def _compare_results(
         comparison = comparison.order_by(main_metric)
     _ = comparison.slices  # which have trials of their own
     return comparison, worst
+
+
+def _find_worse(comparison: Comparison, baseline: str, metrics: str | None) -> list[str]:
+    """A sentence for each system that is significantly worse than the baseline.
+
+    Only metrics that were named count: with `conll`, not its parts.
+    """
+    names = comparison.metrics if metrics is None else _list_as_written(metrics)
+    worse = []
+    for system in comparison.systems:
+        losses = [
+            comparison.difference(metric, system, baseline)
+            for metric in comparison.metrics
+            if metric in names
+            and system != baseline
+            and comparison.is_better(metric, baseline, system)
+        ]
+        if losses:
+            reasons = (
+                f"{p.metric} ({100 * p.difference:.2f}, p = {p.adjusted_p:.2g})" for p in losses
+            )
+            worse.append(f"{system} is significantly worse than {baseline} by {', '.join(reasons)}")
+    return worse
+
+
+def _list_as_written(metrics: str) -> list[str]:
+    """The metrics that a text names, presets expanded, but not the parts of a metric."""
+    from corefeval.checks import split_list
+    from corefeval.metrics import presets, spell
+
+    names: list[str] = []
+    for name in split_list(metrics):
+        names += [spell(member) for member in presets().get(name.lower(), (name,))]
+    return names

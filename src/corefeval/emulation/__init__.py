@@ -1,12 +1,12 @@
 """Emulation: other programs' numbers, with the accidents by which these came about.
 
-Nothing of the core imports this room but the door of a protocol that names a program
-(`emulate:corefud-1.2`) or has an accident of one (`b3:response`), and only when such a protocol is
-asked for. Two programs have modules of their own. The others are one pipeline, in which every
-choice of theirs has its place: documents are paired, listed, cut and identified; then repeats,
-singletons and twinless mentions are settled; then metrics count. `Material` remembers what each of
-these steps made of its inputs, by the choices that the step heeds, and a step that changes nothing
-gives its input back: protocols that share steps share their work.
+The core imports this room only when a protocol is asked for that names a program
+(`emulate:corefud-1.2`) or has an accident of one (`b3:response`). Two programs have modules of
+their own. The others are one pipeline, in which every choice acts at one step: documents are
+paired, listed, cut and identified; then repeats, singletons and twinless mentions are settled; then
+metrics count. `Material` remembers the output of each step by its inputs and by the choices that
+act at it, and a step that changes nothing returns its input: protocols that share steps share their
+work.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ __all__ = [
     "score_emulated",
 ]
 
-# The metrics, and the choices that their formulas heed beside those of the steps before.
+# The metrics, and the choices that act in their formulas.
 METRICS: dict[str, tuple[str, ...]] = {
     "mentions": (),
     "muc": ("muc",),
@@ -71,7 +71,7 @@ METRICS: dict[str, tuple[str, ...]] = {
 }
 _SHAPES = {"key": "blanc", "halves": "blanc", "luo": "blanc-of-both", "scorch": "blanc-of-scorch"}
 _COVAL = ("min_span", "np_only", "remove_nested")
-# The choices that each step heeds; those that are missing here are given no protocol.
+# The choices that act at each step. Steps that are missing here are called without a protocol.
 _CHOICES: dict[Callable[..., Any], tuple[str, ...]] = {
     pair_corpora: (
         *("pairing", "documents", "missing", "extra", "across", "tokens", "spans", "zeros"),
@@ -110,14 +110,14 @@ class Material:
             raise _no_layers(protocol)
         if protocol.lost == "strict" and self.response.ledger is not None:
             raise UsageError(
-                f"{_text(protocol)} does not count lost mentions: leave out lost strict"
+                f"{_accidents_of(protocol)} does not count lost mentions: leave out lost strict"
             )
         with memory_for():
             documents, notices = self.documents(protocol)
             tables = {name: self._table(name, documents, protocol) for name in chosen}
         paired = self._pair(protocol)
         pairing_notices = paired.notices
-        if protocol.brackets != "written":  # of brackets that were read otherwise
+        if protocol.brackets != "written":  # it is about brackets as corefeval reads them
             pairing_notices = tuple(
                 notice for notice in pairing_notices if notice.kind != "overlapping-mentions"
             )
@@ -154,21 +154,21 @@ class Material:
         """The documents that metrics count on, and what was left out of them."""
         paired = self._run(drop_repeats, self._pair(protocol), protocol=protocol)
         documents, notices = self._identify(paired, protocol)
-        _check_something(documents, protocol, paired)
+        _check_mentions_exist(documents, protocol, paired)
         documents, of_repeats = self._run(settle_repeats, documents, paired, protocol=protocol)
-        if not _cuts(protocol):
+        if not _is_cut(protocol):
             documents = self._run(settle_singletons, documents, protocol=protocol)
         documents = self._run(drop_keyless, documents, protocol=protocol)
         documents = self._run(settle_twinless, documents, protocol=protocol)
         return documents, [*notices, *of_repeats]
 
     def _run(self, step: Callable[..., Any], *inputs: object, protocol: Protocol) -> Any:
-        """What a step makes of its inputs under the choices that it heeds, made once."""
+        """The output of a step, made once for the same inputs and choices that act at it."""
         choices = _CHOICES.get(step, ())
         key = (step, *map(id, inputs), *(getattr(protocol, name) for name in choices))
         if key not in self._outputs:
             output = step(*inputs, protocol) if step in _CHOICES else step(*inputs)
-            self._outputs[key] = output, inputs  # which are kept, lest another get their ids
+            self._outputs[key] = output, inputs  # kept alive, so that nothing else gets their ids
         return self._outputs[key][0]
 
     def _pair(self, protocol: Protocol) -> Paired:
@@ -187,16 +187,20 @@ class Material:
     def _identify(self, paired: Paired, protocol: Protocol) -> tuple[list[Document], list[Notice]]:
         """The documents, cut and in order, with mentions by what tells them apart."""
         documents = self._run(list_documents, paired, protocol=protocol.but(order="list"))
-        # The order of entities matters where a mention is there twice, now or once mentions are
-        # told apart otherwise.
+        # The order of entities matters if a mention is repeated, already or once mentions are told
+        # apart in another way.
         if protocol.order != "list" and paired.has_spans:
-            is_moved = not _cuts(protocol) and documents is not self._run(
+            is_moved = not _is_cut(protocol) and documents is not self._run(
                 identify, documents, paired, protocol=protocol
             )
-            if _cuts(protocol) or is_moved or self._run(have_repeats, documents, protocol=protocol):
+            if (
+                _is_cut(protocol)
+                or is_moved
+                or self._run(have_repeats, documents, protocol=protocol)
+            ):
                 documents = self._run(list_documents, paired, protocol=protocol)
         documents, notices = self._run(cut_windows, documents, paired, protocol=protocol)
-        if not _cuts(protocol):
+        if not _is_cut(protocol):
             return self._run(identify, documents, paired, protocol=protocol), notices
         # coval drops singletons while it reads, before anything else.
         read = self._run(settle_singletons, documents, protocol=protocol)
@@ -231,11 +235,14 @@ class Material:
         return counts
 
 
-def _cuts(protocol: Protocol) -> bool:
+def _is_cut(protocol: Protocol) -> bool:
+    """Whether mentions are cut or left out as coval does it."""
     return any(getattr(protocol, name) == "yes" for name in _COVAL)
 
 
-def _check_something(documents: Sequence[Document], protocol: Protocol, paired: Paired) -> None:
+def _check_mentions_exist(
+    documents: Sequence[Document], protocol: Protocol, paired: Paired
+) -> None:
     if protocol.nothing == "ok":
         return
     for side in ("key", "response"):
@@ -261,7 +268,8 @@ def _check_defined(result: Result) -> None:
                 )
 
 
-def _text(protocol: Protocol) -> str:
+def _accidents_of(protocol: Protocol) -> str:
+    """The accidents of a protocol as messages name them."""
     return ", ".join(
         f"{name.replace('_', '-')} {value}" for name, value in protocol.accidents.items()
     )
@@ -269,8 +277,8 @@ def _text(protocol: Protocol) -> str:
 
 def _no_layers(protocol: Protocol) -> UsageError:
     return UsageError(
-        f"{_text(protocol)} has no sets of antecedents and no other layers: leave out split "
-        "and layer"
+        f"{_accidents_of(protocol)} has no sets of antecedents and no other layers: leave out "
+        "split and layer"
     )
 
 
@@ -291,8 +299,8 @@ def _choose_metrics(metrics: Metrics, protocol: Protocol) -> list[str]:
     """
     if protocol.match != "exact":
         raise UsageError(
-            f"{_text(protocol)} only works with match exact, not {protocol.match}: leave one of "
-            "them out"
+            f"{_accidents_of(protocol)} only works with match exact, not {protocol.match}: leave "
+            "one of them out"
         )
     if protocol.layer != "identity":
         raise _no_layers(protocol)
@@ -303,5 +311,7 @@ def _choose_metrics(metrics: Metrics, protocol: Protocol) -> list[str]:
             chosen.append(name)
         elif request.by_name:
             names = ", ".join((*METRICS, "conll"))
-            raise UsageError(f"there is no {name} with {_text(protocol)}: there are {names}")
+            raise UsageError(
+                f"there is no {name} with {_accidents_of(protocol)}: there are {names}"
+            )
     return chosen

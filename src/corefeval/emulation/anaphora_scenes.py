@@ -83,7 +83,7 @@ def make_scenes(
     for entity in corpus.mention_entity[np.sort(first)].tolist():
         scene = scenes[int(corpus.entity_document[entity])]
         elements, split = members[entity], sets.get(entity)
-        # The program does not know of a pseudo entity by some spellings of its name.
+        # The program takes an entity whose name ends in `_pseudo` for one that refers.
         is_named_pseudo = corpus.names and corpus.names[entity].lower().endswith("_pseudo")
         refers = layers[entity] != NON_REFERRING or is_named_pseudo
         if not refers and not deixis:
@@ -118,7 +118,7 @@ def _make_mentions(corpus: Corpus, uses_minima: bool) -> list[Element]:
         minimum = _find_minimum(corpus, row, first, after) if uses_minima else None
         name: Hashable = document, start, end
         mention = Element(name, hash(frozenset((start, end))), start, end, minimum)
-        if not mention.covers(mention):  # which then equals nothing, and not even its like
+        if not mention.covers(mention):  # to the program it equals no mention, not even its twin
             mention = Element((name, row), mention.code, start, end, minimum)
         mentions.append(mention)
     return mentions

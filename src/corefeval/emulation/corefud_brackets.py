@@ -99,7 +99,7 @@ class _Reader:
     def __init__(self, text: SentenceFile) -> None:
         self.text = text
         self.entities: dict[str, _Entity] = {}
-        self.mentioned: list[tuple[str, Node]] = []  # by Bridge and SplitAnte
+        self.targets: list[tuple[str, Node]] = []  # entities that Bridge and SplitAnte name
         self.header = _Header.of(text.header)
         self.prefix = ""
         self.ignored = 0
@@ -260,7 +260,7 @@ class _Reader:
                     found=excerpt(relation),
                     expected="target<source, where the other entity has a mention here or before",
                 )
-            self.mentioned.append((target, node))
+            self.targets.append((target, node))
 
     def finish(self) -> tuple[list[list[Bracketed]], tuple[Notice, ...]]:
         """The entities in order, without mentions that never close; and what was noticed."""
@@ -268,7 +268,7 @@ class _Reader:
         for entity in self.entities.values():
             unclosed += sum(mention.is_open for mention in entity.mentions)
             entity.mentions = [mention for mention in entity.mentions if not mention.is_open]
-        for target, node in self.mentioned:
+        for target, node in self.targets:
             if target not in self.entities:
                 raise self.text.refuse(
                     "Bridge or SplitAnte names an entity that has no mention",

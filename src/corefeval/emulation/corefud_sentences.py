@@ -14,9 +14,8 @@ from corefeval.diagnostics import InputError, Notice, excerpt
 from corefeval.formats.source import Source
 
 Place = tuple[int, float]  # the number of a sentence in the file, and the id of a node in it
-Name = (
-    str | int | None
-)  # of a document: its id, its number where it has none, None before the first
+# The name of a document: its id, or its number if it has none; None before the first document.
+Name = str | int | None
 
 _NEW_DOCUMENT = re.compile(r"# newdoc(?: +id *= *(.+)| *)$")
 _SENTENCE_ID = re.compile(r"# sent_id *=? *(\S+)")
@@ -97,7 +96,7 @@ def read_sentences(source: Source) -> SentenceFile:
         raise source.error(
             "there is no sentence in the file", expected="CoNLL-U: ten columns, separated by tabs"
         )
-    _number(source, sentences)
+    _number_sentences(source, sentences)
     _name_documents(sentences)
     return SentenceFile(source.file, sentences, header, _crash_notice(source.file, text))
 
@@ -201,7 +200,7 @@ def _check_words(source: Source, words: Sequence[Node]) -> None:
             raise source.error("the heads of the sentence form a circle", node.line)
 
 
-def _number(source: Source, sentences: Sequence[Sentence]) -> None:
+def _number_sentences(source: Source, sentences: Sequence[Sentence]) -> None:
     """Number the sentences; those with the same part of `sent_id` before a slash share a number."""
     number, last, zones = 0, "", set()
     for sentence in sentences:

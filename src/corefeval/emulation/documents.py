@@ -157,7 +157,7 @@ def list_documents(paired: Paired, protocol: Protocol) -> list[Document]:
     if paired.is_one:  # the tokens that the mentions of the longest document need
         ends = [corpus.mention_end for corpus in corpora if corpus.mention_end is not None]
         longest = max((int(end.max(initial=0)) for end in ends), default=0)
-    sides = [_entities(corpus, longest, protocol) for corpus in corpora]
+    sides = [_list_entities(corpus, longest, protocol) for corpus in corpora]
     names = ["all documents"] if paired.is_one else [str(name) for name in paired.key.documents]
     return [
         Document(name, None if paired.is_one else index, sides[0][index], sides[1][index])
@@ -165,7 +165,7 @@ def list_documents(paired: Paired, protocol: Protocol) -> list[Document]:
     ]
 
 
-def _entities(corpus: Corpus, longest: int | None, protocol: Protocol) -> list[Entities]:
+def _list_entities(corpus: Corpus, longest: int | None, protocol: Protocol) -> list[Entities]:
     """The entities of each document, or with `longest` those of all documents as one.
 
     As one, entities of the same number are one entity.
@@ -173,9 +173,9 @@ def _entities(corpus: Corpus, longest: int | None, protocol: Protocol) -> list[E
     owners: Sequence[Any] = corpus.mention_entity.tolist()
     listed: Sequence[Any] = range(corpus.n_entities)
     if longest is not None:
-        listed = _numbers(corpus)
+        listed = _name_entities(corpus)
         owners = [listed[entity] for entity in owners]
-    mentions = _mentions(corpus, longest)
+    mentions = _list_mentions(corpus, longest)
     if protocol.brackets != "written" and corpus.labels is None:
         _open_first(mentions, owners)
     entities: dict[Any, list[Mention]] = {entity: [] for entity in listed}
@@ -184,7 +184,9 @@ def _entities(corpus: Corpus, longest: int | None, protocol: Protocol) -> list[E
     names = list(entities)
     if protocol.order != "list":
         first: dict[Any, Any] = {}
-        for entity, place in zip(owners, _places(corpus, mentions, protocol.order), strict=True):
+        for entity, place in zip(
+            owners, _order_mentions(corpus, mentions, protocol.order), strict=True
+        ):
             first[entity] = min(place, first.get(entity, place))
         names = sorted((name for name in names if name in first), key=lambda name: first[name])
     if longest is not None:
@@ -197,7 +199,7 @@ def _entities(corpus: Corpus, longest: int | None, protocol: Protocol) -> list[E
     return documents
 
 
-def _numbers(corpus: Corpus) -> Sequence[Any]:
+def _name_entities(corpus: Corpus) -> Sequence[Any]:
     """The names of entities, or else their numbers in their documents."""
     first = np.searchsorted(corpus.entity_document, np.arange(len(corpus.documents)))
     return corpus.names or [
@@ -205,7 +207,7 @@ def _numbers(corpus: Corpus) -> Sequence[Any]:
     ]
 
 
-def _places(corpus: Corpus, mentions: list[Mention], order: str) -> list[tuple[Any, ...]]:
+def _order_mentions(corpus: Corpus, mentions: list[Mention], order: str) -> list[tuple[Any, ...]]:
     """Where each mention comes in an order of brackets: of those that open, or that close.
 
     At a token, mentions of one token come first, then the others as the cell has them; without
@@ -213,9 +215,9 @@ def _places(corpus: Corpus, mentions: list[Mention], order: str) -> list[tuple[A
     """
     if order == "start":
         return [mention[:2] for mention in mentions]
-    end = order == "close"
-    ranks = ranks_in_cells(corpus, is_opening=not end) or [-m[not end] for m in mentions]
-    return [(m[end], m[0] != m[1], rank) for m, rank in zip(mentions, ranks, strict=True)]
+    edge, far_edge = (1, 0) if order == "close" else (0, 1)  # the last token, or the first
+    ranks = ranks_in_cells(corpus, is_opening=edge == 0) or [-m[far_edge] for m in mentions]
+    return [(m[edge], m[0] != m[1], rank) for m, rank in zip(mentions, ranks, strict=True)]
 
 
 def ranks_in_cells(corpus: Corpus, *, is_opening: bool) -> list[int]:
@@ -226,7 +228,7 @@ def ranks_in_cells(corpus: Corpus, *, is_opening: bool) -> list[int]:
         return []
     if names is None or corpus.mention_start is None:
         return []
-    assert corpus.mention_end is not None  # as it has starts
+    assert corpus.mention_end is not None  # a corpus has both starts and ends, or neither
     place = corpus.mention_start if is_opening else corpus.mention_end - 1
     rows = (tokens.run_first[corpus.mention_document] + place).tolist()
     cells = {row: _BRACKET.findall(lines.cells(row)[-1]) for row in set(rows)}
@@ -248,7 +250,7 @@ def ranks_in_cells(corpus: Corpus, *, is_opening: bool) -> list[int]:
     return ranks
 
 
-def _mentions(corpus: Corpus, longest: int | None = None) -> list[Mention]:
+def _list_mentions(corpus: Corpus, longest: int | None = None) -> list[Mention]:
     """Every mention; with `longest`, tokens are counted through all documents.
 
     Where there is no text, all documents are taken to be as long as the longest.
@@ -325,7 +327,9 @@ def cut_windows(
     lost = 0
     for document in documents:
         mentions = {mention for side in document.sides for entity in side for mention in entity}
-        size = _size(paired.key, document.index) or max((m[1] + 1 for m in mentions), default=0)
+        size = _count_tokens(paired.key, document.index) or max(
+            (m[1] + 1 for m in mentions), default=0
+        )
         last = size - length
         # Windows without a mention, of which there may be any number, are left out.
         starts = sorted({m[0] - m[0] % length for m in mentions if m[0] - m[0] % length <= last})
@@ -341,7 +345,7 @@ def cut_windows(
     return cut, [*note("windows", lost, "mention", "at the start of a window, left out")]
 
 
-def _size(corpus: Corpus, index: int | None) -> int:
+def _count_tokens(corpus: Corpus, index: int | None) -> int:
     """How many tokens a document has, or all documents; 0 where there is no text."""
     if corpus.tokens is None:
         return 0

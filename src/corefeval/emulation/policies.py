@@ -87,8 +87,8 @@ def settle_repeats(
         in_key = {mention for entity in document.key for mention in entity}
         if protocol.duplicates == "error":
             _refuse_repeats(document, protocol, files)
-        key = _settle(document.key, protocol.repeats_key, protocol, in_key)
-        response = _settle(document.response, protocol.repeats_response, protocol, in_key)
+        key = _settle_entities(document.key, protocol.repeats_key, protocol, in_key)
+        response = _settle_entities(document.response, protocol.repeats_response, protocol, in_key)
         settled.append(replace(document, key=key, response=response))
     notices: list[Notice] = []
     for side, earlier in zip(("key", "response"), paired.dropped, strict=True):
@@ -123,31 +123,33 @@ def _refuse_repeats(document: Document, protocol: Protocol, files: Mapping[str, 
             )
 
 
-def _settle(entities: Entities, rule: str, protocol: Protocol, in_key: set[object]) -> Entities:
+def _settle_entities(
+    entities: Entities, rule: str, protocol: Protocol, in_key: set[object]
+) -> Entities:
     if rule == "keep":
         return entities
     if rule not in ("once", "known"):
         return [list(dict.fromkeys(entity)) for entity in entities]
     if rule == "known":
-        return _first_of(entities, in_key)
+        return _keep_first(entities, in_key)
     every = {mention for entity in entities for mention in entity}
     if protocol.duplicates == "first":
-        return _first_of(entities, every)
-    kept = _first_of([entity[::-1] for entity in entities[::-1]], every)
+        return _keep_first(entities, every)
+    kept = _keep_first([entity[::-1] for entity in entities[::-1]], every)
     return [entity[::-1] for entity in kept[::-1]]
 
 
-def _first_of(entities: Entities, mentions: Iterable[object]) -> Entities:
+def _keep_first(entities: Entities, mentions: Iterable[object]) -> Entities:
     """Entities in which each of `mentions` stays at its first place only."""
-    left = set(mentions)
-    once = set(left)
+    once = set(mentions)
+    unseen = set(once)
     kept = []
     for entity in entities:
         kept_mentions = []
         for mention in entity:
-            if mention not in once or mention in left:
+            if mention not in once or mention in unseen:
                 kept_mentions.append(mention)
-                left.discard(mention)
+                unseen.discard(mention)
         kept.append(kept_mentions)
     return [entity for entity in kept if entity]
 
@@ -165,14 +167,14 @@ def settle_singletons(documents: list[Document], protocol: Protocol) -> list[Doc
     return [
         replace(
             document,
-            key=_larger(document.key) if rule == "drop" else document.key,
-            response=_larger(document.response),
+            key=_drop_singletons(document.key) if rule == "drop" else document.key,
+            response=_drop_singletons(document.response),
         )
         for document in documents
     ]
 
 
-def _larger(entities: Entities) -> Entities:
+def _drop_singletons(entities: Entities) -> Entities:
     return [entity for entity in entities if len(entity) > 1]
 
 

@@ -44,9 +44,9 @@ from corefeval.results import CountTable, Result
 Mention = Any  # hashable
 Entities = Sequence[Sequence[Mention]]
 Sides = Sequence[tuple[Entities, Entities]]  # key and response of each document
-Homes = Mapping[Any, Sequence[int]]
+Homes = Mapping[Any, Sequence[int]]  # of each mention, the numbers of entities that have it
 Entry = tuple[int, int, float]  # a mention: its key entity, its response entity, and its weight
-Image = Callable[[Any], tuple[Any, float]]
+Image = Callable[[Any], tuple[Any, float]]  # what is looked up for a mention, and its weight
 
 CONLL = CountTable("mean", parts=("muc", "b3", "ceafe"))
 
@@ -333,9 +333,9 @@ def _count_links(key: Entities, response: Entities, protocol: Protocol) -> list[
     if protocol.blanc == "key":
         alone = [_count_alone(homes, in_both) for homes in (in_both, in_key, in_response)]
         apart = [
-            _choose(len(in_both)) - alone[1] - alone[2] + alone[0],
-            _choose(len(in_key)) - _count_alone(in_key, in_key),
-            _choose(len(in_response)) - _count_alone(in_response, in_response),
+            _number_of_pairs(len(in_both)) - alone[1] - alone[2] + alone[0],
+            _number_of_pairs(len(in_key)) - _count_alone(in_key, in_key),
+            _number_of_pairs(len(in_response)) - _count_alone(in_response, in_response),
         ]
         repeated = [
             {m for entity in side for m, number in Counter(entity).items() if number > 1}
@@ -351,10 +351,13 @@ def _count_links(key: Entities, response: Entities, protocol: Protocol) -> list[
         in_either += _count_together(homes[mention] for mention in in_both)
     numbers = len(in_both), len(in_key), len(in_response)
     linked = in_either, links[1], links[2]
-    return [*links, *(_choose(n) - pairs for n, pairs in zip(numbers, linked, strict=True))]
+    return [
+        *links,
+        *(_number_of_pairs(n) - pairs for n, pairs in zip(numbers, linked, strict=True)),
+    ]
 
 
-def _choose(number: int) -> float:
+def _number_of_pairs(number: int) -> float:
     return number * (number - 1) / 2
 
 
@@ -364,13 +367,13 @@ def _count_together(groups: Iterable[Sequence[Any]]) -> float:
     sizes = Counter(group for numbers in listed for group in numbers)
     several = [set(numbers) for numbers in listed if len(numbers) > 1]
     again = sum(max(len(a & b) - 1, 0) for a, b in combinations(several, 2))
-    return sum(map(_choose, sizes.values())) - again
+    return sum(map(_number_of_pairs, sizes.values())) - again
 
 
 def _count_alone(groups: Mapping[Any, Sequence[Any]], chosen: Iterable[Mention]) -> float:
     """How many pairs of the chosen mentions are in one group and in no other."""
     sizes = Counter(groups[mention][0] for mention in chosen if len(groups[mention]) == 1)
-    return sum(map(_choose, sizes.values()))
+    return sum(map(_number_of_pairs, sizes.values()))
 
 
 def _add_common(counts: list[float], sides: Sequence[set[Mention]]) -> list[float]:

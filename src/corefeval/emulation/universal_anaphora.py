@@ -187,7 +187,7 @@ def _ratios(counts: Numbers | Sequence[Sequence[float]]) -> CountTable:
     return CountTable("ratio", _RATIO, values)
 
 
-Worths = dict[Element, tuple[Element, float]]  # of aligned sets: the partner, and what it is worth
+Worths = dict[Element, tuple[Element, float]]  # aligned sets: the partner of each, and its worth
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from corefeval.alignment import Alignment
 from corefeval.checks import check_type
-from corefeval.diagnostics import Notice, UndefinedMetricError
+from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.features import PartFeatures
 from corefeval.matching import Matches
 from corefeval.metrics import DEFAULT_PRESET, Metric, MetricRequest, Metrics, parse_metrics, spell
@@ -44,22 +44,32 @@ def count(
     check_type("count", prepared, Prepared, "prepare(key, response) makes one")
     sampling = Sampling() if sampling is None else sampling
     check_type("count", sampling, Sampling, "Sampling(ci=.95) is one")
-    requests, features = parse_metrics(metrics), feature_names(by)
-    result = _count(prepared, requests, features)
-    if len(result.document_ids) != 1 or (sampling.ci is None and not sampling.as_segments):
+    return count_requested(prepared, parse_metrics(metrics), feature_names(by), sampling)
+
+
+def count_requested(
+    prepared: Prepared, requests: Sequence[MetricRequest], by: Sequence[str], sampling: Sampling
+) -> Result:
+    """The result of metrics that are parsed already, with slices, and intervals if asked for."""
+    if not requests:
+        raise UsageError("no metric was chosen")
+    result = _count(prepared, requests, by)
+    if sampling.ci is None and not sampling.as_segments:
+        return result
+    if len(result.document_ids) != 1:
         return with_intervals(result, sampling)
     parts = segment_prepared(prepared, sampling.segments)
     if isinstance(parts, Notice):
         return with_intervals(replace(result, notices=(*result.notices, parts)), sampling)
-    # What a preset skipped for the whole document is not there for its segments either.
+    # Metrics that a preset skipped for the whole document are skipped for its segments, too.
     requests = [request for request in requests if str(request.metric) in result.tables]
-    of_parts = replace(_count(parts, requests, features), notices=())
+    part_result = replace(_count(parts, requests, by), notices=())
     if sampling.as_segments:
-        return with_intervals(_of_segments(result, of_parts), sampling)
+        return with_intervals(_replace_by_segments(result, part_result), sampling)
     from corefeval.pairing.regrouping import segment_notice
 
-    notice = segment_notice(len(of_parts.document_ids), result.document_ids[0])
-    return with_intervals(replace(result, notices=(*result.notices, notice)), sampling, of_parts)
+    notice = segment_notice(len(part_result.document_ids), result.document_ids[0])
+    return with_intervals(replace(result, notices=(*result.notices, notice)), sampling, part_result)
 
 
 def with_intervals(result: Result, sampling: Sampling, segments: Result | None = None) -> Result:
@@ -72,7 +82,7 @@ def with_intervals(result: Result, sampling: Sampling, segments: Result | None =
     return bootstrap(result, level=level, samples=samples, seed=seed, segments=segments)
 
 
-def _of_segments(result: Result, parts: Result) -> Result:
+def _replace_by_segments(result: Result, parts: Result) -> Result:
     """The result of the segments, with the notices of the document and one on the segments."""
     text = f"{result.document_ids[0]}: a single document cannot be tested; tests are on {{n}} of "
     text += "it, each taken as a document, which miss what is split or merged over long distances"
@@ -86,14 +96,14 @@ def _of_segments(result: Result, parts: Result) -> Result:
 
 def _count(prepared: Prepared, requests: Sequence[MetricRequest], by: Sequence[str]) -> Result:
     """The result of metrics, and of their slices."""
-    tables, skipped = _count_tables(prepared.alignment, requests, by)
+    tables, count_notices = _count_tables(prepared.alignment, requests, by)
     scored = [request.metric for request in requests if str(request.metric) in tables]
     if names := {"split", "bridging"} & {metric.name for metric in scored}:
-        skipped = [*prepared.alignment.beyond.notices(names), *skipped]
+        count_notices = [*prepared.alignment.beyond.notices(names), *count_notices]
     if prepared.protocol.layer != "identity":
-        skipped += _about_identity(scored)
+        count_notices += _note_other_layer(scored)
     slicing = cuts(scored, by)
-    for cut in slicing:  # which tag set it took is part of the signature
+    for cut in slicing:  # features are worked out here: the signature has their tag set
         prepared.key_features(cut.feature)
     protocol = prepared.protocol
     if tags := prepared.key_features.tagset_name:
@@ -105,7 +115,7 @@ def _count(prepared: Prepared, requests: Sequence[MetricRequest], by: Sequence[s
         key=prepared.key.name,
         response=prepared.response.name,
         key_digest=prepared.key_digest,
-        notices=(*prepared.notices, *skipped),
+        notices=(*prepared.notices, *count_notices),
         spell=spell,
         titles={str(request.metric): request.metric.title for request in requests},
     )
@@ -122,8 +132,8 @@ def _count(prepared: Prepared, requests: Sequence[MetricRequest], by: Sequence[s
     return replace(result, slices=slices, notices=tuple(dict.fromkeys(notices)))
 
 
-def _about_identity(scored: Sequence[Metric]) -> list[Notice]:
-    """What to say of metrics that count what no other layer than identity has."""
+def _note_other_layer(scored: Sequence[Metric]) -> list[Notice]:
+    """A notice on metrics that count nothing in any layer but identity."""
     names = [str(metric) for metric in scored if metric.name in ("bridging", "non-referring")]
     text = f"nothing to count for {', '.join(names)} here: use --layer identity"
     return [Notice("other-layer", text, len(names), tuple(names))] if names else []
@@ -145,7 +155,7 @@ def _count_tables(
             tables[str(metric)] = replace(table, by=feature) if feature else table
         except UndefinedMetricError as error:
             if request.by_name:
-                if not str(error).startswith(metric.name):  # a feature, of which nobody spoke
+                if not str(error).startswith(metric.name):  # it names a feature, not the metric
                     error.args = (f"{metric}: {error}",)
                 raise
             skipped.setdefault(str(error).removeprefix(f"{metric} "), []).append(str(metric))
@@ -157,26 +167,30 @@ def _count_tables(
 
 def _with_bounds(result: Result, prepared: Prepared) -> Result:
     """A result of answers of a language model, with what other readings of them would score."""
-    figures = {}
+    f1_by_reading = {}
     for name, variant in prepared.variants:
         tables, _ = _count_tables(variant.alignment, parse_metrics("muc, b3, ceafe, conll"), ())
         variant_result = Result(tables, variant.document_ids, variant.protocol, spell=spell)
-        # There may be protocols under which it is no number.
+        # Under some protocols CEAFe may be no number.
         if math.isfinite(f1 := variant_result["conll"].f1):
-            figures[name] = f1
+            f1_by_reading[name] = f1
     texts = {
         "strict": "{} if lost mentions count as wrong",
         "reached": "{} on the text that the answers cover",
         "lowest": "{} if strings that occur several times are all wrong",
         "highest": "{} if they are all placed to match the key",
     }
-    shown = [texts[name].format(f"{100 * figures[name]:.2f}") for name in texts if name in figures]
+    shown = [
+        texts[name].format(f"{100 * f1_by_reading[name]:.2f}")
+        for name in texts
+        if name in f1_by_reading
+    ]
     notices = []
-    if shown and "drop" in figures:
-        first = f"{prepared.response.name}: CoNLL {100 * figures['drop']:.2f}"
+    if shown and "drop" in f1_by_reading:
+        first = f"{prepared.response.name}: CoNLL {100 * f1_by_reading['drop']:.2f}"
         notices = [Notice("llm-bounds", "; ".join([first, *shown]))]
     ledger = prepared.response.ledger
-    answers = {"conll": figures, **(ledger.as_dict() if ledger is not None else {})}
+    answers = {"conll": f1_by_reading, **(ledger.as_dict() if ledger is not None else {})}
     return replace(result, answers=answers, notices=(*result.notices, *notices))
 
 
@@ -207,7 +221,7 @@ def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
             replace(side, rows=side.rows[side_rows], scored_entity=corpus.mention_entity)
             for side, side_rows, corpus in zip(full, rows, corpora, strict=True)
         ]
-        all_matches = full_sides.matches  # which cuts do not change
+        all_matches = full_sides.matches  # worked out once: cutting does not change them
         full_sides = replace(full_sides, key=scored[0], response=scored[1], scored=matches)
         vars(full_sides)["matches"] = all_matches
     return replace(

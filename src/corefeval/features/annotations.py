@@ -28,7 +28,7 @@ _LIST_TAGS = (
     'choose a tagset: tagset="penn", "upos" or "stts", or your own lists '
     '{"pronoun": ["PRP*"], "name": ["NNP*"], "noun": ["NN*"]}'
 )
-_NAMED: tuple[str | int, ...] = ("named_entity",)
+NAMED: tuple[str | int, ...] = ("named_entity",)
 # What tells the head of a mention, the best first.
 HEAD_RULES = ("file", "dependencies", "parse", "tags")
 
@@ -285,7 +285,7 @@ def find_kinds_of_mentions(features: Features) -> Categories:
         tagset,
         empty=find_empty(features, "kind"),
         words=None if place is None else partial(columns.cells, *place),
-        named=find_named_entities(features, "kind", _NAMED),
+        named=find_named_entities(features, "kind", NAMED),
         sentences=find_sentence_starts(features, "kind"),
     )
 
@@ -327,14 +327,9 @@ def _find_named_entities(
     return find_named_spans(cells, tokens, region)
 
 
-def has_named_entities(features: Features) -> bool:
-    """Whether some text has named entities."""
-    return find_named_entities(features, "class", _NAMED) is not None
-
-
 def find_classes_of_mentions(features: Features, column: str | None) -> Categories:
     """The named-entity class of each mention, from a column of that name or number."""
-    names: tuple[str | int, ...] = _NAMED if column is None else (_column_key(column),)
+    names: tuple[str | int, ...] = NAMED if column is None else (_column_key(column),)
     named = find_named_entities(features, "class", names)
     if named is None:
         fix = "name the column that has them, class(column=10), or state the class"
@@ -365,7 +360,11 @@ def _without_blanks(cells: Categories) -> Categories:
 def find_speakers(features: Features) -> Categories:
     """Who speaks the first token of each mention."""
     columns = features.columns("speaker")
-    speakers = columns.column("speaker", suits=_are_speakers)
+
+    def are_speakers(sample: Counter[str]) -> bool:  # files of other columns have brackets there
+        return not all(cell in BLANK or _BRACKETS.fullmatch(cell) for cell in sample)
+
+    speakers = columns.column("speaker", suits=are_speakers)
     if speakers is not None:
         return _without_blanks(speakers.take(columns.spans.start))
     comments = find_comments(features, "speaker", "speaker")
@@ -407,40 +406,28 @@ def find_comments(features: Features, feature: str, key: str) -> Categories | No
     return values.take(np.searchsorted(starts, columns.spans.start, side="right") - 1)
 
 
-def find_sentences_of_mentions(features: Features, feature: str) -> IntArray:
-    """The number of the sentence in which each mention begins.
+def find_sentences_of_mentions(features: Features) -> IntArray:
+    """The number of the sentence in which each mention begins, for distances.
 
     A notice counts documents in which nobody marks sentences: each is a single sentence.
     """
-    return features.remember(
-        "sentences of mentions", partial(_find_sentences_of_mentions, feature=feature)
-    )
-
-
-def _find_sentences_of_mentions(features: Features, feature: str) -> IntArray:
-    columns = features.columns(feature)
+    columns = features.columns("distance")
     if columns.sentence_starts() is None:
         raise MissingFeatureError(
-            feature, "needs sentences, and the documents have no tokens", fix="add the text"
+            "distance", "needs sentences, and the documents have no tokens", fix="add the text"
         )
     if features.corpus is features.texts[0]:  # once for both sides of a score
         outcome = "in which no sentences are marked, each taken as one sentence"
         unmarked, name = columns.count_unmarked_documents(), features.corpus.name or "key"
-        notices = note("unmarked-sentences", unmarked, "document", outcome, whose=name)
-        features.collected_notices.extend(notices)
-    starts = find_sentence_starts(features, feature)
+        notices = features.collected_notices
+        notices += note("unmarked-sentences", unmarked, "document", outcome, whose=name)
+    starts = find_sentence_starts(features, "distance")
     return np.searchsorted(starts, columns.spans.start, side="right")
 
 
 def _column_key(column: str) -> str | int:
     """A column as tokens know it: by its number where it is one."""
     return int(column) if column.isascii() and column.isdigit() and len(column) < 6 else column
-
-
-def _are_speakers(sample: Counter[str]) -> bool:
-    """Whether a column has speakers: files of other columns have named entities in that place."""
-    cells = [cell for cell in sample if cell not in BLANK]
-    return not all(_BRACKETS.fullmatch(cell) for cell in cells)
 
 
 def add_dependency_heads(corpus: Corpus) -> Corpus:

@@ -10,11 +10,13 @@ import numpy as np
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import Notice, UsageError
 from corefeval.features.annotations import (
+    NAMED,
     find_classes_of_mentions,
     find_column,
     find_head_tags,
     find_head_words,
     find_kinds_of_mentions,
+    find_named_entities,
     find_nouns,
     find_sentence_types,
     find_sentences_of_mentions,
@@ -22,7 +24,6 @@ from corefeval.features.annotations import (
     find_speakers,
     find_tags,
     find_zeros,
-    has_named_entities,
 )
 from corefeval.features.declarations import (
     FEATURES,
@@ -51,7 +52,7 @@ from corefeval.features.statements import (
     read_given_of_documents,
 )
 from corefeval.features.token_columns import WORD, TokenColumns, TokenSpans
-from corefeval.model.arrays import BoolArray, IntArray, stable_order
+from corefeval.model.arrays import BoolArray, IntArray, find_previous, stable_order
 from corefeval.model.categories import Categories
 from corefeval.model.relations import bridging_pairs
 
@@ -246,7 +247,8 @@ def _make_class(features: Features, request: FeatureRequest) -> Categories:
     stated = find_stated_classes(features.corpus, texts) if column is None else None
     # The key's named entities come before what only the response states.
     if stated is not None and (
-        find_stated_classes(texts[0], texts[:1]) is not None or not has_named_entities(features)
+        find_stated_classes(texts[0], texts[:1]) is not None
+        or find_named_entities(features, "class", NAMED) is None
     ):
         return stated.sort_names()
     return find_classes_of_mentions(features, column).sort_names()
@@ -276,10 +278,10 @@ def _make_words(features: Features, request: FeatureRequest) -> Categories:
 
 def _make_distance(features: Features, request: FeatureRequest) -> Categories:
     features.columns("distance")  # an error where mentions have no positions
-    before = find_antecedents(features.corpus.mention_entity)
+    before = find_previous(features.corpus.mention_entity)
     place = np.arange(before.size)
     if "sentences" in request.arguments:
-        place = find_sentences_of_mentions(features, "distance")
+        place = features.remember("sentences of mentions", find_sentences_of_mentions)
     distance = place - place[before] if before.size else before
     return put_into_bins(distance, request.bins or SINGLE, before >= 0)
 
@@ -292,7 +294,7 @@ def _make_link(features: Features, request: FeatureRequest) -> Categories:
         origin = corpus.mention_origin
     else:
         origin = corpus.mention_document
-    before = find_antecedents(corpus.mention_entity)
+    before = find_previous(corpus.mention_entity)
     codes = np.where(origin == origin[before], 0, 1) if before.size else before
     return Categories(np.where(before >= 0, codes, -1), LINKS)
 
@@ -340,19 +342,6 @@ def number_in_chains(entity: IntArray) -> IntArray:
     position = np.empty(entity.size, dtype=np.int64)
     position[order] = np.arange(entity.size) - np.repeat(new, counts) + 1
     return position
-
-
-def find_antecedents(entity: IntArray) -> IntArray:
-    """The mention before each one in its entity; −1 for first mentions.
-
-    >>> find_antecedents(np.array([4, 4, 1, 4])).tolist()
-    [-1, 0, -1, 1]
-    """
-    order = stable_order(entity)
-    before = np.full(entity.size, -1, dtype=np.int64)
-    follows = entity[order[1:]] == entity[order[:-1]]
-    before[order[1:][follows]] = order[:-1][follows]
-    return before
 
 
 def find_nested(spans: TokenSpans) -> BoolArray:

@@ -32,8 +32,12 @@ def is_conllu(head: bytes) -> bool:
     return bool(rows) and all(row.count(b"\t") == 9 for row in rows[:-1] or rows)
 
 
-def is_plain_text(head: bytes) -> bool:
-    """Whether the first line names a document, as in CoNLL-U, and no line has columns."""
+def is_crac_text(head: bytes) -> bool:
+    """Whether words have marks, or the first line names a document and no line has columns."""
+    if re.match(_BEGIN_DOCUMENT, head):  # what looks like a mark is part of a document's name
+        return False
+    if re.search(rb"\|(?<=\S\|)(\[[^\s\[\],|]+\]?|[^\s\[\],|]+\])(,\S+)?(?=\s|$)", head):
+        return True
     lines = [line for line in head.splitlines() if line.strip()]
     return bool(lines) and lines[0].startswith(b"# newdoc id =") and b"\t" not in b"".join(lines)
 
@@ -248,8 +252,7 @@ _DECLARED = (
         "CRAC's plain text: words followed by |[e1, |e1] or |[e1]",
         "crac_text:read_crac_text",
         "crac_text:write_crac_text",
-        sign=rb"\|(?<=\S\|)(\[[^\s\[\],|]+\]?|[^\s\[\],|]+\])(,\S+)?(?=\s|$)",
-        looks_like=is_plain_text,
+        looks_like=is_crac_text,
         title="CRAC plain text",
         columns=("empty",),
         losses=(

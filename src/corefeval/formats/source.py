@@ -177,7 +177,7 @@ def check_encoding(encoding: str) -> codecs.CodecInfo:
     """The codec of an encoding of text; anything else is a UsageError."""
     codec = _text_codec(encoding)
     if codec is None:
-        encodings = [] if _codec(encoding) else filter(_text_codec, sorted({*aliases.values()}))
+        encodings = filter(_text_codec, sorted({*aliases.values()}))
         advice = did_you_mean(str(encoding), encodings, (*_USUAL, "and others"))
         raise UsageError(f"there is no encoding {encoding!r:.60} of text: {advice}")
     return codec
@@ -189,18 +189,15 @@ _NO_TEXT = {"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-esca
 
 
 def _text_codec(encoding: str) -> codecs.CodecInfo | None:
-    codec = _codec(encoding)
-    if codec is None or codec.name in _NO_TEXT or not getattr(codec, "_is_text_encoding", True):
+    """The codec of an encoding; None where there is none, or none of text."""
+    try:
+        codec = codecs.lookup(encoding)
+    except (LookupError, ValueError, TypeError):
+        return None
+    if codec.name in _NO_TEXT or not getattr(codec, "_is_text_encoding", True):
         return None
     # A mark at the start is dropped whatever the encoding.
     return codecs.lookup("utf-8") if codec.name == "utf-8-sig" else codec
-
-
-def _codec(encoding: str) -> codecs.CodecInfo | None:
-    try:
-        return codecs.lookup(encoding)
-    except (LookupError, ValueError, TypeError):
-        return None
 
 
 @cache

@@ -31,7 +31,7 @@ def check_gate(
     """The result of a response; pytest's failure says which rates are under their limits."""
     __tracebackhide__ = True
     from corefeval import Metric, UsageError, render, score
-    from corefeval.cli.gates import check_rates, find_low, parse_limits
+    from corefeval.cli.scoring import check_rates, find_low, parse_limits
 
     named = {name: options.pop(name) for name in [*options] if _is_metric(name)}
     by_name = {**named, **(at_least or {})}

@@ -35,12 +35,13 @@ from corefeval.model import Corpus, corpus_from_arrays
 EVERYTHING = "all"  # the preset that follows the registry and skips what the data does not define
 RATES = ("recall", "precision", "f1")
 SCORE_COLUMNS = ("metric", "title", *RATES)
-SHARES = tuple(step / 10 for step in range(11))  # of links or mentions, where curves have points
+SHARES = tuple(step / 10 for step in range(11))  # the points of curves over links or mentions
 
 # The six of Moosavi and Strube's analysis, of which their sentences speak.
 THE_SIX = ("muc", "b3", "ceafm", "ceafe", "blanc", "lea")
 
-# Around a claim: it is left out where the user chose other metrics, or the key has other entities.
+# `with IF_MEASURED:` leaves a claim out whose metrics or entities were not measured, because the
+# user chose other ones.
 IF_MEASURED = suppress(LookupError)
 
 

@@ -46,7 +46,7 @@ _CHANGES = {
     LARGE: link_missing_together,
 }
 CHANGES, NOTHING = "changes", "nothing correct"
-# What detection measures are mentions, so that no one expects it to stay.
+# Mention detection is not expected to stay the same when mentions come and go.
 _NO_COREFERENCE = ("mentions",)
 
 
@@ -143,7 +143,7 @@ def _find_rates(measurement: Measurement, metric: str, rate: str) -> dict[str, f
     return {name: find(output=name) for name in (BASE, *_CHANGES)}
 
 
-SINGLETONS = 40  # of the papers' own key: ACE, on which the paper's figures are, has them
+SINGLETONS = 40  # added to the key: ACE, on which the paper's figures are based, has singletons
 _LINKS = "links alone"
 
 

@@ -39,7 +39,7 @@ RateName = Literal["recall", "precision", "f1"]
 class Situation:
     """Outputs to be scored against keys, and the documents to which the situation applies.
 
-    Pairs of key and output may have their documents in any order, with their numbers for ids.
+    The documents of a pair of key and output may be in any order: their ids are their numbers.
     """
 
     pairs: tuple[tuple[Corpus, Corpus], ...]

@@ -35,7 +35,7 @@ PLACES = 12
 _MOST_EXTRA = 12  # mentions that perturbations add stand behind the others
 # What a mention is depends on its place alone, so that documents need not say it.
 KIND_OF_PLACE = {(place, place + 1): KINDS[place % 3] for place in range(PLACES + _MOST_EXTRA)}
-_COPIES = 4  # of each candidate, as a perturbation does something else to each
+_COPIES = 4  # of each candidate: a perturbation is random, and changes each copy differently
 _EXAMPLE = ("key", "first", "second", "kinds", "first_value", "second_value")
 COLUMNS = ("property", "statement", "metric", "title", "holds", "cases", "failures", *_EXAMPLE)
 Rates = dict[str, dict[str, FloatArray]]

@@ -1,6 +1,7 @@
-"""Findings: what is odd about a file, and where; those about documents and lines of files.
+"""Findings: what is odd about a file, and where.
 
-Their kinds are in `kinds.toml`.
+Here are also the checks of documents and lines; those of mentions are in `oddities`. The kinds of
+findings are in `kinds.toml`.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class FindingKind:
 
 _TABLE = Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8")
 KINDS = {name: FindingKind(name, **texts) for name, texts in tomllib.loads(_TABLE).items()}
-_WORDS, _CHARACTERS = 100, 600  # at most so many of a mention: those of nested ones add up
+_WORDS, _CHARACTERS = 100, 600  # the most that is shown of a mention: nested ones add up
 
 
 @dataclass(frozen=True, slots=True)

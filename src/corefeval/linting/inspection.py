@@ -149,7 +149,7 @@ def _inspect_answers(
     ledger_kinds = {finding.kind for finding in findings}
     further_notices = tuple(notice for notice in corpus.notices if notice.kind not in ledger_kinds)
     locator = Locator(corpus.with_details(notices=further_notices), path)
-    # Tokens, and so their lines, are the key's.
+    # The tokens are the key's, so their lines are not those of this file.
     findings += [replace(finding, line=None) for finding in _corpus_findings(locator, against)]
     return Inspection(path, tuple(grade(findings)), format, corpus)
 
@@ -318,13 +318,13 @@ def comparison_findings(locator: Locator, key: Corpus) -> Iterator[Finding]:
         message = f"not in {key.name or 'the key'}{hint}"
         yield locator.about_document("extra-document", index, message, 0)
     indices = np.array(list(pairs), dtype=np.int64)
-    old = np.full(len(key.documents), -1, dtype=np.int64)
-    old[indices] = list(pairs.values())
-    placed = corpus.select_documents(old, key.documents)
+    file_index = np.full(len(key.documents), -1, dtype=np.int64)
+    file_index[indices] = list(pairs.values())
+    placed = corpus.select_documents(file_index, key.documents)
     if key.tokens is not None and corpus.tokens is not None:
-        yield from _text_findings(locator, key, placed, old)
+        yield from _text_findings(locator, key, placed, file_index)
     else:
-        yield from _mention_findings(locator, key, placed, old)
+        yield from _mention_findings(locator, key, placed, file_index)
 
 
 def _hint(identifier: DocumentId, candidates: Sequence[DocumentId]) -> str:
@@ -333,12 +333,12 @@ def _hint(identifier: DocumentId, candidates: Sequence[DocumentId]) -> str:
 
 
 def _text_findings(
-    locator: Locator, key: Corpus, placed: Corpus, old: IntArray
+    locator: Locator, key: Corpus, placed: Corpus, file_index: IntArray
 ) -> Iterator[Finding]:
     """The first difference of each document, in the order of the key; then mentions.
 
-    `placed` has the key's documents in the key's order, and `old` their indices in the file, −1 for
-    documents that the file lacks.
+    `placed` has the key's documents in the key's order, and `file_index` their indices in the file,
+    −1 for documents that the file lacks.
     """
     try:
         placed, notices = on_tokens(placed, key, ignore_tokens=True)
@@ -356,13 +356,13 @@ def _text_findings(
         yield locator.about_file("reading-notice", notice.message)
     key_tokens, tokens = key.tokens, placed.tokens
     if key_tokens is None or tokens is None:
-        yield from _mention_findings(locator, key, placed, old)
+        yield from _mention_findings(locator, key, placed, file_index)
         return
-    indices = np.flatnonzero(old >= 0)
+    indices = np.flatnonzero(file_index >= 0)
     differences = {d.document: d for d in _differences(key_tokens, tokens, indices)}
     for index in indices.tolist():
         n_key, n_tokens = int(key_tokens.counts[index]), int(tokens.counts[index])
-        difference, place = differences.get(index), int(old[index])
+        difference, place = differences.get(index), int(file_index[index])
         counts = f"{plural(n_tokens, 'token')} of the key's {n_key:,}"
         if _is_truncated(difference, n_key, n_tokens):
             message, kind, position = f"{counts}, then it ends", "truncated-document", n_tokens - 1
@@ -374,13 +374,13 @@ def _text_findings(
             message, kind, position = counts, "differing-tokens", n_key
         else:
             continue
-        old[index] = -1  # differing tokens explain why its mentions are not the key's
+        file_index[index] = -1  # differing tokens explain why its mentions are not the key's
         yield locator.about_document(kind, place, message, max(position, 0))
-    yield from _mention_findings(locator, key, placed, old)
+    yield from _mention_findings(locator, key, placed, file_index)
 
 
 def _mention_findings(
-    locator: Locator, key: Corpus, placed: Corpus, old: IntArray
+    locator: Locator, key: Corpus, placed: Corpus, file_index: IntArray
 ) -> Iterator[Finding]:
     """Findings about documents with hardly a mention in common with the key."""
     if (key.labels is None) != (placed.labels is None):
@@ -393,10 +393,10 @@ def _mention_findings(
     for index, size, n_common in zip(
         suspects.documents, suspects.sizes, suspects.common, strict=True
     ):
-        if old[index] >= 0 and (size >= ENOUGH or not common.size):
+        if file_index[index] >= 0 and (size >= ENOUGH or not common.size):
             message = f"{n_common:,} of {plural(size, 'mention')} in common with the key: "
             message += advise([suspects])
-            yield locator.about_document(MISMATCH, int(old[index]), message)
+            yield locator.about_document(MISMATCH, int(file_index[index]), message)
 
 
 def _differences(key: Tokens, tokens: Tokens, indices: IntArray) -> Iterator[TokenDifference]:

@@ -20,8 +20,8 @@ from corefeval.model.relations import bridging_pairs, find_elements
 from corefeval.model.tokens import documents_of_tokens
 from corefeval.pairing.node_alignment import encode_id
 
-_TRIED = 64
-_NAMED = 10
+_TRIED = 64  # open mentions that are compared with a mention, the nearest first
+_NAMED = 10  # entities that a message names
 
 
 def mention_findings(locator: Locator) -> Iterator[Finding]:
@@ -112,12 +112,12 @@ def _find_overlaps(locator: Locator, first: BoolArray) -> Iterator[Finding]:
     fresh = np.concatenate(([True], (document * stride + start)[1:] >= reach[:-1]))
     begins = np.flatnonzero(fresh)
     sizes = np.diff(np.append(begins, rows.size))
-    overlap = _overlap(locator)
+    overlap = _make_overlap_test(locator)
     for begin, size in zip(begins[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
         yield from _sweep(locator, rows[begin : begin + size], overlap)
 
 
-def _overlap(locator: Locator) -> Callable[[int, int], bool]:
+def _make_overlap_test(locator: Locator) -> Callable[[int, int], bool]:
     """A function that says whether two mentions (by row) whose extents overlap share a token."""
     gapped = locator.corpus.gaps_of
 
@@ -349,7 +349,7 @@ def _find_odd_sets(locator: Locator) -> Iterator[Finding]:
         return
     entities, rows = np.unique(corpus.mention_entity, return_index=True)
     first = dict(zip(entities.tolist(), rows.tolist(), strict=True))
-    circle = _circles(elements, corpus.n_entities)
+    circle = _number_circles(elements, corpus.n_entities)
     for entity, parts in elements.items():
         members = sorted(parts - {entity})
         if entity not in first:
@@ -378,7 +378,7 @@ def _name(locator: Locator, entity: int) -> str:
     return excerpt(str(entity) if names is None else names[entity], 30)
 
 
-def _circles(elements: dict[int, set[int]], number: int) -> IntArray:
+def _number_circles(elements: dict[int, set[int]], number: int) -> IntArray:
     """A number for each entity, the same for those that lead to each other."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

@@ -173,10 +173,11 @@ def _sum_at(values: IntArray, place: IntArray, number: int) -> IntArray:
     return np.bincount(place, weights=values, minlength=number).astype(np.int64)
 
 
-_CROWD = 64  # a mention that overlaps more mentions is compared only with the nearest:
-_NEIGHBOURS = 16  # so many before and after it, by their starts and by their ends,
-_FEWER = 2  # or so many if there are many such mentions in all:
-_MANY = 1 << 17
+# A mention that overlaps more than _CROWD mentions is compared only with the nearest: _NEIGHBOURS
+# before it and after it, by their starts and by their ends. If there are more than _MANY such
+# mentions in all, it is _FEWER of them.
+_CROWD, _NEIGHBOURS = 64, 16
+_MANY, _FEWER = 1 << 17, 2
 
 
 def find_overlaps(
@@ -222,8 +223,8 @@ def find_overlaps(
 class _Places(NamedTuple):
     """Where mentions are, with positions numbered through all documents.
 
-    Mentions can only pair if their cores overlap: the whole spans, or, with groups, the numbers of
-    their groups, such as the position of the head token.
+    Mentions can only pair if their cores, from `core` to `core_end`, overlap. A core is the whole
+    span; with groups it is the number of the group, such as the position of the head token.
     """
 
     start: IntArray
@@ -254,8 +255,12 @@ def _find_pairs(places: _Places, other_places: _Places) -> Pairs:
     other_crowded = _are_crowded(other_places, places)
     reach = _NEIGHBOURS if crowded.sum() + other_crowded.sum() <= _MANY else _FEWER
     width, codes = other_places.core.size, []
-    for find, which in ((_find_overlapping, False), (partial(_find_nearest, reach=reach), True)):
-        rows, other_rows = np.flatnonzero(crowded == which), np.flatnonzero(other_crowded == which)
+    find_nearest = partial(_find_nearest, reach=reach)
+    for find, chosen, other_chosen in (
+        (_find_overlapping, ~crowded, ~other_crowded),
+        (find_nearest, crowded, other_crowded),
+    ):
+        rows, other_rows = np.flatnonzero(chosen), np.flatnonzero(other_chosen)
         left, right = find(places.take(rows), other_places)
         codes.append(rows[left] * width + right)
         right, left = find(other_places.take(other_rows), places)
@@ -330,23 +335,22 @@ def resolve(candidates: Candidates, key: Mentions, response: Mentions) -> Matche
         candidates.key,
         candidates.response,
         candidates.weight,
-        order=_order(candidates, key, response),
+        order=_rank_pairs(candidates, key, response),
     )
     chosen = chosen[np.argsort(candidates.key[chosen], kind="stable")]
     return Matches(candidates.key[chosen], candidates.response[chosen], candidates.weight[chosen])
 
 
-def _order(candidates: Candidates, key: Mentions, response: Mentions) -> IntArray:
-    """The rank of each pair."""
-    sides = [
-        (side.corpus.mention_start, side.corpus.mention_end, side.codes, rows)
-        for side, rows in ((key, candidates.key), (response, candidates.response))
-    ]
+def _rank_pairs(candidates: Candidates, key: Mentions, response: Mentions) -> IntArray:
+    """The rank of each pair in the order of the text: see `resolve`."""
     columns = [key.corpus.mention_document[candidates.key]]
-    for which in range(3):
-        values = [side[which] for side in sides]
-        if values[0] is not None and values[1] is not None:
-            key_values, response_values = values[0][sides[0][3]], values[1][sides[1][3]]
+    for in_key, in_response in (
+        (key.corpus.mention_start, response.corpus.mention_start),
+        (key.corpus.mention_end, response.corpus.mention_end),
+        (key.codes, response.codes),
+    ):
+        if in_key is not None and in_response is not None:
+            key_values, response_values = in_key[candidates.key], in_response[candidates.response]
             columns += [
                 np.minimum(key_values, response_values),
                 np.maximum(key_values, response_values),

@@ -60,21 +60,21 @@ def gather(
     analyses = [Features(corpus, texts=corpora, tagset=tagset) for corpus in corpora]
     needs = MATCHERS[match].needs
     if needs == "heads":
-        evidence = _by_heads(key, response, analyses, f"match {match}")
+        evidence = _add_heads(key, response, analyses, f"match {match}")
     elif needs == "cores":
-        evidence = _by_parts(key, response, analyses)
+        evidence = _add_cores(key, response, analyses)
     elif needs == "minima":
-        evidence = _by_minima(key, response, analyses)
+        evidence = _add_minima(key, response, analyses)
     else:
         return Evidence(key, response)
     evidence.notices.extend(_list_borrowed(analyses[0], evidence.columns, own_tokens=own_tokens))
     return evidence
 
 
-def _by_parts(key: Mentions, response: Mentions, analyses: Sequence[Features]) -> Evidence:
-    """Stated minimum spans of the key, and the heads of its mentions that have none."""
+def _add_cores(key: Mentions, response: Mentions, analyses: Sequence[Features]) -> Evidence:
+    """The sides with cores of key mentions: stated minimum spans, or heads where there are none."""
     minima, notices = stated_minima(key.corpus)
-    evidence = _by_heads(key, response, analyses[:1], "match partial", minima)
+    evidence = _add_heads(key, response, analyses[:1], "match partial", minima)
     stated = {"minimum": "stated"} if minima.counts.any() else {}
     return replace(
         evidence,
@@ -84,10 +84,10 @@ def _by_parts(key: Mentions, response: Mentions, analyses: Sequence[Features]) -
     )
 
 
-def _by_minima(key: Mentions, response: Mentions, analyses: Sequence[Features]) -> Evidence:
-    """Stated minimum spans of the key, and those in its parse trees of whatever has none.
+def _add_minima(key: Mentions, response: Mentions, analyses: Sequence[Features]) -> Evidence:
+    """The sides with minimum spans: those that the key states, and others from its parse trees.
 
-    Trees are only looked at for mentions whose tokens the other side has not.
+    Trees are only searched for mentions whose tokens are no mention of the other side.
     """
     cores, notices = stated_minima(key.corpus)
     alone = [np.ones(side.codes.size, dtype=np.bool_) for side in (key, response)]
@@ -135,7 +135,7 @@ def _list_long(
             yield Notice("minimum-long", text, count, noun="mention")
 
 
-def _by_heads(
+def _add_heads(
     key: Mentions,
     response: Mentions,
     analyses: Sequence[Features],

@@ -61,8 +61,9 @@ def common_rows(key: IntArray, response: IntArray) -> tuple[IntArray, IntArray]:
 T = TypeVar("T")
 Finder = Callable[[IntArray, IntArray], Candidates]
 
-_CROWD = 64  # of more mentions that may lie inside a key mention, only the nearest are tried:
-_NEIGHBOURS = 16  # so many by their starts, and by their ends
+# Of more than _CROWD mentions that may lie inside a key mention, only the _NEIGHBOURS nearest by
+# their starts and by their ends are tried.
+_CROWD, _NEIGHBOURS = 64, 16
 
 
 def match_heads(key: Mentions, response: Mentions) -> Matches:
@@ -131,12 +132,13 @@ def _complete(
 ) -> Matches:
     """The twins (mentions of the same tokens), and the heaviest matches of all other mentions."""
     sizes_of_sides = key.codes.size, response.codes.size
-    left = [np.ones(size, dtype=np.bool_) for size in sizes_of_sides]
-    for is_left, rows in zip(left, twins, strict=True):
-        is_left[rows] = False
-    if not all(is_left.any() for is_left in left):
+    unmatched = [np.ones(size, dtype=np.bool_) for size in sizes_of_sides]
+    for is_unmatched, rows in zip(unmatched, twins, strict=True):
+        is_unmatched[rows] = False
+    if not all(is_unmatched.any() for is_unmatched in unmatched):
         return _keep_twins(key, response, twins)
-    matches = resolve(find(np.flatnonzero(left[0]), np.flatnonzero(left[1])), key, response)
+    key_rows, response_rows = map(np.flatnonzero, unmatched)
+    matches = resolve(find(key_rows, response_rows), key, response)
     if (
         matches.key is None
         or matches.response is None
@@ -182,7 +184,7 @@ def _find_inside(
         order = np.argsort(values, kind="stable")
         begin = np.searchsorted(values[order], low, side="left")
         windows.append((order, begin, np.searchsorted(values[order], high, side="right") - begin))
-    pairs = [_choose(windows, which) for which in (0, 1)]
+    pairs = [_list_window(windows, which) for which in (0, 1)]
     width = max(rows.size, 1)
     left, right = np.divmod(distinct(np.concatenate([k * width + r for k, r in pairs])), width)
     outer, inner = key_rows[left], rows[right]
@@ -192,7 +194,7 @@ def _find_inside(
     return Candidates(outer, inner, common_share(key.corpus, outer, response.corpus, inner))
 
 
-def _choose(
+def _list_window(
     windows: list[tuple[IntArray, IntArray, IntArray]], which: int
 ) -> tuple[IntArray, IntArray]:
     """The places of key mentions and of response mentions that one of two windows contributes."""

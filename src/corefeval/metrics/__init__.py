@@ -236,7 +236,7 @@ class Metric:
     def __str__(self) -> str:
         if not self.parameters:
             return self.name
-        settings = ", ".join(f"{key}={_text(value)}" for key, value in self.parameters)
+        settings = ", ".join(f"{key}={_spell_value(value)}" for key, value in self.parameters)
         return f"{self.name}({settings})"
 
 
@@ -256,7 +256,7 @@ def parse_metrics(metrics: Metrics) -> list[MetricRequest]:
     >>> [str(request.metric) for request in parse_metrics("conll, lea")]
     ['muc', 'b3', 'ceafe', 'conll', 'lea']
     """
-    if isinstance(metrics, str):  # loops ask for the same again and again
+    if isinstance(metrics, str):  # remembered, because loops ask for the same text many times
         registered, requests = _PARSED.get(metrics, ([], []))
         if registered != [*REGISTRY.values()]:
             requests = _parse_items([metrics])
@@ -265,7 +265,7 @@ def parse_metrics(metrics: Metrics) -> list[MetricRequest]:
     return _parse_items([metrics] if isinstance(metrics, Metric) else metrics)
 
 
-# The metrics that texts ask for, each with the declarations for which this holds.
+# By text: the declarations that were registered when it was parsed, and the metrics it asks for.
 _PARSED: dict[str, tuple[list[Declaration], list[MetricRequest]]] = {}
 
 
@@ -274,7 +274,7 @@ def _parse_items(items: Iterable[str | Metric | MetricRequest]) -> list[MetricRe
         raise UsageError(f"metrics are names, Metric values or a list of them, not {items!r:.60}")
     is_named: dict[Metric, bool] = {}
     for item in items:
-        if isinstance(item, MetricRequest):  # of another process
+        if isinstance(item, MetricRequest):  # parsed before, perhaps in another process
             is_named[item.metric] = item.by_name
             continue
         if not isinstance(item, str | Metric):
@@ -336,22 +336,22 @@ def _import_function(place: str, metric: str) -> Callable[..., Mapping[str, Any]
     return function
 
 
-def _text(value: Value) -> str:
+def _spell_value(value: Value) -> str:
     if callable(value):
         return str(getattr(value, "__name__", type(value).__name__))
     return f"{value:g}" if isinstance(value, float) else value
 
 
 def _find(name: str) -> tuple[Declaration, dict[str, str]]:
-    """The metric that a name or place means, and the parameter that a name includes: `b3-sys`.
+    """The metric that a name or place means, and the parameter that a name such as `b3-sys` has.
 
     Raises a UsageError if there is none.
     """
     if name in REGISTRY:
         return REGISTRY[name], {}
-    spelling = _plain(name)
+    spelling = _fold_spelling(name)
     for declaration in REGISTRY.values() if ":" not in name else ():
-        spellings = [_plain(alias) for alias in (declaration.name, *declaration.aliases)]
+        spellings = [_fold_spelling(alias) for alias in (declaration.name, *declaration.aliases)]
         if spelling in spellings:
             return declaration, {}
         for parameter in declaration.parameters:
@@ -363,7 +363,9 @@ def _find(name: str) -> tuple[Declaration, dict[str, str]]:
     if name.lower() in presets():
         raise UsageError(f"{name!r} is a preset of several metrics, without parameters")
     base, hyphen, suffix = ("", "", "") if ":" in name else name.rpartition("-")
-    if hyphen and any(_plain(base) == _plain(registered) for registered in REGISTRY):
+    if hyphen and any(
+        _fold_spelling(base) == _fold_spelling(registered) for registered in REGISTRY
+    ):
         choices = [
             choice
             for parameter in _find(base)[0].parameters
@@ -378,5 +380,5 @@ def _find(name: str) -> tuple[Declaration, dict[str, str]]:
     raise UsageError(f"there is no metric {name!r}: {did_you_mean(name.lower(), names)}")
 
 
-def _plain(name: str) -> str:
+def _fold_spelling(name: str) -> str:
     return re.sub(r"[-_\s]", "", name.lower().replace("³", "3"))

@@ -32,8 +32,9 @@ from corefeval.model.arrays import (
 )
 from corefeval.model.relations import bridging_pairs
 
-# Mentions that the owners of two sets share decide between alignments that are equally good.
-_SHARED = 1e-8
+# The weight of a mention that the owners of two sets share: it only decides between alignments
+# that are equally good.
+_TIE_BREAK = 1e-8
 # In a set, a block of one mention has a link to itself.
 _COMPARE_BLOCKS: dict[str, Callable[[Alignment], Counts]] = {
     "muc": partial(both_directions, partial(coreference.muc_recall, self_links=True)),
@@ -140,7 +141,7 @@ def pair_sets(full: Beyond) -> SetPairs:
     ]
     one_each = np.ones(entities[0].size, dtype=np.int64)
     cells = Overlap.of(entities[0], entities[1], one_each, one_each)
-    # A cell of two entities once for each two blocks that these are.
+    # Entities may be blocks of several sets: each cell counts once for every pair of blocks.
     cell, key_block = _find_blocks(cells.key, full.key)
     again, response_block = _find_blocks(cells.response[cell], full.response)
     cell, key_block = cell[again], key_block[again]
@@ -233,7 +234,7 @@ def _align_sets(alignment: Alignment, metric: str) -> AlignedSets:
     order[np.lexsort((places[0], np.maximum(*places), np.minimum(*places), document))] = np.arange(
         rivals.size
     )
-    weight = f1[rivals] + _SHARED * pairs.shared[rivals]
+    weight = f1[rivals] + _TIE_BREAK * pairs.shared[rivals]
     chosen = rivals[heaviest_matching(key, response, weight, order=order)]
     return AlignedSets(
         pairs.key[chosen],

@@ -38,8 +38,8 @@ class Parameter:
     is_feature: bool = False
     above: float = -INFINITY
     at_least: float = -INFINITY
-    at_most: float = 1e9  # sums of what is larger lose their digits
-    shapes: tuple[tuple[str, Shape], ...] = ()  # of values that make other counts
+    at_most: float = 1e9  # sums of larger weights would lose digits
+    shapes: tuple[tuple[str, Shape], ...] = ()  # values with which counts have another shape
 
     def check(self, value: object, metric: str) -> Value:
         """The value that a text or an object stands for."""

@@ -27,7 +27,7 @@ from corefeval.metrics.declarations import Declaration, Level, Parameter, Shape
 if TYPE_CHECKING:
     from corefeval.alignment import Alignment
 
-GROUP = "corefeval.metrics"  # of entry points
+GROUP = "corefeval.metrics"  # the entry points by which packages offer metrics
 FORMS = "f(alignment), or f(key, response) of the entities of a document"
 
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -127,7 +127,7 @@ def find_metric(text: str) -> str | None:
     """
     module, colon, attribute = text.partition(":")
     if colon:
-        return _of_place(module.strip(), attribute.strip())
+        return _register_place(module.strip(), attribute.strip())
     for entry in _entry_points():
         if entry.name == text:
             return _load(entry)
@@ -164,10 +164,10 @@ def _entry_points() -> Sequence[Any]:
 def _load(entry: Any) -> str:
     """Register the metric of an entry point, by the entry's name if it was not declared."""
     module, _, attribute = entry.value.partition(":")
-    return _of_place(module.strip(), attribute.strip(), entry.name)
+    return _register_place(module.strip(), attribute.strip(), entry.name)
 
 
-def _of_place(module: str, attribute: str, name: str = "") -> str:
+def _register_place(module: str, attribute: str, name: str = "") -> str:
     place = f"{module}:{attribute}"
     is_module = all(part.isidentifier() for part in module.split("."))
     if not attribute or not is_module or module.endswith(".py"):
@@ -176,7 +176,7 @@ def _of_place(module: str, attribute: str, name: str = "") -> str:
         fix += f", in the folder of {file}.py" if os.path.dirname(module) else ""
         raise UsageError(f"{place!r} is not a metric: write module:function, such as {fix}")
     if os.getcwd() not in sys.path and "" not in sys.path:
-        sys.path.append(os.getcwd())  # where commands are given, as `python -m` has it
+        sys.path.append(os.getcwd())  # modules of the current folder, as with `python -m`
     try:
         value: Any = importlib.import_module(module)
         for part in attribute.split("."):
@@ -189,7 +189,7 @@ def _of_place(module: str, attribute: str, name: str = "") -> str:
     except UsageError as error:  # a declaration that is wrong
         raise UsageError(f"{place}: {error}") from None
     except (Exception, SystemExit) as error:  # a script may end the program
-        raise UsageError(f"{place} cannot be imported: {_tell(error, module)}") from error
+        raise UsageError(f"{place} cannot be imported: {_describe_error(error, module)}") from error
     for registered, declaration in REGISTRY.items():
         if getattr(declaration.function, "function", declaration.function) is value:
             return registered
@@ -227,7 +227,7 @@ def _read_signature(function: Callable[..., object]) -> tuple[bool, tuple[Parame
     name = getattr(function, "__name__", "it")
     try:
         signature = inspect.signature(function)
-    except ValueError:  # some of Python's own do not tell
+    except ValueError:  # some built-in functions have no signature
         raise UsageError(f"{name} is no metric. A metric is {FORMS}") from None
     arguments = list(signature.parameters.values())
     counted = [a for a in arguments if a.default is a.empty and a.kind != a.KEYWORD_ONLY]
@@ -345,11 +345,11 @@ def _call(bound: partial[object], *sides: object) -> object:
     except CorefEvalError:
         raise
     except (Exception, SystemExit) as error:
-        message = f"its function raised {_tell(error, bound.func.__module__)}"
+        message = f"its function raised {_describe_error(error, bound.func.__module__)}"
         raise UsageError(message) from error
 
 
-def _tell(error: BaseException, module: str) -> str:
+def _describe_error(error: BaseException, module: str) -> str:
     """What was raised, and in which line of the module if it was raised there."""
     file = getattr(sys.modules.get(module), "__file__", None)
     lines = [
@@ -357,7 +357,7 @@ def _tell(error: BaseException, module: str) -> str:
         for frame in traceback.extract_tb(error.__traceback__)
         if frame.filename == file
     ]
-    if isinstance(error, SyntaxError):  # which says where
+    if isinstance(error, SyntaxError):  # its message has the line
         lines = []
     where = f" ({os.path.basename(file)}, line {lines[-1]})" if file and lines else ""
     return " ".join(f"{type(error).__name__}: {error}".split())[:160] + where

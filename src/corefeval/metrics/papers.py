@@ -16,7 +16,7 @@ _WEIGHTS = (
     Parameter("singleton", 1.0, "the weight of an entity of one mention", above=0),
     TWINLESS,
 )
-# Sums of weights may have an entity that weighs nothing; what is divided by its weight may not.
+# A singleton may weigh 0 in metrics that only sum weights, but not where its weight is a divisor.
 _SUMMED_WEIGHTS = tuple(
     replace(weight, above=-float("inf"), at_least=0) if weight.name == "singleton" else weight
     for weight in _WEIGHTS

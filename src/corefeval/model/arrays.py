@@ -64,6 +64,19 @@ def stable_order(values: IntArray) -> IntArray:
     return np.argsort(values, kind="stable") if order is None else order
 
 
+def find_previous(group: IntArray) -> IntArray:
+    """The place before each one that is of the same group; −1 for the first of a group.
+
+    >>> find_previous(np.array([4, 4, 1, 4])).tolist()
+    [-1, 0, -1, 1]
+    """
+    order = stable_order(group)
+    previous = np.full(group.size, -1, dtype=np.int64)
+    follows = group[order[1:]] == group[order[:-1]]
+    previous[order[1:][follows]] = order[:-1][follows]
+    return previous
+
+
 def sort_numbers(values: IntArray) -> IntArray:
     """`np.sort(values)`, in half of the time where the range is small."""
     order = order_by_digits(values)

@@ -110,7 +110,8 @@ def _choose_drawing(
     _, *option_names = (field.name for field in fields(kind))
     # Some types have an option of their own that is called rates.
     style_names = [name for name in STYLE_OPTIONS if name in options and name not in option_names]
-    style = Style.of(format, {name: options.pop(name) for name in style_names})
+    wishes = {name: options.pop(name) for name in style_names}
+    style = Style.of(format, wishes) if wishes else Style()
     if style.rates and not kind.has_rates:
         raise UsageError(f"there are no rates for a {type_name}")
     for name in options:

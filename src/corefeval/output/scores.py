@@ -55,9 +55,11 @@ class ResultDrawing(Drawing):
         tables = [_system_table(results) if wide else _metric_table(results)]
         tables += _count_tables(results)
         metrics = {metric for result in results for metric in result.tables}
-        all_slices = [slices for result in results for slices in result.slices.values()]
-        shown = {slices.feature for slices in all_slices if slices.whole.tables}
-        tables += _slice_tables([part for part in all_slices if part.feature in shown], metrics)
+        features = dict.fromkeys(feature for result in results for feature in result.slices)
+        for feature in features:
+            sliced = [result.slices[feature] for result in results if feature in result.slices]
+            if any(slices.whole.tables for slices in sliced):
+                tables.append(_slice_table(sliced, metrics))
         tables += [_document_table(results)] if self.by_document else []
         about = []
         if format == "text":
@@ -80,10 +82,8 @@ class ResultDrawing(Drawing):
             "responses": [_describe_response(result) for result in self.results],
         }
 
-    def draw(self, format: str, color: bool) -> str:
-        """The results as text in a format, which may be the form of another scorer."""
-        if format in Drawing.formats:
-            return super().draw(format, color)
+    def draw_form(self, format: str) -> str:
+        """The results as another scorer prints them."""
         from corefeval.output.forms import draw_program
 
         return draw_program(self.results, format, by_document=self.by_document)
@@ -100,7 +100,11 @@ class SliceDrawing(Drawing):
         """A table for each feature."""
         metrics = {metric for slices in self.results for metric in slices.whole.tables}
         signatures = dict.fromkeys(slices.whole.signature for slices in self.results)
-        return Sheet(tuple(_slice_tables(self.results, metrics)), (), tuple(signatures))
+        features: dict[str, list[Slices]] = {}
+        for slices in self.results:
+            features.setdefault(slices.feature, []).append(slices)
+        tables = [_slice_table(sliced, metrics) for sliced in features.values()]
+        return Sheet(tuple(tables), (), tuple(signatures))
 
     def record(self) -> object:
         """One object for each response and feature."""
@@ -162,10 +166,8 @@ class Line(NamedTuple):
 
     def score(self, result: Result) -> Score | None:
         """The score of a result on this line; None where it has none."""
-        if self.metric not in result.tables:
-            return None
-        score = result[self.metric]
-        return score.parts[self.part] if self.part else score
+        score = result.scores.get(self.metric)
+        return score.parts[self.part] if score is not None and self.part else score
 
 
 def lines_of(results: Sequence[Result]) -> list[Line]:
@@ -175,7 +177,7 @@ def lines_of(results: Sequence[Result]) -> list[Line]:
     }
     lines = []
     for metric, title in titles.items():
-        score = next(result[metric] for result in results if metric in result.tables)
+        score = next(result.scores[metric] for result in results if metric in result.tables)
         lines += [Line(metric, f"{title} {part}", part) for part in score.parts]
         name = f"{title} of both (Fφ)" if score.parts else title
         lines.append(Line(metric, name, f1_only="recall" not in score.rates))
@@ -338,14 +340,6 @@ def _document_table(results: Sequence[Result]) -> Table:
         groups.append((Cell(identifier), members))
     titles = (line.title for line in lines)
     return response_table(("Document", *number_columns(*titles)), groups, several=several)
-
-
-def _slice_tables(all_slices: Sequence[Slices], metrics: Container[str]) -> list[Table]:
-    """A table for each feature by which there are slices."""
-    features: dict[str, list[Slices]] = {}
-    for slices in all_slices:
-        features.setdefault(slices.feature, []).append(slices)
-    return [_slice_table(sliced, metrics) for sliced in features.values()]
 
 
 def _slice_table(sliced: Sequence[Slices], metrics: Container[str]) -> Table:

@@ -284,8 +284,14 @@ class Drawing:
         """Everything that JSON has: here the rows."""
         return self.rows()
 
+    def draw_form(self, format: str) -> str:
+        """The results in a format that only this type has."""
+        raise NotImplementedError
+
     def draw(self, format: str, color: bool) -> str:
         """The results as text in a format."""
+        if format not in Drawing.formats:
+            return self.draw_form(format)
         if format == "json":
             return json_text(self.record())
         if format == "csv":

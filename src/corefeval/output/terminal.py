@@ -127,12 +127,12 @@ def _make_plain(text: str) -> str:
 def _block_lines(table: Table, block: Block) -> list[str]:
     """Names of groups over their columns, headings, a rule, and rows."""
     columns = [table.columns[place] for place in block.places]
-    names = _group_line(columns, block)
+    names = _group_line(columns, block) if any(column.group for column in columns) else ""
     headings = [
         [line for part in _heading_lines(column) for line in _fold_text(part, width)]
         for column, width in zip(columns, block.widths, strict=True)
     ]
-    depth = max(max(map(len, headings), default=0), 2 if names.strip() else 1)
+    depth = max(max(map(len, headings), default=0), 2 if names else 1)
     lines: list[str] = []
     for level in range(depth):
         words = [
@@ -141,7 +141,7 @@ def _block_lines(table: Table, block: Block) -> list[str]:
         ]
         [line] = _row_lines([Cell(word) for word in words], columns, block)
         # Above the headings of groups there is room for their names.
-        lines.append(line if level or not names.strip() else _join_lines(line, names))
+        lines.append(line if level or not names else _join_lines(line, names))
     lines.append("─" * block.width)
     for number, section in enumerate(table.sections):
         lines += [""] if number else []

@@ -170,7 +170,7 @@ def _describe_side(side: FullSide, scored: Corpus, right: BoolArray | None) -> l
     return shown
 
 
-_SHOWN = 50  # mentions in a model's own words
+_SHOWN = 50  # sentences on mentions that a model wrote in its own words
 
 
 def _describe_written(response: Corpus) -> Iterator[str]:

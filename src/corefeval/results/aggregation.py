@@ -85,7 +85,7 @@ class Aggregation(NamedTuple):
     def of(metric: str, table: CountTable, protocol: Protocol) -> Aggregation:
         """The aggregation that a protocol says for a metric."""
         aggregate = protocol.aggregate
-        if aggregate == "macro-rates" and metric == "lea":
+        if aggregate == "macro-rates" and metric == "lea":  # stanza sums the counts of LEA
             aggregate = "micro"
         return Aggregation(metric, table.shape, table.names, aggregate, protocol.undefined)
 
@@ -117,7 +117,7 @@ class Aggregation(NamedTuple):
             return np.stack(columns)
         if self.aggregate == "pool":
             mentions = [counts[f"{side}_mentions"] for side in _SIDES]
-            return np.stack([*columns, *(_choose(number) for number in mentions)])
+            return np.stack([*columns, *(_count_pairs(number) for number in mentions)])
         undefined = "0" if self.aggregate == "macro-rates" else self.undefined
         rates = self.rates(counts, undefined)
         if self.aggregate == "weighted":
@@ -154,7 +154,7 @@ class Aggregation(NamedTuple):
         return {**rates, "f1": mean(rates["recall"], rates["precision"])}
 
     def rate_of_sums(self, sums: Numbers, name: str) -> Numbers:
-        """One rate that follows from sums: F1 of plain ratios in one fraction, which is faster."""
+        """One rate that follows from sums; F1 of plain ratios takes a shortcut of one division."""
         plain = self.aggregate in ("micro", "pool") and self.undefined == "0"
         if name != "f1" or self.shape != "ratio" or not plain:
             return self.rates_of_sums(sums)[name]
@@ -180,7 +180,7 @@ class Aggregation(NamedTuple):
         """Counts with the pairs across documents, none of which is a link."""
         counts = dict(zip(self.names, sums, strict=False))
         for side, pairs_within in zip(_SIDES, sums[len(self.names) :], strict=True):
-            across = _choose(counts[f"{side}_mentions"]) - pairs_within
+            across = _count_pairs(counts[f"{side}_mentions"]) - pairs_within
             counts[f"non_coreference_{side}"] = counts[f"non_coreference_{side}"] + across
         return counts
 
@@ -196,7 +196,10 @@ class Aggregation(NamedTuple):
 
 
 def average_rates(parts: Sequence[Rates], protocol: Protocol) -> Rates:
-    """The rates of a mean of metrics: of their F1, as they are or cut, or of all rates."""
+    """The rates of a mean of metrics, such as CoNLL: the mean of F1, or with `rates` of all rates.
+
+    With `truncated`, F1 is cut to four decimals before the mean is taken.
+    """
     names = ("recall", "precision", "f1") if protocol.average == "rates" else ("f1",)
     rates: Rates = {}
     for name in names:
@@ -208,5 +211,6 @@ def average_rates(parts: Sequence[Rates], protocol: Protocol) -> Rates:
     return rates
 
 
-def _choose(number: Numbers) -> Numbers:
+def _count_pairs(number: Numbers) -> Numbers:
+    """How many pairs there are of so many mentions."""
     return number * (number - 1) / 2

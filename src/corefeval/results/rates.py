@@ -21,7 +21,7 @@ EPSILON = 1e-7  # what some programs add to every denominator
 
 
 def divide(numerator: Any, denominator: Any, undefined: float = 0.0) -> Numbers:
-    """A ratio in which x/0 is 0, or what else `undefined` says."""
+    """A ratio in which x/0 is `undefined`."""
     top, bottom = np.broadcast_arrays(
         np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
     )
@@ -44,15 +44,15 @@ def ratio_rates(counts: Mapping[str, Any], undefined: float = 0.0) -> Rates:
 def blanc_rates(
     counts: Mapping[str, Any], undefined: float = 0.0, *, of_both: bool = False
 ) -> Rates:
-    """Each rate is the mean of two halves; a half that the key does not have is left out.
+    """Each rate is the mean of two halves: of coreference and of non-coreference links.
 
-    With `of_both`, one that neither side has.
+    A half is left out where the key has no such links; with `of_both`, where neither side has any.
     """
     halves = []
     present = []
     for kind in ("coreference", "non_coreference"):
         recall = divide(counts[f"{kind}_common"], counts[f"{kind}_key"], undefined)
-        # In slices a link may be shared out otherwise on the response's side than on the key's.
+        # In slices the ends of a link may be in other groups in the response than in the key.
         common = counts.get(f"{kind}_common_response", counts[f"{kind}_common"])
         precision = divide(common, counts[f"{kind}_response"], undefined)
         halves.append((recall, precision, harmonic_mean(recall, precision)))
@@ -186,7 +186,7 @@ class Score:
 
     @property
     def parts(self) -> dict[str, Score]:
-        """The scores that this one is made of: of anchors, `detection` and `mentions`."""
+        """The scores that this one consists of: for anchors `detection` and `mentions`."""
         names = dict.fromkeys(rate.rpartition("_")[0] for rate in self.rates)
         return {name: self._part(name) for name in names if name}
 
@@ -251,9 +251,9 @@ def _select_prefixed(start: str, values: Mapping[str, T]) -> dict[str, T]:
 def score_rows(names: Row, scores: Mapping[str, Score]) -> Iterator[Row]:
     """A row for each metric, and before it for each of its parts: names, rates and signature.
 
-    Where there are intervals their ends stand behind the rates (`f1_low`, `f1_high`); where these
-    are of segments of a document, so does the rate of the segments. In a slice, which has a `size`,
-    rates of nothing are None.
+    Where there are intervals, their ends follow the rates (`f1_low`, `f1_high`); if they are
+    intervals of segments, so does the rate of the segments (`f1_segments`). In a slice, which has a
+    `size`, rates are None where there was nothing to count.
     """
     for score in scores.values():
         for part in (*score.parts.values(), score):

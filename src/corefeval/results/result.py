@@ -83,16 +83,18 @@ class Result(Tabular, Mapping[str, Score]):
                 aggregation = Aggregation.of(metric, table, self.protocol)
                 totals, rates[metric] = aggregation.total(table.columns())
             slices = self.slices[table.by].items() if table.by in self.slices else ()
-            score = replace(
-                self._score(metric, rates[metric], totals),
-                categories={v: part.scores[metric] for v, part in slices if metric in part.tables},
-            )
-            intervals = self.intervals.get(metric, {})
+            intervals, segments = self.intervals.get(metric, {}), None
             if metric in self.segment_rates:
-                segments = self._score(metric, self.segment_rates[metric], {})
-                scores[metric] = replace(score, segments=replace(segments, intervals=intervals))
-            else:
-                scores[metric] = replace(score, intervals=intervals)
+                rates_of_segments = self.segment_rates[metric]
+                segments = self._score(metric, rates_of_segments, intervals=intervals)
+            scores[metric] = self._score(
+                metric,
+                rates[metric],
+                counts=totals,
+                categories={v: part.scores[metric] for v, part in slices if metric in part.tables},
+                intervals={} if segments else intervals,
+                segments=segments,
+            )
         return scores
 
     def __getitem__(self, metric: object) -> Score:
@@ -154,9 +156,9 @@ class Result(Tabular, Mapping[str, Score]):
         """The result of several corpora, or of pieces of one, joined at one go.
 
         All must be scored alike, by the same metrics and with the same slices; a UsageError says
-        what differs. Counts, documents and notices of all are there, and the digest is that of a
-        key that has the documents of all. Results of segments do not join: what is below their
-        counts are parts of one document, whose own rates cannot be worked out from them.
+        what differs. The total has the counts, documents and notices of all, and the digest of a
+        key with all documents. Results of segments do not add up: their counts are those of parts
+        of one document, whose own rates cannot be worked out from them.
         """
         parts = []
         for result in results if isinstance(results, Iterable) else [results]:
@@ -240,9 +242,9 @@ class Result(Tabular, Mapping[str, Score]):
     def to_dict(self, *, flat: bool = False) -> dict[str, Any]:
         """The rates as plain dictionaries by metric and rate; of slices by feature and value first.
 
-        With `flat` it is one dictionary whose names say the way, for loggers such as MLflow and
-        Weights & Biases: `muc/f1`, `kind/pronoun/muc/f1`. Signs that some of these refuse are
-        hyphens then: `b3-twinless-sys/f1`.
+        With `flat` it is one dictionary whose names are paths, for loggers such as MLflow and
+        Weights & Biases: `muc/f1`, `kind/pronoun/muc/f1`. Characters that some of these refuse
+        become hyphens: `b3-twinless-sys/f1`.
         """
         nested: dict[str, Any] = {name: dict(score.rates) for name, score in self.scores.items()}
         for feature, slices in self.slices.items():
@@ -274,10 +276,11 @@ class Result(Tabular, Mapping[str, Score]):
             raise UsageError(f"{metric!r} was not scored: there are {', '.join(self.tables)}")
         return name
 
-    def _score(self, metric: str, rates: Mapping[str, object], counts: dict[str, float]) -> Score:
-        values = {name: float(value) for name, value in rates.items()}  # type: ignore[arg-type]
+    def _score(self, metric: str, rates: Mapping[str, Any], **details: Any) -> Score:
+        values = {name: float(value) for name, value in rates.items()}
         signature = f"{metric}|{self.signature}"
-        return Score(metric, values, counts, signature, rounding=self.protocol.rounding)
+        rounding = self.protocol.rounding
+        return Score(metric, values, signature=signature, rounding=rounding, **details)
 
     @cached_property
     def document_rates(self) -> dict[str, Rates]:
@@ -344,11 +347,11 @@ def _joint_name(names: Iterable[str]) -> str:
 
 def _flatten(values: Mapping[str, Any], start: str = "") -> Iterator[tuple[str, float]]:
     for name, value in values.items():
-        way = start + re.sub(r"[^\w. :]+", "-", name).strip("-")
+        path = start + re.sub(r"[^\w. :]+", "-", name).strip("-")
         if isinstance(value, Mapping):
-            yield from _flatten(value, f"{way}/")
+            yield from _flatten(value, f"{path}/")
         else:
-            yield way, value
+            yield path, value
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -378,7 +381,7 @@ class DocumentResult:
         rates = {key: values[self.index] for key, values in result.document_rates[name].items()}
         columns = result.tables[name].columns()
         counts = {key: float(values[self.index]) for key, values in columns.items()}
-        return result._score(name, rates, counts)
+        return result._score(name, rates, counts=counts)
 
     def __iter__(self) -> Iterator[Score]:
         return iter(self.scores.values())

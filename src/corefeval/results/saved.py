@@ -28,8 +28,8 @@ VERSION = 1
 _MARK = "corefeval_results"  # the first thing in a file, by which it is recognised
 _START = f'{{"{_MARK}":'.encode()
 _ROUNDING = 1e-6
-_MOST = 1e9  # CEAF of programs that count repeated mentions may exceed 1
-_EXACT = 2.0**53  # whole numbers up to here are the same as floats
+_MOST = 1e9  # a rate of an emulated program: CEAF with repeated mentions may exceed 1
+_EXACT = 2.0**53  # up to here floats hold every whole number exactly
 
 
 def save(results: Sequence[Result], path: PathLike) -> None:
@@ -72,7 +72,7 @@ def read_saved(path: PathLike, make: Callable[[Mapping[str, Any]], T]) -> T:
     file = os.fspath(path)
     try:
         with memory_for(file):
-            return make(_record(file))
+            return make(_read_record(file))
     except UsageError as error:
         raise InputError(
             f"the saved results were scored in a way that this version does not know: {error}",
@@ -107,15 +107,15 @@ def is_saved(path: PathLike) -> bool:
     return start == _START
 
 
-def _record(file: str) -> dict[str, Any]:
-    """The object in a file, known to be of this format and version."""
+def _read_record(file: str) -> dict[str, Any]:
+    """The object in a file of saved results; an InputError for anything else."""
     import json
 
     try:
         with open(file, "rb") as stream:
             data = stream.read()
         text = unpack(data, file) if data.startswith(GZIP_MAGIC) else data
-        record = json.loads(text, object_pairs_hook=_object)
+        record = json.loads(text, object_pairs_hook=_make_object)
     except OSError as error:
         message = f"the file cannot be read: {error.strerror or error}"
         raise InputError(message, file=file) from None
@@ -143,7 +143,7 @@ def _record(file: str) -> dict[str, Any]:
     return dict(record)
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object; raises ValueError where a name appears twice."""
     record = dict(pairs)
     if len(record) < len(pairs):
@@ -214,12 +214,12 @@ def _table_record(table: CountTable) -> dict[str, Any]:
     if table.by:
         record["by"] = table.by
     if table.values is not None:
-        record["counts"] = {name: _numbers(column) for name, column in table.columns().items()}
+        record["counts"] = {name: _list_counts(column) for name, column in table.columns().items()}
     return record
 
 
-def _numbers(column: Numbers) -> list[float] | list[int]:
-    """Whole numbers where all are: they take half the room."""
+def _list_counts(column: Numbers) -> list[float] | list[int]:
+    """The counts of a column as whole numbers if all of them are: these take half the room."""
     if np.all(np.abs(column) < _EXACT) and np.all(column == np.rint(column)):
         integers: list[int] = column.astype(np.int64).tolist()
         return integers
@@ -242,7 +242,7 @@ def result_of_record(
     version = settings.pop("version", "0")
     protocol = Protocol.of_fields(settings)
     for metric, table_record in record["tables"].items():
-        tables[metric] = _table(
+        tables[metric] = _parse_table(
             metric, table_record, len(documents), tables, bounded=not protocol.emulates
         )
     names: dict[str, Any] = {
@@ -256,31 +256,34 @@ def result_of_record(
         protocol=protocol,
         version=version,
         **names,
-        whole_rates=parent.whole_rates if parent else _rates(record["whole_rates"], most),
+        whole_rates=parent.whole_rates if parent else _parse_rates(record["whole_rates"], most),
         notices=() if parent else tuple(map(notice_of_record, record["notices"])),
         spell=spell,
         titles=_named_texts(record["titles"]),
         ci=_level(record["ci"]) if "ci" in record else None,
-        intervals=_intervals(record.get("intervals", {}), most),
-        segment_rates=_rates(record.get("segment_rates", {}), most),
-        answers=_answers(record["answers"]) if "answers" in record else {},
+        intervals=_parse_intervals(record.get("intervals", {}), most),
+        segment_rates=_parse_rates(record.get("segment_rates", {}), most),
+        answers=_parse_answers(record["answers"]) if "answers" in record else {},
     )
     if strangers := [metric for metric in result.intervals if metric not in tables]:
         raise ValueError(f"there is an interval of {strangers[0]}, but no count")
     if parent is None:
-        slices = {name: _slices(name, slices, result) for name, slices in record["slices"].items()}
-        object.__setattr__(result, "slices", slices)  # it is not known to anybody yet
+        entries = record["slices"].items()
+        slices = {feature: _parse_slices(feature, entry, result) for feature, entry in entries}
+        object.__setattr__(result, "slices", slices)  # frozen, but nobody else has it yet
     return result
 
 
-def _intervals(record: Mapping[str, Any], most: float) -> dict[str, dict[str, tuple[float, float]]]:
+def _parse_intervals(
+    record: Mapping[str, Any], most: float
+) -> dict[str, dict[str, tuple[float, float]]]:
     return {
         metric: {rate: _interval(ends, f"{metric} {rate}", most) for rate, ends in rates.items()}
         for metric, rates in record.items()
     }
 
 
-def _answers(record: Mapping[str, Any]) -> dict[str, object]:
+def _parse_answers(record: Mapping[str, Any]) -> dict[str, object]:
     """What became of the mentions that a language model wrote."""
     counts = {name: _integer(record[name], name) for name in LEDGER}
     if counts["written"] != counts["placed"] + counts["repeated"] + counts["lost"]:
@@ -292,17 +295,19 @@ def _answers(record: Mapping[str, Any]) -> dict[str, object]:
         }
         for document in record["documents"]
     ]
-    return {**_rates({"conll": record["conll"]}), **counts, "documents": documents}
+    return {**_parse_rates({"conll": record["conll"]}), **counts, "documents": documents}
 
 
-def _rates(record: Mapping[str, Any], most: float = 1 + _ROUNDING) -> dict[str, dict[str, float]]:
+def _parse_rates(
+    record: Mapping[str, Any], most: float = 1 + _ROUNDING
+) -> dict[str, dict[str, float]]:
     return {
         metric: {rate: _number(value, f"{metric} {rate}", 0, most) for rate, value in rates.items()}
         for metric, rates in record.items()
     }
 
 
-def _slices(feature: str, record: Mapping[str, Any], parent: Result) -> Slices:
+def _parse_slices(feature: str, record: Mapping[str, Any], parent: Result) -> Slices:
     values, special = record["values"], record["special"]
     return Slices(
         feature,
@@ -315,7 +320,7 @@ def _slices(feature: str, record: Mapping[str, Any], parent: Result) -> Slices:
     )
 
 
-def _table(
+def _parse_table(
     metric: str,
     record: Mapping[str, Any],
     n_documents: int,
@@ -323,9 +328,9 @@ def _table(
     *,
     bounded: bool,
 ) -> CountTable:
-    """A metric's counts; a mean is of metrics that come before it.
+    """The counts of a metric; the parts of a mean must be among the `earlier` metrics.
 
-    Rates are `bounded` by 1 but where another program's accidents are emulated.
+    Where rates are `bounded`, which they are unless another program is emulated, none exceeds 1.
     """
     shape = _one_of(record["shape"], (*RATES, "mean"))
     parts = tuple(_texts(record.get("parts", []), f"the parts of {metric}"))
@@ -338,7 +343,7 @@ def _table(
     if shape == "mean":
         return CountTable(shape, parts=parts)
     counts = record["counts"]
-    columns = [_numbers_in(values, f"{metric} {name}") for name, values in counts.items()]
+    columns = [_check_numbers(values, f"{metric} {name}") for name, values in counts.items()]
     values = np.array(columns, dtype=np.float64).T
     if values.shape != (n_documents, len(counts)):
         raise ValueError(f"{metric}: counts of {n_documents} documents were expected")
@@ -371,10 +376,10 @@ def notice_of_record(record: Mapping[str, Any]) -> Notice:
     )
 
 
-# JSON has types, and what is written as another one is damaged, even if Python can make do with it.
+# A value of the wrong JSON type means that the file is damaged, even if Python could use the value.
 
 
-def _numbers_in(values: object, label: str) -> list[float]:
+def _check_numbers(values: object, label: str) -> list[float]:
     if not isinstance(values, list):
         raise ValueError(f"{label}: {values!r:.40} is not a list of numbers")
     if not set(map(type, values)) <= {int, float}:
@@ -384,7 +389,7 @@ def _numbers_in(values: object, label: str) -> list[float]:
 
 
 def _number(value: object, label: str, least: float, most: float) -> float:
-    (number,) = _numbers_in([value], label)
+    (number,) = _check_numbers([value], label)
     if not least <= number <= most:
         raise ValueError(f"{label}: {number!r:.40} is not between {least} and {most}")
     return float(number)
@@ -398,7 +403,7 @@ def _level(value: object) -> float:
 
 
 def _interval(ends: object, label: str, most: float) -> tuple[float, float]:
-    low, high = (_number(end, label, 0, most) for end in _numbers_in(ends, label))
+    low, high = (_number(end, label, 0, most) for end in _check_numbers(ends, label))
     if low > high:
         raise ValueError(f"{label}: an interval from {low} to {high}")
     return low, high

@@ -25,8 +25,9 @@ class Slices(Tabular, Mapping[str, Result]):
     """One feature's slices: `slices["pronoun"]["muc"].f1`.
 
     `whole` is all values together. `sizes` says how many documents, entities or mentions of the
-    key have each value, and `undefined` which metrics have no share for single values, and why.
-    `special` says which names are no values: of what has none (`none`), of rare ones (`other`).
+    key have each value, and `undefined` which metrics cannot be divided by value, and why.
+    `special` are names that are no values: `none` maps to the name of the slice of whatever has no
+    value, `other` to that of rare values.
     """
 
     feature: str
@@ -98,7 +99,7 @@ class Slices(Tabular, Mapping[str, Result]):
             for role in SPECIAL
             if any(role in part.special for part in parts)
         }
-        # Of each name now, what it is called in each part.
+        # For each name in the joint slices, its name in each part; None where a part lacks it.
         sources: dict[str, list[str | None]] = {
             value: [part_values.get(value) for part_values in stated] for value in values
         }
@@ -108,10 +109,13 @@ class Slices(Tabular, Mapping[str, Result]):
         return replace(
             first,
             whole=Result.total(part.whole for part in parts),
-            results={name: _join_value(name, parts, old) for name, old in sources.items()},
+            results={name: _join_value(name, parts, names) for name, names in sources.items()},
             sizes={
-                name: sum(p.sizes.get(o or "", 0) for p, o in zip(parts, old, strict=True))
-                for name, old in sources.items()
+                name: sum(
+                    part.sizes.get(part_name or "", 0)
+                    for part, part_name in zip(parts, part_names, strict=True)
+                )
+                for name, part_names in sources.items()
             },
             special=special,
         )
@@ -127,9 +131,9 @@ class Slices(Tabular, Mapping[str, Result]):
         return replace(self, whole=self.whole.rename(response), results=results)
 
     def without_nothing(self) -> Slices:
-        """These slices without that of no value, which exists where there is no mention.
+        """These slices without the slice `none`, if nothing is counted in it.
 
-        It stays where something is counted in it that is no coreference, such as bridging.
+        A piece without any mention has this slice alone. Bridging, say, may still count there.
         """
         none = self.special.get("none")
         if self.level == "document" or none is None:
@@ -163,7 +167,7 @@ class Slices(Tabular, Mapping[str, Result]):
         )
 
     def as_of_whole(self, total: Result, order: Sequence[str]) -> Slices:
-        """These slices as of one piece: with the digest and protocol of the total.
+        """These slices as if scored in one piece: with the digest and protocol of the total.
 
         Values are sorted by `order`: see `sort_values`.
         """
@@ -186,10 +190,10 @@ class Slices(Tabular, Mapping[str, Result]):
         )
 
 
-def _join_value(name: str, parts: Sequence[Slices], old: Sequence[str | None]) -> Result:
-    """The result of a value that is called `old[p]` in part p, None where that part lacks it."""
+def _join_value(name: str, parts: Sequence[Slices], part_names: Sequence[str | None]) -> Result:
+    """The result of a value over all parts; part p calls it `part_names[p]`, or lacks it (None)."""
     named: list[Result | None] = []
-    for part, value in zip(parts, old, strict=True):
+    for part, value in zip(parts, part_names, strict=True):
         result = None if value is None else part.results[value]
         label = f"{part.feature}={name}"
         named.append(
@@ -204,7 +208,7 @@ def _join_value(name: str, parts: Sequence[Slices], old: Sequence[str | None]) -
     )
 
 
-_NUMBER = re.compile(r"\d{1,300}")  # as much of it as tells them apart, and Python converts
+_NUMBER = re.compile(r"\d{1,300}")  # Python refuses to convert numbers of many more digits
 
 
 def in_order(values: Iterable[str], feature: str = "") -> list[str]:

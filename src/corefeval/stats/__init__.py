@@ -106,7 +106,7 @@ __all__ = [
     "with_intervals",
 ]
 
-_SHOWN = 5  # of what a notice lists
+_SHOWN = 5  # names that a notice lists
 
 
 def compare(
@@ -162,7 +162,7 @@ def _compare_results(
     stacked = stack_comparable(systems, metrics, rate=options.rate)
     if options.baseline is not None:
         check_choice("the baseline", options.baseline, systems)
-    for result in systems.values():  # all must have them, in whatever spelling
+    for result in systems.values():  # raises for a result that lacks a feature
         features = tuple(dict.fromkeys(result.by(name).feature for name in by))
     compared = replace(_compare(systems, stacked, options), by=features)
     # Notices about the key are equal for all results: they are not added up.
@@ -172,7 +172,7 @@ def _compare_results(
         every = dict.fromkeys(name for result in systems.values() for name in result.metrics)
         missing = [m for m in every if not all(m in result.tables for result in systems.values())]
         message = f"not compared, because not all responses were scored by it: {', '.join(missing)}"
-        notices += _notice("left-out-metrics", message, missing)
+        notices += _make_notice("left-out-metrics", message, missing)
     return replace(compared, notices=tuple(dict.fromkeys(notices)))
 
 
@@ -277,12 +277,12 @@ def _hold_to_document(
             pairs.append(pair)
         held.append(replace(standing, scores=scores, pairs=tuple(pairs)))
     message = "the whole document and its segments rank systems differently, which is not "
-    message += f"counted as significant: {_list(reversals, '; ')}"
-    return held, _notice("turned-by-segments", message, reversals)
+    message += f"counted as significant: {_list_first(reversals, '; ')}"
+    return held, _make_notice("turned-by-segments", message, reversals)
 
 
 def _warn_of_opposite_means(pairs: Sequence[PairDifference], unit: str) -> list[Notice]:
-    """A notice where the mean over documents speaks for another system than all together."""
+    """A notice where the mean over documents favours another system than the corpus score."""
     opposites = [
         f"{pair.first} and {pair.second} by {pair.metric}"
         for pair in pairs
@@ -290,8 +290,8 @@ def _warn_of_opposite_means(pairs: Sequence[PairDifference], unit: str) -> list[
         and min(abs(pair.difference), abs(pair.effect.mean)) > TIE
     ]
     message = f"one system is better on all {unit}s together, the other on average over {unit}s, "
-    message += f"which effect sizes measure: {_list(opposites, '; ')}"
-    return _notice("opposite-means", message, opposites)
+    message += f"which effect sizes measure: {_list_first(opposites, '; ')}"
+    return _make_notice("opposite-means", message, opposites)
 
 
 def _warn_of_hopeless(n_documents: int, n_pairs: int, options: Options, unit: str) -> list[Notice]:
@@ -322,18 +322,20 @@ def _warn_of_slices(compared: Comparison) -> list[Notice]:
             few.append(f"{feature}={value}")
         elif _warn_of_hopeless(number, n_pairs, compared.options, compared.unit):
             hopeless.append(f"{feature}={value}")
-    left_out = f"{plural(len(few), 'slice')} of fewer than two documents left out: {_list(few)}"
+    left_out = (
+        f"{plural(len(few), 'slice')} of fewer than two documents left out: {_list_first(few)}"
+    )
     message = f"{plural(len(hopeless), 'slice')} with too few documents for anything to be "
-    message += f"significant, so all systems share a rank: {_list(hopeless)}"
+    message += f"significant, so all systems share a rank: {_list_first(hopeless)}"
     return [
-        *_notice("small-slices", left_out, few),
-        *_notice("hopeless-slices", message, hopeless),
+        *_make_notice("small-slices", left_out, few),
+        *_make_notice("hopeless-slices", message, hopeless),
     ]
 
 
-def _notice(kind: str, message: str, items: Sequence[str]) -> list[Notice]:
+def _make_notice(kind: str, message: str, items: Sequence[str]) -> list[Notice]:
     return [Notice(kind, message, len(items), tuple(items))] if items else []
 
 
-def _list(names: Sequence[str], separator: str = ", ") -> str:
+def _list_first(names: Sequence[str], separator: str = ", ") -> str:
     return separator.join([*names[:_SHOWN], *(["…"] if len(names) > _SHOWN else [])])

@@ -34,7 +34,7 @@ from corefeval.stats.resampling import (
 from corefeval.stats.significance import CorporaOptions, least_swap_p
 
 FEW_DOCUMENTS = 5
-_SHOWN = 5  # of what a notice lists
+_SHOWN = 5  # names that a notice lists
 _LEAST = 2  # one document cannot vary
 _TOGETHER = 64  # slices that are resampled together: more would take much memory
 
@@ -253,7 +253,7 @@ def _count_documents(result: Result, metric: str) -> int:
 def _attach(result: Result, intervals: ByRate, units: Result, plan: _Plan) -> Result:
     """The result with the intervals of its units: its documents or segments.
 
-    What is no number in a document, as a protocol may say of CEAFe, has no interval.
+    A metric that is no number in some document, as CEAFe under some protocols, has no interval.
     """
     intervals = {
         metric: rates
@@ -277,9 +277,9 @@ Integers = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class CorpusCounts:
-    """A corpus: the counts of one metric for the runs that there are, and whose runs they are.
+    """A corpus: the counts of one metric for all runs that have a result.
 
-    `systems` and `runs` say of each result of `stack` which system's it is, and which of its runs.
+    For each result of `stack`, `systems` has the number of its system and `runs` that of the run.
     There is no `stack` where no system has a result.
     """
 
@@ -382,7 +382,10 @@ class Resampling:
         return min(1.0, 2 / math.comb(n_first + n_second, n_first))
 
     def _draw(self, number: int, trials: int, *stream: int) -> Numbers:
-        """How often each of so many things is drawn: trials × things. Each use has a stream."""
+        """How often each of `number` items is drawn: trials × items.
+
+        `stream` numbers the use of the draws, so that different uses are independent.
+        """
         return np.concatenate([*resamples(number, trials, (self.options.seed, *stream))])
 
     def _draw_runs(self, system: int) -> Numbers:
@@ -422,7 +425,7 @@ class Resampling:
     ) -> Numbers:
         """The mean rate of each system's runs, as often as they were drawn: systems × trials.
 
-        Where a trial has drawn none of the runs that there are, all of these count alike.
+        Where a trial has drawn only runs without a result, all runs with one count alike.
         """
         [rates] = corpus.counts.rate(sums.__getitem__, self.options.rate)
         values = np.zeros((len(drawn_runs), rates.shape[-1] if trials is None else trials.size))

@@ -32,10 +32,10 @@ class Comparison(Standings[PairDifference]):
     """Systems by metrics: scores, their intervals, the test of every pair, and what follows.
 
     `scores` and `intervals` are by metric, then system; `pairs` are all pairs of systems for each
-    metric in turn. `results` are what was compared, and `by` the features in whose values they
-    were. Where results are of segments of a single document, scores are those of the whole
-    document, and all else is of its segments: their own scores are `segment_scores`, by metric and
-    system, which intervals and differences are of.
+    metric in turn. `results` are what was compared, and `by` the features by whose values `slices`
+    compares them. Where results are of segments of a single document, `scores` are those of the
+    whole document; intervals and differences belong to the scores of its segments, which are
+    `segment_scores`, by metric and system.
 
     `slices`, `agreement`, `differences()` and `power()` are worked out on use.
     """
@@ -268,7 +268,7 @@ class Comparison(Standings[PairDifference]):
                 "metric": metric,
                 "rate": self.rate,
                 "score": self.scores[metric][system],
-                # The score that the interval is of, where it is not that of the whole.
+                # Intervals of a single document are those of this score.
                 **({} if segments is None else {"segments_score": segments[system]}),
                 "low": low,
                 "high": high,
@@ -433,7 +433,7 @@ def concordance(
     )
     first, second = np.array(list(combinations(range(len(names)), 2))).T
     gaps = scores[:, first] - scores[:, second]
-    # A score that is no number is before or after none.
+    # A score that is no number (NaN) ties with every other.
     signs = np.where(np.abs(gaps) > TOLERANCE, np.sign(gaps), 0).astype(np.int64)
     products = signs @ signs.T
     agreements = []

@@ -223,9 +223,9 @@ class _Suite:
         return [Notice("hopeless-test", message)]
 
     def count(self, metric: str) -> dict[str, CorpusCounts]:
-        """The counts of a metric on each corpus that defines it, by any system's result.
+        """The counts of a metric on each corpus where some result has the metric.
 
-        A corpus without any result is there if that counts 0.
+        A corpus without any result is included if missing results count 0.
         """
         by_corpus: dict[str, CorpusCounts] = {}
         for corpus, row in self.cells.items():
@@ -317,7 +317,7 @@ class _Suite:
         tests: Mapping[str, Tests],
     ) -> Standing[CorporaDifference]:
         options, systems = self.options, self.systems
-        averages = {  # a protocol may say that a metric is no number
+        averages = {  # without those that are no number, as CEAFe under some protocols
             pair: average
             for pair, average in of_pair.items()
             if average is not None and not np.isnan(average.observed[list(pair)]).any()

@@ -21,7 +21,8 @@ from corefeval.stats.significance import TIE, TOLERANCE, document_rates
 
 Outcome = Literal["win", "loss", "tie"]
 
-# From how many documents on the search for a turning set takes more than one in a step.
+# The most steps that the search for a turning set takes: with more documents than this, each step
+# leaves out several.
 _STEPS = 1000
 _BLOCK_BYTES = 2**25
 _STEP = 1e-5  # of finite differences, relative to a count
@@ -167,7 +168,7 @@ def differences(
     rates = document_rates(stacked, name, rate)
     scores = stacked.rate(stacked.totals.__getitem__, rate)[0]
     difference = float(scores[0] - scores[1])
-    influence = difference - _without(stacked, stacked.totals, stacked.values, rate)
+    influence = difference - _differ_without(stacked, stacked.totals, stacked.values, rate)
     gaps = rates[0] - rates[1]
     columns = [values.tolist() for values in (rates[0], rates[1], gaps)]
     outcomes = map(_outcome, columns[2])
@@ -179,8 +180,8 @@ def differences(
         rate,
         (float(scores[0]), float(scores[1])),
         tuple(documents),
-        _turning_set(stacked, rate, difference, first.document_ids),
-        _slices(first, second, name, rate, difference),
+        _find_turning_set(stacked, rate, difference, first.document_ids),
+        _compare_slices(first, second, name, rate, difference),
     )
 
 
@@ -205,12 +206,12 @@ def _differ(stacked: Stack, pick: Pick, rate: str) -> Numbers:
     return np.asarray(scores[0] - scores[1])
 
 
-def _without(stacked: Stack, totals: Numbers, absent: Numbers, rate: str) -> Numbers:
-    """The difference of the corpus scores without some counts (counts × results × …)."""
+def _differ_without(stacked: Stack, totals: Numbers, absent: Numbers, rate: str) -> Numbers:
+    """The difference of the corpus scores without the counts in `absent` (counts × results × …)."""
     return _differ(stacked, lambda rows: totals[rows, :, None] - absent[rows], rate)
 
 
-def _turning_set(
+def _find_turning_set(
     stacked: Stack, rate: str, difference: float, ids: tuple[str, ...]
 ) -> tuple[str, ...] | None:
     """The ids of documents without which the difference turns round."""
@@ -222,10 +223,10 @@ def _turning_set(
     size = -(-stacked.n_documents // _STEPS)
     while left.size > 1:
         values = stacked.values[:, :, left]
-        gaps = _without(stacked, totals, values, rate) * direction
+        gaps = _differ_without(stacked, totals, values, rate) * direction
         order = np.argsort(gaps, kind="stable")[: min(size, left.size - 1)]
         absent = np.cumsum(values[:, :, order], axis=2)
-        turned = _without(stacked, totals, absent, rate) * direction < -TOLERANCE
+        turned = _differ_without(stacked, totals, absent, rate) * direction < -TOLERANCE
         if turned.any():
             absentees += left[order[: int(np.argmax(turned)) + 1]].tolist()
             return tuple(ids[place] for place in absentees)
@@ -235,7 +236,7 @@ def _turning_set(
     return None
 
 
-def _slices(
+def _compare_slices(
     first: Result, second: Result, metric: str, rate: str, difference: float
 ) -> tuple[SliceDifference, ...]:
     """The slices that both results have; `difference` is that of the corpus scores."""

@@ -27,8 +27,7 @@ from corefeval.results import CountTable, Result
 from corefeval.results.aggregation import Aggregation, average_rates
 from corefeval.results.rates import Numbers, Rates
 
-# How the mentions of one response were read says nothing about how they were scored, nor do
-# intervals; a version may differ where results were kept for years.
+# Choices in which results that are compared may differ: how plain spans were read, and intervals.
 _OWN_FIELDS = ("spans", "ci")
 
 
@@ -158,8 +157,8 @@ Pick = Callable[[slice], Numbers]
 _BLOCK_BYTES = 2**25
 # More trials in a block make its products no faster, and its rates fall out of the cache.
 _BLOCK_TRIALS = 512
-# Products of matrices that are not large lose more to threads waiting for each other than these
-# gain: they are done in parts, as large as is done in one thread.
+# Threads slow products down unless the matrices are large: other products are done in parts, each
+# so small that a single thread does it.
 _LARGE, _ONE_THREAD = 2**26, 2**19
 # Sums of numbers on a grid of 2**48 steps are exact in 53 bits, with room for 16 such sums.
 _GRID_BITS = 48
@@ -290,16 +289,16 @@ def swaps(n_documents: int, trials: int, seed: int, *, bytes_each: int = 0) -> I
     generator = np.random.default_rng(seed)
     # A trial takes whole words, so that the size of the blocks does not change what it gets.
     words = -(-n_documents // 64)
-    for size in _sizes(trials, 10 * n_documents + bytes_each):
+    for size in _block_sizes(trials, 10 * n_documents + bytes_each):
         bits = generator.integers(0, 2**64, size=(size, words), dtype=np.uint64)
         flags = np.unpackbits(bits.astype("<u8").view(np.uint8), axis=1, count=n_documents)
         yield flags.astype(np.float64)
 
 
 def every_swap(n_documents: int, *, bytes_each: int = 0) -> Iterator[Numbers]:
-    """Every way to swap documents, up to swapping all of them, which changes no distance."""
+    """Every way to swap documents; of a way and its opposite, which give the same distance, one."""
     done = 0
-    for size in _sizes(2 ** (n_documents - 1), 24 * n_documents + bytes_each):
+    for size in _block_sizes(2 ** (n_documents - 1), 24 * n_documents + bytes_each):
         numbers = np.arange(done, done + size)[:, None]
         yield ((numbers >> np.arange(n_documents)) & 1).astype(np.float64)
         done += size
@@ -310,7 +309,7 @@ def resamples(
 ) -> Iterator[Numbers]:
     """How often each document is drawn, with replacement: blocks of samples × documents."""
     generator = np.random.default_rng(seed)
-    for size in _sizes(samples, 32 * n_documents + bytes_each):
+    for size in _block_sizes(samples, 32 * n_documents + bytes_each):
         picks = generator.integers(0, n_documents, size=(size, n_documents))
         picks += np.arange(size)[:, None] * n_documents
         times = np.bincount(picks.ravel(), minlength=size * n_documents)
@@ -343,7 +342,8 @@ def bootstrap(
     }
 
 
-def _sizes(trials: int, bytes_each: int) -> Iterator[int]:
+def _block_sizes(trials: int, bytes_each: int) -> Iterator[int]:
+    """The sizes of the blocks that so many trials come in; the watcher is told of each block."""
     size = max(1, min(_BLOCK_TRIALS, _BLOCK_BYTES // bytes_each))
     watcher = _WATCHER.get()
     for done in range(0, trials, size):

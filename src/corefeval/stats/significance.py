@@ -153,7 +153,7 @@ def randomization_p(stacked: Stack, pairs: Pairs, rate: str, trials: int, seed: 
     (Noreen 1989; Moosavi & Strube 2016, section 6.)
     """
     blocks = swaps(stacked.n_documents, trials, seed, bytes_each=_swap_bytes(stacked))
-    distant, _ = _distant_swaps(stacked, pairs, rate, blocks)
+    distant, _ = _count_distant_swaps(stacked, pairs, rate, blocks)
     return np.asarray((distant + 1) / (trials + 1))
 
 
@@ -169,7 +169,7 @@ def exact_p(stacked: Stack, pairs: Pairs, rate: str) -> Numbers:
             "use randomization"
         )
     blocks = every_swap(documents, bytes_each=_swap_bytes(stacked))
-    distant, _ = _distant_swaps(stacked, pairs, rate, blocks)
+    distant, _ = _count_distant_swaps(stacked, pairs, rate, blocks)
     return np.asarray(distant / 2 ** (documents - 1))
 
 
@@ -178,11 +178,11 @@ def one_sided_p(
 ) -> tuple[Numbers, Numbers]:
     """P-values that the first of each pair is better, and that the second is: metrics × pairs.
 
-    The share of swaps by which the better one is at least as much better as observed. Each way to
-    swap counts together with its opposite, which turns the difference round: so this is half the
-    two-sided p for the system that is ahead, and ½ and half the share of swaps no further apart
-    than observed for the one that is not. Where there are no more ways than trials, all are gone
-    through, and nothing is random.
+    Each is the share of swaps in which the system is ahead by at least as much as observed. A swap
+    counts together with its opposite, which reverses the difference. So for the system that is
+    ahead it is half the two-sided p; for the other one it is ½ plus half the share of swaps whose
+    scores are no further apart than observed. If there are no more ways to swap than trials, all
+    are tried, and nothing is random.
     """
     documents = stacked.n_documents
     room = _swap_bytes(stacked)
@@ -190,9 +190,9 @@ def one_sided_p(
         observed, ways = 0, 2 ** (documents - 1)
         blocks = every_swap(documents, bytes_each=room)
     else:
-        observed, ways = 1, trials + 1  # what was observed is a way too
+        observed, ways = 1, trials + 1  # the observed assignment counts as one more
         blocks = swaps(documents, trials, seed, bytes_each=room)
-    distant, further = _distant_swaps(stacked, pairs, rate, blocks)
+    distant, further = _count_distant_swaps(stacked, pairs, rate, blocks)
     ahead, behind = (distant + observed) / ways / 2, 0.5 + (ways - further) / ways / 2
     gaps = observe_differences(stacked, pairs, rate)
     first = np.where(gaps > TOLERANCE, ahead, behind)
@@ -203,7 +203,7 @@ def one_sided_p(
 _TOGETHER = 24  # pairs whose counts stay in fast memory
 
 
-def _distant_swaps(
+def _count_distant_swaps(
     stacked: Stack, pairs: Pairs, rate: str, blocks: Iterator[Numbers]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """In how many trials each pair is at least as far apart as observed, and further: two arrays.
@@ -252,8 +252,8 @@ def bootstrap_p(gaps: Numbers, difference: Numbers, least: float) -> Numbers:
     """P-values of a paired bootstrap, from differences on samples (… × samples) and observed (…).
 
     With c of n samples in which the better system is not better, p = 2 (c + 1) / (n + 1), at most
-    1; and 1 where there is no difference to begin with. None is below `least`, the smallest that
-    swapping so few units could give: if all say the same, so do all samples.
+    1; and 1 where there is no difference to begin with. None is below `least`, the smallest p that
+    swapping so few units could give: if all units agree, all samples do, however few they are.
     """
     samples = gaps.shape[-1]
     direction = np.sign(difference)[..., None]

@@ -215,8 +215,8 @@ class Standing(Generic[Pair]):
     def ranks(self) -> dict[str, int]:
         """Ranks, best first, with ties where there is no significant difference.
 
-        Who has nothing on any corpus, as where all files are broken, is below all others: few
-        documents, on which nothing can be significant, should not put such a system first.
+        Over corpora, a system that scores 0 everywhere, say because all its files are broken, ranks
+        below all others, even if there are too few documents for anything to be significant.
         """
 
         def is_above(first: str, second: str) -> bool:

@@ -1,4 +1,4 @@
 """Suites: many corpora, many systems, and what they come to.
 
-This module imports nothing: who reads a suite need not wait for who draws one.
+This module imports nothing, so that reading a suite does not wait for what draws its tables.
 """

@@ -114,10 +114,9 @@ def _check_corpus(
                 name=corpus.name,
             )
             inspections = _inspect_side(corpus, corpus.key, None, is_key=True)
-            ruling, problem = _decide(
-                inspections, strict=False
-            )  # nobody who submits can change a key
-            key = None if ruling == "failed" else key  # such a key judges nobody
+            # Those who submit responses cannot change a key, so it is never judged strictly.
+            ruling, problem = _decide(inspections, strict=False)
+            key = None if ruling == "failed" else key  # no response is compared with a broken key
         except CorefEvalError as error:
             key, ruling, problem = None, "failed", one_line(error)
     yield Verdict(corpus.name, "", None, corpus.key, ruling, problem)

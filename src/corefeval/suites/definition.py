@@ -40,15 +40,6 @@ class SuiteCorpus:
     features: str | None = None
 
     @property
-    def reading(self) -> dict[str, Any]:
-        """The options of `score` by which its files are read."""
-        names = (
-            *("key_format", "response_format", "key_layer", "response_layer"),
-            *("encoding", "word_column", "features"),
-        )
-        return {name: getattr(self, name) for name in names}
-
-    @property
     def inputs(self) -> tuple[str, ...]:
         """The files besides responses that its scores depend on: key, features, tag set."""
         tagset = str(Protocol.of(self.protocol or None).tagset)
@@ -127,7 +118,7 @@ class Suite:
         if self.rate not in RATE_NAMES:
             yield "", 0, f"rate is one of {', '.join(RATE_NAMES)}, not {self.rate!r}"
         if all(map(_has_metrics_of_its_own, self.corpora)):
-            return  # which nobody else knows
+            return  # the metrics are other programs': they are checked when these are run
         for name, text in (("metrics", self.metrics), ("headline", self.headline)):
             try:
                 parse_metrics(text)
@@ -316,7 +307,7 @@ def _parse_suite(content: Mapping[str, Any]) -> tuple[Suite, list[Mistake]]:
             members.append(kind(**values))
         tables[table] = tuple(members)
     for name in ("metrics", "headline"):
-        if ":" in str(suite_values.get(name, "")):  # which would be imported
+        if ":" in str(suite_values.get(name, "")):  # the place of code, which would be imported
             text = f"{name}: {suite_values.pop(name)!r:.60} names code, which no file may run: "
             text += "offer it by entry point, or make the suite in Python"
             mistakes.append(("", 0, text))
@@ -332,7 +323,7 @@ def _headline(stated: str | None, metrics: str) -> str:
     try:
         names = [str(request.metric) for request in parse_metrics(metrics)]
         return spell(stated) if stated else "conll" if "conll" in names else names[0]
-    except UsageError:  # which is told elsewhere
+    except UsageError:  # `Suite.mistakes` has it
         return stated or metrics.split(",")[0].strip()
 
 

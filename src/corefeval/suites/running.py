@@ -23,7 +23,7 @@ from corefeval.diagnostics import (
     UsageError,
     memory_for,
 )
-from corefeval.evaluation import score
+from corefeval.evaluation import read_key, score_request, score_whole
 from corefeval.files import (
     PathLike,
     file_size,
@@ -34,9 +34,9 @@ from corefeval.metrics import parse_metrics, spell
 from corefeval.pieces import Cutting, LostWorkersError, NamedFile, Progress
 from corefeval.pieces.execution import Store, map_pieces
 from corefeval.protocol import Protocol
+from corefeval.request import Request
 from corefeval.results import Result
 from corefeval.results.saved import result_of_record, result_record
-from corefeval.scorer import Scorer
 from corefeval.stats import CorporaComparison
 from corefeval.suites.definition import Suite, SuiteCorpus
 from corefeval.suites.outcome import NO_PART, Cell, Place, SuiteResult
@@ -44,8 +44,8 @@ from corefeval.suites.statistics import compare_suite
 
 T = TypeVar("T")
 
-_AT_ONCE = 50  # cells that are put into the cache together,
-_AT_LEAST = 10.0  # or those of so many seconds
+# Cells are written to the cache when so many of them wait, or after so many seconds.
+_MOST_WAITING, _MOST_SECONDS = 50, 10.0
 
 
 def run_suite(
@@ -74,15 +74,15 @@ def run_suite(
     suite.check()
     cutting = Cutting(piece_size, executor)
     kept = None if cache is None else Cache(cache)
-    request = Request(suite.metrics, tuple(split_list(suite.by)), uuid.uuid4().hex)
-    cells, jobs, cached = _plan(suite, request, kept)
+    run = Run(suite.metrics, tuple(split_list(suite.by)), uuid.uuid4().hex)
+    cells, jobs, cached = _plan(suite, run, kept)
     try:
-        _score_jobs(jobs, request, cutting, cells, kept, progress)
+        _score_jobs(jobs, run, cutting, cells, kept, progress)
     finally:
-        _scorer.cache_clear()
+        _read_key.cache_clear()
         if kept is not None:
             kept.flush()
-    _find_broken_keys(jobs, request, cells)
+    _find_broken_keys(jobs, run, cells)
     outcome = SuiteResult.of(suite, cells)
     if trials is not None:
         outcome = _with_comparison(outcome, {"trials": trials, **tests}, kept, [*cached, *jobs])
@@ -96,7 +96,7 @@ def run_suite(
 
 def _score_jobs(
     jobs: Sequence[Job],
-    request: Request,
+    run: Run,
     cutting: Cutting,
     cells: dict[Place, Cell],
     kept: Cache | None,
@@ -116,11 +116,11 @@ def _score_jobs(
         _record_cell(uncut[number], cell, cells, kept)
 
     for job in large:
-        _record_cell(job, _score_safely(job, request, cutting), cells, kept)
+        _record_cell(job, _score_safely(job, run, cutting), cells, kept)
         done, passed = done + 1, passed + job.size
         report(0, 0, 0)
     work = Cutting(executor=cutting.executor, progress=report)
-    map_pieces(partial(score_cell, request=request), [*uncut], work, keep=put)
+    map_pieces(partial(score_cell, run=run), [*uncut], work, keep=put)
 
 
 def _with_comparison(
@@ -156,12 +156,12 @@ def _compare(
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """The options that all cells share; `run` is an id by which workers keep scorers for a run."""
+class Run:
+    """The options that all cells share; `name` is what workers know the keys of a run by."""
 
     metrics: str
     by: tuple[str, ...]
-    run: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ class Job:
 
 
 def _plan(
-    suite: Suite, request: Request, kept: Cache | None
+    suite: Suite, run: Run, kept: Cache | None
 ) -> tuple[dict[Place, Cell], list[Job], list[Job]]:
     """A cell for each place, jobs for those to be scored, and jobs of those from the cache."""
     cells: dict[Place, Cell] = {}
@@ -204,7 +204,7 @@ def _plan(
                     continue
                 job = Job(place, corpus, path, label, key_size + size)
                 if kept is not None:
-                    job = _with_digest(job, request, key + response)
+                    job = _with_digest(job, run, key + response)
                     result = kept.look_up(job.name, job.digest, make_result)
                     if result is not None:
                         cells[place] = Cell(result)
@@ -240,13 +240,13 @@ def find_path_problem(path: str) -> str:
     return "" if is_there else "there is no such file"
 
 
-def _with_digest(job: Job, request: Request, inputs: list[str]) -> Job:
+def _with_digest(job: Job, run: Run, inputs: list[str]) -> Job:
     """The job with the name of its cell, by paths and options, and the digest of its inputs."""
-    corpus = replace(job.corpus, weight=1.0, group="")  # which change no score
-    options = [job.label, job.path, repr(corpus), request.metrics, *request.by]
+    corpus = replace(job.corpus, weight=1.0, group="")  # weight and group change no score
+    options = [job.label, job.path, repr(corpus), run.metrics, *run.by]
     protocol = str(Protocol.of(corpus.protocol or None))
     name = hashlib.sha256(json.dumps(options).encode()).hexdigest()[:32]
-    facts = [__version__, protocol, *inputs, *_find_code(request.metrics)]
+    facts = [__version__, protocol, *inputs, *_find_code(run.metrics)]
     digest = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
     return replace(job, name=name, digest=digest)
 
@@ -265,16 +265,16 @@ def _record_cell(job: Job, cell: Cell, cells: dict[Place, Cell], kept: Cache | N
         kept.keep(job.name, job.digest, result_record(cell.result))
 
 
-def score_cell(job: Job, request: Request) -> Cell:
+def score_cell(job: Job, run: Run) -> Cell:
     """The cell of a job, scored in this process or in a worker."""
-    return _score_safely(job, request, None)
+    return _score_safely(job, run, None)
 
 
-def _score_safely(job: Job, request: Request, cutting: Cutting | None) -> Cell:
+def _score_safely(job: Job, run: Run, cutting: Cutting | None) -> Cell:
     try:
         with memory_for(job.path):
-            return Cell(_score(job, request, cutting))
-    except LostWorkersError:  # nothing is known of the response
+            return Cell(_score(job, run, cutting))
+    except LostWorkersError:  # this is not the fault of the response
         raise
     except _BrokenKeyError as error:
         return Cell(None, str(error), "key")
@@ -282,7 +282,7 @@ def _score_safely(job: Job, request: Request, cutting: Cutting | None) -> Cell:
         return Cell(None, one_line(error), "response")
 
 
-def _find_broken_keys(jobs: Sequence[Job], request: Request, cells: dict[Place, Cell]) -> None:
+def _find_broken_keys(jobs: Sequence[Job], run: Run, cells: dict[Place, Cell]) -> None:
     """Blame the key of a corpus without results, if the key cannot be scored against itself either.
 
     Some problems show only when both sides are read, such as choices that do not suit the key.
@@ -292,7 +292,7 @@ def _find_broken_keys(jobs: Sequence[Job], request: Request, cells: dict[Place, 
         if any(cells[place].result or cells[place].fault == "key" for place in places):
             continue
         itself = replace(corpus, response_format=corpus.key_format)
-        cell = score_cell(Job(places[0], itself, corpus.key, corpus.name), request)
+        cell = score_cell(Job(places[0], itself, corpus.key, corpus.name), run)
         if cell.result is None:
             cells.update(dict.fromkeys(places, replace(cell, fault="key")))
 
@@ -301,26 +301,26 @@ class _BrokenKeyError(CorefEvalError):
     """The key or the suite is wrong, so that no response can be scored."""
 
 
-def _score(job: Job, request: Request, cutting: Cutting | None) -> Result:
+def _score(job: Job, run: Run, cutting: Cutting | None) -> Result:
     """The result, with slices by those features that both sides have."""
-    by = request.by
+    by = run.by
     notices: list[Notice] = []
     if by and Protocol.of(job.corpus.protocol or None).emulates:
         notices.append(_skipped_slices(job, by, "another program's numbers have none"))
         by = ()
     try:
-        result = _score_by(job, request, by, cutting)
-    except (UndefinedMetricError, UsageError):  # which is also what an unknown feature is
+        result = _score_by(job, run, by, cutting)
+    except (UndefinedMetricError, UsageError):  # perhaps because of a feature
         if not by:
             raise
-        mentions_request = replace(request, metrics="mentions")
+        mentions_run = replace(run, metrics="mentions")
         for feature in by:
             try:
-                _score_by(job, mentions_request, (feature,), cutting)
+                _score_by(job, mentions_run, (feature,), cutting)
             except (UndefinedMetricError, UsageError) as error:
                 by = tuple(name for name in by if name != feature)
                 notices.append(_skipped_slices(job, (feature,), one_line(error)))
-        result = _score_by(job, request, by, cutting)
+        result = _score_by(job, run, by, cutting)
     if not notices:
         return result
     return replace(result, notices=(*result.notices, *notices))
@@ -330,24 +330,16 @@ def _skipped_slices(job: Job, by: tuple[str, ...], why: str) -> Notice:
     return Notice("skipped-slices", f"{job.corpus.name}: no slices by {', '.join(by)}: {why}")
 
 
-def _score_by(job: Job, request: Request, by: tuple[str, ...], cutting: Cutting | None) -> Result:
-    response = NamedFile(job.path, job.label)
+def _score_by(job: Job, run: Run, by: tuple[str, ...], cutting: Cutting | None) -> Result:
+    corpus, response = job.corpus, NamedFile(job.path, job.label)
     if cutting is None:
-        return _scorer(job.corpus, request.metrics, by, request.run)(response)
-    corpus = job.corpus
+        key, request = _read_key(corpus, run.metrics, by, run.name)
+        return score_whole(key, response, request)
     try:
-        return score(
-            NamedFile(corpus.key, corpus.name),
-            response,
-            metrics=request.metrics,
-            by=by,
-            protocol=corpus.protocol or None,
-            piece_size=cutting.size,
-            executor=cutting.executor,
-            **corpus.reading,
-        )
+        request = replace(_make_request(corpus, run.metrics, by), cutting=cutting)
+        return score_request(NamedFile(corpus.key, corpus.name), response, request)
     except UsageError:  # such as answers, which have no pieces
-        return _score_by(job, request, by, None)
+        return _score_by(job, run, by, None)
     except InputError as error:
         if error.file not in files_of(corpus.key)[0]:
             raise
@@ -355,15 +347,27 @@ def _score_by(job: Job, request: Request, by: tuple[str, ...], cutting: Cutting 
 
 
 @lru_cache(maxsize=2)
-def _scorer(corpus: SuiteCorpus, metrics: str, by: tuple[str, ...], run: str) -> Scorer:
-    """The scorer of a corpus; cells of one corpus follow each other, in each process."""
-    key = NamedFile(corpus.key, corpus.name)
+def _read_key(
+    corpus: SuiteCorpus, metrics: str, by: tuple[str, ...], run: str
+) -> tuple[object, Request]:
+    """The key of a corpus, read once in each process: cells of one corpus follow each other."""
     try:
-        return Scorer(
-            key, metrics=metrics, by=by, protocol=corpus.protocol or None, **corpus.reading
-        )
+        request = _make_request(corpus, metrics, by)
+        return read_key(NamedFile(corpus.key, corpus.name), request), request
     except (CorefEvalError, OSError) as error:
         raise _BrokenKeyError(one_line(error)) from None
+
+
+def _make_request(corpus: SuiteCorpus, metrics: str, by: tuple[str, ...]) -> Request:
+    """How responses to a corpus are scored."""
+    names = (
+        *("key_format", "response_format", "key_layer", "response_layer"),
+        *("encoding", "word_column"),
+    )
+    reading = {name: getattr(corpus, name) for name in names}
+    return Request.of(
+        corpus.protocol or None, reading, metrics=metrics, by=by, features=corpus.features
+    )
 
 
 def one_line(error: Exception) -> str:
@@ -400,7 +404,8 @@ class Cache(Store):
         """Keep plain data; it is written with the next flush, which comes every few seconds."""
         file = f"{name}.cell"
         self._waiting[file] = self.pack(file, {"digest": digest, "content": content})
-        if len(self._waiting) >= _AT_ONCE or time.monotonic() - self._written > _AT_LEAST:
+        waited = time.monotonic() - self._written
+        if len(self._waiting) >= _MOST_WAITING or waited > _MOST_SECONDS:
             self.flush()
 
     def flush(self) -> None:

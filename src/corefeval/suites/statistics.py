@@ -84,8 +84,8 @@ class SuiteTable(Tabular):
                 row |= {"metric": self.metric, "seeds": len(systems[at].seeds)}
                 row |= dict.fromkeys(self.lacking)
                 for rate in self.rates:
-                    row[rate] = _number(line.means[rate][at])
-                    row[f"{rate}_deviation"] = _number(line.deviations[rate][at])
+                    row[rate] = _none_if_nan(line.means[rate][at])
+                    row[f"{rate}_deviation"] = _none_if_nan(line.deviations[rate][at])
                 row["better_than"] = list(line.better_than.get(name, ()))
                 row["results"] = self.n_results(line, name)
                 rows.append(row)
@@ -102,7 +102,7 @@ class SuiteTable(Tabular):
         return sum(self.outcome.n_results(system, corpus) for corpus in corpora)
 
 
-def _number(value: float) -> float | None:
+def _none_if_nan(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
@@ -242,9 +242,9 @@ def _micro_average(
 ) -> tuple[dict[str, Averaged], str, dict[str, tuple[int, int]]]:
     """Rates of the counts of all corpora together, or why there are none.
 
-    A response without a result counts like an empty one, where the suite says 0 and this can be
-    known. Else a run that lacks a corpus has none; for systems with such runs, how many have them,
-    and of how many.
+    A response without a result counts like an empty one, if the suite says 0 and the counts of an
+    empty one can be derived. Otherwise a run that lacks a corpus has no micro-average: for each
+    system with such runs, the last value has how many runs have one, and how many there are.
     """
     fewer: dict[str, tuple[int, int]] = {}
     corpora = outcome.sound_corpora
@@ -275,7 +275,7 @@ def _micro_average(
     return {rate: macro(table, np.ones(1)) for rate, table in tables.items()}, "", fewer
 
 
-# Of these, what counts for the key follows from the key alone, and an empty response has no more.
+# Metrics of which an empty response has the counts of the key, and 0 for all other counts.
 _PLAIN = ("mentions", "muc", "b3", "ceafm", "ceafe", "blanc", "lea", "links")
 _OF_KEY = ("recall_denominator", "coreference_key", "non_coreference_key")
 

@@ -62,12 +62,10 @@ class SuiteDrawing(SoloDrawing):
             caption=outcome.title,
         )
 
-    def draw(self, format: str, color: bool) -> str:
-        """The text in a format; `codabench` is a format of suites alone."""
-        if format == "codabench":
-            scores = [self._scores(outcome) for outcome in self.results]
-            return json_text({name: value for part in scores for name, value in part.items()})
-        return super().draw(format, color)
+    def draw_form(self, format: str) -> str:
+        """The scores as Codabench reads them."""
+        scores = [self._scores(outcome) for outcome in self.results]
+        return json_text({name: value for part in scores for name, value in part.items()})
 
     def _scores(self, outcome: SuiteResult) -> dict[str, float]:
         """A number in per cent for each line and system; 0 for none, as Codabench has no gaps.

@@ -404,7 +404,7 @@ class ErrorAnalysis(Tabular):
             return before
         alignment = fix(self.classification, kinds)
         tables = {
-            str(metric): self.result.tables[str(metric)]  # which no fix changes
+            str(metric): self.result.tables[str(metric)]  # no fix changes these counts
             if metric.declaration.beyond
             else count_table(metric, alignment)
             for metric in self.scored

@@ -57,22 +57,22 @@ def _fix_kind(errors: Classification, partition: Partition, kind: ErrorKind) -> 
     owner = partition.owner
     if kind in ("extra mention", "extra entity"):
         return replace(partition, owner=np.where(errors.of_kind(kind), -1, owner))
-    new = int(owner.max(initial=-1)) + 1  # entities of this number and above are new ones
-    parts = find_parts(errors.items, owner, new, errors.alignment.key.sizes.size)
+    first_new = int(owner.max(initial=-1)) + 1  # entities of this number and above are new ones
+    parts = find_parts(errors.items, owner, first_new, errors.alignment.key.sizes.size)
     if kind == "conflated":
-        owner = _split(owner, parts, new)
+        owner = _split(owner, parts, first_new)
     elif kind == "divided":
         owner = _merge(owner, parts)
     else:
-        owner = _introduce(owner, errors.items.meaning, errors.of_kind(kind), parts, new)
+        owner = _introduce(owner, errors.items.meaning, errors.of_kind(kind), parts, first_new)
     return replace(partition, owner=owner)
 
 
-def _split(owner: IntArray, parts: Parts, new: int) -> IntArray:
+def _split(owner: IntArray, parts: Parts, first_new: int) -> IntArray:
     """Each part but an entity's largest gets an entity of its own; extra mentions stay."""
     main = looked_up(parts.main_of_response, owner)
     leaves = (parts.of_item >= 0) & (parts.of_item != main)
-    return np.where(leaves, new + parts.of_item, owner)
+    return np.where(leaves, first_new + parts.of_item, owner)
 
 
 def _merge(owner: IntArray, parts: Parts) -> IntArray:
@@ -83,11 +83,11 @@ def _merge(owner: IntArray, parts: Parts) -> IntArray:
 
 
 def _introduce(
-    owner: IntArray, meaning: IntArray, which: BoolArray, parts: Parts, new: int
+    owner: IntArray, meaning: IntArray, is_missing: BoolArray, parts: Parts, first_new: int
 ) -> IntArray:
     """Missing mentions join the largest part of their entity, or make a new entity together."""
     home = looked_up(parts.response, looked_up(parts.main_of_key, meaning))
-    return np.where(which, np.where(home >= 0, home, new + meaning), owner)
+    return np.where(is_missing, np.where(home >= 0, home, first_new + meaning), owner)
 
 
 def _align(errors: Classification, partition: Partition) -> Alignment:
@@ -102,14 +102,16 @@ def _align(errors: Classification, partition: Partition) -> Alignment:
     if not partition.spans_are_right:
         key_row = np.where(items.wrong[rows], -1, key_row)
     matched = np.flatnonzero(key_row >= 0)
-    response = _side(errors, rows, entity_document, entity, key_row)
-    response = replace(response, corpus=_corpus(errors, rows, response, partition.spans_are_right))
+    response = _make_side(errors, rows, entity_document, entity, key_row)
+    response = replace(
+        response, corpus=_make_corpus(errors, rows, response, partition.spans_are_right)
+    )
     return Alignment(
         errors.alignment.n_documents, errors.alignment.key, response, key_row[matched], matched
     )
 
 
-def _side(
+def _make_side(
     errors: Classification,
     rows: IntArray,
     entity_document: IntArray,
@@ -126,13 +128,13 @@ def _side(
     return Side(entity_document, entity, feature)
 
 
-def _corpus(
+def _make_corpus(
     errors: Classification, rows: IntArray, side: Side, spans_are_right: bool
 ) -> Corpus | None:
     """The mentions of a partition with their tokens: the key's where spans are right by now."""
     key, response, items = errors.key, errors.response, errors.items
     if key.mention_start is None or response.mention_start is None:
-        return key  # of labels, which have no tokens
+        return key  # labels have no tokens, so any corpus of labels will do
     n_key = key.n_mentions
     current_row = np.where(rows < items.n_response, n_key + rows, items.key_row[rows])
     key_row = items.key_row[rows]

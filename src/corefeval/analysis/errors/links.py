@@ -99,7 +99,7 @@ def count_links(alignment: Alignment, feature: str = "kind") -> LinkCounts:
         kinds = alignment.key.feature(feature), alignment.response.feature(feature)
     except UndefinedMetricError as error:
         notices.append(Notice("unknown-kinds", f"links are not broken down by {feature}: {error}"))
-        kinds = _alike(alignment.key), _alike(alignment.response)
+        kinds = _make_all_alike(alignment.key), _make_all_alike(alignment.response)
     all_kinds = Categories.concatenate(*kinds)
     names = all_kinds.names
     key, response = np.split(all_kinds.codes, [len(kinds[0])])
@@ -111,7 +111,7 @@ def count_links(alignment: Alignment, feature: str = "kind") -> LinkCounts:
     return LinkCounts(feature, names, values, antecedents, (*notices, *skipped))
 
 
-def _alike(side: Side) -> Categories:
+def _make_all_alike(side: Side) -> Categories:
     return Categories(np.zeros(side.mention_entity.size, dtype=np.int64), (_ANYTHING,))
 
 
@@ -184,7 +184,7 @@ def list_relations(errors: Classification, kind: str) -> Iterator[ErrorInstance]
     if alignment.aside is None:
         return
     full_alignment, lookup = alignment.beyond, Lookup(errors)
-    find = _sets if kind.endswith("set") else _bridging
+    find = _find_set_errors if kind.endswith("set") else _find_bridging_errors
     corpora = full_alignment.key.corpus, full_alignment.response.corpus
     for side, row, key_rows, response_rows in sorted(find(lookup, kind.split()[0])):
         texts = [
@@ -201,7 +201,7 @@ def list_relations(errors: Classification, kind: str) -> Iterator[ErrorInstance]
 _RelationError = tuple[int, int, list[int], list[int]]
 
 
-def _sets(lookup: Lookup, outcome: str) -> Iterator[_RelationError]:
+def _find_set_errors(lookup: Lookup, outcome: str) -> Iterator[_RelationError]:
     from corefeval.metrics.anaphora import align_sets
 
     alignment = lookup.errors.alignment
@@ -210,20 +210,20 @@ def _sets(lookup: Lookup, outcome: str) -> Iterator[_RelationError]:
     if outcome == "wrong":
         for key, response, f1 in zip(aligned.key, aligned.response, aligned.f1, strict=True):
             if f1 < 1:
-                key_elements = _elements(lookup, "key", int(key))
-                response_elements = _elements(lookup, "response", int(response))
+                key_elements = _name_elements(lookup, "key", int(key))
+                response_elements = _name_elements(lookup, "response", int(response))
                 yield 0, int(full_alignment.key.sets.first[key]), key_elements, response_elements
         return
     at = int(outcome == "spurious")
     aligned_numbers = (aligned.key, aligned.response)[at]
     sets = sides[at].sets
     for number in np.setdiff1d(np.arange(len(sets)), aligned_numbers).tolist():
-        elements = _elements(lookup, "response" if at else "key", number)
+        elements = _name_elements(lookup, "response" if at else "key", number)
         key_elements, response_elements = ([], elements) if at else (elements, [])
         yield at, int(sets.first[number]), key_elements, response_elements
 
 
-def _elements(lookup: Lookup, side: SideName, number: int) -> list[int]:
+def _name_elements(lookup: Lookup, side: SideName, number: int) -> list[int]:
     """The mentions that name the elements of a set, in the order of their first mentions."""
     full_alignment = lookup.errors.alignment.beyond
     full = full_alignment.key if side == "key" else full_alignment.response
@@ -233,7 +233,7 @@ def _elements(lookup: Lookup, side: SideName, number: int) -> list[int]:
     return [lookup.name(side, rows, full.corpus) for rows in entities]
 
 
-def _bridging(lookup: Lookup, outcome: str) -> Iterator[_RelationError]:
+def _find_bridging_errors(lookup: Lookup, outcome: str) -> Iterator[_RelationError]:
     from corefeval.metrics.anaphora import right_pairs
     from corefeval.model.relations import bridging_pairs
 

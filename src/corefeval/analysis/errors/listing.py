@@ -48,10 +48,10 @@ class ErrorInstance(Record):
     """One error: its kind, its document and the mentions that are wrong.
 
     `key_entity` and `response_entity` are the entities' names in the files, or for sets and
-    bridging the antecedents of either side. `instead` is the right
-    span of a wrong one; for parts of conflated and divided entities it is the mention that names
-    the part that they are wrongly with, or apart from. `name` is the place in `mentions` of the
-    one that names them all.
+    bridging the antecedents of either side. For a wrong span `instead` is the right one. For a part
+    of a conflated or divided entity it is a mention that names the largest part, which this part
+    should be apart from, or together with. `name` is the place in `mentions` of the mention that
+    names them all.
     """
 
     kind: str
@@ -258,12 +258,14 @@ def rank_mentions(
     response_row[joint_row] = np.arange(joint_row.size)
     lookup = Lookup(errors)
     return [
-        _mention(lookup, place, int(response_row[place]), float(cost[place]), recall, precision)
+        _make_mention_cost(
+            lookup, place, int(response_row[place]), float(cost[place]), recall, precision
+        )
         for place in _find_dearest(cost, number).tolist()
     ]
 
 
-def _mention(
+def _make_mention_cost(
     lookup: Lookup,
     place: int,
     response_row: int,
@@ -308,11 +310,11 @@ def rank_entities(
         loss = {metric: float(shares[place]) for metric, shares in losses.items()}
         side: SideName = "key" if place < n_key else "response"
         index = place if place < n_key else place - n_key
-        costs.append(_entity(lookup, side, index, float(cost[place]), loss))
+        costs.append(_make_entity_cost(lookup, side, index, float(cost[place]), loss))
     return costs
 
 
-def _entity(
+def _make_entity_cost(
     lookup: Lookup, side: SideName, index: int, cost: float, loss: Mapping[str, float]
 ) -> EntityCost:
     errors = lookup.errors

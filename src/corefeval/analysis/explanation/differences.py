@@ -91,10 +91,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """Two choices that do the same work (`redundant`) in a metric, or of which one needs the other.
+    """Two choices that do the same work in a metric (`redundant`), or of which one needs the other.
 
-    Of a kind `needs`, the first does nothing but with the second; of a kind `need each other`,
-    neither does. `alone` is what each is worth alone, `together` what both are.
+    Where the kind is `needs`, the first does nothing without the second; where it is `need each
+    other`, neither does anything alone. `alone` is what each is worth alone, `together` what both
+    are worth.
     """
 
     kind: str
@@ -205,13 +206,13 @@ def explain_difference(
         raise outcomes[0].error
     # A protocol that refuses the data takes the choices that it needs from the other one.
     needs = (
-        _needs(switch.names, switch.score),
-        _needs(switch.names, lambda back: switch.score(every - back)),
+        _find_needs(switch.names, switch.score),
+        _find_needs(switch.names, lambda back: switch.score(every - back)),
     )
     lower, upper = needs[0] or none, every - (needs[1] or none)
     worth = _Worth(switch, lower, lower if None in needs else upper)
     ends = [
-        End(name, protocol, outcome.scores, _print(outcome, protocol))
+        End(name, protocol, outcome.scores, _round_scores(outcome, protocol))
         for name, protocol, outcome in zip(names, protocols, outcomes, strict=True)
     ]
     return Explanation(
@@ -221,7 +222,7 @@ def explain_difference(
         titles=dict(scorings.titles),
         start=ends[0],
         goal=ends[1],
-        steps=(*worth.steps(), *_rounding(ends[0], ends[1], scorings.metrics)),
+        steps=(*worth.steps(), *_rounding_step(ends[0], ends[1], scorings.metrics)),
         sharing=worth.sharing,
         quiet=worth.quiet,
         relations=tuple(worth.relations()),
@@ -262,8 +263,9 @@ class _Switch:
 class _Worth:
     """What the choices between a lower and an upper set are worth.
 
-    Scores are arrays of F1 by metric, NaN where there is no number. `alone` has the step of each
-    choice that is switched first, `active` the choices that have an effect.
+    Scores are arrays of F1 by metric, NaN where there is no number. `_alone` has the step of each
+    choice when it is switched first, `_last` when it is switched last, and `_in_turn` in the order
+    of the pipeline. `_active` are the choices that have an effect.
     """
 
     def __init__(self, switch: _Switch, lower: Names, upper: Names) -> None:
@@ -276,7 +278,7 @@ class _Worth:
         self._last = {name: goal - self._scores({*self._names} - {name}) for name in self._names}
         self._in_turn = self._take_turns()
         self._active = [name for name in self._names if not self._is_quiet(name)]
-        self._call_back(goal)
+        self._activate_quiet(goal)
         self._shapley = self._share(~np.isnan(goal - start))
 
     def _scores(self, names: Iterable[str]) -> FloatArray:
@@ -299,19 +301,19 @@ class _Worth:
         steps = np.abs([self._alone[name], self._last[name], self._in_turn[name]])
         return not np.isnan(steps).all() and bool(np.nanmax(steps) < _NOTHING)
 
-    def _call_back(self, goal: FloatArray) -> None:
+    def _activate_quiet(self, goal: FloatArray) -> None:
         """Make quiet choices active, where they have an effect together: in pairs, or all."""
         while quiet := [name for name in self._names if name not in self._active]:
             before = self._scores(self._active)
             if _are_equal(before, goal):
                 return
-            called = {
+            with_effect = {
                 name
                 for pair in combinations(quiet, 2)
                 if not _are_equal(self._scores((*self._active, *pair)), before)
                 for name in pair
             }
-            chosen = {*self._active, *(called or quiet)}
+            chosen = {*self._active, *(with_effect or quiet)}
             self._active = [name for name in self._names if name in chosen]
 
     def _share(self, is_comparable: BoolArray) -> dict[str, FloatArray] | None:
@@ -382,7 +384,7 @@ class _Worth:
             together = self._scores(chosen) - start
             steps = zip(self._alone[first], self._alone[second], together, strict=True)
             for metric, points in zip(self._metrics, steps, strict=True):
-                kind = "" if np.isnan(points).any() else _relation(*points, idle)
+                kind = "" if np.isnan(points).any() else _name_relation(*points, idle)
                 if kind:
                     alone = float(points[0]), float(points[1])
                     yield Relation(kind, (first, second), metric, alone, float(points[2]))
@@ -391,7 +393,7 @@ class _Worth:
         return bool((np.abs(self._alone[name]) < SHOWN).all())
 
 
-def _relation(first_points: float, second_points: float, together: float, idle: int) -> str:
+def _name_relation(first_points: float, second_points: float, together: float, idle: int) -> str:
     """The kind of relation of two choices, or ""; the first `idle` of them do nothing alone."""
     interaction = together - first_points - second_points
     if idle:
@@ -407,7 +409,7 @@ def _are_equal(first: FloatArray, second: FloatArray, tolerance: float = _NOTHIN
     return bool((np.abs(first - second) < tolerance).all())
 
 
-def _needs(names: Sequence[str], score: Callable[[Names], Outcome]) -> Names | None:
+def _find_needs(names: Sequence[str], score: Callable[[Names], Outcome]) -> Names | None:
     """The fewest choices that have to be switched for a number; None where nothing helps."""
     if not score(frozenset()).error:
         return frozenset()
@@ -427,14 +429,14 @@ def _needs(names: Sequence[str], score: Callable[[Names], Outcome]) -> Names | N
     return chosen
 
 
-def _print(outcome: Outcome, protocol: Protocol) -> Points:
+def _round_scores(outcome: Outcome, protocol: Protocol) -> Points:
     return {
         metric: None if score is None else round_as(score, protocol.rounding)
         for metric, score in outcome.scores.items()
     }
 
 
-def _rounding(start: End, goal: End, metrics: Sequence[str]) -> Iterator[Step]:
+def _rounding_step(start: End, goal: End, metrics: Sequence[str]) -> Iterator[Step]:
     """The last step: the number that is printed, less the exact one."""
     if goal.protocol.rounding != "none" and goal.scores:
         points = subtract(goal.printed, goal.scores, metrics)

@@ -22,7 +22,7 @@ Points = Mapping[str, float | None]  # by metric; None where there is no number
 CONLL = "muc, b3, ceafe, conll"
 SHOWN = 0.00005  # half a hundredth of a point: less is not seen with two decimals
 
-# What makes other rates of the same counts.
+# Choices that change rates and not counts.
 _RATES = ("aggregate", "undefined", "average", "rounding")
 
 

@@ -223,7 +223,7 @@ def measure_choices(scored: Sequence[Scorings], protocol: Protocol) -> Sensitivi
         titles=dict(scored[0].titles),
         scores=tuple(defaults),
         effects=tuple(effects),
-        turns=tuple(_turns(names, defaults, effects, metrics)),
+        turns=tuple(_find_turns(names, defaults, effects, metrics)),
         notices=merge_notices(dict.fromkeys(n for outcome in outcomes for n in outcome.notices)),
     )
 
@@ -248,7 +248,7 @@ def _measure(
     return Effect(name, value, tuple(points), tuple(refusals))
 
 
-def _turns(
+def _find_turns(
     names: Sequence[str],
     defaults: Sequence[Points],
     effects: Sequence[Effect],
@@ -375,7 +375,7 @@ def search_number(scorings: Scorings, base: Protocol, number: object) -> Search:
     first = scorings.score(base.but(rounding="none"))
     base_score = first.scores.get(metric)
     candidates = []
-    for name, protocol in _protocols(base, metric, scorings.reads_files):
+    for name, protocol in _list_candidates(base, metric, scorings.reads_files):
         outcome = scorings.score(protocol.but(rounding="none"))
         if name in _OFFICIAL and any(map(_has_unseen, (scorings.key, scorings.response))):
             outcome = Outcome({}, UsageError(_UNSEEN))
@@ -383,7 +383,9 @@ def search_number(scorings: Scorings, base: Protocol, number: object) -> Search:
         # A single choice that changes nothing says nothing.
         changes = score is None or base_score is None or abs(score - base_score) >= SHOWN
         if name in NAMED or name == _GIVEN or changes:
-            candidates.append(Candidate(name, score, _hit(score, text), str(outcome.error or "")))
+            candidates.append(
+                Candidate(name, score, _name_hit(score, text), str(outcome.error or ""))
+            )
     goal = float(text) / 100
     candidates.sort(
         key=lambda candidate: (
@@ -411,7 +413,7 @@ def _has_unseen(corpus: Corpus) -> bool:
     )
 
 
-def _protocols(base: Protocol, metric: str, in_files: bool) -> Iterator[tuple[str, Protocol]]:
+def _list_candidates(base: Protocol, metric: str, in_files: bool) -> Iterator[tuple[str, Protocol]]:
     """What may have given a number: named protocols that have the metric, and single choices."""
     if base != Protocol():
         yield _GIVEN, base
@@ -430,7 +432,7 @@ def _protocols(base: Protocol, metric: str, in_files: bool) -> Iterator[tuple[st
             yield f"{name.replace('_', '-')} {value}", Protocol.of_fields({name: value}, base)
 
 
-def _hit(score: float | None, text: str) -> str:
+def _name_hit(score: float | None, text: str) -> str:
     if score is None:
         return ""
     decimals = len(text.partition(".")[2])

@@ -63,10 +63,10 @@ def read_conll(
     raises InputError, unless there is a list of repairs: then it is mended, and the repair put
     into the list.
     """
-    if repairs is None:
-        _check_controls(source)
-    else:
+    if repairs is not None:
         source = decodable(source, repairs)
+    elif (place := first_control(source.data)) >= 0:
+        raise _control_error(source, place)
     data, lines = split_lines(source.data)
     source = replace(source, data=data)
     comments = np.flatnonzero(lines.kind == COMMENT).tolist()
@@ -93,15 +93,12 @@ def read_conll(
     )
 
 
-def _check_controls(source: Source) -> None:
-    """Raise InputError for the first control character."""
-    place = first_control(source.data)
-    if place < 0:
-        return
+def _control_error(source: Source, place: int) -> InputError:
+    """An error about the control character at a place of the file."""
     content = source.data.tobytes()
     newline = b"\n" if b"\n" in content else b"\r"
     line = content.count(newline, 0, place)
-    raise control_character(source, line, content.split(newline, line + 1)[line])
+    return control_character(source, line, content.split(newline, line + 1)[line])
 
 
 def _find_tokens(

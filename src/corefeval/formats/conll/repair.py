@@ -286,7 +286,8 @@ def read_outline(
     if repairs is not None and repeated is not None:
         rename_repeated(outline, repeated, repairs)
         adopt_strays(source, lines, outline, repairs)
-    find_hash_tokens(source, lines, outline.plain_comments, outline.begin, outline.end)
+    if outline.plain_comments:
+        find_hash_tokens(source, lines, outline.plain_comments, outline.begin, outline.end)
     return outline
 
 
