@@ -211,8 +211,7 @@ def agree(
     an annotator puts it into as its value. `distances` between chains are "passonneau" (2004),
     "jaccard", "masi" (Passonneau 2006) and "dice", one or several or "all". A mention that an
     annotator did not mark is a singleton of theirs, or with `unmarked="missing"` no value.
-    `protocol` and the other options are those of `score`; files are of one `format`, and
-    `file_layer` says which of their layers of annotation counts.
+    `protocol` and the other options are those of `score`; files have one `format` and `file_layer`.
 
     >>> agreement = agree({"ann": [["Ada", "she", "her"]], "bob": [["Ada", "she"], ["her"]]})
     >>> round(agreement.pairwise["muc"]["ann", "bob"], 4), round(agreement.alpha["jaccard"], 4)
@@ -220,8 +219,7 @@ def agree(
     """
     distance_names = parse_distances(distances)
     steps = (*STEPS, "agreement")
-    if file_layer is not None:
-        options |= {"key_layer": file_layer, "response_layer": file_layer}
+    options |= {"key_layer": file_layer, "response_layer": file_layer}
     request = Request.of(protocol, options, metrics=metrics, steps=steps, sound=True)
     corpora = _read_annotations(sources, request.response_reading._replace(format=format))
     return agree_corpora(corpora, request, distance_names)
