@@ -115,11 +115,13 @@ def _name_layers(message: str, arguments: Sequence[str] | None) -> str:
     if "--layer NAME" not in message:
         return message
     command = COMMANDS[find_command(sys.argv[1:] if arguments is None else arguments)[0]]
-    options = {
+    layer_options = {
         "--response-layer": "--key-layer or --response-layer",
         "--file-layer": "--file-layer",
     }
-    option = next((text for name, text in options.items() if name in command.spellings), "--layer")
+    option = next(
+        (text for name, text in layer_options.items() if name in command.spellings), "--layer"
+    )
     return message.replace("--layer NAME", f"{option} NAME")
 
 

@@ -68,8 +68,8 @@ def agree(options: ParsedOptions) -> None:
     labels = [label(argument) for argument in (options.file, options.other, *options.more)]
     paths = [path for _, path in labels]
     _check_annotators(labels, paths, options.output)
-    options.key_layer = options.response_layer = options.file_layer
-    request = make_request(options, options.metrics)
+    layer = options.file_layer
+    request = make_request(options, options.metrics, key_layer=layer, response_layer=layer)
     distances = parse_distances(options.distances)
     names = names_of(labels)
     reading = {**request.key_reading._asdict(), "format": options.file_format}

@@ -31,17 +31,18 @@ def make_request(
     by: object = (),
     sampling: Sampling | None = None,
     *,
-    match: str | None = None,
     sound: bool = True,
+    **choices: str | None,
 ) -> Request:
-    """The request that the options of a command make, with one of the ways to match mentions.
+    """The request that the options of a command make; `choices` that are not None replace theirs.
 
     Raises a UsageError for all that can be known to be wrong before a file is read. `sound` refuses
     the accidents of other programs.
     """
     from corefeval.request import Request
 
-    keywords = options.policies | ({} if match is None else {"match": match})
+    chosen = {name: value for name, value in choices.items() if value is not None}
+    keywords = options.policies | chosen
     return Request.of(
         keywords.pop("protocol", None),
         keywords,
