@@ -190,7 +190,7 @@ def test_protocols_fit_the_screen_and_say_how_they_are_chosen(run):
         assert max(map(len, out.split("\n"))) <= 80
     for name, choice in choices().items():
         entry = run("protocols", name)[1]
-        option = f"--{(choice.flag or name).replace('_', '-')}"
+        option = f"--{name.replace('_', '-')}"
         assert (f"option: {option}" in entry) == choice.option
         assert (f"no option of its own: --protocol '{name}:" in entry) != choice.option
     table = out.partition("corefeval protocols NAME")[0]

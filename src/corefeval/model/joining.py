@@ -133,6 +133,7 @@ def stack_mentions(corpus: Corpus, second: Corpus) -> Corpus:
         entity_layer=None,
         relations=NO_RELATIONS,
         notices=(),
+        own=None,
     )
 
 
@@ -192,7 +193,8 @@ def merge_documents(
     group, lengths = group[order], lengths[order]
     bounds = np.searchsorted(group, np.arange(len(identifiers) + 1))
     begin = np.cumsum(lengths) - lengths
-    shift = (begin - begin[bounds[group]])[corpus.mention_document]
+    shifts = begin - begin[bounds[group]]
+    shift = shifts[corpus.mention_document]
     gaps, names, heads = corpus.gaps, list(corpus.names or ()), corpus.mention_head
     coded_names = Categories.of(names)
     width = max(len(coded_names.names), 1)
@@ -220,6 +222,7 @@ def merge_documents(
             if corpus.sentence_metadata
         ),
         relations=corpus.relations.on_entities(entity),
+        own=corpus.own and corpus.own.merge(corpus.mention_document, lengths, bounds, shifts),
     )
 
 

@@ -169,14 +169,16 @@ def judge(
 def _inspect_side(
     corpus: SuiteCorpus, path: str, key: Corpus | None, *, is_key: bool = False
 ) -> list[Inspection]:
+    protocol = Protocol.of(corpus.protocol or None)
     inspections = inspect(
         path,
         against=key,
         format=corpus.key_format if is_key else corpus.response_format,
         encoding=corpus.encoding,
         word_column=corpus.word_column,
+        tokens=protocol.tokens,
     )
-    return judge(inspections, key, Protocol.of(corpus.protocol or None))
+    return judge(inspections, key, protocol)
 
 
 def _decide(inspections: list[Inspection], strict: bool) -> tuple[Ruling, str]:
