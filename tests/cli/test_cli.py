@@ -149,7 +149,7 @@ def test_metrics(run):
 def test_version_and_help(run):
     assert run("--version")[1].strip() == f"corefeval {corefeval.__version__}"
     assert "corefeval score key.conll response.conll" in run("--help")[1]
-    assert "--ignore-tokens" in run("score", "--help")[1]
+    assert "--tokens" in run("score", "--help")[1]
 
 
 USAGE = {

@@ -33,6 +33,8 @@ def check(options: ParsedOptions) -> int:
     if options.fix is not None and documents != "*":
         raise UsageError("only whole files can be repaired: leave out --documents")
     _check_key_options(options)
+    if options.against is None and options.tokens is not None:
+        raise UsageError("--tokens is about the key's tokens: add --against KEY")
     rules = None
     if options.protocol is not None or options.tokens is not None:
         chosen = {} if options.tokens is None else {"tokens": options.tokens}
@@ -63,8 +65,6 @@ def _check_key_options(options: ParsedOptions) -> None:
     """Refuse options about a key where there is none."""
     if options.against is None and (options.key_format or options.key_encoding):
         raise UsageError("--key-format and --key-encoding are about the key: add --against KEY")
-    if options.against is None and options.tokens is not None:
-        raise UsageError("--tokens is about the key's tokens: add --against KEY")
 
 
 def _check_large(paths: Sequence[str], options: ParsedOptions) -> list[Inspection]:

@@ -322,12 +322,12 @@ def minimum_spans(
     """
     numbers: dict[tuple[int, ...], int] = {}
     numbers_of_sides = []
-    for side, rows_of_side, own in zip(sides, rows, own_texts, strict=True):
+    for side, rows_of_side, own_text in zip(sides, rows, own_texts, strict=True):
         place = side.columns("match min").find(("parse",))
         if place is None:
             return None
         trees = Trees(side, place[0])
-        numbers_of_sides.append(_number(side, trees, rows_of_side, numbers, own))
+        numbers_of_sides.append(_number(side, trees, rows_of_side, numbers, own_text))
     return numbers_of_sides
 
 
@@ -336,7 +336,7 @@ def _number(
     trees: Trees,
     rows: IntArray,
     numbers: dict[tuple[int, ...], int],
-    own: OwnText | None,
+    own_text: OwnText | None,
 ) -> IntArray:
     spans = features.columns("match min").spans
     codes = np.full(spans.start.size, -1, dtype=np.int64)
@@ -354,8 +354,8 @@ def _number(
             inside = [t for t in tokens if not any(a <= t - base < b for a, b in gaps[row])]
             tokens = tuple(inside) or (start,)
         places = [token - base for token in tokens]
-        if own is not None:
-            places = own.list_pieces(np.array(document), np.array(places))[1].tolist()
+        if own_text is not None:
+            places = own_text.list_pieces(np.array(document), np.array(places))[1].tolist()
         if places:
             codes[row] = numbers.setdefault((document, *places), len(numbers))
     return codes

@@ -21,11 +21,11 @@ def find_unaligned(locator: Locator, key: Corpus, response: Corpus) -> Iterator[
     Those of the key have no line of the file that is checked: the message has the key's.
     """
     for corpus in (response, key):
-        if corpus.own is None:
+        if corpus.own_text is None:
             continue
         lacks = f"which {'the key' if corpus is response else 'this file'} lacks"
-        for kind, document, position, subject in _list_unaligned(corpus, corpus.own):
-            line = corpus.own.tokens.line(document, position)
+        for kind, document, position, subject in _list_unaligned(corpus, corpus.own_text):
+            line = corpus.own_text.tokens.line(document, position)
             message, identifier = f"{subject}, {lacks}", str(key.documents[document])
             if corpus is key:
                 place = f" (line {line:,} of {key.name or 'the key'})" if line else ""
@@ -34,17 +34,17 @@ def find_unaligned(locator: Locator, key: Corpus, response: Corpus) -> Iterator[
                 yield Finding(kind, message, locator.file, line, identifier)
 
 
-def _list_unaligned(corpus: Corpus, own: OwnText) -> Iterator[tuple[str, int, int, str]]:
+def _list_unaligned(corpus: Corpus, own_text: OwnText) -> Iterator[tuple[str, int, int, str]]:
     """Kind, document, position and description of each unaligned token and mention of a side."""
-    tokens = np.flatnonzero((own.piece_counts == 0) & (own.tokens.rows() >= 0))
-    documents = documents_of_tokens(own.tokens.offsets, tokens)
-    positions = tokens - own.tokens.offsets[documents]
-    words = own.tokens.coded("word", tokens).values()
+    tokens = np.flatnonzero((own_text.piece_counts == 0) & (own_text.tokens.rows() >= 0))
+    documents = documents_of_tokens(own_text.tokens.offsets, tokens)
+    positions = tokens - own_text.tokens.offsets[documents]
+    words = own_text.tokens.coded("word", tokens).values()
     for word, document, position in zip(words, documents.tolist(), positions.tolist(), strict=True):
         yield "unaligned-token", document, position, excerpt(word or "")
     text, rows = corpus.on_own_text, np.arange(corpus.n_mentions)
     owner, place = list_tokens(text, rows)
-    n_pieces, _ = own.list_pieces(corpus.mention_document[owner], place)
+    n_pieces, _ = own_text.list_pieces(corpus.mention_document[owner], place)
     is_aligned = np.bincount(owner, n_pieces, minlength=rows.size) > 0
     for row in np.flatnonzero(~is_aligned).tolist():
         document = int(corpus.mention_document[row])

@@ -73,14 +73,14 @@ def gather(
 
 def _on_axis(side: Mentions) -> Mentions:
     """A side with heads and cores where mentions are compared, not in the text of their file."""
-    own, document = side.corpus.own, side.corpus.mention_document
-    if own is None:
+    own_text, document = side.corpus.own_text, side.corpus.mention_document
+    if own_text is None:
         return side
     heads = None if side.heads is None else side.corpus.find_axis_heads(side.heads)
     cores = side.cores
     if cores is not None:
         owner = np.repeat(np.arange(document.size), cores.counts)
-        n_pieces, places = own.list_pieces(document[owner], cores.tokens)
+        n_pieces, places = own_text.list_pieces(document[owner], cores.tokens)
         counts = np.bincount(np.repeat(owner, n_pieces), minlength=document.size)
         cores = TokenSets(counts, places)
     return side._replace(heads=heads, cores=cores)
@@ -110,7 +110,7 @@ def _add_minima(key: Mentions, response: Mentions, analyses: Sequence[Features])
         is_alone[rows] = False
     alone[0] &= cores.counts == 0
     searched_rows = [np.flatnonzero(is_alone) for is_alone in alone]
-    own_texts = key.corpus.own, response.corpus.own
+    own_texts = key.corpus.own_text, response.corpus.own_text
     minima = minimum_spans(analyses, searched_rows, own_texts)
     bare = cores.counts == 0
     lacking = int((bare & (sizes(key.corpus.on_own_text, np.arange(bare.size)) > 1)).sum())

@@ -85,8 +85,8 @@ class Corpus:
     that refer to nothing (`IDENTITY`, `DEIXIS`, `NON_REFERRING`); None where all are identity.
     `metadata` (per document), `sentence_metadata` (per document and sentence) and `relations`
     (bridging, split antecedents) are kept where a format has them. `ledger` says what became of
-    mentions that were written in words, where these had to be placed. `own` says where mentions
-    stand in the text of their own file, where they were put on an axis with another text.
+    mentions that were written in words, where these had to be placed. `own_text` says where
+    mentions stand in the text of their file, where they were put on an axis with another text.
     """
 
     documents: tuple[DocumentId, ...]
@@ -109,7 +109,7 @@ class Corpus:
     name: str = ""
     notices: tuple[Notice, ...] = ()
     ledger: Ledger | None = None
-    own: OwnText | None = None
+    own_text: OwnText | None = None
 
     def __repr__(self) -> str:
         return (
@@ -173,21 +173,25 @@ class Corpus:
     @cached_property
     def on_own_text(self) -> Corpus:
         """The corpus with its mentions in the text of their own file."""
-        if self.own is None:
+        if self.own_text is None:
             return self
         return replace(
             self,
-            mention_start=self.own.start,
-            mention_end=self.own.end,
-            gaps=self.own.gaps,
-            mention_head=self.own.head,
-            tokens=self.own.tokens,
-            own=None,
+            mention_start=self.own_text.start,
+            mention_end=self.own_text.end,
+            gaps=self.own_text.gaps,
+            mention_head=self.own_text.head,
+            tokens=self.own_text.tokens,
+            own_text=None,
         )
 
     def find_axis_heads(self, heads: IntArray) -> IntArray:
         """Where heads, given by their positions in the corpus's own text, are compared."""
-        return heads if self.own is None else self.own.find_units(self.mention_document, heads)
+        return (
+            heads
+            if self.own_text is None
+            else self.own_text.find_units(self.mention_document, heads)
+        )
 
     @cached_property
     def _document_index(self) -> dict[DocumentId, int]:
@@ -254,7 +258,7 @@ class Corpus:
             names=None if entities is None else _pick_names(entities, entity_order),
             entity_layer=None if self.entity_layer is None else self.entity_layer[entity_order],
             ledger=self.ledger and self.ledger.select(list(map(str, names))),
-            own=corpus.own and corpus.own.select(old),
+            own_text=corpus.own_text and corpus.own_text.select(old),
         )
 
     def choose_documents(self, pattern: str) -> Corpus:
@@ -285,7 +289,7 @@ class Corpus:
             mention_origin=None if self.mention_origin is None else self.mention_origin[rows],
             features=take_columns(self.features, rows),
             relations=relations,
-            own=self.own and self.own.take(rows),
+            own_text=self.own_text and self.own_text.take(rows),
         )
 
     def __len__(self) -> int:

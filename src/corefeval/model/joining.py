@@ -133,7 +133,7 @@ def stack_mentions(corpus: Corpus, second: Corpus) -> Corpus:
         entity_layer=None,
         relations=NO_RELATIONS,
         notices=(),
-        own=None,
+        own_text=None,
     )
 
 
@@ -193,8 +193,8 @@ def merge_documents(
     group, lengths = group[order], lengths[order]
     bounds = np.searchsorted(group, np.arange(len(identifiers) + 1))
     begin = np.cumsum(lengths) - lengths
-    shifts = begin - begin[bounds[group]]
-    shift = shifts[corpus.mention_document]
+    shifts, document = begin - begin[bounds[group]], corpus.mention_document
+    shift = shifts[document]
     gaps, names, heads = corpus.gaps, list(corpus.names or ()), corpus.mention_head
     coded_names = Categories.of(names)
     width = max(len(coded_names.names), 1)
@@ -222,7 +222,8 @@ def merge_documents(
             if corpus.sentence_metadata
         ),
         relations=corpus.relations.on_entities(entity),
-        own=corpus.own and corpus.own.merge(corpus.mention_document, lengths, bounds, shifts),
+        own_text=corpus.own_text
+        and corpus.own_text.merge(corpus.mention_document, lengths, bounds, shifts),
     )
 
 

@@ -160,16 +160,16 @@ def _move_heads(
 
 
 def show_on_key(key: Corpus, corpus: Corpus) -> Corpus:
-    """A side with its mentions on the key's own tokens, for people to read; `own` is gone.
+    """A side with its mentions on the key's own tokens, for people to read; `own_text` is gone.
 
     A mention of the response is on the tokens that its pieces belong to. One without pieces is on
     none: it starts and ends behind the last token of the key that is aligned before it.
     """
-    if key.own is None or corpus.own is None:
+    if key.own_text is None or corpus.own_text is None:
         return corpus
-    text = key.own.tokens
-    start, end, gaps = corpus.own.start, corpus.own.end, corpus.own.gaps
-    if corpus.own.tokens is not text:
+    text = key.own_text.tokens
+    start, end, gaps = corpus.own_text.start, corpus.own_text.end, corpus.own_text.gaps
+    if corpus.own_text.tokens is not text:
         start, end, gaps = _places_in_key(key, corpus)
     # The tokens of the response stand behind those of the key: only the key's are left.
     is_kept = text.rows() != NO_ROW
@@ -191,22 +191,22 @@ def show_on_key(key: Corpus, corpus: Corpus) -> Corpus:
         mention_end=renumber(end, document),
         gaps=gaps,
         tokens=tokens,
-        own=None,
+        own_text=None,
     )
 
 
 def _places_in_key(key: Corpus, response: Corpus) -> tuple[IntArray, IntArray, IntArray]:
     """Start, end and gaps of each mention of the response, in the key's own text."""
-    if key.own is None or response.own is None or key.tokens is None:
+    if key.own_text is None or response.own_text is None or key.tokens is None:
         raise ValueError("the sides are on no common axis")
-    own, axis = key.own, key.tokens.offsets
-    token = np.repeat(np.arange(own.piece_counts.size), own.piece_counts)
-    document = documents_of_tokens(own.tokens.offsets, token)
+    own_text, axis = key.own_text, key.tokens.offsets
+    token = np.repeat(np.arange(own_text.piece_counts.size), own_text.piece_counts)
+    document = documents_of_tokens(own_text.tokens.offsets, token)
     key_token = np.full(int(axis[-1]), -1, dtype=np.int64)
-    key_token[axis[document] + own.piece_places] = token - own.tokens.offsets[document]
+    key_token[axis[document] + own_text.piece_places] = token - own_text.tokens.offsets[document]
     last = np.maximum.accumulate(np.where(key_token >= 0, np.arange(key_token.size), -1))
-    start, end = response.own.start.copy(), response.own.end.copy()
-    rows = np.flatnonzero(response.own.is_aligned[response.mention_document])
+    start, end = response.own_text.start.copy(), response.own_text.end.copy()
+    rows = np.flatnonzero(response.own_text.is_aligned[response.mention_document])
     owner, places = list_tokens(response, rows)
     base = axis[response.mention_document[rows]]
     start[rows], end[rows], gaps = span_places(rows, owner, key_token[base[owner] + places])
@@ -214,6 +214,6 @@ def _places_in_key(key: Corpus, response: Corpus) -> tuple[IntArray, IntArray, I
     before = last[base[bare] + np.asarray(response.mention_start)[rows[bare]]]
     start[rows[bare]] = np.where(before >= base[bare], key_token[before] + 1, 0)
     end[rows[bare]] = start[rows[bare]]
-    kept = response.own.gaps[~np.isin(response.own.gaps[:, 0], rows)]
+    kept = response.own_text.gaps[~np.isin(response.own_text.gaps[:, 0], rows)]
     gaps = np.concatenate((kept, gaps))
     return start, end, gaps[np.argsort(gaps[:, 0], kind="stable")]

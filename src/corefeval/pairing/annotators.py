@@ -76,7 +76,7 @@ def _on_common_documents(
         pair(settled[standard], response, protocol, zeros_settled=True) for response in responses
     ]
     notices += [notice for pairing in pairings for notice in pairing.notices]
-    if all(pairing.key.own is None for pairing in pairings):
+    if all(pairing.key.own_text is None for pairing in pairings):
         sources = []
     elif len(pairings) > 1:
         pairings, alpha_notice = _on_first_tokens(pairings)
@@ -98,11 +98,11 @@ def _on_first_tokens(pairings: Sequence[Pairing]) -> tuple[list[Pairing], Notice
     shown = []
     for number, (key, response, *_) in enumerate(pairings):
         placed = show_on_key(key, response)
-        if response.own is not None:
+        if response.own_text is not None:
             start, end = np.asarray(placed.mention_start), np.asarray(placed.mention_end)
             is_bare, shift = start == end, _FAR * (number + 1)
-            start = np.where(is_bare, response.own.start + shift, start)
-            end = np.where(is_bare, response.own.end + shift, end)
+            start = np.where(is_bare, response.own_text.start + shift, start)
+            end = np.where(is_bare, response.own_text.end + shift, end)
             placed = replace(placed, mention_start=start, mention_end=end)
         shown.append(Pairing(show_on_key(key, key), placed))
     text = f"for α, mentions are compared by the tokens of {shown[0].key.name or 'the first'}, "

@@ -243,7 +243,7 @@ class _Side:
         of_aligned = is_aligned[document[piece_token]]
         piece_places[of_aligned] = self.place[self.is_piece]
         piece_units[of_aligned] = piece_place[self.unit[self.is_piece]]
-        own = OwnText(
+        own_text = OwnText(
             _view(tokens, own_counts, begin[document] + position),
             np.asarray(corpus.mention_start) + shift,
             np.asarray(corpus.mention_end) + shift,
@@ -255,9 +255,9 @@ class _Side:
             piece_units,
         )
         if head is not None:
-            head = LazyArray(partial(_heads_on_axis, own, corpus.mention_document))
+            head = LazyArray(partial(_heads_on_axis, own_text, corpus.mention_document))
         axis_tokens = _view(tokens, axis_counts, first)
-        return replace(self.moved, tokens=axis_tokens, mention_head=head, own=own)
+        return replace(self.moved, tokens=axis_tokens, mention_head=head, own_text=own_text)
 
 
 def _shift_heads(heads: IntArray | LazyArray, shift: IntArray) -> IntArray:
@@ -265,8 +265,8 @@ def _shift_heads(heads: IntArray | LazyArray, shift: IntArray) -> IntArray:
     return np.where(positions >= 0, positions + shift, -1)
 
 
-def _heads_on_axis(own: OwnText, document: IntArray) -> IntArray:
-    return own.find_units(document, np.asarray(own.head))
+def _heads_on_axis(own_text: OwnText, document: IntArray) -> IntArray:
+    return own_text.find_units(document, np.asarray(own_text.head))
 
 
 def _view(tokens: Tokens, counts: IntArray, position: IntArray) -> Tokens:

@@ -201,7 +201,7 @@ def _split(corpus: Corpus, place: IntArray, number: int) -> Corpus:
         metadata=(),
         sentence_metadata=(),
         relations=NO_RELATIONS,
-        own=None,
+        own_text=None,
     )
 
 

@@ -298,9 +298,9 @@ def response_documents(
         parts.append(_split({"keyEntityCost": costs["key_entities"]}, _entity_offsets(key)))
         parts.append(_split({"entityCost": costs["response_entities"]}, _entity_offsets(response)))
     documents = join_fields(*parts, _name_entities(errors, "response", text=text))
-    if errors.response.own is not None and text:
+    if errors.response.own_text is not None and text:
         lookup = Lookup(errors)
-        aligned = errors.response.own.is_aligned[response.mention_document]
+        aligned = errors.response.own_text.is_aligned[response.mention_document]
         for row in np.flatnonzero(aligned).tolist():
             document = int(response.mention_document[row])
             local = row - int(response.mention_offsets[document])

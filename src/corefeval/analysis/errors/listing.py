@@ -130,7 +130,7 @@ class Lookup:
             return Place(str(corpus.labels[row]))
         document = int(corpus.mention_document[row])
         mention = Mention(Document(corpus.on_own_text, document), row)
-        words = self._words(document, None if corpus.own is None else corpus)
+        words = self._words(document, None if corpus.own_text is None else corpus)
         text = ""
         if isinstance(words, str):
             text = words[mention.start : mention.end]
