@@ -32,7 +32,7 @@ from corefeval.model.arrays import IntArray
 from corefeval.model.corpus import match_documents
 from corefeval.model.identity import mention_codes
 from corefeval.model.ledger import Entry, Ledger
-from corefeval.pairing.documents import find_similar, pair, partners
+from corefeval.pairing.documents import find_similar, partners, unify_positions
 from corefeval.pairing.mismatches import ENOUGH, MISMATCH, advise, find_suspects
 from corefeval.pairing.texts import on_tokens
 from corefeval.pairing.zeros import settle_zeros
@@ -328,7 +328,7 @@ def comparison_findings(
     placed = corpus.select_documents(file_index, key.documents)
     if key.tokens is not None and corpus.tokens is not None and rule == "align":
         try:
-            key, placed, *_ = pair(key, placed, Protocol.of(tokens=rule))
+            key, placed, *_ = unify_positions(key, placed, indices, Protocol.of(tokens=rule))
         except PairingError as error:
             yield from_error(error, "differing-tokens", file=locator.file)
             return

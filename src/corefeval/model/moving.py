@@ -66,8 +66,7 @@ def move_mentions(
     if broken.any():
         rows = np.flatnonzero(broken)
         owner, tokens = list_tokens(corpus, rows)
-        places = new[base[rows][owner] + tokens]
-        places = np.where(places < 0, -1, places - new_base[rows][owner])
+        places = np.maximum(new[base[rows][owner] + tokens] - new_base[rows][owner], -1)
         start[rows], end[rows], new_gaps = span_places(rows, owner, places)
         gaps = np.concatenate((gaps, new_gaps))
         gaps = gaps[np.argsort(gaps[:, 0], kind="stable")]

@@ -68,14 +68,38 @@ def pair(
         _in_places(side, places, pairs.identifiers)
         for side, places in ((key, pairs.key), (response, pairs.response))
     )
-    rule, notices = _token_rule(protocol), list(pairs.notices)
+    key, response, spans, text_notices = unify_positions(
+        key, response, pairs.both, protocol, zeros_settled=zeros_settled
+    )
+    notices = [*pairs.notices, *text_notices]
+    for side, corpus in (("key", key), ("response", response)):
+        if not corpus.n_mentions:
+            message = f"{corpus.name or side}: there are no mentions"
+            notices.append(Notice("no-mentions", message))
+    return Pairing(key, response, tuple(notices), spans)
+
+
+def unify_positions(
+    key: Corpus,
+    response: Corpus,
+    paired: IntArray,
+    protocol: Protocol,
+    *,
+    zeros_settled: bool = False,
+) -> tuple[Corpus, Corpus, Spans | None, list[Notice]]:
+    """Two sides that number their documents alike, with positions that mean the same.
+
+    `paired` are the documents that both have. Their texts are compared, and aligned or refused, as
+    the protocol says. Also returns how plain spans were read.
+    """
+    rule, notices = _token_rule(protocol), list[Notice]()
     key, response, cut, text_notices = put_texts_on_tokens(key, response, rule)
     notices += text_notices
     key, response, spans = put_on_tokens(key, response, protocol)
     marks_nodes = not zeros_settled and any(map(_marks_nodes, (key, response)))
     zeros: Zeros | None = protocol.zeros if marks_nodes else None
     settled_key, settled_response, zero_notices = _settle(key, response, zeros)
-    differing = _compare_tokens(settled_key, settled_response, pairs.both, rule, cut)
+    differing = _compare_tokens(settled_key, settled_response, paired, rule, cut)
     if isinstance(differing, Notice):
         zero_notices = (*zero_notices, differing)
     elif differing.size:
@@ -86,13 +110,8 @@ def pair(
             key, response, differing, protocol.zeros
         )
         zero_notices = (*zero_notices, *axis_notices)
-    key, response = settled_key, settled_response
     notices += zero_notices
-    for side, corpus in (("key", key), ("response", response)):
-        if not corpus.n_mentions:
-            message = f"{corpus.name or side}: there are no mentions"
-            notices.append(Notice("no-mentions", message))
-    return Pairing(key, response, tuple(notices), spans)
+    return settled_key, settled_response, spans, notices
 
 
 def _token_rule(protocol: Protocol) -> TokenRule:
