@@ -122,13 +122,14 @@ class Notice:
     @property
     def message(self) -> str:
         """What people read."""
+        text = self.text
         if self.parts:
             counts = ", ".join(f"{number:,} {label}" for label, number in self.parts if number)
-            return self.text.replace("{parts}", counts)
-        if not self.noun:
-            return self.text
-        text = self.text.replace("{n}", plural(self.count, self.noun))
-        return text.replace("{items}", list_names(self.items))
+            text = text.replace("{parts}", counts)
+        if self.noun:
+            text = text.replace("{n}", plural(self.count, self.noun))
+            text = text.replace("{items}", list_names(self.items))
+        return text
 
     def as_dict(self) -> dict[str, object]:
         """For JSON."""

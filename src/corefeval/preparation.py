@@ -194,8 +194,8 @@ def _pair_and_match(
     if request.samples is not None:
         from corefeval.features.token_columns import settle_samples
 
-        settle_samples(key.tokens, request.samples[0])
-        settle_samples(response.tokens, request.samples[1])
+        settle_samples(key.on_own_text.tokens, request.samples[0])
+        settle_samples(response.on_own_text.tokens, request.samples[1])
     sides = Mentions(key, codes[0]), Mentions(response, codes[1])
     matches, protocol, match_notices = _match(*sides, protocol, request, own_tokens, pairs)
     twins, other_spans = _find_twins(*sides, matches, protocol.match)

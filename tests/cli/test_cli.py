@@ -149,7 +149,7 @@ def test_metrics(run):
 def test_version_and_help(run):
     assert run("--version")[1].strip() == f"corefeval {corefeval.__version__}"
     assert "corefeval score key.conll response.conll" in run("--help")[1]
-    assert "--ignore-tokens" in run("score", "--help")[1]
+    assert "--tokens" in run("score", "--help")[1]
 
 
 USAGE = {
@@ -190,7 +190,7 @@ def test_protocols_fit_the_screen_and_say_how_they_are_chosen(run):
         assert max(map(len, out.split("\n"))) <= 80
     for name, choice in choices().items():
         entry = run("protocols", name)[1]
-        option = f"--{(choice.flag or name).replace('_', '-')}"
+        option = f"--{name.replace('_', '-')}"
         assert (f"option: {option}" in entry) == choice.option
         assert (f"no option of its own: --protocol '{name}:" in entry) != choice.option
     table = out.partition("corefeval protocols NAME")[0]

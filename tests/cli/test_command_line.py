@@ -117,7 +117,7 @@ def test_results_are_two_files_whichever_way_they_are_written(run, tmp_path):
 def test_every_choice_of_the_protocol_is_understood(run):
     """Also those that only other scorers make, which brief help does not list."""
     for name, choice in choices(STEPS).items():
-        if choice.option and choice.values and not choice.flag:
+        if choice.option and choice.values:
             option = f"--{name.replace('_', '-')}"
             assert scores(run, KEY, CAUTIOUS, "-m", "muc", "-q", option, choice.default)
 

@@ -55,7 +55,7 @@ def test_every_choice_is_an_option_with_its_help():
         helps = {name: option.help for name, option in COMMANDS[command].spellings.items()}
         for name, choice in choices(steps).items():
             if choice.option:
-                option = "--" + (choice.flag or name).replace("_", "-")
+                option = f"--{name.replace('_', '-')}"
                 assert helps[option].startswith(choice.summary)
 
 

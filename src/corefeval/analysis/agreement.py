@@ -22,6 +22,7 @@ from corefeval.metrics import DEFAULT_PRESET, Metrics
 from corefeval.model import Corpus, Document
 from corefeval.model.arrays import IntArray
 from corefeval.pairing.annotators import pair_annotations
+from corefeval.pairing.axis import ALIGNED
 from corefeval.pairing.mismatches import MISMATCH
 from corefeval.preparation import as_corpus, prepare_corpora
 from corefeval.protocol import STEPS, Protocol, join_protocols
@@ -231,7 +232,7 @@ def agree_corpora(
     """The agreement between annotators, after whom their corpora are named, as a request says."""
     annotations = pair_annotations(corpora, request.protocol)
     coding = Coding.of(annotations.corpora, annotations.codes, request.protocol.unmarked)
-    results = _score_pairs(annotations.corpora, request)
+    results = _score_pairs(annotations.sources, request)
     notices = [notice for corpus in corpora for notice in corpus.notices]
     notices += (*annotations.notices, *_notices(results, request.protocol))
     joint = join_protocols([result.protocol for result in results.values()])
@@ -263,7 +264,7 @@ def _notices(results: Mapping[tuple[str, str], Result], protocol: Protocol) -> I
     for (key_name, response_name), result in results.items():
         is_first = (response_name, key_name) not in seen_pairs
         seen_pairs.add((key_name, response_name))
-        kinds = ("skipped-metric", *((MISMATCH, "heads") if is_first else ()))
+        kinds = ("skipped-metric", *((MISMATCH, "heads", *ALIGNED) if is_first else ()))
         yield from (notice for notice in result.notices if notice.kind in kinds)
 
 

@@ -248,13 +248,14 @@ corefeval lab trust --output trust/""",
         "Look for mistakes and oddities in files, on their own or against a key.",
         (_FILE, _MORE._replace(help="More of them.")),
         take(
-            "against fix all strict protocol documents format quiet input_format key_format "
+            "against fix all strict protocol tokens documents format quiet input_format key_format "
             "layer key_layer encoding key_encoding word_column unpack_limit jobs piece_size",
             protocol={
                 "help": "Also fail files that cannot be scored in this way: a name, or a "
                 "signature. `corefeval protocols` lists them.",
                 "group": "Options",
             },
+            tokens={"group": "Options"},
             documents=_DOCUMENTS,
             layer=_LAYER,
             format={"help": "How to print; `json` has all findings.", **_LISTED},

@@ -33,9 +33,12 @@ def check(options: ParsedOptions) -> int:
     if options.fix is not None and documents != "*":
         raise UsageError("only whole files can be repaired: leave out --documents")
     _check_key_options(options)
+    if options.against is None and options.tokens is not None:
+        raise UsageError("--tokens is about the key's tokens: add --against KEY")
     rules = None
-    if options.protocol is not None:
-        rules = Protocol.of(options.protocol, documents=documents)
+    if options.protocol is not None or options.tokens is not None:
+        chosen = {} if options.tokens is None else {"tokens": options.tokens}
+        rules = Protocol.of(options.protocol, documents=documents, **chosen)
     key = None
     if options.against is not None:
         key = read(options.against, **options.of_key).choose_documents(documents)
@@ -49,6 +52,7 @@ def check(options: ParsedOptions) -> int:
         groups = [_check_large(paths, options)]
     if not any(groups):
         reading = {"against": key, "documents": documents, **options.of_file}
+        reading["tokens"] = "same" if rules is None else rules.tokens
         groups = [inspect(path, **reading) for path in paths]
     if not is_plain:
         groups = [judge(group, key, rules) for group in groups]

@@ -202,7 +202,7 @@ def _choice_entry(name: str, choice: Choice) -> str:
     if choice.example:
         lines += textwrap.wrap(f"example: {choice.example}", 62, subsequent_indent="    ")
     if choice.option:
-        lines.append(f"option: --{(choice.flag or name).replace('_', '-')}")
+        lines.append(f"option: --{name.replace('_', '-')}")
     else:
         value = list(choice.values)[-1] if choice.values else "…"
         lines.append(f"no option of its own: --protocol '{name}:{value}'")

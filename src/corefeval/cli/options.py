@@ -6,6 +6,7 @@ from the one of commands. The choices of the protocol come from the protocol's o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from corefeval.cli.declarations import Option
@@ -324,22 +325,22 @@ _NAMED = Option(
 )
 
 
-def _choice_option(name: str, choice: Choice) -> Option:
-    """The option for a choice of the protocol, from the choice's own declaration."""
-    spelling = f"--{(choice.flag or name).replace('_', '-')}"
+def _choice_options(name: str, choice: Choice) -> Iterator[Option]:
+    """The option for a choice of the protocol, from the choice's own declaration, and its flag."""
     rare = name not in _USUAL_CHOICES
-    if choice.flag:
-        return Option(spelling, choice.summary, rare=rare)
     values = tuple(choice.spellings)
-    return Option(
-        f"{spelling} {'CHOICE' if values else 'TEXT'}",
+    yield Option(
+        f"--{name.replace('_', '-')} {'CHOICE' if values else 'TEXT'}",
         choice.summary,
         choices=values,
         usual=choice.default if values else "",
         rare=rare,
-        is_open=bool(choice.shares),
+        is_open=bool(choice.shares or choice.flag),
         rare_choices=tuple(value for value in values if choice.is_accident(value)),
     )
+    if choice.flag:
+        flag, spelling = choice.flag.replace("_", "-"), f"--{name} {choice.flagged}"
+        yield Option(f"--{flag}", f"As {spelling}.", rare=True)
 
 
 _CHOICES = {name: choice for name, choice in choices().items() if choice.option}
@@ -351,12 +352,20 @@ GROUPS: dict[str, tuple[Option, ...]] = {
     "Tests and intervals": _TESTS,
     "Protocol": (
         _NAMED,
-        *(_choice_option(*entry) for entry in _CHOICES.items() if entry[0] not in _ACCIDENTS),
+        *(
+            option
+            for entry in _CHOICES.items()
+            if entry[0] not in _ACCIDENTS
+            for option in _choice_options(*entry)
+        ),
     ),
     "Files": _FILES,
     "Large files": _LARGE_FILES,
     OTHER_SCORERS: tuple(
-        _choice_option(*entry) for entry in _CHOICES.items() if entry[0] in _ACCIDENTS
+        option
+        for entry in _CHOICES.items()
+        if entry[0] in _ACCIDENTS
+        for option in _choice_options(*entry)
     ),
 }
 OPTIONS: dict[str, Option] = {
@@ -382,5 +391,5 @@ def take(names: str, **changes: str | dict[str, Any]) -> tuple[Option, ...]:
 
 def take_choices(*steps: str) -> tuple[Option, ...]:
     """The protocol, and the choices that act at these steps."""
-    names = (choice.flag or name for name, choice in choices(steps).items() if choice.option)
+    names = (f"{name} {choice.flag}" for name, choice in choices(steps).items() if choice.option)
     return take(" ".join(("protocol", *names)))

@@ -55,8 +55,13 @@ _METRICS = ("lea", "muc", "b3", "ceafe", "ceafm", "blanc", "conll")
 _OF_ANAPHORA = ("split", "bridging", "non-referring")
 _RATIO = ("recall_numerator", "recall_denominator", "precision_numerator", "precision_denominator")
 # What a protocol that names the program may say besides; all else is the program's own affair.
-_VALUES = {"match": ("exact", "min"), "singletons": ("keep", "drop"), "aggregate": AGGREGATES}
-_FREE = ("split", "layer", "missing", "documents", "tokens", "undefined", "rounding")
+_VALUES = {
+    "match": ("exact", "min"),
+    "singletons": ("keep", "drop"),
+    "tokens": ("same", "ignore"),
+    "aggregate": AGGREGATES,
+}
+_FREE = ("split", "layer", "missing", "documents", "undefined", "rounding")
 
 
 def score_anaphora(

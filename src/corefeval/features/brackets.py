@@ -25,6 +25,7 @@ from corefeval.features.lookup import Features
 from corefeval.features.token_columns import WORD
 from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
 from corefeval.model.categories import Categories
+from corefeval.model.own_text import OwnText
 
 _BRACKET = re.compile(r"\(\s*([^()*|\s]+)|(\))")
 _PREFIXED = re.compile(r"([BIESLU])-(.+)", re.DOTALL)
@@ -311,24 +312,31 @@ def _good_words(words: Categories | None, tags: Categories | None, number: int) 
     return flags
 
 
-def minimum_spans(sides: Sequence[Features], rows: Sequence[IntArray]) -> list[IntArray] | None:
+def minimum_spans(
+    sides: Sequence[Features], rows: Sequence[IntArray], own_texts: Sequence[OwnText | None]
+) -> list[IntArray] | None:
     """Numbers of some mentions of each corpus, equal where minimum spans are; −1 for others.
 
-    The trees are those of the first text that has any; None where no text has.
+    The trees are those of the first text that has any; None where no text has. Spans in
+    `own_texts` are compared by their pieces.
     """
     numbers: dict[tuple[int, ...], int] = {}
     numbers_of_sides = []
-    for side, rows_of_side in zip(sides, rows, strict=True):
+    for side, rows_of_side, own_text in zip(sides, rows, own_texts, strict=True):
         place = side.columns("match min").find(("parse",))
         if place is None:
             return None
         trees = Trees(side, place[0])
-        numbers_of_sides.append(_number(side, trees, rows_of_side, numbers))
+        numbers_of_sides.append(_number(side, trees, rows_of_side, numbers, own_text))
     return numbers_of_sides
 
 
 def _number(
-    features: Features, trees: Trees, rows: IntArray, numbers: dict[tuple[int, ...], int]
+    features: Features,
+    trees: Trees,
+    rows: IntArray,
+    numbers: dict[tuple[int, ...], int],
+    own_text: OwnText | None,
 ) -> IntArray:
     spans = features.columns("match min").spans
     codes = np.full(spans.start.size, -1, dtype=np.int64)
@@ -345,6 +353,9 @@ def _number(
         if row in gaps:
             inside = [t for t in tokens if not any(a <= t - base < b for a, b in gaps[row])]
             tokens = tuple(inside) or (start,)
-        identity = (document, *(token - base for token in tokens))
-        codes[row] = numbers.setdefault(identity, len(numbers))
+        places = [token - base for token in tokens]
+        if own_text is not None:
+            places = own_text.list_pieces(np.array(document), np.array(places))[1].tolist()
+        if places:
+            codes[row] = numbers.setdefault((document, *places), len(numbers))
     return codes

@@ -33,7 +33,8 @@ class Features:
     `given` is what the caller states. `tagset` is what tags mean: a name, a `TagSet`, a mapping of
     lists or a JSON file of them; without it the tag set is recognised from the tags. `joint` are
     the features of all mentions of both sides of a score and the rows there of these mentions: what
-    follows from tokens alone is worked out for both sides together.
+    follows from tokens alone is worked out for both sides together. Positions are those of each
+    corpus's own text, also where mentions are compared on another axis.
 
     >>> from corefeval.model import corpus_from_entities
     >>> corpus = corpus_from_entities([["Ada", "she"], ["it"]])
@@ -52,8 +53,8 @@ class Features:
         tagset: object = None,
         joint: tuple[JointFeatures, IntArray] | None = None,
     ) -> None:
-        self.corpus, self.joint = corpus, joint
-        self.texts = tuple(texts) or (corpus,)
+        self.corpus, self.joint = corpus.on_own_text, joint
+        self.texts = tuple(text.on_own_text for text in texts) or (self.corpus,)
         self.statements: dict[str, Any] = {}
         self.tagset: TagSet | None = None
         if given is not None:  # mistakes are told in any case
@@ -151,7 +152,7 @@ class JointFeatures:
     def __init__(
         self, key: Corpus, response: Corpus, twins: IntArray, tagset: object = None
     ) -> None:
-        self.key, self.response = key, response
+        self.key, self.response = key.on_own_text, response.on_own_text
         self.twins, self.tagset = twins, tagset
 
     def __getstate__(self) -> dict[str, Any]:
@@ -182,7 +183,12 @@ def pair_features(
     given: Mapping[str, object] | None = None,
     tagset: object = None,
 ) -> tuple[Features, Features]:
-    """The features of both sides of a score; for `twins` see `JointFeatures`."""
+    """The features of both sides of a score; for `twins` see `JointFeatures`.
+
+    Mentions of documents whose tokens differ have features of their own tokens.
+    """
+    if response.own_text is not None:
+        twins = np.where(response.own_text.is_aligned[response.mention_document], -1, twins)
     joint = JointFeatures(key, response, twins, tagset)
     is_alone = twins < 0
     rows = np.where(is_alone, key.n_mentions + np.cumsum(is_alone) - 1, twins)

@@ -17,7 +17,7 @@ from corefeval.model import Corpus, Tokens
 from corefeval.model.arrays import BoolArray, IntArray, is_sorted, ragged_arange, stable_order
 from corefeval.model.categories import Categories
 from corefeval.model.text_tokens import has_texts
-from corefeval.model.tokens import documents_of_tokens
+from corefeval.model.tokens import NO_ROW, documents_of_tokens
 
 WORD = ("word",)
 NO_WORDS = "read a format that has words"
@@ -335,12 +335,12 @@ class TokenColumns:
 
     def count_unmarked_documents(self) -> int:
         """How many documents are one sentence because nobody marks where sentences end."""
-        count = 0
+        unmarked: set[int] = set()
         for tokens, rows in _sentences([tokens for _, tokens in self.texts]):
             documents = documents_of_tokens(tokens.offsets, tokens.starts[rows])
             if not tokens.marks_ends_of_sentences:
-                count += int(np.count_nonzero(np.bincount(documents) == 1))
-        return count
+                unmarked.update(np.flatnonzero(np.bincount(documents) == 1).tolist())
+        return len(unmarked)
 
     def sentence_comments(self, key: str) -> tuple[IntArray, Categories] | None:
         """A comment of each sentence: where the sentences begin, and what it says.
@@ -394,13 +394,24 @@ def _stated_comments(corpus: Corpus, tokens: Tokens, key: str) -> Categories:
 
 
 def _sentences(texts: Sequence[Tokens]) -> Iterator[tuple[Tokens, IntArray]]:
-    """Each of some texts with its sentences in documents that those before it lack."""
-    lacking = np.ones(texts[0].counts.size, dtype=np.bool_)
+    """Each of some texts with its sentences in documents that those before it lack.
+
+    In a document that has the tokens of two texts one after the other, each has its own.
+    """
+    first = texts[0]
+    lacking = np.ones(first.counts.size, dtype=np.bool_)
+    has_holes = first.token_rows is not None and bool((first.token_rows == NO_ROW).any())
     for tokens in texts:
-        is_first = lacking[documents_of_tokens(tokens.offsets, tokens.starts)]
+        document = documents_of_tokens(tokens.offsets, tokens.starts)
+        is_first = lacking[document]
+        if has_holes and tokens is not first:
+            position = tokens.starts - tokens.offsets[document]
+            is_inside = position < first.counts[document]
+            rows = first.rows((first.offsets[document] + position)[is_inside])
+            is_first[is_inside] |= rows == NO_ROW
         yield tokens, np.flatnonzero(is_first)
         lacking &= tokens.counts == 0
-        if not lacking.any():
+        if not lacking.any() and not has_holes:
             return
 
 

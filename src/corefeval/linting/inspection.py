@@ -16,6 +16,7 @@ from corefeval.formats.conll.repair import Repair
 from corefeval.formats.declarations import Format
 from corefeval.formats.registry import find_format
 from corefeval.formats.source import Oddity, Source, read_source
+from corefeval.linting.alignment import find_unaligned
 from corefeval.linting.findings import (
     KINDS,
     SEVERITIES,
@@ -32,10 +33,11 @@ from corefeval.model.arrays import IntArray
 from corefeval.model.corpus import match_documents
 from corefeval.model.identity import mention_codes
 from corefeval.model.ledger import Entry, Ledger
-from corefeval.pairing.documents import find_similar, partners
+from corefeval.pairing.documents import find_similar, partners, unify_positions
 from corefeval.pairing.mismatches import ENOUGH, MISMATCH, advise, find_suspects
 from corefeval.pairing.texts import on_tokens
 from corefeval.pairing.zeros import settle_zeros
+from corefeval.protocol import Protocol, TokenRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +82,14 @@ def inspect(
     word_column: int | None = None,
     layer: str | None = None,
     documents: str = "*",
+    tokens: TokenRule = "same",
 ) -> list[Inspection]:
     """Check a file, or each file of a folder or pattern; also how they fit a key.
 
     The files of a folder are compared with the key together, and their documents with each other.
     `documents` is a glob: only documents whose id it matches are looked at, and only files that
-    have any; a PairingError says that none has.
+    have any; a PairingError says that none has. With `tokens` "align", texts that differ from the
+    key's are aligned, and findings say what has no counterpart.
     Answers of language models need a key; findings say what became of their mentions.
     """
     if format is not None and find_format(format).needs_key:
@@ -93,7 +97,14 @@ def inspect(
     files, several = files_of(path)
     inspections = [
         _inspect_file(
-            file, format, encoding, word_column, layer, None if several else against, documents
+            file,
+            format,
+            encoding,
+            word_column,
+            layer,
+            None if several else against,
+            documents,
+            tokens,
         )
         for file in files
     ]
@@ -103,7 +114,7 @@ def inspect(
         raise PairingError(problem, fix="`*` stands for any text: 'bc/*', '*_0001; part 000'")
     if not several:
         return inspections
-    together = grade(_folder_findings(os.fspath(path), inspections, against))
+    together = grade(_folder_findings(os.fspath(path), inspections, against, tokens))
     by_file = {inspection.file: inspection for inspection in inspections}
     for file, inspection in by_file.items():
         shared = [finding for finding in together if finding.file == file]
@@ -121,7 +132,8 @@ def _inspect_file(
     word_column: int | None,
     layer: str | None,
     against: Corpus | None,
-    documents: str = "*",
+    documents: str,
+    tokens: TokenRule,
 ) -> Inspection:
     form = find_format(format) if format else None
     try:
@@ -134,7 +146,7 @@ def _inspect_file(
         name = "standard input" if file == "-" else file
         return Inspection(name, (from_error(error, file=name),), form)
     options = reader_options(form, source.file, word_column, layer)
-    return inspect_source(source, form, against, documents=documents, **options)
+    return inspect_source(source, form, against, documents=documents, tokens=tokens, **options)
 
 
 def _inspect_answers(
@@ -206,6 +218,7 @@ def inspect_source(
     *,
     layout: Layout | None = None,
     documents: str = "*",
+    tokens: TokenRule = "same",
     **options: Any,
 ) -> Inspection:
     """Check the content of a file; `layout` is its layout where the source is a part of a file.
@@ -224,7 +237,7 @@ def inspect_source(
                 names = {None, *map(str, corpus.documents)}
                 mended = [(finding, done) for finding, done in mended if finding.document in names]
             findings += [finding for finding, _ in mended]
-            findings += _corpus_findings(Locator(corpus, source.file), against)
+            findings += _corpus_findings(Locator(corpus, source.file), against, tokens)
     except InputError as error:
         findings.append(from_error(error, file=source.file))
     graded = tuple(grade(findings))
@@ -264,17 +277,19 @@ def _read_with_oddities(source: Source, format: Format) -> tuple[Corpus, list[tu
     return corpus.with_details(notices=notices), [(finding, "left out") for finding in findings]
 
 
-def _corpus_findings(locator: Locator, against: Corpus | None) -> Iterator[Finding]:
+def _corpus_findings(
+    locator: Locator, against: Corpus | None, tokens: TokenRule = "same"
+) -> Iterator[Finding]:
     yield from mention_findings(locator)
     yield from matching_findings(locator)
     yield from relation_findings(locator)
     yield from document_findings(locator)
     if against is not None:
-        yield from comparison_findings(locator, against)
+        yield from comparison_findings(locator, against, tokens)
 
 
 def _folder_findings(
-    folder: str, inspections: Sequence[Inspection], against: Corpus | None
+    folder: str, inspections: Sequence[Inspection], against: Corpus | None, tokens: TokenRule
 ) -> Iterator[Finding]:
     """Findings about the files of a folder together: repeated documents, and how they fit a key."""
     corpora = [(i.file, i.corpus) for i in inspections if i.corpus is not None]
@@ -285,7 +300,7 @@ def _folder_findings(
         return
     if corpus is not None and against is not None:
         files = [file for file, part in corpora for _ in part.documents]
-        yield from comparison_findings(Locator(corpus, folder, files), against)
+        yield from comparison_findings(Locator(corpus, folder, files), against, tokens)
 
 
 def grade(findings: Iterator[Finding] | Sequence[Finding]) -> list[Finding]:
@@ -297,7 +312,9 @@ def grade(findings: Iterator[Finding] | Sequence[Finding]) -> list[Finding]:
 _SIMILAR = 0.6
 
 
-def comparison_findings(locator: Locator, key: Corpus) -> Iterator[Finding]:
+def comparison_findings(
+    locator: Locator, key: Corpus, rule: TokenRule = "same"
+) -> Iterator[Finding]:
     """Findings about documents, texts and mentions that do not fit the key."""
     corpus = locator.corpus
     pairs = partners(key.documents, corpus.documents)
@@ -321,7 +338,15 @@ def comparison_findings(locator: Locator, key: Corpus) -> Iterator[Finding]:
     file_index = np.full(len(key.documents), -1, dtype=np.int64)
     file_index[indices] = list(pairs.values())
     placed = corpus.select_documents(file_index, key.documents)
-    if key.tokens is not None and corpus.tokens is not None:
+    if key.tokens is not None and corpus.tokens is not None and rule == "align":
+        try:
+            key, placed, *_ = unify_positions(key, placed, indices, Protocol.of(tokens=rule))
+        except PairingError as error:
+            yield from_error(error, "differing-tokens", file=locator.file)
+            return
+        yield from find_unaligned(locator, key, placed)
+        yield from _mention_findings(locator, key, placed, file_index)
+    elif key.tokens is not None and corpus.tokens is not None:
         yield from _text_findings(locator, key, placed, file_index)
     else:
         yield from _mention_findings(locator, key, placed, file_index)

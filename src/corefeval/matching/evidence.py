@@ -16,7 +16,7 @@ from corefeval.matching.candidates import Mentions, TokenSets, bounds, contain, 
 from corefeval.matching.matchers import common_rows
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
-from corefeval.model.text_tokens import MINIMUM, parse_minimum
+from corefeval.model.moving import MINIMUM, parse_minimum
 from corefeval.protocol import MATCHERS
 
 _POSITIONS = "needs token positions, and plain Python mentions have none"
@@ -68,12 +68,27 @@ def gather(
     else:
         return Evidence(key, response)
     evidence.notices.extend(_list_borrowed(analyses[0], evidence.columns, own_tokens=own_tokens))
-    return evidence
+    return replace(evidence, key=_on_axis(evidence.key), response=_on_axis(evidence.response))
+
+
+def _on_axis(side: Mentions) -> Mentions:
+    """A side with heads and cores where mentions are compared, not in the text of their file."""
+    own_text, document = side.corpus.own_text, side.corpus.mention_document
+    if own_text is None:
+        return side
+    heads = None if side.heads is None else side.corpus.find_axis_heads(side.heads)
+    cores = side.cores
+    if cores is not None:
+        owner = np.repeat(np.arange(document.size), cores.counts)
+        n_pieces, places = own_text.list_pieces(document[owner], cores.tokens)
+        counts = np.bincount(np.repeat(owner, n_pieces), minlength=document.size)
+        cores = TokenSets(counts, places)
+    return side._replace(heads=heads, cores=cores)
 
 
 def _add_cores(key: Mentions, response: Mentions, analyses: Sequence[Features]) -> Evidence:
     """The sides with cores of key mentions: stated minimum spans, or heads where there are none."""
-    minima, notices = stated_minima(key.corpus)
+    minima, notices = stated_minima(key.corpus.on_own_text)
     evidence = _add_heads(key, response, analyses[:1], "match partial", minima)
     stated = {"minimum": "stated"} if minima.counts.any() else {}
     return replace(
@@ -89,15 +104,16 @@ def _add_minima(key: Mentions, response: Mentions, analyses: Sequence[Features])
 
     Trees are only searched for mentions whose tokens are no mention of the other side.
     """
-    cores, notices = stated_minima(key.corpus)
+    cores, notices = stated_minima(key.corpus.on_own_text)
     alone = [np.ones(side.codes.size, dtype=np.bool_) for side in (key, response)]
     for is_alone, rows in zip(alone, common_rows(key.codes, response.codes), strict=True):
         is_alone[rows] = False
     alone[0] &= cores.counts == 0
     searched_rows = [np.flatnonzero(is_alone) for is_alone in alone]
-    minima = minimum_spans(analyses, searched_rows)
+    own_texts = key.corpus.own_text, response.corpus.own_text
+    minima = minimum_spans(analyses, searched_rows, own_texts)
     bare = cores.counts == 0
-    lacking = int((bare & (sizes(key.corpus, np.arange(bare.size)) > 1)).sum())
+    lacking = int((bare & (sizes(key.corpus.on_own_text, np.arange(bare.size)) > 1)).sum())
     is_used = {"stated": not bare.all(), "parse": minima is not None and bare.any()}
     rules = "+".join(rule for rule, used in is_used.items() if used)
     if lacking and not rules:
@@ -147,7 +163,7 @@ def _add_heads(
     unknown = []
     for number, analysis in enumerate(analyses):
         heads, rule = find_matched_heads(analysis, feature)
-        several = sizes(sides[number].corpus, np.arange(heads.size)) > 1
+        several = sizes(analysis.corpus, np.arange(heads.size)) > 1
         if minima is not None:
             several &= minima.counts == 0
         counts = np.bincount(rule[several & (rule >= 0)], minlength=len(HEAD_RULES))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, list_names, plural
 from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
 from corefeval.model.categories import LazyArray, LazyNames, take_columns
+from corefeval.model.own_text import OwnText, take_gaps
 from corefeval.model.relations import NO_RELATIONS, Relations
 from corefeval.model.token_tables import select_tokens
 from corefeval.model.tokens import Tokens
@@ -84,7 +85,8 @@ class Corpus:
     that refer to nothing (`IDENTITY`, `DEIXIS`, `NON_REFERRING`); None where all are identity.
     `metadata` (per document), `sentence_metadata` (per document and sentence) and `relations`
     (bridging, split antecedents) are kept where a format has them. `ledger` says what became of
-    mentions that were written in words, where these had to be placed.
+    mentions that were written in words, where these had to be placed. `own_text` says where
+    mentions stand in the text of their file, where they were put on an axis with another text.
     """
 
     documents: tuple[DocumentId, ...]
@@ -107,6 +109,7 @@ class Corpus:
     name: str = ""
     notices: tuple[Notice, ...] = ()
     ledger: Ledger | None = None
+    own_text: OwnText | None = None
 
     def __repr__(self) -> str:
         return (
@@ -166,6 +169,29 @@ class Corpus:
         for row, start, end in sorted(self.gaps.tolist()):
             gaps.setdefault(row, []).append((start, end))
         return gaps
+
+    @cached_property
+    def on_own_text(self) -> Corpus:
+        """The corpus with its mentions in the text of their own file."""
+        if self.own_text is None:
+            return self
+        return replace(
+            self,
+            mention_start=self.own_text.start,
+            mention_end=self.own_text.end,
+            gaps=self.own_text.gaps,
+            mention_head=self.own_text.head,
+            tokens=self.own_text.tokens,
+            own_text=None,
+        )
+
+    def find_axis_heads(self, heads: IntArray) -> IntArray:
+        """Where heads, given by their positions in the corpus's own text, are compared."""
+        return (
+            heads
+            if self.own_text is None
+            else self.own_text.find_units(self.mention_document, heads)
+        )
 
     @cached_property
     def _document_index(self) -> dict[DocumentId, int]:
@@ -232,6 +258,7 @@ class Corpus:
             names=None if entities is None else _pick_names(entities, entity_order),
             entity_layer=None if self.entity_layer is None else self.entity_layer[entity_order],
             ledger=self.ledger and self.ledger.select(list(map(str, names))),
+            own_text=corpus.own_text and corpus.own_text.select(old),
         )
 
     def choose_documents(self, pattern: str) -> Corpus:
@@ -246,25 +273,23 @@ class Corpus:
 
     def take_mentions(self, rows: IntArray) -> Corpus:
         """The mentions of these rows, in this order; entities keep their numbers."""
-        gaps, relations = self.gaps, self.relations
-        if gaps.size or len(relations):
+        relations = self.relations
+        if len(relations):
             new_row = np.full(self.n_mentions, -1, dtype=np.int64)
             new_row[rows] = np.arange(rows.size)
             relations = relations.on_mentions(new_row)
-            gaps = gaps[new_row[gaps[:, 0]] >= 0].copy()
-            gaps[:, 0] = new_row[gaps[:, 0]]
-            gaps = gaps[np.argsort(gaps[:, 0], kind="stable")]
         return replace(
             self,
             mention_entity=self.mention_entity[rows],
             mention_start=None if self.mention_start is None else self.mention_start[rows],
             mention_end=None if self.mention_end is None else self.mention_end[rows],
-            gaps=gaps,
+            gaps=take_gaps(self.gaps, self.n_mentions, rows),
             labels=None if self.labels is None else _pick(self.labels, rows),
             mention_head=None if self.mention_head is None else self.mention_head[rows],
             mention_origin=None if self.mention_origin is None else self.mention_origin[rows],
             features=take_columns(self.features, rows),
             relations=relations,
+            own_text=self.own_text and self.own_text.take(rows),
         )
 
     def __len__(self) -> int:

@@ -133,6 +133,7 @@ def stack_mentions(corpus: Corpus, second: Corpus) -> Corpus:
         entity_layer=None,
         relations=NO_RELATIONS,
         notices=(),
+        own_text=None,
     )
 
 
@@ -182,19 +183,18 @@ def merge_documents(
 ) -> Corpus:
     """The corpus with the documents of each group behind each other as one document.
 
-    `group` is the number of each document's group, and `identifiers` are what groups are called.
-    `lengths` says how much room each document takes, in tokens: what the corpus has at least.
-    Entities of the same name and layer in a group become one; the corpus must have names and
-    positions.
+    `group` is the number of each document's group, `identifiers` are what groups are called, and
+    `lengths` how many tokens each document takes at least. Entities of the same name and layer in
+    a group become one; the corpus must have names and positions.
     """
     order = np.argsort(group, kind="stable")
     corpus = corpus.select_documents(order)
-    group, lengths = group[order], lengths[order]
+    group, lengths, gaps = group[order], lengths[order], corpus.gaps
     bounds = np.searchsorted(group, np.arange(len(identifiers) + 1))
     begin = np.cumsum(lengths) - lengths
-    shift = (begin - begin[bounds[group]])[corpus.mention_document]
-    gaps, names, heads = corpus.gaps, list(corpus.names or ()), corpus.mention_head
-    coded_names = Categories.of(names)
+    shifts = begin - begin[bounds[group]]
+    shift = shifts[corpus.mention_document]
+    heads, coded_names = corpus.mention_head, Categories.of(list(corpus.names or ()))
     width = max(len(coded_names.names), 1)
     layers = corpus.entity_layer
     called = coded_names.codes if layers is None else coded_names.codes + width * layers
@@ -220,6 +220,8 @@ def merge_documents(
             if corpus.sentence_metadata
         ),
         relations=corpus.relations.on_entities(entity),
+        own_text=corpus.own_text
+        and corpus.own_text.merge(corpus.mention_document, lengths, bounds, shifts),
     )
 
 

@@ -183,6 +183,14 @@ def join_tokens(parts: Sequence[Tokens | None]) -> Tokens | None:
     )
 
 
+def mix_tokens(tokens: Tokens, other_tokens: Tokens, is_of_first: Sequence[bool]) -> Tokens:
+    """The first tokens for some documents, the others for all other documents."""
+    joint = join_tokens([tokens, other_tokens])
+    assert joint is not None  # as both are there
+    documents = np.arange(len(is_of_first))
+    return select_tokens(joint, np.where(is_of_first, documents, documents + len(is_of_first)))
+
+
 def _join_sentences(parts: Sequence[Tokens]) -> Sentences:
     shifts = np.cumsum([0, *(int(part.offsets[-1]) for part in parts)]).tolist()
     starts = [part.starts + shift for part, shift in zip(parts, shifts, strict=False)]

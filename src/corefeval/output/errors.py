@@ -276,6 +276,8 @@ def _show_document(name: str, analysis: ErrorAnalysis) -> str:
 def _show_tokens(place: Place) -> str:
     if place.start is None or place.end is None:
         return ""
+    if place.start == place.end:  # in text that the key lacks
+        return f"before {place.start}"
     last = place.end - 1
     return f"{place.start}" if last == place.start else f"{place.start}–{last}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
@@ -14,14 +14,16 @@ from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 from corefeval.model.identity import mention_codes
 from corefeval.model.joining import stack_mentions, strip_details
+from corefeval.model.moving import show_on_key
 from corefeval.model.text_tokens import has_texts
-from corefeval.pairing.documents import pair, partners, put_on_tokens
+from corefeval.pairing.documents import Pairing, pair, partners, put_on_tokens
 from corefeval.pairing.policies import apply_policies
 from corefeval.pairing.regrouping import join_groups
 from corefeval.pairing.zeros import settle_zeros
 from corefeval.protocol import Protocol, Spans, Zeros
 
 _SHOWN = 3
+_FAR = 1 << 32  # more tokens than a document has
 _TEXT = 1
 
 
@@ -30,10 +32,12 @@ class Annotations:
     """Several annotations of the same documents, which they number alike.
 
     `codes` has an array for each: a number for each mention, equal where mentions are the same.
-    `spans` says how plain spans were read, where there were any.
+    `sources` are what pairs of them are scored from. `spans` says how plain spans were read, where
+    there were any.
     """
 
     corpora: list[Corpus]
+    sources: list[Corpus]
     codes: list[IntArray]
     spans: Spans | None
     notices: list[Notice]
@@ -45,33 +49,65 @@ def pair_annotations(corpora: Sequence[Corpus], protocol: Protocol) -> Annotatio
     All are paired with the first of them that has tokens, or else texts or positions: characters
     are mapped to tokens, and plain spans get positions.
     """
-    corpora, spans, notices = _on_common_documents(corpora, protocol)
+    corpora, sources, spans, notices = _on_common_documents(corpora, protocol)
     corpora, joined = join_groups(corpora, protocol.across)
     kept, codes, dropped, _ = apply_policies(corpora, _common_codes(corpora), protocol)
-    return Annotations(kept, codes, spans, [*notices, *joined, *dropped])
+    return Annotations(kept, sources or kept, codes, spans, [*notices, *joined, *dropped])
 
 
 def _on_common_documents(
     corpora: Sequence[Corpus], protocol: Protocol
-) -> tuple[list[Corpus], Spans | None, list[Notice]]:
+) -> tuple[list[Corpus], list[Corpus], Spans | None, list[Notice]]:
+    """The corpora on one axis, how plain spans were read, and notices.
+
+    Where tokens differ, each pair is aligned on its own when it is scored: second come the corpora
+    for that, on their own tokens.
+    """
     corpora, notices = _with_common_documents(corpora, protocol.documents)
     if protocol.documents != "*":
         corpora = [corpus.choose_documents(protocol.documents) for corpus in corpora]
     standard = min(range(len(corpora)), key=lambda index: _rank(corpora[index]))
     placed = [put_on_tokens(corpora[standard], corpus, protocol)[1:] for corpus in corpora]
-    settled, zero_notices = _settle_all_zeros([corpus for corpus, _ in placed], protocol.zeros)
+    sources = [corpus for corpus, _ in placed]
+    settled, zero_notices = _settle_all_zeros(list(sources), protocol.zeros)
     notices += zero_notices
     responses = [corpus for index, corpus in enumerate(settled) if index != standard]
     pairings = [
         pair(settled[standard], response, protocol, zeros_settled=True) for response in responses
     ]
+    notices += [notice for pairing in pairings for notice in pairing.notices]
+    if all(pairing.key.own_text is None for pairing in pairings):
+        sources = []
+    elif len(pairings) > 1:
+        pairings, alpha_notice = _on_first_tokens(pairings)
+        notices.append(alpha_notice)
     paired = [pairing.response for pairing in pairings]
     paired.insert(standard, pairings[0].key)
-    notices += [notice for pairing in pairings for notice in pairing.notices]
     for before, after in zip(corpora, paired, strict=True):
         notices += after.notices[len(before.notices) :]
     readings = dict.fromkeys(spans for _, spans in placed if spans is not None)
-    return paired, next(iter(readings)) if len(readings) == 1 else None, notices
+    reading = next(iter(readings)) if len(readings) == 1 else None
+    return paired, sources, reading, notices
+
+
+def _on_first_tokens(pairings: Sequence[Pairing]) -> tuple[list[Pairing], Notice]:
+    """Mentions of all annotators as sets of the tokens of the first, with whom all are paired.
+
+    Mentions in text that the first one lacks are on tokens of their own, behind all others.
+    """
+    shown = []
+    for number, (key, response, *_) in enumerate(pairings):
+        placed = show_on_key(key, response)
+        if response.own_text is not None:
+            start, end = np.asarray(placed.mention_start), np.asarray(placed.mention_end)
+            is_bare, shift = start == end, _FAR * (number + 1)
+            start = np.where(is_bare, response.own_text.start + shift, start)
+            end = np.where(is_bare, response.own_text.end + shift, end)
+            placed = replace(placed, mention_start=start, mention_end=end)
+        shown.append(Pairing(show_on_key(key, key), placed))
+    text = f"for α, mentions are compared by the tokens of {shown[0].key.name or 'the first'}, "
+    text += "with which those of all other annotators are aligned"
+    return shown, Notice("alpha-tokens", text)
 
 
 def _common_codes(corpora: Sequence[Corpus]) -> list[IntArray]:

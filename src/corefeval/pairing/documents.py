@@ -13,17 +13,13 @@ from corefeval.diagnostics import Notice, PairingError, excerpt, list_names, plu
 from corefeval.model import Corpus, DocumentId, FileName
 from corefeval.model.arrays import IntArray
 from corefeval.model.corpus import match_documents
-from corefeval.pairing.texts import (
-    check_tokens,
-    find_differing_documents,
-    on_tokens,
-    with_key_on_tokens,
-)
-from corefeval.protocol import Protocol, Spans
+from corefeval.pairing.texts import check_tokens, find_differing_documents, put_texts_on_tokens
+from corefeval.protocol import Protocol, Spans, TokenRule, Zeros
 
 _SHOWN = 3
 _CANDIDATE_TEXT = 100_000  # looking for a similar id in more takes longer than it helps
 _SIMILAR = 0.75
+_NO_DOCUMENTS: IntArray = np.empty(0, dtype=np.int64)
 
 
 class Pairing(NamedTuple):
@@ -60,7 +56,7 @@ def pair(
     zeros_settled: bool = False,
     pairs: DocumentPairs | None = None,
 ) -> Pairing:
-    """Pair documents by id and part, and check that their texts are the same.
+    """Pair documents by id and part, and check that their texts are the same, or align them.
 
     `pairs` says which document is which, where that is known already. With `zeros_settled`, empty
     nodes are left as they are, because they are already settled among more than these two sides.
@@ -72,21 +68,10 @@ def pair(
         _in_places(side, places, pairs.identifiers)
         for side, places in ((key, pairs.key), (response, pairs.response))
     )
-    # Pairing by position does not depend on what is in the documents.
-    ignore_tokens = protocol.tokens == "ignore" or protocol.pairing == "position"
-    notices = list(pairs.notices)
-    key, step_notices = with_key_on_tokens(key, response)
-    notices += step_notices
-    response, step_notices = on_tokens(response, key, ignore_tokens=ignore_tokens)
-    notices += step_notices
-    key, response, spans = put_on_tokens(key, response, protocol)
-    texts = [side.tokens for side in (key, response) if side.tokens is not None]
-    if not zeros_settled and any("empty" in tokens.columns for tokens in texts):
-        from corefeval.pairing.zeros import settle_zeros
-
-        (key, response), step_notices = settle_zeros((key, response), protocol.zeros)
-        notices += step_notices
-    notices += _compare_tokens(key, response, pairs.both, ignore_tokens)
+    key, response, spans, text_notices = unify_positions(
+        key, response, pairs.both, protocol, zeros_settled=zeros_settled
+    )
+    notices = [*pairs.notices, *text_notices]
     for side, corpus in (("key", key), ("response", response)):
         if not corpus.n_mentions:
             message = f"{corpus.name or side}: there are no mentions"
@@ -94,19 +79,83 @@ def pair(
     return Pairing(key, response, tuple(notices), spans)
 
 
+def unify_positions(
+    key: Corpus,
+    response: Corpus,
+    paired: IntArray,
+    protocol: Protocol,
+    *,
+    zeros_settled: bool = False,
+) -> tuple[Corpus, Corpus, Spans | None, list[Notice]]:
+    """Two sides that number their documents alike, with positions that mean the same.
+
+    `paired` are the documents that both have. Their texts are compared, and aligned or refused, as
+    the protocol says. Also returns how plain spans were read.
+    """
+    rule, notices = _token_rule(protocol), list[Notice]()
+    key, response, cut, text_notices = put_texts_on_tokens(key, response, rule)
+    notices += text_notices
+    key, response, spans = put_on_tokens(key, response, protocol)
+    marks_nodes = not zeros_settled and any(map(_marks_nodes, (key, response)))
+    zeros: Zeros | None = protocol.zeros if marks_nodes else None
+    settled_key, settled_response, zero_notices = _settle(key, response, zeros)
+    differing = _compare_tokens(settled_key, settled_response, paired, rule, cut)
+    if isinstance(differing, Notice):
+        zero_notices = (*zero_notices, differing)
+    elif differing.size:
+        from corefeval.pairing.axis import put_on_axis
+
+        key, response, zero_notices = _settle(key, response, zeros, differing)
+        settled_key, settled_response, axis_notices = put_on_axis(
+            key, response, differing, protocol.zeros
+        )
+        zero_notices = (*zero_notices, *axis_notices)
+    notices += zero_notices
+    return settled_key, settled_response, spans, notices
+
+
+def _token_rule(protocol: Protocol) -> TokenRule:
+    """What becomes of texts that differ; by position, documents pair whatever is in them."""
+    rule: TokenRule = protocol.tokens
+    return "ignore" if protocol.pairing == "position" and rule == "same" else rule
+
+
+def _marks_nodes(corpus: Corpus) -> bool:
+    return corpus.tokens is not None and "empty" in corpus.tokens.columns
+
+
+def _settle(
+    key: Corpus, response: Corpus, zeros: Zeros | None, differing: IntArray = _NO_DOCUMENTS
+) -> tuple[Corpus, Corpus, tuple[Notice, ...]]:
+    """Both sides with their empty nodes settled, but for documents whose words differ."""
+    if zeros is None:
+        return key, response, ()
+    from corefeval.pairing.zeros import settle_zeros
+
+    (key, response), notices = settle_zeros((key, response), zeros, differing)
+    return key, response, notices
+
+
 def _compare_tokens(
-    key: Corpus, response: Corpus, paired: IntArray, ignore_tokens: bool
-) -> list[Notice]:
-    """A notice on documents whose tokens differ where that is ignored; else a PairingError."""
+    key: Corpus, response: Corpus, paired: IntArray, rule: TokenRule, cut: IntArray
+) -> IntArray | Notice:
+    """The documents that are to be aligned, those that were texts (`cut`) among them.
+
+    Where tokens that differ are ignored, a notice on them; where they must be the same, a
+    PairingError.
+    """
     if key.tokens is None or response.tokens is None:
-        return []
-    if not ignore_tokens:
+        return _NO_DOCUMENTS
+    has_words = all("word" in side.columns for side in (key.tokens, response.tokens))
+    if rule == "same" or (rule == "align" and not has_words and not cut.size):
         check_tokens(key.documents, key.tokens, response.tokens, paired, response.name)
-        return []
-    indices = find_differing_documents(key.tokens, response.tokens, paired)
+        return _NO_DOCUMENTS
+    indices = find_differing_documents(key.tokens, response.tokens, np.setdiff1d(paired, cut))
+    if rule == "align" or not indices:
+        return np.union1d(cut, indices).astype(np.int64)
     names = tuple(str(key.documents[index]) for index in indices)
     text = f"{response.name or 'response'}: {{n}} with tokens unlike the key's: {{items}}"
-    return [Notice("other-tokens", text, len(names), names, "document")] if names else []
+    return Notice("other-tokens", text, len(names), names, "document")
 
 
 def put_on_tokens(

@@ -201,6 +201,7 @@ def _split(corpus: Corpus, place: IntArray, number: int) -> Corpus:
         metadata=(),
         sentence_metadata=(),
         relations=NO_RELATIONS,
+        own_text=None,
     )
 
 

@@ -13,15 +13,22 @@ from corefeval.model.arrays import IntArray
 from corefeval.model.identity import first_unequal, plain_word, seen_word, writable_text
 from corefeval.model.text_tokens import (
     Places,
+    cut_texts,
     has_texts,
+    has_whole_tokens,
     move_to_tokens,
     text_of,
     visible_positions,
     without_blanks,
 )
-from corefeval.model.token_tables import join_tokens, select_tokens
+from corefeval.model.token_tables import mix_tokens
+from corefeval.protocol import TokenRule
 
-_GO_ON = "or score anyway with --ignore-tokens / ignore_tokens=True"
+_GO_ON = (
+    'or use --tokens align (tokens="align"), which compares mentions by the text that both sides '
+    "have; --tokens ignore compares token numbers, so that mentions behind a word that one side "
+    "lacks all count as wrong"
+)
 
 
 def check_tokens(
@@ -109,6 +116,50 @@ class _Misfit(NamedTuple):
     expected: str
 
 
+def put_texts_on_tokens(
+    key: Corpus, response: Corpus, rule: TokenRule
+) -> tuple[Corpus, Corpus, IntArray, list[Notice]]:
+    """Both sides with token positions, in documents where one side is a text without tokens.
+
+    Both must number their documents alike. Also returns the documents whose texts do not fit and
+    were cut into words, to be aligned, where the rule is to do so.
+    """
+    notices: list[Notice] = []
+    unfit = _find_unfit_texts(key, response) if rule == "align" else []
+    if unfit:
+        key, key_notices = cut_texts(key, unfit)
+        response, response_notices = cut_texts(response, unfit)
+        notices += (*key_notices, *response_notices)
+    key, key_notices = with_key_on_tokens(key, response)
+    response, response_notices = on_tokens(response, key, ignore_tokens=rule == "ignore")
+    notices += (*key_notices, *response_notices)
+    return key, response, np.array(unfit, dtype=np.int64), notices
+
+
+def _find_unfit_texts(key: Corpus, response: Corpus) -> list[int]:
+    """The documents in which one side is a text that is not made of the other side's words."""
+    sides = key.tokens, response.tokens
+    if key.labels is not None or response.labels is not None or not any(map(has_texts, sides)):
+        return []
+    unfit = []
+    for index in range(len(key.documents)):
+        key_text, text = (text_of(side, index) for side in sides)
+        if any(side is None or not side.counts[index] for side in sides):
+            continue
+        if key_text is not None and text is not None:
+            fits = writable_text(key_text) == writable_text(text)
+        elif text is not None:
+            fits = isinstance(_place(text, *_words(key, response, index)), Places)
+        elif key_text is not None:
+            place = _place(key_text, *_words(response, key, index))
+            fits = isinstance(place, Places) and has_whole_tokens(key, index, place)
+        else:
+            continue
+        if not fits:
+            unfit.append(index)
+    return unfit
+
+
 def on_tokens(
     response: Corpus, key: Corpus, *, ignore_tokens: bool = False
 ) -> tuple[Corpus, tuple[Notice, ...]]:
@@ -162,7 +213,7 @@ def with_key_on_tokens(key: Corpus, response: Corpus) -> tuple[Corpus, tuple[Not
         return key, ()
     tokens = response.tokens
     if len(places) < len(key.documents):
-        tokens = _mix_tokens(tokens, key.tokens, [index in places for index in range(len(key))])
+        tokens = mix_tokens(tokens, key.tokens, [index in places for index in range(len(key))])
     moved, notices = move_to_tokens(key, places, tokens)
     if widened := [notice for notice in notices if notice.kind == "widened-mentions"]:
         raise PairingError(
@@ -248,8 +299,9 @@ def _misfit_error(key: Corpus, response: Corpus, index: int, misfit: _Misfit) ->
         file=_file(response),
         found=misfit.found,
         expected=misfit.expected,
-        fix="give the resolver the key's words with blanks between them, or use "
-        "--ignore-tokens / ignore_tokens=True, which counts such documents as empty",
+        fix="give the resolver the key's words with blanks between them, or use --tokens align "
+        '(tokens="align"), which compares mentions by the text that both sides have; --tokens '
+        "ignore counts such documents as empty",
     )
 
 
@@ -262,12 +314,4 @@ def _tokens(tokens: Tokens, response: Corpus, moved: Collection[int]) -> Tokens:
     is_moved = [index in moved for index in range(len(response))]
     if response.tokens is None or all(is_moved):
         return tokens
-    return _mix_tokens(tokens, response.tokens, is_moved)
-
-
-def _mix_tokens(tokens: Tokens, other_tokens: Tokens, is_of_first: Sequence[bool]) -> Tokens:
-    """The first tokens for some documents, the others for all other documents."""
-    joint = join_tokens([tokens, other_tokens])
-    assert joint is not None  # as both are there
-    documents = np.arange(len(is_of_first))
-    return select_tokens(joint, np.where(is_of_first, documents, documents + len(is_of_first)))
+    return mix_tokens(tokens, response.tokens, is_moved)

@@ -17,7 +17,7 @@ import numpy as np
 from corefeval.diagnostics import Notice, note
 from corefeval.model import Corpus, Tokens
 from corefeval.model.arrays import BoolArray, IntArray, dense_ranks, distinct
-from corefeval.model.text_tokens import move_mentions
+from corefeval.model.moving import move_mentions
 from corefeval.model.token_tables import place_tokens
 from corefeval.model.tokens import documents_of_tokens
 from corefeval.pairing.node_alignment import NodeTable, align_nodes, encode_id, rank_dependencies
@@ -76,7 +76,7 @@ class _Side:
 
 
 def settle_zeros(
-    corpora: Sequence[Corpus], zeros: Zeros
+    corpora: Sequence[Corpus], zeros: Zeros, differing: Sequence[int] | IntArray = ()
 ) -> tuple[list[Corpus], tuple[Notice, ...]]:
     """Corpora of the same documents whose positions mean the same, empty nodes or not.
 
@@ -85,7 +85,7 @@ def settle_zeros(
     dependencies have its position, and only nodes that are not aligned go by their place. With
     "drop" no text has any. A side that marks no empty node in a document, but has as many tokens
     there as one that does, has the same nodes. Documents whose numbers of words differ are left as
-    they are.
+    they are, unless nodes are dropped, and so are those that are said to be `differing`.
     """
     marked = any(c.tokens is not None and "empty" in c.tokens.columns for c in corpora)
     if not marked or any(corpus.labels is not None for corpus in corpora):
@@ -96,7 +96,7 @@ def settle_zeros(
     if not any(side.nodes.token.size for side in sides):
         return list(corpora), ()
     if zeros != "drop":
-        return _on_one_axis(sides, align=zeros == "align")
+        return _on_one_axis(sides, differing, align=zeros == "align")
     settled = [_without_nodes(side) for side in sides]
     return [corpus for corpus, _ in settled], tuple(n for _, notices in settled for n in notices)
 
@@ -189,8 +189,10 @@ class _Axis:
     width: int
 
 
-def _on_one_axis(sides: Sequence[_Side], *, align: bool) -> tuple[list[Corpus], tuple[Notice, ...]]:
-    _leave_out_other_texts(sides)
+def _on_one_axis(
+    sides: Sequence[_Side], differing: Sequence[int] | IntArray, *, align: bool
+) -> tuple[list[Corpus], tuple[Notice, ...]]:
+    _leave_out_other_texts(sides, differing)
     axis, groups, codes, moves = _axis(sides, align=align)
     present = np.sum([side.counts > 0 for side in sides], axis=0)
     where = [np.searchsorted(axis.code, code) for code in codes]
@@ -209,13 +211,14 @@ def _on_one_axis(sides: Sequence[_Side], *, align: bool) -> tuple[list[Corpus], 
     return [_move(side, axis, group, code) for side, group, code in pieces], tuple(notices)
 
 
-def _leave_out_other_texts(sides: Sequence[_Side]) -> None:
+def _leave_out_other_texts(sides: Sequence[_Side], differing: Sequence[int] | IntArray) -> None:
     """Treat empty nodes as words in documents whose words differ, where they cannot be placed."""
     words = [side.counts - side.nodes_in for side in sides]
     most = np.max(words, axis=0)
     is_one_text = np.all(
         [(n_words == most) | (s.counts == 0) for n_words, s in zip(words, sides, strict=True)], 0
     )
+    is_one_text[list(differing)] = False
     for side in sides:
         side.nodes = side.nodes.take(is_one_text[side.nodes.document])
 

@@ -65,7 +65,7 @@ _STEPS = (
     ("positions", "missing-documents", "extra-documents"),
     ("widened-mentions", "unplaced-mentions", "unplaced-documents"),
     ("aligned-nodes", "empty-nodes", "zero-mentions"),
-    ("other-tokens",),
+    ("other-tokens", "aligned-tokens", "unaligned-tokens", "unaligned-mentions", "widened-pairs"),
     ("no-mentions",),
     (
         "no-deixis",
@@ -208,7 +208,7 @@ def _decide(work: _Work, request: Request) -> Callable[[Piece], Share]:
     prepared, *_ = prepare_piece(work.specimen, request)
     with suppress(UndefinedMetricError):
         count(prepared, request.metrics, by=request.by)
-    sides = prepared.key, prepared.response
+    sides = prepared.key.on_own_text, prepared.response.on_own_text
     samples = [dict(take_samples(side.tokens)) for side in sides]
     empty = [tuple(empty_columns(side.tokens)) for side in sides]
     if any(empty) and work.specimen.size < work.size:

@@ -35,7 +35,7 @@ from corefeval.protocol.declarations import (
     Singletons,
     Spans,
     Split,
-    TokenCheck,
+    TokenRule,
     Undefined,
     Unmarked,
     WrongSpans,
@@ -68,7 +68,7 @@ __all__ = [
     "Singletons",
     "Spans",
     "Split",
-    "TokenCheck",
+    "TokenRule",
     "Undefined",
     "Unmarked",
     "WrongSpans",
@@ -83,7 +83,7 @@ __all__ = [
 ]
 
 # What earlier versions wrote.
-_FORMER = {("tokens", "ignored"): "ignore"}
+_FORMER = {("tokens", "ignored"): "ignore", ("tokens", "check"): "same"}
 
 
 @dataclass(frozen=True)
@@ -139,8 +139,7 @@ class Protocol:
     def of_fields(values: Mapping[str, str], base: Protocol | None = None) -> Protocol:
         """The protocol of a signature's fields, as this or an earlier version wrote them."""
         named = {name.replace("-", "_"): value for name, value in values.items()}
-        former = {name: _FORMER.get((name, value), value) for name, value in named.items()}
-        return (base or Protocol()).but(**former)  # type: ignore[arg-type]
+        return (base or Protocol()).but(**named)  # type: ignore[arg-type]
 
     def but(self, **changes: Unpack[Fields]) -> Protocol:
         """A protocol with some choices changed; a UsageError for what is no value of a choice."""
@@ -282,7 +281,10 @@ def split_choices(
     keywords: dict[str, Any] = {}
     for name, value in options.items():
         if name in flags:
-            chosen.update([flags[name]] if value else [])
+            choice, flagged = flags[name]
+            if value and options.get(choice) not in (None, flagged):
+                raise UsageError(f"{name} means {choice} {flagged}: leave out one of the two")
+            chosen.update({choice: flagged} if value else {})
         elif name in declared:
             chosen.update({name: value} if value is not None else {})
         else:
@@ -298,6 +300,8 @@ def _check_value(name: str, value: object) -> str:
             f"corefeval {__version__} has no choice {name!r}: {did_you_mean(name, choices())}"
         )
     if choice.values is not None:
+        if isinstance(value, str):
+            value = _FORMER.get((name, value), value)
         spelling = _spell(choice, value)
         if spelling is None:
             message = f"{name} is one of {', '.join(choice.spellings)}, not {value!r:.60}"

@@ -24,7 +24,7 @@ Split = Literal["off", "score"]
 Zeros = Literal["align", "place", "drop"]
 Missing = Literal["empty", "skip", "error"]
 Extra = Literal["ignore", "count", "error"]
-TokenCheck = Literal["check", "ignore"]
+TokenRule = Literal["same", "align", "ignore"]
 Spans = Literal["auto", "inclusive", "exclusive"]
 WrongSpans = Literal["auto", "head", "overlap"]
 Unmarked = Literal["singleton", "missing"]
@@ -223,12 +223,16 @@ class SoundChoices(TypedDict, total=False):
         ),
     ]
     tokens: Annotated[
-        TokenCheck,
+        TokenRule,
         Choice(
-            "check",
-            "Score even where the response's tokens differ from the key's.",
+            "same",
+            "What to do where the response's tokens differ from the key's.",
             at="pairing",
-            values={"check": "a different text is an error", "ignore": "texts may differ"},
+            values={
+                "same": "it is an error",
+                "align": "align the texts, and compare mentions by the text that both have",
+                "ignore": "compare the numbers of tokens, whatever the words are",
+            },
             flag="ignore_tokens",
             flagged="ignore",
         ),

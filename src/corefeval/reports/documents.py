@@ -19,6 +19,7 @@ from corefeval.analysis.errors.listing import Lookup, SideName
 from corefeval.features.kinds import kinds_if_known
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray, looked_up
+from corefeval.model.moving import show_on_key
 from corefeval.model.text_tokens import text_of
 from corefeval.model.tokens import Tokens
 
@@ -50,8 +51,10 @@ class Positions:
             start = self._number_labels(corpus)
             return start, start + 1
         start, end = corpus.mention_start, corpus.mention_end
-        if self.cuts:
-            start, end = start.copy(), end.copy()
+        is_bare = start == end  # in text that the key lacks: shown on the token before it
+        if self.cuts or is_bare.any():
+            start, end = np.maximum(start - is_bare, 0), end.copy()
+            end[is_bare] = start[is_bare] + 1
         for document, cuts in self.cuts.items():
             rows = slice(*corpus.mention_offsets[document : document + 2].tolist())
             start[rows], end[rows] = (np.searchsorted(cuts, side[rows]) for side in (start, end))
@@ -257,10 +260,16 @@ def join_fields(*parts: Iterable[Json]) -> list[Json]:
     return [reduce(or_, fields) for fields in zip(*parts, strict=True)]
 
 
+def show_sides(errors: Classification) -> tuple[Corpus, Corpus]:
+    """Key and response with their mentions on the text that is shown, the key's."""
+    return show_on_key(errors.key, errors.key), show_on_key(errors.key, errors.response)
+
+
 def key_documents(errors: Classification, place: Positions, *, text: bool) -> list[Json]:
     """The text and the key's mentions of each document."""
-    columns = _mention_columns(errors.key, place) | _mention_kinds(errors.alignment.key)
-    mentions = _describe_mentions(errors.key, place, columns)
+    key, _ = show_sides(errors)
+    columns = _mention_columns(key, place) | _mention_kinds(errors.alignment.key)
+    mentions = _describe_mentions(key, place, columns)
     return join_fields(place.documents, mentions, _name_entities(errors, "key", text=text))
 
 
@@ -271,9 +280,10 @@ def response_documents(
 
     `twin` is the key mention that a mention stands for (its span may be wrong), −1 for none;
     `wrong` has a bit for each kind of error. `keyWrong` and `keyCost` say the same of the key's
-    mentions. Costs are in millionths; those of a side without shares are left out.
+    mentions. Costs are in millionths; those of a side without shares are left out. `ownWords` are
+    the words of mentions that are not the key's words in their place.
     """
-    key, response = errors.key, errors.response
+    key, response = show_sides(errors)
     wrong, key_wrong = error_bits(errors)
     first = key.mention_offsets[:-1]
     twin = errors.items.key_row[: response.n_mentions]
@@ -287,7 +297,16 @@ def response_documents(
     if {"key_entities", "response_entities"} <= costs.keys():
         parts.append(_split({"keyEntityCost": costs["key_entities"]}, _entity_offsets(key)))
         parts.append(_split({"entityCost": costs["response_entities"]}, _entity_offsets(response)))
-    return join_fields(*parts, _name_entities(errors, "response", text=text))
+    documents = join_fields(*parts, _name_entities(errors, "response", text=text))
+    if errors.response.own_text is not None and text:
+        lookup = Lookup(errors)
+        aligned = errors.response.own_text.is_aligned[response.mention_document]
+        for row in np.flatnonzero(aligned).tolist():
+            document = int(response.mention_document[row])
+            local = row - int(response.mention_offsets[document])
+            words = lookup.mention(errors.response, row).text
+            documents[document].setdefault("ownWords", []).append([local, words])
+    return documents
 
 
 def error_bits(errors: Classification) -> tuple[IntArray, IntArray]:

@@ -27,6 +27,7 @@ from corefeval.reports.documents import (
     key_documents,
     response_documents,
     share_costs,
+    show_sides,
 )
 from corefeval.results import CountTable, Result, Score
 from corefeval.results.rates import rates_of
@@ -61,9 +62,8 @@ def make_payload(systems: Sequence[Scored], *, text: bool, title: str, seed: int
     places: list[Positions] = []
     for members in versions:
         errors = [systems[member].analysis.classification for member in members]
-        place = find_positions(
-            errors[0].key, [classification.response for classification in errors], text=text
-        )
+        sides = [show_sides(classification) for classification in errors]
+        place = find_positions(sides[0][0], [response for _, response in sides], text=text)
         places.append(place)
         shown = key_documents(errors[0], place, text=text)
         texts.append(join_fields(shown, _describe_relations(errors[0])[0]))
@@ -200,9 +200,9 @@ def _group_by_key(systems: Sequence[Scored]) -> list[list[int]]:
     """The numbers of the responses that have the same key."""
     versions: list[list[int]] = []
     for number, scored in enumerate(systems):
-        key = scored.analysis.classification.key
+        key, _ = show_sides(scored.analysis.classification)
         for members in versions:
-            if _have_equal_keys(systems[members[0]].analysis.classification.key, key):
+            if _have_equal_keys(show_sides(systems[members[0]].analysis.classification)[0], key):
                 members.append(number)
                 break
         else:

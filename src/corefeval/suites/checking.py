@@ -170,6 +170,7 @@ def judge(
 def _inspect_side(
     corpus: SuiteCorpus, path: str, key: Corpus | None, *, is_key: bool = False
 ) -> list[Inspection]:
+    protocol = Protocol.of(corpus.protocol or None)
     inspections = inspect(
         path,
         against=key,
@@ -177,8 +178,9 @@ def _inspect_side(
         encoding=corpus.encoding,
         word_column=corpus.word_column,
         layer=corpus.key_layer if is_key else corpus.response_layer,
+        tokens=protocol.tokens,
     )
-    return judge(inspections, key, Protocol.of(corpus.protocol or None))
+    return judge(inspections, key, protocol)
 
 
 def _decide(inspections: list[Inspection], strict: bool) -> tuple[Ruling, str]:

@@ -34,9 +34,14 @@ def fold_token(token: str) -> str:
         return token.lower()
     if (sign := _BRACKETS.get(token.lower())) is not None:
         return sign
-    if token.startswith("##") and token[2:3] not in ("", "#"):
+    if continues_word(token):
         token = token[2:]
     token = token.replace("\\/", "/").replace("\\*", "*").translate(_SIGNS)
     token = _DASHES.sub("-", token.replace("''", '"'))
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", token).casefold())
     return "".join(c for c in plain if not unicodedata.category(c).startswith(_UNSEEN))
+
+
+def continues_word(token: str) -> bool:
+    """Whether a token is one of BERT's pieces that go on with the word before them: `##er`."""
+    return token.startswith("##") and token[2:3] not in ("", "#")

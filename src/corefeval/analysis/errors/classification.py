@@ -158,7 +158,13 @@ def match_wrong_spans(
     sides = prepared.key_mentions, prepared.response_mentions
     heads = None
     if rule == "head":
-        heads = prepared.key_features.head_positions, prepared.response_features.head_positions
+        key_heads, response_heads = (
+            side.corpus.find_axis_heads(features.head_positions)
+            for side, features in zip(
+                sides, (prepared.key_features, prepared.response_features), strict=True
+            )
+        )
+        heads = key_heads, response_heads
     return resolve(find_overlaps(sides[0], missing, sides[1], extra, heads=heads), *sides)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Literal
 
 import numpy as np
@@ -16,6 +16,7 @@ from corefeval.features.kinds import kinds_if_known, name_entity
 from corefeval.model import Corpus, Document
 from corefeval.model.arrays import FloatArray, IntArray
 from corefeval.model.categories import Categories
+from corefeval.model.moving import show_on_key
 from corefeval.model.text_tokens import text_of
 from corefeval.model.views import Mention
 
@@ -69,6 +70,7 @@ class Lookup:
     def __init__(self, errors: Classification) -> None:
         self.errors = errors
         self._words = cache(self._document_words)
+        self._shown = cache(partial(show_on_key, errors.key))
         self._kinds = cache(self._mention_kinds)
 
     def document(self, index: int) -> str:
@@ -127,22 +129,29 @@ class Lookup:
         if corpus.labels is not None:
             return Place(str(corpus.labels[row]))
         document = int(corpus.mention_document[row])
-        mention = Mention(Document(corpus, document), row)
-        words = self._words(document)
+        mention = Mention(Document(corpus.on_own_text, document), row)
+        words = self._words(document, None if corpus.own_text is None else corpus)
         text = ""
         if isinstance(words, str):
             text = words[mention.start : mention.end]
         elif words is not None and mention.end <= len(words):
             text = " ".join(words[position] for position in mention.positions)
+        shown = self._shown(corpus)
+        if shown is not corpus:
+            mention = Mention(Document(shown, document), row)
         return Place(text, mention.start, mention.end)
 
-    def _document_words(self, document: int) -> list[str] | str | None:
-        """The words of a document, from the side that has them; the whole text without tokens."""
-        for corpus in (self.errors.key, self.errors.response):
+    def _document_words(self, document: int, side: Corpus | None) -> list[str] | str | None:
+        """The words of a document, from the side that has them; the whole text without tokens.
+
+        A `side` whose tokens are not those of the other has words of its own.
+        """
+        sides = (self.errors.key, self.errors.response) if side is None else (side.on_own_text,)
+        for corpus in sides:
             text = text_of(corpus.tokens, document)
             if text is not None:
                 return text
-            if corpus.tokens is not None and "word" in corpus.tokens.columns:
+            if corpus.tokens is not None and corpus.tokens.has_column(document, "word"):
                 return corpus.tokens.column(document, "word")
         return None
 

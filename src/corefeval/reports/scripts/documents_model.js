@@ -78,7 +78,7 @@ function makeSide(name, source, more) {
   const chains = [];
   source.entity.forEach((entity, mention) => (chains[entity] ??= []).push(mention));
   return {
-    name, size, start: source.start, end, gaps, chains, entity: source.entity, kind: source.kind ?? null,
+    name, size, start: source.start, end, gaps, ownWords: new Map(source.ownWords ?? []), chains, entity: source.entity, kind: source.kind ?? null,
     wrong: more.wrong ?? [], cost: more.cost ?? null, entityCost: more.entityCost ?? null,
     names: source.names ?? null, named: source.named, labels: [], colours: [],
     sets: new Map((source.sets ?? []).map(([entity, elements]) => [entity, elements])),
@@ -188,7 +188,7 @@ export function mentionText(model, side, mention, limit = 80) {
     if (!(side.gaps.get(mention) ?? []).some(([from, to]) => place >= from && place < to)) positions.push(place);
   }
   if (!model.text.words) return positions.length === 1 ? `token ${positions[0]}` : `tokens ${positions[0]}–${positions.at(-1)}`;
-  const text = joined(model.text, positions);
+  const text = side.ownWords.get(mention) ?? joined(model.text, positions);
   return text.length > limit ? `${text.slice(0, limit - 1)}…` : text;
 }
 
