@@ -114,15 +114,21 @@ def inspect(
         raise PairingError(problem, fix="`*` stands for any text: 'bc/*', '*_0001; part 000'")
     if not several:
         return inspections
-    together = grade(_folder_findings(os.fspath(path), inspections, against, tokens))
+    return _add_shared(os.fspath(path), inspections, against, tokens)
+
+
+def _add_shared(
+    path: str, inspections: Sequence[Inspection], against: Corpus | None, tokens: TokenRule
+) -> list[Inspection]:
+    """Inspections of the files of a folder, with findings that depend on all of them."""
+    together = grade(_folder_findings(path, inspections, against, tokens))
     by_file = {inspection.file: inspection for inspection in inspections}
     for file, inspection in by_file.items():
         shared = [finding for finding in together if finding.file == file]
         findings = tuple(grade([*inspection.findings, *shared]))
         by_file[file] = replace(inspection, findings=findings)
-    inspections = list(by_file.values())
     of_folder = tuple(finding for finding in together if finding.file not in by_file)
-    return [*inspections, Inspection(os.fspath(path), of_folder)] if of_folder else inspections
+    return [*by_file.values(), *([Inspection(path, of_folder)] if of_folder else ())]
 
 
 def _inspect_file(

@@ -17,9 +17,6 @@ from corefeval.checks import did_you_mean, split_call
 from corefeval.diagnostics import UsageError
 from corefeval.protocol.accidents import NUMBER, Choice
 from corefeval.protocol.declarations import (
-    HEADS,
-    MATCHERS,
-    MINIMA,
     STEPS,
     Aggregate,
     Choices,
@@ -29,7 +26,6 @@ from corefeval.protocol.declarations import (
     Fields,
     Layer,
     Lost,
-    Matcher,
     Missing,
     Occurrences,
     Singletons,
@@ -44,6 +40,7 @@ from corefeval.protocol.declarations import (
     fields,
     register_matcher,
 )
+from corefeval.protocol.matchers import HEADS, MATCHERS, MINIMA, Matcher
 from corefeval.protocol.named import NAMED, NamedProtocol, find_named, programs_with
 
 __all__ = [

@@ -2,13 +2,11 @@
 
 # No `annotations` from __future__ here: to read types from text takes longer than to make them.
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import (
     Annotated,
-    Any,
     Literal,
-    NamedTuple,
     TypedDict,
     get_args,
     get_origin,
@@ -16,6 +14,7 @@ from typing import (
 )
 
 from corefeval.protocol.accidents import NUMBER, Accidents, Choice
+from corefeval.protocol.matchers import MATCHERS, Matcher
 
 Singletons = Literal["keep", "drop", "drop-response", "double-response"]
 Duplicates = Literal["first", "last", "error"]
@@ -39,48 +38,6 @@ Lost = Literal["drop", "strict"]
 
 # The steps that take part where key and response are compared; errors and agreement have more.
 STEPS = ("reading", "pairing", "policies", "matching", "features", "rates", "emulation")
-
-
-# Where heads and minimum spans of mentions may come from, in the order of a signature.
-HEADS = ("file", "dependencies", "parse", "tags")
-MINIMA = ("stated", "parse")
-
-
-class Matcher(NamedTuple):
-    """A matcher: which mentions it matches, the function that finds them, and what that needs.
-
-    The function, or its place as text (`module:function`), is given the `Mentions` of key and
-    response and returns `Matches` (see `matching`). Where a value takes a number in parentheses,
-    such as `overlap(0.5)`, the function has it as `share`, whose default is here. `needs` is what
-    it must know of mentions besides their tokens.
-    """
-
-    summary: str
-    function: str | Callable[..., Any]
-    share: float | None = None
-    needs: Literal["", "heads", "cores", "minima"] = ""
-
-
-_MATCHERS = "corefeval.matching.matchers"
-MATCHERS = {
-    "exact": Matcher("the same tokens", f"{_MATCHERS}:match_exactly"),
-    "head": Matcher("the same head token", f"{_MATCHERS}:match_heads", needs="heads"),
-    "partial": Matcher(
-        "the response inside the key, with the key's head or stated minimum",
-        f"{_MATCHERS}:match_partially",
-        needs="cores",
-    ),
-    "min": Matcher(
-        "as partial by stated minimum spans, else the same minimum span by parse",
-        f"{_MATCHERS}:match_minima",
-        needs="minima",
-    ),
-    "overlap": Matcher(
-        "tokens in common, with a Dice coefficient of at least this",
-        f"{_MATCHERS}:match_overlapping",
-        share=0.5,
-    ),
-}
 
 
 class SoundChoices(TypedDict, total=False):
