@@ -34,6 +34,7 @@ from bench.pieces import against_whole, joining, with_jobs, write_large
 from bench.sets import set_times
 from bench.suites import run_times
 from bench.timing import Measured, best, command_time, peak_memory, times_in_turns
+from bench.tokens import token_times
 from bench.tools import tool_times
 from corefeval.diagnostics import plural
 from corefeval.lab.perturbations import drop_mentions
@@ -298,11 +299,12 @@ def suites(folder: Path, scale: int) -> list[Measured]:
     ]
 
 
-def tools(folder: Path, scale: int) -> list[Measured]:
-    """Reading files of annotation tools, against the standard library's parsing of them."""
+def texts(part: str, folder: Path, scale: int) -> list[Measured]:
+    """Files of annotation tools against the standard library's parsing; texts that differ."""
+    times = {"tools": tool_times, "tokens": token_times}[part](folder, scale)
     return [
         Measured(name, seconds, against, f"{seconds / yardstick:.2f} ×", goal)
-        for name, yardstick, seconds, against, goal in tool_times(folder, scale)
+        for name, yardstick, seconds, against, goal in times
     ]
 
 
@@ -343,7 +345,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bench", description="Measure corefeval.")
     parser.add_argument("--peer", help="another scorer: 'COMMAND {key} {response}'")
     parser.add_argument("--quick", action="store_true", help="a tenth of the sizes")
-    parts = ("speed", "growth", "pieces", "ceaf", "answers", "suites", "tools")
+    parts = ("speed", "growth", "pieces", "ceaf", "answers", "suites", "tools", "tokens")
     parser.add_argument("--only", choices=parts, help="one part of it")
     options = parser.parse_args()
     scale = 10 if options.quick else 1
@@ -364,9 +366,10 @@ def main() -> None:
         if options.only in (None, "suites"):
             status.update("suites …")
             rows += suites(Path(name), scale)
-        if options.only in (None, "tools"):
-            status.update("files of annotation tools …")
-            rows += tools(Path(name), scale)
+        for part in ("tools", "tokens"):
+            if options.only in (None, part):
+                status.update(f"{part} …")
+                rows += texts(part, Path(name), scale)
         if options.only in (None, "growth"):
             status.update("adversarial sizes …")
             rows += growth(Path(name), scale)
