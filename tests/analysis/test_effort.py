@@ -80,7 +80,8 @@ def test_errors(corpus_of):
     check_growth(work, corpus_of)
 
 
-@pytest.mark.parametrize("format", WRITABLE)
+# In WebAnno TSV, the row of a token names every mention around it: the file itself grows faster.
+@pytest.mark.parametrize("format", [name for name in WRITABLE if name != "webanno"])
 def test_writing(corpus_of, format, tmp_path):
     target = tmp_path / format
     check_growth(lambda corpus: corefeval.write(corpus, target, format=format), corpus_of)

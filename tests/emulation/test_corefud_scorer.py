@@ -193,7 +193,7 @@ def test_a_rate_above_one_is_kept(tmp_path):
         ({"zeros": "drop"}, "has zeros place or align only"),
         ({"documents": "a*"}, "has documents"),
         ({"missing": "skip"}, "has missing empty only"),
-        ({"ignore_tokens": True}, "has tokens check only"),
+        ({"ignore_tokens": True}, "has tokens same only"),
         ({"by": "kind"}, "has no scores by kind"),
         ({"features": {"kind": {}}}, "has no features of mentions"),
         ({"metrics": "lmuc"}, "corefud-scorer has no lmuc: it has muc, b3, ceafe"),

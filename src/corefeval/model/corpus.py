@@ -170,11 +170,13 @@ class Corpus:
             gaps.setdefault(row, []).append((start, end))
         return gaps
 
-    @cached_property
+    @property
     def on_own_text(self) -> Corpus:
         """The corpus with its mentions in the text of their own file."""
-        if self.own_text is None:
-            return self
+        return self if self.own_text is None else self.remember("own text", self._move_back)
+
+    def _move_back(self) -> Corpus:
+        assert self.own_text is not None
         return replace(
             self,
             mention_start=self.own_text.start,
