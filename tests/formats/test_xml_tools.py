@@ -357,3 +357,14 @@ def test_corenlp_mentions_outside_of_their_sentence_are_errors(read):
     content = "<root><document><sentences/></document></root>"
     with pytest.raises(InputError, match=r"(?s)no chains.*annotator coref"):
         read(content)
+
+
+@pytest.mark.parametrize(
+    ("format", "problem"), [("corenlp", "there is no document"), ("tei", "there is no text")]
+)
+def test_a_file_without_documents_is_an_error(format, problem, tmp_path):
+    path = tmp_path / "none.xml"
+    path.write_text("<teiCorpus><teiHeader/></teiCorpus>")
+    with pytest.raises(InputError, match=problem) as caught:
+        corefeval.read(path, format=format)
+    assert "none.xml" in str(caught.value) and "fix:" in str(caught.value)

@@ -287,6 +287,12 @@ def build_corpus(
     Nameless documents are called after the file, and numbered where there are several. With
     `names_hold`, an entity of the same name is the same one in all documents.
     """
+    if not annotations:
+        raise source.error(
+            "there is no document",
+            expected="a document with its text or tokens",
+            fix="name the format that the file really has, or export it again",
+        )
     stated = [
         DocumentId.parse(a.identifier) if isinstance(a.identifier, str) else a.identifier
         for a in annotations
