@@ -320,7 +320,12 @@ def _converted(case: Case, outcome: Outcome, folder: Path, place: str) -> Iterat
     if source == "-" or "note: " in outcome.err or {"-q", "--quiet"} & {*case.line}:
         return
     encoding = case.option("--encoding") or "utf-8"
-    before = read(folder / source, format=case.option("--input-format"), encoding=encoding)
+    before = read(
+        folder / source,
+        format=case.option("--input-format"),
+        encoding=encoding,
+        layer=case.option("--layer"),
+    )
     before = before.choose_documents(case.option("--documents") or "*")
     if before.n_mentions != after.n_mentions:
         yield f"{before.n_mentions} mentions became {after.n_mentions} in {format}, in silence"
