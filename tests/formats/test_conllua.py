@@ -409,3 +409,11 @@ def test_a_long_chain_of_sets_ends(file):
     assert np.count_nonzero(corpus.relations.entity >= 0) == count
     assert corefeval.score(corpus, corpus, split="score")["b3"].f1 == 1
     assert len([one for one in check_corpus(corpus) if one.kind == "circular-set"]) == count
+
+
+def test_a_tenth_column_that_looks_like_a_cell_is_misc_of_conllu(tmp_path):
+    path = tmp_path / "misc.conllu"
+    path.write_text(
+        "# newdoc id = d\n1\tshe" + "\t_" * 7 + "\t(EntityID=3|MarkableID=markable_1\n\n"
+    )
+    assert corefeval.read(path)[0].words == ["she"]

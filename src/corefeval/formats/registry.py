@@ -103,7 +103,7 @@ _DECLARED = (
         "conllua.reader:read_conllua",
         "conllua.writer:write_conllua",
         sign=rb"(?m)^#\s*global\.columns\s*=.*\b(IDENTITY|BRIDGING|DISCOURSE_DEIXIS)\b|"
-        rb"^\d+(\.\d+)?[ \t].*[ \t]\)*\((?i:Entity|Markable)_?(?i:ID)=",
+        rb"^\d+(\.\d+)?([ \t]+\S+){9,}[ \t]+\)*\((?i:Entity|Markable)_?(?i:ID)=",
         title="Universal Anaphora's CoNLL-U",
         endings=(".conllua",),
         has_layers=True,
