@@ -9,7 +9,7 @@ import os
 import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
@@ -51,23 +51,39 @@ Table = dict[str, Element]  # feature structures by id: their names are types
 def read_xmi(source: Source, *, name: str = "", layer: str | None = None) -> Corpus:
     """Read a CAS from XMI; the layer is a type or its last part, or `Layer.feature`."""
     structures = parse_xml(source, with_text=False).children
-    table = {identifier: s for s in structures if (identifier := s.get("xmi:id"))}
+    table = _index_structures(source, (s for s in structures if s.get("xmi:id")))
     return build_corpus([_read_cas(source, table, layer)], source, name, _ODDITIES)
 
 
 def read_cas_json(source: Source, *, name: str = "", layer: str | None = None) -> Corpus:
     """Read a CAS from JSON; the layer is a type or its last part, or `Layer.feature`."""
-    tables = map(_read_table, records_of(source))
+    tables = (_index_structures(source, _list_structures(r)) for r in records_of(source))
     documents = [_read_cas(source, table, layer) for table in tables]
     return build_corpus(documents, source, name, _ODDITIES)
 
 
-def _read_table(record: Record) -> Table:
+def _index_structures(source: Source, structures: Iterable[Element]) -> Table:
+    """The structures by id; an InputError where two have one id, as one would be lost."""
+    table: Table = {}
+    for structure in structures:
+        first = table.setdefault(structure.get("xmi:id"), structure)
+        if first is not structure:
+            identifier = excerpt(structure.get("xmi:id"))
+            raise source.error(
+                f"two structures have the id {identifier}",
+                structure.line,
+                found=f"{first.name} and {structure.name}",
+                expected="a different id for each structure",
+                fix="export the document again",
+            )
+    return table
+
+
+def _list_structures(record: Record) -> Iterator[Element]:
     """The feature structures of a JSON object, with references and arrays as XMI has them."""
     value = record.value("%FEATURE_STRUCTURES")
     listed = value if isinstance(value, list | dict) else [value]
     numbered = listed if isinstance(listed, dict) else dict(enumerate(listed))
-    table: Table = {}
     for number, structure in numbered.items():
         if not isinstance(structure, dict):
             expected = "an object with %ID and %TYPE"
@@ -77,10 +93,9 @@ def _read_table(record: Record) -> Table:
             for key, value in structure.items()
             if value is not None
         }
-        identifier = texts.setdefault("%ID", str(number))
+        texts.setdefault("%ID", str(number))
         values = {_XMI_NAMES.get(key, key.removeprefix("@")): text for key, text in texts.items()}
-        table[identifier] = Element(texts.get("%TYPE", ""), values, record.line)
-    return table
+        yield Element(texts.get("%TYPE", ""), values, record.line)
 
 
 def _read_cas(source: Source, table: Table, layer: str | None) -> AnnotatedDocument:

@@ -95,17 +95,9 @@ def inspect(
     if format is not None and find_format(format).needs_key:
         return [_inspect_answers(os.fspath(path), find_format(format), encoding, against)]
     files, several = files_of(path)
+    key = None if several else against
     inspections = [
-        _inspect_file(
-            file,
-            format,
-            encoding,
-            word_column,
-            layer,
-            None if several else against,
-            documents,
-            tokens,
-        )
+        _inspect_file(file, format, encoding, word_column, layer, key, documents, tokens)
         for file in files
     ]
     inspections = [i for i in inspections if i.corpus is None or i.corpus.documents]
