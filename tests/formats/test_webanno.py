@@ -251,3 +251,13 @@ def test_what_tsv_cannot_carry_is_told(tmp_path, run):
     assert run("convert", key, str(tmp_path / "key"), "--to", "webanno", "-q")[0] == 0
     assert run("score", key, str(tmp_path / "key"), "-q")[0] == 0
     assert corefeval.score(key, tmp_path / "key")["conll"].f1 == 1
+
+
+def test_spans_that_no_relation_of_the_document_joins_are_counted(tmp_path):
+    header = "#FORMAT=WebAnno TSV 3.3\n#T_SP=custom.Mention|kind\n"
+    header += "#T_RL=custom.Coref|label|BT_custom.Mention\n\n"
+    path = tmp_path / "empty.tsv"
+    path.write_text(header + "1-1\t0-3\tAda\tPER\t_\t_\t\n1-2\t4-7\tran\t_\t_\t_\t\n")
+    corpus = corefeval.read(path)
+    assert not corpus.n_mentions
+    assert [(n.kind, n.count) for n in corpus.notices] == [("unrelated-spans", 1)]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from corefeval.diagnostics import InputError, excerpt, list_names
 from corefeval.formats.annotations import LAYER_FIX, AnnotatedDocument, build_corpus, is_bridging
-from corefeval.formats.declarations import Written
+from corefeval.formats.declarations import Tally, Written
 from corefeval.formats.losses import (
     carry_words,
     count_gapped,
@@ -36,6 +36,9 @@ _SOURCE = re.compile(r"(\d+-\d+(?:\.\d+)?)(?:\[(\d+)_(\d+)\])?")
 _ESCAPED = re.compile(r"\\(->|.)", re.DOTALL)
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r"}
 _ANAPHORIC = re.compile("coref|anaph", re.IGNORECASE)
+_ODDITIES = (
+    Tally("unrelated-spans", "annotation", "left out: no relation in the document joins any"),
+)
 
 
 class _Layer(NamedTuple):
@@ -108,7 +111,8 @@ def read_webanno(source: Source, *, name: str = "", layer: str | None = None) ->
     rows = _read_rows(source, lines, layers, document)
     chosen, feature = _choose_layer(source, layers, rows, layer)
     if chosen is None:
-        return build_corpus([document], source, name)
+        document.counts["unrelated-spans"] = _count_unrelated(rows, layers)
+        return build_corpus([document], source, name, _ODDITIES)
     if feature is not None:
         spans = _read_spans(rows, chosen)
         for span in spans.values():
@@ -200,6 +204,18 @@ def _choose_layer(
     if not chains and not relations:
         raise _layer_error(source, layers, "there is no layer of coreference")
     return None, None
+
+
+def _count_unrelated(rows: Sequence[_Row], layers: Sequence[_Layer]) -> int:
+    """How many spans there are that relations of coreference could join, but none does."""
+    joining = (layer for layer in layers if layer.kind == "RL" and layer.features)
+    bases = {
+        layer.features[-1].removeprefix("BT_")
+        for layer in joining
+        if _ANAPHORIC.search(layer.short_name)
+    }
+    spans = (layer for layer in layers if layer.kind == "SP" and layer.name in bases)
+    return sum(len(_read_spans(rows, layer)) for layer in spans)
 
 
 def _has_annotations(rows: Sequence[_Row], layer: _Layer) -> bool:
