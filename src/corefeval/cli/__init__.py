@@ -11,8 +11,8 @@ from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 from corefeval._version import __version__
-from corefeval.cli.commands import COMMANDS
-from corefeval.cli.parsing import INFORMATION, find_command, parse
+from corefeval.cli.commands import COMMANDS, find_command
+from corefeval.cli.parsing import INFORMATION, parse
 from corefeval.cli.printing import remark
 from corefeval.diagnostics import CorefEvalError, LongWait, UsageError, memory_for
 from corefeval.files import unpack_limit

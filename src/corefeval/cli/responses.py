@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from corefeval.checks import split_list
-from corefeval.cli.options import PROTOCOL_OPTIONS
+from corefeval.cli.options import PROTOCOL_OPTIONS, REQUEST_OPTIONS
 from corefeval.cli.parsing import ParsedOptions
 from corefeval.cli.printing import check_paths, label, names_of, short, show_progress, tell
 from corefeval.diagnostics import Notice, UsageError
@@ -42,7 +42,7 @@ def make_request(
     from corefeval.request import Request
 
     chosen = {name: value for name, value in choices.items() if value is not None}
-    keywords = options.policies | chosen
+    keywords = options.given(*REQUEST_OPTIONS) | chosen
     return Request.of(
         keywords.pop("protocol", None),
         keywords,
