@@ -11,8 +11,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.formats.conll.columns import BLANK_BYTE
-from corefeval.formats.conll.lines import HASH_BYTE, NEWLINE, RETURN, newlines
+from corefeval.formats.conll.lines import BLANK_BYTE, HASH_BYTE, NEWLINE, RETURN, newlines
 from corefeval.formats.source import Source
 from corefeval.model import DocumentId
 from corefeval.model.arrays import BoolArray, ByteArray, IntArray
