@@ -8,7 +8,7 @@ for.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -111,11 +111,14 @@ class Beyond:
         partner[self.matches[0]] = self.matches[1]
         return partner
 
-    def with_sides(self, key: FullSide, response: FullSide) -> Beyond:
+    def with_sides(
+        self, key: FullSide, response: FullSide, scored: Matches | None = None
+    ) -> Beyond:
         """A copy with other sides of the same mentions, which keep their matches."""
-        full = replace(self, key=key, response=response, mirror=None)
-        vars(full)["matches"] = self.matches
-        return full
+        scored = self.scored if scored is None else scored
+        copy = Beyond(key, response, scored, self.match, self.tagset, self.own_tokens)
+        vars(copy)["matches"] = self.matches
+        return copy
 
     @cached_property
     def swapped(self) -> Beyond:

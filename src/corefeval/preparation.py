@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from corefeval.alignment import Alignment, align
+from corefeval.alignment import Alignment, Side
 from corefeval.checks import split_call
 from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.features import Features, pair_features
@@ -72,15 +72,20 @@ class Prepared:
     @cached_property
     def alignment(self) -> Alignment:
         """What metrics count on."""
-        features = self.key_features, self.response_features
-        scores_sets = self.protocol.split == "score"
-        return align(
-            self.key,
-            self.response,
-            self.matches,
-            features,
-            scores_sets=scores_sets,
-            aside=self.beyond,
+        key, response = self.key, self.response
+        return Alignment(
+            len(key.documents),
+            Side(key.entity_document, key.mention_entity, self.key_features, corpus=key),
+            Side(
+                response.entity_document,
+                response.mention_entity,
+                self.response_features,
+                corpus=response,
+            ),
+            self.matches.key,
+            self.matches.response,
+            scores_sets=self.protocol.split == "score",
+            beyond_if_known=self.beyond,
         )
 
     @cached_property

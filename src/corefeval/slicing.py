@@ -94,23 +94,27 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
     if cut.level == "document":
         return _slice_by_document(result, prepared, cut)
     alignment = prepared.alignment
-    beyond = (metric for metric in cut.metrics if metric.declaration.beyond)
-    full = alignment.aside if any(m.divides_by(cut.level) for m in beyond) else None
+    counts_beyond = any(
+        metric.declaration.beyond and metric.divides_by(cut.level) for metric in cut.metrics
+    )
+    beyond = alignment.beyond_if_known if counts_beyond else None
     sides = [side.feature(cut.feature) for side in (alignment.key, alignment.response)]
-    if full is not None:
-        sides = _full_values(prepared, full, cut.feature, sides)
-    scored = None if full is None else (full.key.rows, full.response.rows)
+    if beyond is not None:
+        sides = _full_values(prepared, beyond, cut.feature, sides)
+    scored = None if beyond is None else (beyond.key.rows, beyond.response.rows)
     values = _number_values(sides, cut.feature, result.response, scored)
     key, response = values.key, values.response
-    if full is not None:
-        full = full.with_sides(replace(full.key, value=key), replace(full.response, value=response))
-        key, response = key[full.key.rows], response[full.response.rows]
-    divided = alignment.divided(key, response, len(values.names), full)
+    if beyond is not None:
+        beyond = beyond.with_sides(
+            replace(beyond.key, value=key), replace(beyond.response, value=response)
+        )
+        key, response = key[beyond.key.rows], response[beyond.response.rows]
+    divided = alignment.divided(key, response, len(values.names), beyond)
     undefined = _find_undefined(alignment, cut)
     metrics = [metric for metric in cut.metrics if str(metric) not in undefined]
     results = _slice_by_value(result, divided, cut.feature, values.names, metrics)
     sizes, special = _count_sizes(alignment, key, cut.level, values.names), values.special
-    if full is not None:  # mentions beyond coreference may have values in which nothing counts
+    if beyond is not None:  # mentions beyond coreference may have values in which nothing counts
         present = {*values.key.tolist(), *values.response.tolist()}
         shown = [
             name
@@ -250,7 +254,7 @@ class _Values(NamedTuple):
 
 
 def _full_values(
-    prepared: Prepared, full: Beyond, feature: str, scored: Sequence[Categories]
+    prepared: Prepared, beyond: Beyond, feature: str, scored: Sequence[Categories]
 ) -> list[Categories]:
     """The values of all mentions of both sides, also of those that are no part of coreference.
 
@@ -259,7 +263,7 @@ def _full_values(
     """
     full_values = []
     features = prepared.key_features, prepared.response_features
-    for side, lookup, scored_values in zip(full, features, scored, strict=True):
+    for side, lookup, scored_values in zip(beyond, features, scored, strict=True):
         try:
             values = lookup.of(side.corpus)(feature)
         except CorefEvalError:  # the caller stated values of scored mentions alone

@@ -37,7 +37,7 @@ DRAWINGS = {
 }
 
 
-class Options(TypedDict, total=False):
+class RenderOptions(TypedDict, total=False):
     """Options of `render`, whose documentation says which types of results have them."""
 
     by_document: bool
@@ -65,7 +65,7 @@ def render(
     *,
     format: Format = "text",
     color: bool = False,
-    **options: Unpack[Options],
+    **options: Unpack[RenderOptions],
 ) -> str:
     """Any result, or several of one type, as text in a format; `color` is for terminals.
 
