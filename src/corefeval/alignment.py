@@ -173,7 +173,7 @@ class Alignment:
     Mention `key_rows[m]` of the key is mention `response_rows[m]` of the response; where both are
     None, the sides have the same mentions in the same rows. Counts are summed by document, or by
     each of `n_values` groups of its mentions. `scores_sets` says that sets of antecedents count.
-    `beyond_if_known` is None where neither relations nor layers are known.
+    `full_sides` is None where neither relations nor layers are known.
     """
 
     n_documents: int
@@ -184,7 +184,7 @@ class Alignment:
     n_values: int = 1
     derived: dict[object, Any] = field(default_factory=dict, repr=False)
     scores_sets: bool = False
-    beyond_if_known: Beyond | None = None
+    full_sides: Beyond | None = None
 
     @staticmethod
     def of_cells(
@@ -229,7 +229,7 @@ class Alignment:
             key_rows=self.response_rows,
             response_rows=self.key_rows,
             derived={},
-            beyond_if_known=None if self.beyond_if_known is None else self.beyond_if_known.swapped,
+            full_sides=None if self.full_sides is None else self.full_sides.swapped,
         )
         # Fill in the cached property, so that one table serves both directions.
         cells = self.overlap
@@ -254,8 +254,8 @@ class Alignment:
     @cached_property
     def beyond(self) -> Beyond:
         """Both sides with all that is no part of coreference; see `Beyond`."""
-        if self.beyond_if_known is not None:
-            return self.beyond_if_known
+        if self.full_sides is not None:
+            return self.full_sides
         from corefeval.beyond import Beyond, FullSide  # rarely needed
 
         sides = []
@@ -346,13 +346,13 @@ class Alignment:
         return np.repeat(sums.reshape(self.n_documents, -1).sum(axis=1), self.n_values)
 
     def divided(
-        self, key: IntArray, response: IntArray, number: int, beyond: Beyond | None = None
+        self, key: IntArray, response: IntArray, number: int, full_sides: Beyond | None = None
     ) -> Alignment:
         """An alignment in which each document's mentions are divided by values below `number`.
 
-        Value v of document d is group d · number + v. `beyond` has the values of all mentions.
+        Value v of document d is group d · number + v. `full_sides` has the values of all mentions.
         """
-        beyond = beyond or self.beyond_if_known
+        full_sides = full_sides or self.full_sides
         sides = [
             replace(side, mention_group=side.entity_document[side.mention_entity] * number + value)
             for side, value in ((self.key, key), (self.response, response))
@@ -366,7 +366,7 @@ class Alignment:
             key=key_side,
             response=response_side,
             derived={},
-            beyond_if_known=beyond,
+            full_sides=full_sides,
         )
         _hand_on(self, divided, _UNDIVIDED)
         if "_mirror" in vars(self):

@@ -85,7 +85,7 @@ class Prepared:
             self.matches.key,
             self.matches.response,
             scores_sets=self.protocol.split == "score",
-            beyond_if_known=self.beyond,
+            full_sides=self.beyond,
         )
 
     @cached_property

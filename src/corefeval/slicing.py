@@ -97,24 +97,26 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
     counts_beyond = any(
         metric.declaration.beyond and metric.divides_by(cut.level) for metric in cut.metrics
     )
-    beyond = alignment.beyond_if_known if counts_beyond else None
+    full_sides = alignment.full_sides if counts_beyond else None
     sides = [side.feature(cut.feature) for side in (alignment.key, alignment.response)]
-    if beyond is not None:
-        sides = _full_values(prepared, beyond, cut.feature, sides)
-    scored = None if beyond is None else (beyond.key.rows, beyond.response.rows)
+    if full_sides is not None:
+        sides = _full_values(prepared, full_sides, cut.feature, sides)
+    scored = None if full_sides is None else (full_sides.key.rows, full_sides.response.rows)
     values = _number_values(sides, cut.feature, result.response, scored)
     key, response = values.key, values.response
-    if beyond is not None:
-        beyond = beyond.with_sides(
-            replace(beyond.key, value=key), replace(beyond.response, value=response)
+    if full_sides is not None:
+        full_sides = full_sides.with_sides(
+            replace(full_sides.key, value=key), replace(full_sides.response, value=response)
         )
-        key, response = key[beyond.key.rows], response[beyond.response.rows]
-    divided = alignment.divided(key, response, len(values.names), beyond)
+        key, response = key[full_sides.key.rows], response[full_sides.response.rows]
+    divided = alignment.divided(key, response, len(values.names), full_sides)
     undefined = _find_undefined(alignment, cut)
     metrics = [metric for metric in cut.metrics if str(metric) not in undefined]
     results = _slice_by_value(result, divided, cut.feature, values.names, metrics)
     sizes, special = _count_sizes(alignment, key, cut.level, values.names), values.special
-    if beyond is not None:  # mentions beyond coreference may have values in which nothing counts
+    if (
+        full_sides is not None
+    ):  # mentions beyond coreference may have values in which nothing counts
         present = {*values.key.tolist(), *values.response.tolist()}
         shown = [
             name
@@ -254,7 +256,7 @@ class _Values(NamedTuple):
 
 
 def _full_values(
-    prepared: Prepared, beyond: Beyond, feature: str, scored: Sequence[Categories]
+    prepared: Prepared, full_sides: Beyond, feature: str, scored: Sequence[Categories]
 ) -> list[Categories]:
     """The values of all mentions of both sides, also of those that are no part of coreference.
 
@@ -263,7 +265,7 @@ def _full_values(
     """
     full_values = []
     features = prepared.key_features, prepared.response_features
-    for side, lookup, scored_values in zip(beyond, features, scored, strict=True):
+    for side, lookup, scored_values in zip(full_sides, features, scored, strict=True):
         try:
             values = lookup.of(side.corpus)(feature)
         except CorefEvalError:  # the caller stated values of scored mentions alone

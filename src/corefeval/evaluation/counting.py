@@ -209,19 +209,19 @@ def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
     cut = segment(prepared.key, prepared.response, partners, number)
     if isinstance(cut, Notice):
         return cut
-    corpora, matches, beyond = [cut.key, cut.response], prepared.matches, prepared.beyond
-    full = None if beyond is None else _segment_beyond(beyond, cut)
+    corpora, matches, full_sides = [cut.key, cut.response], prepared.matches, prepared.beyond
+    full = None if full_sides is None else _segment_beyond(full_sides, cut)
     keep = _find_remaining(corpora, full, prepared.protocol)
     if not all(is_kept.all() for is_kept in keep):
         matches = _keep_matches(matches, keep)
         corpora = [corpus.keep_mentions(mask) for corpus, mask in zip(corpora, keep, strict=True)]
     rows = [np.flatnonzero(is_kept) for is_kept in keep]
-    if full is not None and beyond is not None:
+    if full is not None and full_sides is not None:
         scored = [
             replace(side, rows=side.rows[side_rows], scored_entity=corpus.mention_entity)
             for side, side_rows, corpus in zip(full, rows, corpora, strict=True)
         ]
-        beyond = beyond.with_sides(scored[0], scored[1], matches)
+        full_sides = full_sides.with_sides(scored[0], scored[1], matches)
     return replace(
         prepared,
         key=corpora[0],
@@ -232,7 +232,7 @@ def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
         protocol=prepared.protocol.but(segments=str(len(cut))),
         notices=(),
         variants=(),
-        beyond=beyond,
+        beyond=full_sides,
     )
 
 
@@ -258,10 +258,10 @@ def _keep_matches(matches: Matches, keep: Sequence[BoolArray]) -> Matches:
     return Matches(new_rows[0][key_rows[is_kept]], new_rows[1][response_rows[is_kept]], weight)
 
 
-def _segment_beyond(beyond: Beyond, cut: Segmentation) -> list[FullSide]:
+def _segment_beyond(full_sides: Beyond, cut: Segmentation) -> list[FullSide]:
     """Both sides in full with segments for documents; what is not scored goes by its start."""
     sides = []
-    for side, corpus in zip(beyond, (cut.key, cut.response), strict=True):
+    for side, corpus in zip(full_sides, (cut.key, cut.response), strict=True):
         starts = np.asarray(side.corpus.mention_start)
         document = np.searchsorted(np.array(cut.cuts), starts, side="right")
         document[side.rows] = corpus.mention_document

@@ -124,12 +124,12 @@ def _describe_relations(errors: Classification) -> tuple[list[Json], list[Json]]
     in the response, whether it is right at the level of entities. Entities and mentions have the
     numbers that the page gives them; what is not scored is left out.
     """
-    beyond = errors.alignment.beyond_if_known
-    if beyond is None:
+    full_sides = errors.alignment.full_sides
+    if full_sides is None:
         return [{} for _ in errors.key.documents], [{} for _ in errors.response.documents]
     return (
-        _describe_side(beyond.key, errors.key, None),
-        _describe_side(beyond.response, errors.response, right_pairs(errors.alignment)),
+        _describe_side(full_sides.key, errors.key, None),
+        _describe_side(full_sides.response, errors.response, right_pairs(errors.alignment)),
     )
 
 
