@@ -168,7 +168,7 @@ class Tabular:
 
     def _repr_html_(self) -> str:
         # By name: results know nothing of how they are shown.
-        notebook = importlib.import_module("corefeval.reports.page")
+        notebook = importlib.import_module("corefeval.reports.notebook")
         return str(notebook.result_html(self))
 
 

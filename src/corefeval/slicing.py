@@ -94,10 +94,8 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
     if cut.level == "document":
         return _slice_by_document(result, prepared, cut)
     alignment = prepared.alignment
-    counts_beyond = any(
-        metric.declaration.beyond and metric.divides_by(cut.level) for metric in cut.metrics
-    )
-    full_sides = alignment.full_sides if counts_beyond else None
+    is_needed = any(m.declaration.beyond and m.divides_by(cut.level) for m in cut.metrics)
+    full_sides = alignment.full_sides if is_needed else None
     sides = [side.feature(cut.feature) for side in (alignment.key, alignment.response)]
     if full_sides is not None:
         sides = _full_values(prepared, full_sides, cut.feature, sides)

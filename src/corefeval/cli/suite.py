@@ -243,7 +243,7 @@ def _show(outcome: SuiteResult, options: ParsedOptions) -> None:
 
 def init(options: ParsedOptions) -> None:
     """Write a first suite file from folders of keys and of systems' responses."""
-    from corefeval.suites.checking import write_suite
+    from corefeval.suites.drafting import write_suite
 
     output = options.output
     if output != "-" and os.path.exists(output) and not options.force:
