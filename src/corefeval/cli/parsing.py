@@ -6,7 +6,6 @@ The tables are in `options` and `commands`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
 from keyword import iskeyword
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -112,16 +111,6 @@ class Command(NamedTuple):
     def spellings(self) -> dict[str, Option]:
         """The options by each of their names."""
         return {name: option for option in self.options for name in option.names}
-
-    def load(self) -> Callable[[ParsedOptions], int | None]:
-        """The function that runs the command; its module is imported only now."""
-        if not isinstance(self.run, str):
-            return self.run
-        module, _, function = self.run.partition(":")
-        run: Callable[[ParsedOptions], int | None] = getattr(
-            import_module(f"corefeval.cli.{module}"), function
-        )
-        return run
 
 
 class ParsedOptions(SimpleNamespace):

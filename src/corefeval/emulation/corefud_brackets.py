@@ -16,7 +16,7 @@ from functools import cached_property
 from operator import attrgetter
 
 from corefeval.diagnostics import InputError, Notice, excerpt, note
-from corefeval.emulation.corefud_sentences import Node, Place, SentenceFile
+from corefeval.emulation.corefud_sentences import Node, NodePlace, SentenceFile
 
 _BRACKET = re.compile(r"(\([^()]+\)?|[^()]+\))")
 _PART = re.compile(r"(.*)\[(\d{1,9})/(\d{1,9})\]", re.DOTALL)
@@ -33,12 +33,12 @@ class Bracketed:
     is_open: bool = False
 
     @cached_property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[NodePlace, ...]:
         """The places of its nodes in order; a node that joined twice appears twice."""
         return tuple(sorted(node.place for node in self.nodes))
 
     @property
-    def order(self) -> tuple[Place, int, Place]:
+    def order(self) -> tuple[NodePlace, int, NodePlace]:
         """By what mentions of an entity, and entities by their first mentions, are ordered."""
         return (self.places[0], -len(self.places), self.places[-1])
 

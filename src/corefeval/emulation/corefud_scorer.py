@@ -36,7 +36,7 @@ from corefeval.emulation.corefud_matching import (
 )
 from corefeval.emulation.corefud_sentences import (
     Name,
-    Place,
+    NodePlace,
     Sentence,
     SentenceFile,
     read_sentences,
@@ -303,7 +303,7 @@ def count_documents(documents: Sequence[EmulatedDocument]) -> dict[str, Counts]:
 
 
 Images = Mapping[Mention, Mention]
-Spans = list[tuple[Place, ...]]
+Spans = list[tuple[NodePlace, ...]]
 
 
 def _find_images(pairs: Sequence[Pair]) -> Images:

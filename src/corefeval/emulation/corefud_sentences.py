@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from corefeval.diagnostics import InputError, Notice, excerpt
 from corefeval.formats.source import Source
 
-Place = tuple[int, float]  # the number of a sentence in the file, and the id of a node in it
+NodePlace = tuple[int, float]  # the number of a sentence in the file, and the id of a node in it
 # The name of a document: its id, or its number if it has none; None before the first document.
 Name = str | int | None
 
@@ -44,7 +44,7 @@ class Node:
         return isinstance(self.id, float)
 
     @property
-    def place(self) -> Place:
+    def place(self) -> NodePlace:
         """Its sentence and id, by which mentions are compared; words are not."""
         return (self.sentence.number, self.id)
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from typing import TypeVar
 
 import numpy as np
 
-from corefeval.checks import split_call
+from corefeval.checks import import_place, split_call
 from corefeval.matching.candidates import (
     Candidates,
     Matches,
@@ -33,10 +32,7 @@ Matcher = Callable[[Mentions, Mentions], Matches]
 def matcher(match: str) -> Matcher:
     """The matcher that a value of the protocol's choice stands for: `head`, `overlap(0.5)`."""
     name, share = split_call(match)
-    function = MATCHERS[name].function
-    if isinstance(function, str):
-        module, _, attribute = function.partition(":")
-        function = getattr(import_module(module), attribute)
+    function: Callable[..., Matches] = import_place(MATCHERS[name].function)
     return function if share is None else partial(function, share=float(share))
 
 

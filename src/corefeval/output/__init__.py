@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
-from corefeval.checks import did_you_mean
+from corefeval.checks import did_you_mean, import_place
 from corefeval.diagnostics import UsageError
 
 if TYPE_CHECKING:
@@ -149,6 +148,5 @@ def _drawing_type(results: Sequence[Tabular]) -> type[Drawing]:
     if len(names) > 1:
         raise UsageError(f"results of one type are rendered at once, not {', '.join(names)}")
     bases = (base.__name__ for base in type(results[0]).__mro__)
-    home, _, name = DRAWINGS[next(base for base in bases if base in DRAWINGS)].partition(":")
-    kind: type[Drawing] = getattr(importlib.import_module(home), name)
+    kind: type[Drawing] = import_place(DRAWINGS[next(base for base in bases if base in DRAWINGS)])
     return kind
