@@ -8,14 +8,14 @@ for.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from corefeval.checks import split_call
 from corefeval.diagnostics import Notice
+from corefeval.display import PlainState
 from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
@@ -23,7 +23,7 @@ from corefeval.model.relations import EntitySets, bridging_pairs, find_sets
 
 
 @dataclass(frozen=True, eq=False)
-class FullSide:
+class FullSide(PlainState):
     """One side with all mentions of its layer, and what coreference makes of them.
 
     Mention `rows[s]` of `corpus` is mention s of what is scored, whose entities are
@@ -56,12 +56,9 @@ class FullSide:
         """The sets of antecedents."""
         return find_sets(self.corpus)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {column.name: getattr(self, column.name) for column in fields(self)}
-
 
 @dataclass(frozen=True, eq=False)
-class Beyond:
+class Beyond(PlainState):
     """Both sides in full, and which of their mentions are the same.
 
     `scored` are the matches of coreference, by the rows of what is scored. `match`, `tagset` and
@@ -160,9 +157,6 @@ class Beyond:
 
     def __iter__(self) -> Iterator[FullSide]:
         return iter((self.key, self.response))
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {column.name: getattr(self, column.name) for column in fields(self)}
 
 
 def _distinct(rows: IntArray, codes: IntArray) -> IntArray:

@@ -182,6 +182,13 @@ class Record:
         return asdict(cast("Any", self))
 
 
+class PlainState:
+    """A data class of which the fields alone are pickled: what follows from them is made anew."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {entry.name: getattr(self, entry.name) for entry in fields(cast("Any", self))}
+
+
 def are_same(left: object, right: object) -> bool:
     """Whether two values are equal, arrays by their numbers and NaN like NaN, all the way down.
 
