@@ -16,7 +16,7 @@ from corefeval.model.categories import LazyArray, LazyColumns
 from corefeval.model.construction import in_textual_order
 from corefeval.model.corpus import Corpus
 from corefeval.model.token_tables import place_tokens
-from corefeval.model.tokens import NO_ROW, documents_of_tokens
+from corefeval.model.tokens import NO_ROW
 
 # The property of a mention that states its minimum span: the numbers of tokens in it, from 1.
 MINIMUM = "minspan"
@@ -58,26 +58,20 @@ def move_mentions(
     head = corpus.mention_head
     if head is not None:  # which may be dear to find, and is often not asked for
         head = LazyArray(partial(_move_heads, head, new, base, new_base))
-    gaps = corpus.gaps
-    if gaps.size:
-        gaps = gaps[~broken[gaps[:, 0]]].copy()
-        owner = gaps[:, 0]
-        gaps[:, 1:] += (new[first] - first - new_base + base)[owner][:, None]
+    shift = (start - corpus.mention_start)[corpus.gaps[:, 0]]
+    gaps = corpus.gaps + np.outer(shift, [0, 1, 1])
+    moved = replace(corpus, mention_start=start, mention_end=end, mention_head=head, gaps=gaps)
     if broken.any():
         rows = np.flatnonzero(broken)
         owner, tokens = list_tokens(corpus, rows)
         places = np.maximum(new[base[rows][owner] + tokens] - new_base[rows][owner], -1)
-        start[rows], end[rows], new_gaps = span_places(rows, owner, places)
-        gaps = np.concatenate((gaps, new_gaps))
-        gaps = gaps[np.argsort(gaps[:, 0], kind="stable")]
-    moved = replace(corpus, mention_start=start, mention_end=end, mention_head=head, gaps=gaps)
-    if broken.any():
+        moved = respan(moved, rows, owner, places)
         disturbed = (places < 0) | (np.diff(places, prepend=-1) < 0) & ~_begins(owner)
         if disturbed.any() and (isinstance(corpus.features, LazyColumns) or corpus.features):
             chosen = np.isin(owner, owner[disturbed])
             renumber = partial(_renumber, corpus.features, rows[owner[chosen]], places[chosen])
             moved = replace(moved, features=LazyColumns(renumber))
-        kept = end > start
+        kept = np.asarray(moved.mention_end) > np.asarray(moved.mention_start)
         moved = in_textual_order(moved if kept.all() else moved.keep_mentions(kept))
     return moved
 
@@ -106,22 +100,24 @@ def _begins(owner: IntArray) -> BoolArray:
     return begins
 
 
-def span_places(
-    rows: IntArray, owner: IntArray, places: IntArray
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Starts, ends and gaps of some mentions, from the new places of all of their tokens.
+def respan(corpus: Corpus, rows: IntArray, owner: IntArray, places: IntArray) -> Corpus:
+    """The corpus with some mentions on other places, given for all of their tokens.
 
-    `owner` has the place in `rows` of each; a place of −1 is none.
+    `owner` has the place in `rows` of each; a place of −1 is none, and a mention without any
+    starts and ends at 0.
     """
-    owner, places = owner[places >= 0], places[places >= 0]
+    owner, places = rows[owner[places >= 0]], places[places >= 0]
     order = np.lexsort((places, owner))
     owner, places = owner[order], places[order]
-    start, end = np.zeros(rows.size, dtype=np.int64), np.zeros(rows.size, dtype=np.int64)
+    start, end = np.array(corpus.mention_start), np.array(corpus.mention_end)
+    start[rows] = end[rows] = 0
     end[owner] = places + 1
     start[owner[::-1]] = places[::-1]
     hole = np.flatnonzero((owner[1:] == owner[:-1]) & (places[1:] > places[:-1] + 1))
-    gaps = np.stack((rows[owner[hole]], places[hole] + 1, places[hole + 1]), axis=1)
-    return start, end, gaps
+    new_gaps = np.stack((owner[hole], places[hole] + 1, places[hole + 1]), axis=1)
+    gaps = np.concatenate((corpus.gaps[~np.isin(corpus.gaps[:, 0], rows)], new_gaps))
+    gaps = gaps[np.argsort(gaps[:, 0], kind="stable")]
+    return replace(corpus, mention_start=start, mention_end=end, gaps=gaps)
 
 
 def _renumber(
@@ -164,55 +160,35 @@ def show_on_key(key: Corpus, corpus: Corpus) -> Corpus:
     A mention of the response is on the tokens that its pieces belong to. One without pieces is on
     none: it starts and ends behind the last token of the key that is aligned before it.
     """
-    if key.own_text is None or corpus.own_text is None:
+    if key.own_text is None or corpus.own_text is None or key.tokens is None:
         return corpus
-    text = key.own_text.tokens
-    start, end, gaps = corpus.own_text.start, corpus.own_text.end, corpus.own_text.gaps
-    if corpus.own_text.tokens is not text:
-        start, end, gaps = _places_in_key(key, corpus)
+    text, is_aligned = key.own_text.tokens, key.is_aligned
+    document = np.repeat(np.arange(len(key)), text.counts)
     # The tokens of the response stand behind those of the key: only the key's are left.
-    is_kept = text.rows() != NO_ROW
+    is_kept = (text.rows() != NO_ROW) | ~is_aligned[document]
     before = np.concatenate(([0], np.cumsum(is_kept)))
-    offsets, document = text.offsets, corpus.mention_document
-
-    def renumber(positions: IntArray, documents: IntArray) -> IntArray:
-        numbers: IntArray = before[offsets[documents] + positions] - before[offsets[documents]]
-        return numbers
-
-    owners = document[gaps[:, 0]]
-    gaps = np.stack((gaps[:, 0], *(renumber(side, owners) for side in gaps[:, 1:].T)), axis=1)
-    tokens = place_tokens(
-        text, np.flatnonzero(is_kept), np.diff(before[offsets]), before[text.starts]
+    tokens = replace(
+        place_tokens(
+            text, np.flatnonzero(is_kept), np.diff(before[text.run_offsets]), before[text.starts]
+        ),
     )
-    return replace(
-        corpus,
-        mention_start=renumber(start, document),
-        mention_end=renumber(end, document),
-        gaps=gaps,
-        tokens=tokens,
-        own_text=None,
-    )
-
-
-def _places_in_key(key: Corpus, response: Corpus) -> tuple[IntArray, IntArray, IntArray]:
-    """Start, end and gaps of each mention of the response, in the key's own text."""
-    if key.own_text is None or response.own_text is None or key.tokens is None:
-        raise ValueError("the sides are on no common axis")
-    own_text, axis = key.own_text, key.tokens.offsets
-    token = np.repeat(np.arange(own_text.piece_counts.size), own_text.piece_counts)
-    document = documents_of_tokens(own_text.tokens.offsets, token)
+    if corpus is key:
+        new = np.where(is_kept, before[:-1], -1)
+        shown = move_mentions(key.on_own_text, text.offsets, new, before[text.offsets])
+        return replace(shown, tokens=tokens)
+    first, end, _ = key.own_text.places.T
+    axis = key.tokens.offsets
+    pieces = ragged_arange(axis[document] + first, end - first)
     key_token = np.full(int(axis[-1]), -1, dtype=np.int64)
-    key_token[axis[document] + own_text.piece_places] = token - own_text.tokens.offsets[document]
-    last = np.maximum.accumulate(np.where(key_token >= 0, np.arange(key_token.size), -1))
-    start, end = response.own_text.start.copy(), response.own_text.end.copy()
-    rows = np.flatnonzero(response.own_text.is_aligned[response.mention_document])
-    owner, places = list_tokens(response, rows)
-    base = axis[response.mention_document[rows]]
-    start[rows], end[rows], gaps = span_places(rows, owner, key_token[base[owner] + places])
+    key_token[pieces] = np.repeat(before[:-1] - before[text.offsets[document]], end - first)
+    rows = np.flatnonzero(is_aligned[corpus.mention_document])
+    owner, places = list_tokens(corpus, rows)
+    base = axis[corpus.mention_document[rows]]
+    shown = respan(corpus, rows, owner, key_token[base[owner] + places])
+    start, end = np.asarray(shown.mention_start), np.asarray(shown.mention_end)
     bare = np.flatnonzero(end[rows] == 0)
-    before = last[base[bare] + np.asarray(response.mention_start)[rows[bare]]]
+    last = np.maximum.accumulate(np.where(key_token >= 0, np.arange(key_token.size), -1))
+    before = last[base[bare] + np.asarray(corpus.mention_start)[rows[bare]]]
     start[rows[bare]] = np.where(before >= base[bare], key_token[before] + 1, 0)
     end[rows[bare]] = start[rows[bare]]
-    kept = response.own_text.gaps[~np.isin(response.own_text.gaps[:, 0], rows)]
-    gaps = np.concatenate((kept, gaps))
-    return start, end, gaps[np.argsort(gaps[:, 0], kind="stable")]
+    return replace(shown, mention_start=start, mention_end=end, tokens=tokens, own_text=None)
