@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corefeval.diagnostics import Notice, PairingError, excerpt, note
+from corefeval.diagnostics import Notice, note
 from corefeval.model import Corpus, Tokens
 from corefeval.model.arrays import IntArray, ragged_arange
 from corefeval.model.moving import list_tokens, move_mentions, respan
@@ -23,6 +23,7 @@ from corefeval.model.own_text import OwnText
 from corefeval.model.token_tables import place_tokens, select_tokens
 from corefeval.model.tokens import NO_ROW, documents_of_tokens
 from corefeval.pairing.node_pieces import pair_nodes
+from corefeval.pairing.texts import another_text
 from corefeval.protocol import Zeros
 from corefeval.texts import align_tokens, continues_word, fold_token
 
@@ -101,14 +102,12 @@ def _align_words(key: Corpus, response: Corpus, documents: IntArray) -> tuple[In
     ):
         alignment = align_tokens(words, response_words, continues, response_continues)
         if alignment.share < LEAST_SHARE:
-            identifier = excerpt(str(key.documents[document]))
-            raise PairingError(
-                f"document {identifier} has another text than in the key",
-                file=sides[1].source or response.name or None,
-                found=f"{100 * alignment.share:.1f} % of its text in the key",
-                expected=f"at least {100 * LEAST_SHARE:.0f} %",
-                fix="pair the right documents, leave it out with --documents, or use --tokens "
-                "ignore",
+            raise another_text(
+                key.documents[document],
+                sides[1].source or response.name or None,
+                f"{100 * alignment.share:.1f} % of its text in the key",
+                f"at least {100 * LEAST_SHARE:.0f} %",
+                "pair the right documents, leave it out with --documents, or use --tokens ignore",
             )
         parts.append(alignment.pieces + np.array([side.offsets[document] for side in sides]))
     pieces = np.concatenate(parts)
