@@ -16,7 +16,7 @@ from corefeval.model.categories import LazyArray, LazyColumns
 from corefeval.model.construction import in_textual_order
 from corefeval.model.corpus import Corpus
 from corefeval.model.token_tables import place_tokens
-from corefeval.model.tokens import NO_ROW
+from corefeval.model.tokens import NO_ROW, NODE_ROW
 
 # The property of a mention that states its minimum span: the numbers of tokens in it, from 1.
 MINIMUM = "minspan"
@@ -36,16 +36,25 @@ def parse_minimum(text: object) -> list[int]:
 
 
 def move_mentions(
-    corpus: Corpus, offsets: IntArray, new: IntArray, new_offsets: IntArray
+    corpus: Corpus,
+    offsets: IntArray,
+    new: IntArray,
+    counts: IntArray,
+    starts: IntArray | None = None,
+    *,
+    row_of_new: int = NODE_ROW,
 ) -> Corpus:
-    """The corpus with its mentions on other positions.
+    """The corpus with its tokens, if it has any, and its mentions on other positions.
 
-    `new` is the new place of each token, −1 for one that is left out; `offsets` and `new_offsets`
-    are where each document's tokens begin in the old and the new numbering. A mention stays the
-    set of its tokens: what stands between them on the new axis is a gap. Mentions of no token that
-    is left are dropped; a head that is left out is not known any more, and a stated minimum span
-    has what is left of its tokens, by their new numbers.
+    `offsets` are where each document's tokens begin; for the rest see `place_tokens`. A mention
+    stays the set of its tokens: what stands between them on the new axis is a gap. Mentions of no
+    token that is left are dropped; a head that is left out is not known any more, and a stated
+    minimum span has what is left of its tokens, by their new numbers.
     """
+    new_offsets = np.concatenate(([0], np.cumsum(counts)))
+    if corpus.tokens is not None:
+        tokens = place_tokens(corpus.tokens, new, counts, starts, row_of_new=row_of_new)
+        corpus, new_offsets = replace(corpus, tokens=tokens), tokens.offsets
     if corpus.mention_start is None or corpus.mention_end is None:
         return corpus
     document = corpus.mention_document
@@ -63,8 +72,8 @@ def move_mentions(
     moved = replace(corpus, mention_start=start, mention_end=end, mention_head=head, gaps=gaps)
     if broken.any():
         rows = np.flatnonzero(broken)
-        owner, tokens = list_tokens(corpus, rows)
-        places = np.maximum(new[base[rows][owner] + tokens] - new_base[rows][owner], -1)
+        owner, positions = list_tokens(corpus, rows)
+        places = np.maximum(new[base[rows][owner] + positions] - new_base[rows][owner], -1)
         moved = respan(moved, rows, owner, places)
         disturbed = (places < 0) | (np.diff(places, prepend=-1) < 0) & ~_begins(owner)
         if disturbed.any() and (isinstance(corpus.features, LazyColumns) or corpus.features):
@@ -167,15 +176,11 @@ def show_on_key(key: Corpus, corpus: Corpus) -> Corpus:
     # The tokens of the response stand behind those of the key: only the key's are left.
     is_kept = (text.rows() != NO_ROW) | ~is_aligned[document]
     before = np.concatenate(([0], np.cumsum(is_kept)))
-    tokens = replace(
-        place_tokens(
-            text, np.flatnonzero(is_kept), np.diff(before[text.run_offsets]), before[text.starts]
-        ),
-    )
+    counts = np.diff(before[text.run_offsets])
+    new = np.where(is_kept, before[:-1], -1)
     if corpus is key:
-        new = np.where(is_kept, before[:-1], -1)
-        shown = move_mentions(key.on_own_text, text.offsets, new, before[text.offsets])
-        return replace(shown, tokens=tokens)
+        return move_mentions(key.on_own_text, text.offsets, new, counts)
+    tokens = place_tokens(text, new, counts)
     first, end, _ = key.own_text.places.T
     axis = key.tokens.offsets
     pieces = ragged_arange(axis[document] + first, end - first)

@@ -64,20 +64,30 @@ def put_on_axis(
     sets, n_widened = _widen(kept, [[bare for bare, _ in part] for part in listed], axis.unit)
     is_aligned = np.isin(np.arange(len(key)), documents)
     room = np.where(is_aligned, sides[0].counts + sides[1].counts, 0)
-    counts = np.bincount(axis.document, minlength=len(key))
+    lengths = np.bincount(axis.document, minlength=len(key))
     begins = 0 * room, np.where(is_aligned, sides[0].counts, 0)
     moved = []
     for corpus, side, side_rows, side_sets, side_places, begin in zip(
         corpora, sides, rows, sets, places, begins, strict=True
     ):
-        own_text = _leave_room(corpus, np.maximum(room, side.counts), begin, side_places)
+        own_counts = np.maximum(room, side.counts)
+        new = ragged_arange(np.cumsum(own_counts) - own_counts + begin, side.counts)
+        own = move_mentions(corpus, side.offsets, new, own_counts, row_of_new=NO_ROW)
+        own_places = np.zeros((int(own_counts.sum()), 3), dtype=np.int64)
+        own_places[new] = side_places
         owner = np.repeat(np.arange(side_rows.size), list(map(len, side_sets)))
         at = np.fromiter(chain.from_iterable(side_sets), np.int64, owner.size)
-        on_axis = respan(
-            corpus, side_rows, owner, at - np.searchsorted(axis.document, axis.document[at])
+        at -= np.searchsorted(axis.document, axis.document[at])
+        counts = np.where(is_aligned, lengths, side.counts)
+        new = np.repeat(np.cumsum(counts) - counts, side.counts) + side_places[:, 0]
+        moved.append(
+            replace(
+                respan(corpus, side_rows, owner, at),
+                tokens=place_tokens(side, new, counts, row_of_new=NO_ROW),
+                mention_head=None,
+                own_text=OwnText(own, own_places),
+            )
         )
-        tokens = _spread(side, np.where(is_aligned, counts, side.counts), side_places[:, 0])
-        moved.append(replace(on_axis, tokens=tokens, mention_head=None, own_text=own_text))
     lone = [(axis.tokens[:, 1 - column] < 0).sum() for column in (0, 1)]
     bare = [sum(not part for part, _ in mentions) for mentions in listed]
     return moved[0], moved[1], list(_describe(key, response, documents, lone, bare, n_widened))
@@ -173,29 +183,6 @@ def _place_tokens(side: Tokens, axis: _Axis, column: int) -> IntArray:
     places[token, 1] = at - begin + is_piece
     places[token, 2] = axis.unit[at] - begin
     return places
-
-
-def _leave_room(corpus: Corpus, counts: IntArray, begin: IntArray, places: IntArray) -> OwnText:
-    """A side in its own text: `counts` tokens, of which its own follow `begin` that it lacks."""
-    side = _tokens(corpus)
-    document = np.repeat(np.arange(side.counts.size), side.counts)
-    position = np.arange(document.size) - side.offsets[document] + begin[document]
-    offsets = np.concatenate(([0], np.cumsum(counts)))
-    new = offsets[document] + position
-    every = np.zeros((int(offsets[-1]), 3), dtype=np.int64)
-    every[new] = places
-    moved = move_mentions(corpus, side.offsets, new, offsets)
-    return OwnText(replace(moved, tokens=_spread(side, counts, position)), every)
-
-
-def _spread(tokens: Tokens, counts: IntArray, position: IntArray) -> Tokens:
-    """Tokens with other numbers in their documents, among some that they lack."""
-    offsets = np.concatenate(([0], np.cumsum(counts)))
-    new = np.repeat(offsets[:-1], tokens.counts) + position
-    places = np.full(int(offsets[-1]), -1, dtype=np.int64)
-    places[new] = np.arange(new.size)
-    starts = np.maximum.accumulate(new[tokens.starts])
-    return place_tokens(tokens, places, counts, starts, row_of_new=NO_ROW)
 
 
 def _list_sets(

@@ -18,7 +18,6 @@ from corefeval.diagnostics import Notice, note
 from corefeval.model import Corpus, Tokens
 from corefeval.model.arrays import BoolArray, IntArray, dense_ranks, distinct
 from corefeval.model.moving import move_mentions
-from corefeval.model.token_tables import place_tokens
 from corefeval.model.tokens import documents_of_tokens
 from corefeval.pairing.node_alignment import NodeTable, align_nodes, encode_id, rank_dependencies
 from corefeval.protocol import Zeros
@@ -384,13 +383,9 @@ def _move(side: _Side, axis: _Axis, own_group: IntArray, code: IntArray) -> Corp
     new[is_word] = np.arange(n_words) + np.cumsum(np.bincount(before, minlength=n_words + 1))[:-1]
     new[node_tokens] = (before + np.arange(union.size))[np.searchsorted(union, code)]
     counts = side.counts - side.nodes_in + np.bincount(nodes.document, minlength=side.counts.size)
-    offsets = np.concatenate(([0], np.cumsum(counts)))
-    moved = move_mentions(side.corpus, side.offsets, new, offsets)
     tokens = side.corpus.tokens
     if tokens is None:
-        return moved
-    rows = np.full(int(counts.sum()), -1, dtype=np.int64)
-    rows[new] = np.arange(n_tokens)
+        return move_mentions(side.corpus, side.offsets, new, counts)
     # A sentence begins with the nodes before its first word, be they of another side.
     starts = tokens.starts
     document = documents_of_tokens(side.offsets, starts)
@@ -401,7 +396,7 @@ def _move(side: _Side, axis: _Axis, own_group: IntArray, code: IntArray) -> Corp
     at = own_group[np.searchsorted(node_tokens, starts[on_nodes])]
     run = word[on_nodes] + np.searchsorted(group, at)
     begins[on_nodes] = np.where(at % axis.width > 0, run, new[starts[on_nodes]])
-    return replace(moved, tokens=place_tokens(tokens, rows, counts, begins))
+    return move_mentions(side.corpus, side.offsets, new, counts, begins)
 
 
 def _without_nodes(side: _Side) -> tuple[Corpus, tuple[Notice, ...]]:
@@ -418,12 +413,7 @@ def _without_nodes(side: _Side) -> tuple[Corpus, tuple[Notice, ...]]:
         stated = np.where(heads >= 0, offsets[corpus.mention_document] + heads, 0)
         kept = corpus.keep_mentions((heads < 0) | is_word[stated])
     new = np.where(is_word, np.cumsum(is_word) - 1, -1)
-    counts = side.counts - side.nodes_in
-    kept = move_mentions(kept, offsets, new, np.concatenate(([0], np.cumsum(counts))))
-    if corpus.tokens is not None:
-        rows = np.flatnonzero(is_word)
-        places = np.searchsorted(rows, corpus.tokens.starts)
-        kept = replace(kept, tokens=place_tokens(corpus.tokens, rows, counts, places))
+    kept = move_mentions(kept, offsets, new, side.counts - side.nodes_in)
     name = corpus.name or "corpus"
     lost = corpus.n_mentions - kept.n_mentions
     return kept, (
