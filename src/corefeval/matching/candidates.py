@@ -10,7 +10,7 @@ import numpy as np
 
 from corefeval.assignment import heaviest_matching
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray, distinct, ragged_arange
+from corefeval.model.arrays import BoolArray, FloatArray, IntArray, distinct, ragged_arange, unset
 
 Pairs = tuple[IntArray, IntArray]
 
@@ -76,7 +76,7 @@ class Matches:
         """The key's row for each of `number` response mentions; −1 for one that the key lacks."""
         if self.key is None or self.response is None:
             return np.arange(number)
-        partner = np.full(number, -1, dtype=np.int64)
+        partner = unset(number)
         partner[self.response] = self.key
         return partner
 

@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, list_names, plural
-from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
+from corefeval.model.arrays import (
+    BoolArray,
+    IntArray,
+    find_places,
+    offsets_of,
+    ragged_arange,
+    unset,
+)
 from corefeval.model.categories import LazyArray, LazyNames, take_columns
 from corefeval.model.own_text import OwnText
 from corefeval.model.relations import NO_RELATIONS, Relations
@@ -160,7 +167,7 @@ class Corpus:
     def mention_offsets(self) -> IntArray:
         """Where each document's mentions begin, and the end: document d has [d] up to [d + 1]."""
         counts = np.bincount(self.mention_document, minlength=len(self.documents))
-        return np.concatenate(([0], np.cumsum(counts)))
+        return offsets_of(counts)
 
     @cached_property
     def gaps_of(self) -> dict[int, list[tuple[int, int]]]:
@@ -236,14 +243,13 @@ class Corpus:
     ) -> Corpus:
         """The corpus with document `old[d]` in place d, and an empty one where that is −1."""
         names = identifiers or [self.documents[index] for index in old.tolist()]
-        new = np.full(len(self.documents), -1, dtype=np.int64)
+        new = unset(len(self.documents))
         present = old >= 0
         new[old[present]] = np.flatnonzero(present)
         entity_target = new[self.entity_document]
         kept_entities = np.flatnonzero(entity_target >= 0)
         entity_order = kept_entities[np.argsort(entity_target[kept_entities], kind="stable")]
-        entity_rank = np.full(self.n_entities, -1, dtype=np.int64)
-        entity_rank[entity_order] = np.arange(entity_order.size)
+        entity_rank = find_places(entity_order, self.n_entities)
         starts = self.mention_offsets[old[present]]
         rows = ragged_arange(starts, self.mention_offsets[old[present] + 1] - starts)
         corpus = self.take_mentions(rows)
@@ -277,8 +283,7 @@ class Corpus:
         """The mentions of these rows, in this order; entities keep their numbers."""
         gaps, relations = self.gaps, self.relations
         if gaps.size or len(relations):
-            new_row = np.full(self.n_mentions, -1, dtype=np.int64)
-            new_row[rows] = np.arange(rows.size)
+            new_row = find_places(rows, self.n_mentions)
             relations = relations.on_mentions(new_row)
             gaps = gaps[new_row[gaps[:, 0]] >= 0].copy()
             gaps[:, 0] = new_row[gaps[:, 0]]

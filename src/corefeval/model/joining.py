@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.model.arrays import IntArray, dense_ranks, ragged_arange
+from corefeval.model.arrays import IntArray, dense_ranks, ragged_arange, unset
 from corefeval.model.categories import Categories, LazyArray, LazyNames
 from corefeval.model.corpus import LAYERS, NO_GAPS, Corpus, DocumentId
 from corefeval.model.own_text import OwnText
@@ -86,7 +86,7 @@ def _join_heads(corpora: Sequence[Corpus]) -> IntArray | None:
         return None
     return np.concatenate(
         [
-            np.full(corpus.n_mentions, -1, dtype=np.int64) if head is None else np.asarray(head)
+            unset(corpus.n_mentions) if head is None else np.asarray(head)
             for corpus, head in zip(corpora, heads, strict=True)
         ]
     )

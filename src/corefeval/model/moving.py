@@ -11,7 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
+from corefeval.model.arrays import (
+    IntArray,
+    begin_runs,
+    find_places,
+    offsets_of,
+    ragged_arange,
+    unset,
+)
 from corefeval.model.categories import LazyArray, LazyColumns
 from corefeval.model.construction import in_textual_order
 from corefeval.model.corpus import Corpus
@@ -51,7 +58,7 @@ def move_mentions(
     token that is left are dropped; a head that is left out is not known any more, and a stated
     minimum span has what is left of its tokens, by their new numbers.
     """
-    new_offsets = np.concatenate(([0], np.cumsum(counts)))
+    new_offsets = offsets_of(counts)
     if corpus.tokens is not None:
         tokens = place_tokens(corpus.tokens, new, counts, starts, row_of_new=row_of_new)
         corpus, new_offsets = replace(corpus, tokens=tokens), tokens.offsets
@@ -75,7 +82,7 @@ def move_mentions(
         owner, positions = list_tokens(corpus, rows)
         places = np.maximum(new[base[rows][owner] + positions] - new_base[rows][owner], -1)
         moved = respan(moved, rows, owner, places)
-        disturbed = (places < 0) | (np.diff(places, prepend=-1) < 0) & ~_begins(owner)
+        disturbed = (places < 0) | (np.diff(places, prepend=-1) < 0) & ~begin_runs(owner)
         if disturbed.any() and (isinstance(corpus.features, LazyColumns) or corpus.features):
             chosen = np.isin(owner, owner[disturbed])
             renumber = partial(_renumber, corpus.features, rows[owner[chosen]], places[chosen])
@@ -93,20 +100,13 @@ def list_tokens(corpus: Corpus, rows: IntArray) -> tuple[IntArray, IntArray]:
     owner = np.repeat(np.arange(rows.size), lengths)
     if corpus.gaps.size:
         inside = np.ones(tokens.size, dtype=np.bool_)
-        place = np.full(corpus.n_mentions, -1, dtype=np.int64)
-        place[rows] = np.arange(rows.size)
+        place = find_places(rows, corpus.n_mentions)
         gaps = corpus.gaps[place[corpus.gaps[:, 0]] >= 0]
         begin = (np.cumsum(lengths) - lengths)[place[gaps[:, 0]]]
         shift = begin + gaps[:, 1] - starts[gaps[:, 0]]
         inside[ragged_arange(shift, gaps[:, 2] - gaps[:, 1])] = False
         owner, tokens = owner[inside], tokens[inside]
     return owner, tokens
-
-
-def _begins(owner: IntArray) -> BoolArray:
-    """Which tokens are the first of their mentions."""
-    begins: BoolArray = np.diff(owner, prepend=-1) != 0
-    return begins
 
 
 def respan(corpus: Corpus, rows: IntArray, owner: IntArray, places: IntArray) -> Corpus:
@@ -140,7 +140,7 @@ def _renumber(
     if MINIMUM not in features:
         return features
     texts = features[MINIMUM].astype(object)
-    first = np.flatnonzero(_begins(owner))
+    first = np.flatnonzero(begin_runs(owner))
     for row, new_places in zip(owner[first].tolist(), np.split(places, first[1:]), strict=True):
         ranks = dict(zip(sorted(new_places[new_places >= 0].tolist()), count(1)))
         old = [
@@ -157,7 +157,7 @@ def _move_heads(
     """Where the heads stand now; −1 for one that is left out, or was not known."""
     old = np.asarray(heads)
     has_head = np.flatnonzero(old >= 0)
-    moved = np.full(old.size, -1, dtype=np.int64)
+    moved = unset(old.size)
     places = new[base[has_head] + old[has_head]]
     moved[has_head] = np.where(places >= 0, places - new_base[has_head], -1)
     return moved
@@ -175,7 +175,7 @@ def show_on_key(key: Corpus, corpus: Corpus) -> Corpus:
     document = np.repeat(np.arange(len(key)), text.counts)
     # The tokens of the response stand behind those of the key: only the key's are left.
     is_kept = (text.rows() != NO_ROW) | ~is_aligned[document]
-    before = np.concatenate(([0], np.cumsum(is_kept)))
+    before = offsets_of(is_kept)
     counts = np.diff(before[text.run_offsets])
     new = np.where(is_kept, before[:-1], -1)
     if corpus is key:
@@ -184,7 +184,7 @@ def show_on_key(key: Corpus, corpus: Corpus) -> Corpus:
     first, end, _ = key.own_text.places.T
     axis = key.tokens.offsets
     pieces = ragged_arange(axis[document] + first, end - first)
-    key_token = np.full(int(axis[-1]), -1, dtype=np.int64)
+    key_token = unset(int(axis[-1]))
     key_token[pieces] = np.repeat(before[:-1] - before[text.offsets[document]], end - first)
     rows = np.flatnonzero(is_aligned[corpus.mention_document])
     owner, places = list_tokens(corpus, rows)

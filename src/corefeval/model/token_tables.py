@@ -9,7 +9,7 @@ from itertools import chain
 
 import numpy as np
 
-from corefeval.model.arrays import IntArray, looked_up, ragged_arange
+from corefeval.model.arrays import IntArray, looked_up, offsets_of, ragged_arange
 from corefeval.model.categories import Categories
 from corefeval.model.tokens import (
     NO_ROW,
@@ -119,7 +119,7 @@ def select_tokens(tokens: Tokens, documents: IntArray) -> Tokens:
     if tokens.bounds is not None:
         sizes = np.where(documents >= 0, np.append(np.diff(tokens.bounds), 0)[documents], 0)
         runs = ragged_arange(tokens.bounds[documents], sizes)
-        bounds = np.concatenate(([0], np.cumsum(sizes)))
+        bounds = offsets_of(sizes)
     run_table, tables = looked_up(tokens.run_table, runs), tokens.tables
     if len(tables) > 1:
         used = np.unique(run_table[run_table >= 0])
@@ -169,7 +169,7 @@ def join_tokens(parts: Sequence[Tokens | None]) -> Tokens | None:
             np.ones_like(part.counts) if part.bounds is None else np.diff(part.bounds)
             for part in present
         ]
-        bounds = np.concatenate(([0], np.cumsum(np.concatenate(sizes))))
+        bounds = offsets_of(np.concatenate(sizes))
     is_moved = any(part.token_rows is not None for part in present)
     return Tokens(
         tuple(table for part in present for table in part.tables),

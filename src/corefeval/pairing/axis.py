@@ -17,7 +17,11 @@ import numpy as np
 
 from corefeval.diagnostics import Notice, note
 from corefeval.model import Corpus, Tokens
-from corefeval.model.arrays import IntArray, ragged_arange
+from corefeval.model.arrays import (
+    IntArray,
+    find_places,
+    ragged_arange,
+)
 from corefeval.model.moving import list_tokens, move_mentions, respan
 from corefeval.model.own_text import OwnText
 from corefeval.model.token_tables import place_tokens, select_tokens
@@ -165,8 +169,7 @@ def _lay_axis(
         *(documents_of_tokens(side.offsets, tokens[:, c]) for c, side in enumerate(sides))
     )
     order = np.lexsort((tokens[:, 1], tokens[:, 0], tokens[:, 0] < 0, rank, document))
-    position = np.empty_like(order)
-    position[order] = np.arange(order.size)
+    position = find_places(order, order.size)
     units = np.concatenate((position[unit], position[size:]))
     return _Axis(tokens[order], units[order], document[order])
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from corefeval.model import Tokens
-from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.arrays import BoolArray, IntArray, unset
 from corefeval.model.categories import Categories
 from corefeval.model.tokens import documents_of_tokens
 from corefeval.pairing.node_alignment import (
@@ -36,7 +36,7 @@ def pair_nodes(
     places = [_find_places(side, nodes[c], pieces[:, c], c) for c, side in enumerate(sides)]
     _, ranks = np.unique(np.concatenate(places), axis=0, return_inverse=True)
     places = np.split(ranks.ravel(), [nodes[0].size])
-    partner = np.full(nodes[1].size, -1, dtype=np.int64)
+    partner = unset(nodes[1].size)
     if zeros == "align" and all({"deps", "number"} <= {*side.columns} for side in sides):
         sentences = _join_sentences(sides, pieces)
         partner = align_nodes(
