@@ -23,7 +23,6 @@ from corefeval.pairing.zeros import settle_zeros
 from corefeval.protocol import Protocol, Spans, Zeros
 
 _SHOWN = 3
-_FAR = 1 << 32  # more tokens than a document has
 _TEXT = 1
 
 
@@ -96,13 +95,20 @@ def _on_first_tokens(pairings: Sequence[Pairing]) -> tuple[list[Pairing], Notice
     Mentions in text that the first one lacks are on tokens of their own, behind all others.
     """
     shown = []
-    for number, (key, response, *_) in enumerate(pairings):
-        placed = show_on_key(key, response)
-        if response.own_text is not None:
+    room: int | IntArray = 0  # tokens of the annotators so far
+    for key, response, *_ in pairings:
+        first, placed, own_text = (
+            show_on_key(key, key),
+            show_on_key(key, response),
+            response.own_text,
+        )
+        if own_text is not None and first.tokens is not None:
             bare = np.flatnonzero(np.asarray(placed.mention_start) == placed.mention_end)
-            owner, tokens = list_tokens(response.on_own_text, bare)
-            placed = respan(placed, bare, owner, tokens + _FAR * (number + 1))
-        shown.append(Pairing(show_on_key(key, key), placed))
+            owner, positions = list_tokens(response.on_own_text, bare)
+            behind = (first.tokens.counts + room)[response.mention_document[bare][owner]]
+            placed = respan(placed, bare, owner, positions + behind)
+            room = room + own_text.tokens.counts
+        shown.append(Pairing(first, placed))
     text = f"for α, mentions are compared by the tokens of {shown[0].key.name or 'the first'}, "
     text += "with which those of all other annotators are aligned"
     return shown, Notice("alpha-tokens", text)
