@@ -17,7 +17,6 @@ from corefeval.model import Corpus, Tokens
 from corefeval.model.arrays import (
     BoolArray,
     IntArray,
-    find_places,
     is_sorted,
     offsets_of,
     ragged_arange,
@@ -25,6 +24,7 @@ from corefeval.model.arrays import (
     unset,
 )
 from corefeval.model.categories import Categories
+from corefeval.model.moving import list_span_tokens
 from corefeval.model.text_tokens import has_texts
 from corefeval.model.tokens import NO_ROW, documents_of_tokens
 
@@ -167,28 +167,8 @@ class TokenSpans:
         With a reach, tokens that are so far or farther from the start of their mention are left
         out: thousands of mentions inside each other have millions of tokens.
         """
-        length = self.end[rows] - self.start[rows]
-        if reach is not None:
-            length = np.minimum(length, reach)
-        tokens = ragged_arange(self.start[rows], length)
-        place = np.repeat(np.arange(rows.size), length)
-        if self.gaps.size:
-            keep = self._without_gaps(rows, length, tokens.size)
-            tokens, place = tokens[keep], place[keep]
+        place, tokens = list_span_tokens(self.start, self.end, self.gaps, rows, reach)
         return tokens, place, np.searchsorted(place, np.arange(rows.size))
-
-    def _without_gaps(self, rows: IntArray, length: IntArray, size: int) -> BoolArray:
-        keep = np.ones(size, dtype=np.bool_)
-        place = find_places(rows, self.start.size)
-        gaps = self.gaps[place[self.gaps[:, 0]] >= 0]
-        mention = place[gaps[:, 0]]
-        begin = (np.cumsum(length) - length)[mention]
-        first, last = (
-            begin + np.minimum(bound - self.start[gaps[:, 0]], length[mention])
-            for bound in (gaps[:, 1], gaps[:, 2])
-        )
-        keep[ragged_arange(first, last - first)] = False
-        return keep
 
 
 def find_spans(start: IntArray, end: IntArray, spans: tuple[IntArray, IntArray]) -> IntArray:

@@ -94,18 +94,33 @@ def move_mentions(
 
 def list_tokens(corpus: Corpus, rows: IntArray) -> tuple[IntArray, IntArray]:
     """All tokens of some mentions, in order: the place in `rows` of each, and its position."""
-    starts, ends = np.asarray(corpus.mention_start), np.asarray(corpus.mention_end)
-    lengths = ends[rows] - starts[rows]
-    tokens = ragged_arange(starts[rows], lengths)
+    spans = np.asarray(corpus.mention_start), np.asarray(corpus.mention_end)
+    return list_span_tokens(*spans, corpus.gaps, rows)
+
+
+def list_span_tokens(
+    start: IntArray, end: IntArray, gaps: IntArray, rows: IntArray, reach: int | None = None
+) -> tuple[IntArray, IntArray]:
+    """All tokens of some spans without their gaps: the place in `rows` of each, and its position.
+
+    With a reach, tokens that are so far or farther from the start of their span are left out.
+    """
+    lengths = end[rows] - start[rows]
+    if reach is not None:
+        lengths = np.minimum(lengths, reach)
+    tokens = ragged_arange(start[rows], lengths)
     owner = np.repeat(np.arange(rows.size), lengths)
-    if corpus.gaps.size:
-        inside = np.ones(tokens.size, dtype=np.bool_)
-        place = find_places(rows, corpus.n_mentions)
-        gaps = corpus.gaps[place[corpus.gaps[:, 0]] >= 0]
-        begin = (np.cumsum(lengths) - lengths)[place[gaps[:, 0]]]
-        shift = begin + gaps[:, 1] - starts[gaps[:, 0]]
-        inside[ragged_arange(shift, gaps[:, 2] - gaps[:, 1])] = False
-        owner, tokens = owner[inside], tokens[inside]
+    if gaps.size:
+        is_inside = np.ones(tokens.size, dtype=np.bool_)
+        place = find_places(rows, start.size)
+        gaps = gaps[place[gaps[:, 0]] >= 0]
+        span = place[gaps[:, 0]]
+        begin = (np.cumsum(lengths) - lengths)[span]
+        first, last = (
+            begin + np.minimum(bound - start[gaps[:, 0]], lengths[span]) for bound in gaps[:, 1:].T
+        )
+        is_inside[ragged_arange(first, last - first)] = False
+        owner, tokens = owner[is_inside], tokens[is_inside]
     return owner, tokens
 
 

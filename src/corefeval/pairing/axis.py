@@ -66,35 +66,48 @@ def put_on_axis(
     listed = [_list_sets(*entry, axis) for entry in zip(corpora, rows, places, strict=True)]
     kept = [_keep_apart(mentions) for mentions in listed]
     sets, n_widened = _widen(kept, [[bare for bare, _ in part] for part in listed], axis.unit)
-    is_aligned = np.isin(np.arange(len(key)), documents)
-    room = np.where(is_aligned, sides[0].counts + sides[1].counts, 0)
-    lengths = np.bincount(axis.document, minlength=len(key))
-    begins = 0 * room, np.where(is_aligned, sides[0].counts, 0)
-    moved = []
-    for corpus, side, side_rows, side_sets, side_places, begin in zip(
-        corpora, sides, rows, sets, places, begins, strict=True
-    ):
-        own_counts = np.maximum(room, side.counts)
-        new = ragged_arange(np.cumsum(own_counts) - own_counts + begin, side.counts)
-        own = move_mentions(corpus, side.offsets, new, own_counts, row_of_new=NO_ROW)
-        own_places = np.zeros((int(own_counts.sum()), 3), dtype=np.int64)
-        own_places[new] = side_places
-        owner = np.repeat(np.arange(side_rows.size), list(map(len, side_sets)))
-        at = np.fromiter(chain.from_iterable(side_sets), np.int64, owner.size)
-        at -= np.searchsorted(axis.document, axis.document[at])
-        counts = np.where(is_aligned, lengths, side.counts)
-        new = np.repeat(np.cumsum(counts) - counts, side.counts) + side_places[:, 0]
-        moved.append(
-            replace(
-                respan(corpus, side_rows, owner, at),
-                tokens=place_tokens(side, new, counts, row_of_new=NO_ROW),
-                mention_head=None,
-                own_text=OwnText(own, own_places),
-            )
-        )
+    room = np.zeros_like(sides[0].counts)
+    room[documents] = (sides[0].counts + sides[1].counts)[documents]
+    begins = 0 * room, np.where(room > 0, sides[0].counts, 0)
+    moved = [
+        _move(*entry, axis, room) for entry in zip(corpora, rows, sets, places, begins, strict=True)
+    ]
     lone = [(axis.tokens[:, 1 - column] < 0).sum() for column in (0, 1)]
     bare = [sum(not part for part, _ in mentions) for mentions in listed]
     return moved[0], moved[1], list(_describe(key, response, documents, lone, bare, n_widened))
+
+
+def _move(
+    corpus: Corpus,
+    rows: IntArray,
+    sets: Sequence[_Set],
+    places: IntArray,
+    begin: IntArray,
+    axis: _Axis,
+    room: IntArray,
+) -> Corpus:
+    """A side with some mentions as sets on the axis, and its own text beside that.
+
+    In its own text, a document has `room` tokens, of which its own follow `begin` that it lacks.
+    """
+    side = _tokens(corpus)
+    own_counts = np.maximum(room, side.counts)
+    new = ragged_arange(np.cumsum(own_counts) - own_counts + begin, side.counts)
+    own_corpus = move_mentions(corpus, side.offsets, new, own_counts, row_of_new=NO_ROW)
+    own_places = np.zeros((int(own_counts.sum()), 3), dtype=np.int64)
+    own_places[new] = places
+    owner = np.repeat(np.arange(rows.size), list(map(len, sets)))
+    at = np.fromiter(chain.from_iterable(sets), np.int64, owner.size)
+    at -= np.searchsorted(axis.document, axis.document[at])
+    lengths = np.bincount(axis.document, minlength=room.size)
+    counts = np.where(room > 0, lengths, side.counts)
+    new = np.repeat(np.cumsum(counts) - counts, side.counts) + places[:, 0]
+    return replace(
+        respan(corpus, rows, owner, at),
+        tokens=place_tokens(side, new, counts, row_of_new=NO_ROW),
+        mention_head=None,
+        own_text=OwnText(own_corpus, own_places),
+    )
 
 
 def _tokens(corpus: Corpus) -> Tokens:
