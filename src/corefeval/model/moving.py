@@ -77,19 +77,27 @@ def move_mentions(
     shift = (start - corpus.mention_start)[corpus.gaps[:, 0]]
     gaps = corpus.gaps + np.outer(shift, [0, 1, 1])
     moved = replace(corpus, mention_start=start, mention_end=end, mention_head=head, gaps=gaps)
-    if broken.any():
-        rows = np.flatnonzero(broken)
-        owner, positions = list_tokens(corpus, rows)
-        places = np.maximum(new[base[rows][owner] + positions] - new_base[rows][owner], -1)
-        moved = respan(moved, rows, owner, places)
-        disturbed = (places < 0) | (np.diff(places, prepend=-1) < 0) & ~begin_runs(owner)
-        if disturbed.any() and (isinstance(corpus.features, LazyColumns) or corpus.features):
-            chosen = np.isin(owner, owner[disturbed])
-            renumber = partial(_renumber, corpus.features, rows[owner[chosen]], places[chosen])
-            moved = replace(moved, features=LazyColumns(renumber))
-        kept = np.asarray(moved.mention_end) > np.asarray(moved.mention_start)
-        moved = in_textual_order(moved if kept.all() else moved.keep_mentions(kept))
-    return moved
+    if not broken.any():
+        return moved
+    rows = np.flatnonzero(broken)
+    owner, positions = list_tokens(corpus, rows)
+    places = np.maximum(new[base[rows][owner] + positions] - new_base[rows][owner], -1)
+    return _move_broken(moved, rows, owner, places)
+
+
+def _move_broken(corpus: Corpus, rows: IntArray, owner: IntArray, places: IntArray) -> Corpus:
+    """The corpus with mentions whose tokens do not follow each other any more, as `respan` says.
+
+    Their stated minimum spans move along; those without any token are dropped.
+    """
+    moved = respan(corpus, rows, owner, places)
+    disturbed = (places < 0) | (np.diff(places, prepend=-1) < 0) & ~begin_runs(owner)
+    if disturbed.any() and (isinstance(corpus.features, LazyColumns) or corpus.features):
+        chosen = np.isin(owner, owner[disturbed])
+        renumber = partial(_renumber, corpus.features, rows[owner[chosen]], places[chosen])
+        moved = replace(moved, features=LazyColumns(renumber))
+    kept = np.asarray(moved.mention_end) > np.asarray(moved.mention_start)
+    return in_textual_order(moved if kept.all() else moved.keep_mentions(kept))
 
 
 def list_tokens(corpus: Corpus, rows: IntArray) -> tuple[IntArray, IntArray]:
