@@ -11,7 +11,7 @@ import json_records
 from corefeval import InputError, PairingError
 from corefeval.model import CorpusBuilder, tokens_of_texts
 from corefeval.model.text_tokens import tokenise
-from corefeval.pairing.texts import on_tokens
+from corefeval.pairing.texts import put_texts_on_tokens
 from json_records import (
     INCLUSIVE,
     RECORDS,
@@ -55,7 +55,7 @@ def test_mentions_within_words_are_widened_and_counted(file):
 def test_widening_keeps_mentions_in_textual_order(file):
     key = corefeval.read(file(RECORDS["e2e"]))
     response = file(in_characters(TEXT, (0, 3), (1, 7), (2, 3)), name="r.json")
-    moved, _ = on_tokens(corefeval.read(response), key)
+    _, moved, *_ = put_texts_on_tokens(key, corefeval.read(response), "same")
     assert [m.span for m in moved[0].mentions] == [(0, 2), (0, 1), (0, 1)]
     assert moved[0].words == WORDS
 
@@ -91,7 +91,8 @@ def test_mentions_with_gaps_and_heads_find_their_tokens(file):
     text.mention("a", 4, 23, gaps=[(7, 11), (12, 20)], features={"n": "5"})  # met … She
     text.mention("a", 20, 30, gaps=[(23, 24)], features={"n": "4"})  # She smiled
     response = builder.build(tokens_of_texts([TEXT]))
-    moved, notices = on_tokens(response, corefeval.read(file(RECORDS["e2e"])))
+    key = corefeval.read(file(RECORDS["e2e"]))
+    _, moved, _, notices = put_texts_on_tokens(key, response, "same")
     found = {m.features["n"]: (m.positions, m.head) for m in moved[0].mentions}
     assert found == {
         "1": ((0, 3), 3),
@@ -112,7 +113,8 @@ def test_a_gap_behind_white_space_is_the_edge_of_its_mention(file):
     text.mention("a", 0, 8, gaps=[(3, 7)])  # Ada … a blank
     text.mention("a", 3, 8, gaps=[(4, 7)])  # a blank … a blank
     response = builder.build(tokens_of_texts([TEXT]))
-    moved, notices = on_tokens(response, corefeval.read(file(RECORDS["e2e"])))
+    key = corefeval.read(file(RECORDS["e2e"]))
+    _, moved, _, notices = put_texts_on_tokens(key, response, "same")
     assert [(m.span, m.positions) for m in moved[0].mentions] == [((0, 1), (0,)), ((2, 4), (2, 3))]
     assert moved.gaps.size == 0
     assert [(n.kind, n.count) for n in notices] == [("blank-mentions", 1)]

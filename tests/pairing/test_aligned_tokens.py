@@ -219,8 +219,8 @@ def test_exchanging_the_sides_exchanges_recall_and_precision(sides):
         assert counted(result) == counted(swapped)
         for metric in metrics:
             rates = result[metric], swapped[metric]
-            assert rates[0].recall == pytest.approx(rates[1].precision, abs=1e-14)
-            assert rates[0].precision == pytest.approx(rates[1].recall, abs=1e-14)
+            assert rates[0].recall == rates[1].precision
+            assert rates[0].precision == rates[1].recall
     for side, corpus in zip(sides, (prepare(key, response, tokens="align").key,), strict=False):
         assert corpus.n_mentions == sum(map(len, side["clusters"]))
 
@@ -377,3 +377,36 @@ def test_check_lists_what_has_no_counterpart(run, tmp_path):
     assert status == 0 and "line 6" in out and "‘returned’, which the key lacks" in out
     status, _, err = run("check", response, "--tokens", "align")
     assert status != 0 and "add --against KEY" in err
+
+
+def test_documents_are_joined_after_they_were_aligned(tmp_path, run):
+    """Errors are shown on the key's text, and α finds room for the tokens of all annotators."""
+    texts = {
+        "key": ("Mary 's dog saw the old man .", "The cook slept ."),
+        "response": ("Mary's dog saw the man very .", "The cook slept ."),
+        "second": ("Mary's dog saw the very old man .", "The big cook slept ."),
+    }
+    mentions = {
+        "key": ({0: "(1)", 6: "(2)"}, {1: "(2)"}),
+        "response": ({0: "(1)", 4: "(2)", 5: "(3)"}, {1: "(2)"}),
+        "second": ({0: "(1)", 6: "(2)"}, {2: "(2)"}),
+    }
+    for side, sentences in texts.items():
+        lines = []
+        for number, (sentence, marks) in enumerate(zip(sentences, mentions[side], strict=True)):
+            lines += [f"#begin document (d{number}); part 000"]
+            for place, word in enumerate(sentence.split()):
+                lines.append(f"d{number}\t0\t{place}\t{word}\t{marks.get(place, '-')}")
+            lines += ["", "#end document"]
+        (tmp_path / f"{side}.conll").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    paths = [str(tmp_path / f"{side}.conll") for side in texts]
+    options = {"tokens": "align", "across": "all"}
+    assert score(*paths[:2], metrics="mentions", **options)["mentions"].recall == 1
+    agreement = corefeval.agree(paths, **options)
+    assert all(-1 <= alpha <= 1 for alpha in agreement.alpha.values())
+    chosen = ("--tokens", "align", "--across", "all")
+    status, out, _ = run("errors", *paths[:2], *chosen)
+    assert status == 0
+    assert re.search(r"before 7 +very", out)
+    status, _, _ = run("report", *paths[:2], *chosen, "--output", str(tmp_path / "report.html"))
+    assert status == 0

@@ -20,7 +20,7 @@ from corefeval.features.statements import find_stated_heads
 from corefeval.features.tagsets import PENN, TAGSETS, UPOS, TagSet, recognise_tagset
 from corefeval.features.token_columns import BLANK, NO_WORDS, WORD
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, IntArray, distinct
+from corefeval.model.arrays import BoolArray, IntArray, distinct, unset
 from corefeval.model.categories import Categories
 
 _BRACKETS = re.compile(r"\*|\*?\)+|\([^()]*\)*\*?\)*")
@@ -195,7 +195,7 @@ def _find_by_dependencies(
     governors = columns.column("head", only_long=True)
     numbers = None if governors is None else columns.column("number", only_long=True)
     if numbers is None or governors is None:
-        return np.full(rows.size, -1, dtype=np.int64)
+        return unset(rows.size)
     suits = None
     tags = find_tags(features, feature) if prefer_nouns else None
     if tags is not None:
@@ -209,7 +209,7 @@ def _find_by_constituents(features: Features, rows: IntArray, feature: str) -> I
     is_english = tags is not None and tags[0] is PENN
     parse = columns.column("parse", only_long=True) if is_english else None
     if parse is None or tags is None:
-        return np.full(rows.size, -1, dtype=np.int64)
+        return unset(rows.size)
     starts = find_sentence_starts(features, feature)
     return find_parsed_heads(columns.spans, rows, parse, tags[1], starts)
 
@@ -217,7 +217,7 @@ def _find_by_constituents(features: Features, rows: IntArray, feature: str) -> I
 def _find_by_tags(features: Features, rows: IntArray, feature: str) -> IntArray:
     tags = find_tags(features, feature)
     if tags is None:
-        return np.full(rows.size, -1, dtype=np.int64)
+        return unset(rows.size)
     return find_tagged_heads(features.columns(feature).spans, rows, tags[1], tags[0])
 
 

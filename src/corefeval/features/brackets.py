@@ -23,7 +23,13 @@ import numpy as np
 
 from corefeval.features.lookup import Features
 from corefeval.features.token_columns import WORD
-from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
+from corefeval.model.arrays import (
+    BoolArray,
+    IntArray,
+    begin_runs,
+    ragged_arange,
+    unset,
+)
 from corefeval.model.categories import Categories
 from corefeval.model.own_text import OwnText
 
@@ -136,8 +142,7 @@ def find_named_spans(cells: Categories, tokens: IntArray, region: IntArray) -> N
     values = Categories.of(classes)
     code = np.append(values.codes, -1)[cells.codes]
     fresh = np.array([*begins, False], dtype=np.bool_)[cells.codes]
-    new: BoolArray = np.ones(code.size, dtype=np.bool_)
-    new[1:] = (code[1:] != code[:-1]) | fresh[1:] | (region[1:] != region[:-1])
+    new = begin_runs(code, region) | fresh
     starts = np.flatnonzero(new)
     ends = np.append(starts[1:], code.size) - 1
     real = code[starts] >= 0
@@ -339,7 +344,7 @@ def _number(
     own_text: OwnText | None,
 ) -> IntArray:
     spans = features.columns("match min").spans
-    codes = np.full(spans.start.size, -1, dtype=np.int64)
+    codes = unset(spans.start.size)
     minima: dict[tuple[int, int], tuple[int, ...]] = {}
     gaps = features.corpus.gaps_of
     columns = spans.start, spans.end, spans.document, spans.offsets[spans.document]

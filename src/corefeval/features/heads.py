@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from corefeval.features.brackets import Nodes, Places, match_labels, number_regions
 from corefeval.features.tagsets import TagSet, tag_matcher
 from corefeval.features.token_columns import TokenSpans, find_spans
-from corefeval.model.arrays import BoolArray, IntArray, stable_order
+from corefeval.model.arrays import BoolArray, IntArray, stable_order, unset
 from corefeval.model.categories import Categories
 
 _NOWHERE = np.iinfo(np.int64).max
@@ -96,7 +96,7 @@ def find_parsed_heads(
     Whether a mention is one, and which of its tokens is the head, follows from its own cells: of
     all mentions that have the same cells only one is looked at.
     """
-    heads_of_rows = np.full(rows.size, -1, dtype=np.int64)
+    heads_of_rows = unset(rows.size)
     unbroken = np.flatnonzero(spans.length[rows] == spans.end[rows] - spans.start[rows])
     start, length = spans.start[rows[unbroken]], spans.length[rows[unbroken]]
     first, alike = _group_alike(start, length, parse, tags, sentences)
@@ -205,7 +205,7 @@ def find_constituent_heads(
     node_parent = _parents(nodes, nodes.depth - 1, nodes.opening, nodes.closing)
     token_parent = _parents(nodes, places.depth, places.bracket, places.bracket - 1)
     head_child = _head_children(nodes, tags, tokens, (node_parent, token_parent), places)
-    heads = np.full(nodes.start.size, -1, dtype=np.int64)
+    heads = unset(nodes.start.size)
     is_token = head_child >= nodes.start.size
     heads[is_token] = tokens[head_child[is_token] - nodes.start.size]
     levels = np.flatnonzero(np.diff(nodes.depth)) + 1
@@ -221,7 +221,7 @@ def _parents(nodes: Nodes, depth: IntArray, bracket: IntArray, last: IntArray) -
     A place is behind all brackets before `bracket`, and goes on to the bracket `last`.
     """
     if not nodes.start.size:
-        return np.full(depth.size, -1, dtype=np.int64)
+        return unset(depth.size)
     width = 1 + int(nodes.closing.max(initial=0)) + 1
     low = min(int(nodes.depth.min()), int(depth.min(initial=0)))
     openings = (nodes.depth - low) * width + nodes.opening

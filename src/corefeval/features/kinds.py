@@ -12,7 +12,7 @@ from corefeval.diagnostics import CorefEvalError
 from corefeval.features.brackets import Nodes
 from corefeval.features.tagsets import TagSet
 from corefeval.features.token_columns import TokenSpans, find_spans
-from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.arrays import BoolArray, IntArray, unset
 from corefeval.model.categories import Categories
 
 KINDS = ("name", "nominal", "pronoun")
@@ -124,14 +124,14 @@ def find_entity_classes(
     """
     classed = np.flatnonzero(classes.codes >= 0)
     lowest = np.full(n_entities, len(classes.names), dtype=np.int64)
-    highest = np.full(n_entities, -1, dtype=np.int64)
+    highest = unset(n_entities)
     np.minimum.at(lowest, entity[classed], classes.codes[classed])
     np.maximum.at(highest, entity[classed], classes.codes[classed])
     mixed = lowest < highest
     if mixed.any():
         nouns = np.flatnonzero(is_noun())
         anchors = _find_first(entity[nouns], n_entities)
-        anchor_class = np.full(n_entities, -1, dtype=np.int64)
+        anchor_class = unset(n_entities)
         has_anchor = anchors >= 0
         anchor_class[has_anchor] = classes.codes[nouns[anchors[has_anchor]]]
         highest = np.where(mixed, anchor_class, highest)
@@ -148,7 +148,7 @@ def vote_for_classes(entity: IntArray, n_entities: int, classes: Categories) -> 
     order = np.lexsort((first, -votes, owner))
     winner = _find_first(owner[order], n_entities)
     has_class = winner >= 0
-    chosen = np.full(n_entities, -1, dtype=np.int64)
+    chosen = unset(n_entities)
     chosen[has_class] = (distinct % width)[order[winner[has_class]]]
     return Categories(chosen[entity], classes.names)
 
@@ -159,7 +159,7 @@ def _find_first(group: IntArray, n_groups: int) -> IntArray:
     >>> _find_first(np.array([2, 0, 2]), 3).tolist()
     [1, -1, 0]
     """
-    first = np.full(n_groups, -1, dtype=np.int64)
+    first = unset(n_groups)
     first[group[::-1]] = np.arange(group.size - 1, -1, -1)
     return first
 

@@ -52,7 +52,13 @@ from corefeval.features.statements import (
     read_given_of_documents,
 )
 from corefeval.features.token_columns import WORD, TokenColumns, TokenSpans
-from corefeval.model.arrays import BoolArray, IntArray, find_previous, stable_order
+from corefeval.model.arrays import (
+    BoolArray,
+    IntArray,
+    begin_runs,
+    find_previous,
+    stable_order,
+)
 from corefeval.model.categories import Categories
 from corefeval.model.relations import bridging_pairs
 
@@ -349,8 +355,7 @@ def find_nested(spans: TokenSpans) -> BoolArray:
     start, end = spans.start, spans.end
     if not start.size:
         return np.zeros(0, dtype=np.bool_)
-    new = np.ones(start.size, dtype=np.bool_)
-    new[1:] = (start[1:] != start[:-1]) | (end[1:] != end[:-1])
+    new = begin_runs(start, end)
     ends = end[new]  # of each span once: a mention that appears twice is not inside itself
     inside = np.zeros(ends.size, dtype=np.bool_)
     inside[1:] = np.maximum.accumulate(ends)[:-1] >= ends[1:]

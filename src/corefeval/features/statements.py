@@ -14,7 +14,11 @@ from corefeval.features.declarations import FEATURES, MissingFeatureError
 from corefeval.features.kinds import KINDS
 from corefeval.features.token_columns import BLANK, find_spans
 from corefeval.model import Corpus, Mention
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import (
+    IntArray,
+    find_places,
+    unset,
+)
 from corefeval.model.categories import Categories
 
 YES_NO = ("yes", "no")
@@ -245,7 +249,7 @@ def find_property(corpus: Corpus, texts: Sequence[Corpus], *names: str) -> Categ
     several names the first that a corpus has counts.
     """
     numbers: dict[str, int] = {}
-    codes = np.full(corpus.n_mentions, -1, dtype=np.int64)
+    codes = unset(corpus.n_mentions)
     owners = [
         (owner, name)
         for owner in dict.fromkeys((*texts, corpus))
@@ -274,7 +278,7 @@ def find_stated_classes(corpus: Corpus, texts: Sequence[Corpus]) -> Categories |
 
 def find_stated_heads(corpus: Corpus, texts: Sequence[Corpus]) -> IntArray:
     """The position of each mention's head that a corpus states; −1 where none does."""
-    heads = np.full(corpus.n_mentions, -1, dtype=np.int64)
+    heads = unset(corpus.n_mentions)
     for owner in dict.fromkeys((*texts, corpus)):
         if owner.mention_head is not None:
             _adopt(heads, np.asarray(owner.mention_head), corpus, owner)
@@ -292,12 +296,10 @@ def _adopt(values: IntArray, stated: IntArray, corpus: Corpus, owner: Corpus) ->
 def _find_rows(corpus: Corpus, owner: Corpus, rows: IntArray) -> IntArray:
     """For each mention of a corpus the place in `rows` of the owner's mention of the same span."""
     if corpus is owner:
-        place = np.full(corpus.n_mentions, -1, dtype=np.int64)
-        place[rows] = np.arange(rows.size)
-        return place
+        return find_places(rows, corpus.n_mentions)
     spans = [_number_spans(side) for side in (corpus, owner)]
     if spans[0] is None or spans[1] is None:
-        return np.full(corpus.n_mentions, -1, dtype=np.int64)
+        return unset(corpus.n_mentions)
     (start, end), (their_start, their_end) = spans[0], spans[1]
     place = find_spans(their_start[rows], their_end[rows], (start, end))
     # A mention with a gap is not the one that fills it.

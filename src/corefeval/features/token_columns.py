@@ -14,8 +14,17 @@ import numpy as np
 from corefeval.diagnostics import InputError
 from corefeval.features.declarations import MissingFeatureError
 from corefeval.model import Corpus, Tokens
-from corefeval.model.arrays import BoolArray, IntArray, is_sorted, ragged_arange, stable_order
+from corefeval.model.arrays import (
+    BoolArray,
+    IntArray,
+    is_sorted,
+    offsets_of,
+    ragged_arange,
+    stable_order,
+    unset,
+)
 from corefeval.model.categories import Categories
+from corefeval.model.moving import list_span_tokens
 from corefeval.model.text_tokens import has_texts
 from corefeval.model.tokens import NO_ROW, documents_of_tokens
 
@@ -88,7 +97,7 @@ class TokenSpans:
             np.maximum.at(ends, corpus.mention_document, corpus.mention_end)
         for count in counts:
             ends = np.maximum(ends, count)
-        offsets = np.concatenate(([0], np.cumsum(ends)))
+        offsets = offsets_of(ends)
         shift = offsets[corpus.mention_document]
         gaps = corpus.gaps
         if gaps.size:
@@ -158,29 +167,8 @@ class TokenSpans:
         With a reach, tokens that are so far or farther from the start of their mention are left
         out: thousands of mentions inside each other have millions of tokens.
         """
-        length = self.end[rows] - self.start[rows]
-        if reach is not None:
-            length = np.minimum(length, reach)
-        tokens = ragged_arange(self.start[rows], length)
-        place = np.repeat(np.arange(rows.size), length)
-        if self.gaps.size:
-            keep = self._without_gaps(rows, length, tokens.size)
-            tokens, place = tokens[keep], place[keep]
+        place, tokens = list_span_tokens(self.start, self.end, self.gaps, rows, reach)
         return tokens, place, np.searchsorted(place, np.arange(rows.size))
-
-    def _without_gaps(self, rows: IntArray, length: IntArray, size: int) -> BoolArray:
-        keep = np.ones(size, dtype=np.bool_)
-        place = np.full(self.start.size, -1, dtype=np.int64)
-        place[rows] = np.arange(rows.size)
-        gaps = self.gaps[place[self.gaps[:, 0]] >= 0]
-        mention = place[gaps[:, 0]]
-        begin = (np.cumsum(length) - length)[mention]
-        first, last = (
-            begin + np.minimum(bound - self.start[gaps[:, 0]], length[mention])
-            for bound in (gaps[:, 1], gaps[:, 2])
-        )
-        keep[ragged_arange(first, last - first)] = False
-        return keep
 
 
 def find_spans(start: IntArray, end: IntArray, spans: tuple[IntArray, IntArray]) -> IntArray:
@@ -191,7 +179,7 @@ def find_spans(start: IntArray, end: IntArray, spans: tuple[IntArray, IntArray])
     [2, -1]
     """
     if not start.size or not spans[0].size:
-        return np.full(spans[0].size, -1, dtype=np.int64)
+        return unset(spans[0].size)
     width = 1 + max(int((end - start).max()), int((spans[1] - spans[0]).max()))
     codes = start * width + (end - start)
     span_codes = spans[0] * width + (spans[1] - spans[0])
@@ -247,7 +235,7 @@ class TokenColumns:
         if key not in self._columns:
             places = self.spans.inside_many if only_long else self.spans.inside
             values = self.cells(*place, places)
-            codes = np.full(self.spans.n_tokens, -1, dtype=np.int64)
+            codes = unset(self.spans.n_tokens)
             codes[places] = values.codes
             self._columns[key] = Categories(codes, values.names)
         return self._columns[key]
@@ -278,7 +266,7 @@ class TokenColumns:
         position = places - spans.offsets[document]
         has_token = position < tokens.counts[document]
         values = tokens.coded(name, tokens=(position + tokens.offsets[document])[has_token])
-        codes = np.full(places.size, -1, dtype=np.int64)
+        codes = unset(places.size)
         codes[has_token] = values.codes
         return Categories(codes, values.names)
 

@@ -325,7 +325,8 @@ def find_unaligned(locator: Locator, key: Corpus, response: Corpus) -> Iterator[
 
 def _list_unaligned(corpus: Corpus, own_text: OwnText) -> Iterator[tuple[str, int, int, str]]:
     """Kind, document, position and description of each unaligned token and mention of a side."""
-    tokens = np.flatnonzero((own_text.piece_counts == 0) & (own_text.tokens.rows() >= 0))
+    is_unaligned = own_text.places[:, 0] == own_text.places[:, 1]
+    tokens = np.flatnonzero(is_unaligned & (own_text.tokens.rows() >= 0))
     documents = documents_of_tokens(own_text.tokens.offsets, tokens)
     positions = tokens - own_text.tokens.offsets[documents]
     words = own_text.tokens.coded("word", tokens).values()

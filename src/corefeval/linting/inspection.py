@@ -9,7 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, PairingError, excerpt, list_names, memory_for, plural
+from corefeval.diagnostics import (
+    InputError,
+    Notice,
+    PairingError,
+    excerpt,
+    list_names,
+    memory_for,
+    plural,
+)
 from corefeval.formats import files_of, format_of, read, reader_options
 from corefeval.formats.conll.layout import Layout
 from corefeval.formats.conll.repair import Repair
@@ -28,15 +36,14 @@ from corefeval.linting.findings import (
     from_error,
 )
 from corefeval.linting.oddities import matching_findings, mention_findings, relation_findings
-from corefeval.model import Corpus, DocumentId, TokenDifference, Tokens, find_difference, join
-from corefeval.model.arrays import IntArray
+from corefeval.model import Corpus, DocumentId, TokenDifference, find_difference, join
+from corefeval.model.arrays import IntArray, unset
 from corefeval.model.corpus import match_documents
 from corefeval.model.identity import mention_codes
 from corefeval.model.ledger import Entry, Ledger
 from corefeval.pairing.documents import find_similar, partners, unify_positions
 from corefeval.pairing.mismatches import ENOUGH, MISMATCH, advise, find_suspects
-from corefeval.pairing.texts import on_tokens
-from corefeval.pairing.zeros import settle_zeros
+from corefeval.pairing.texts import describe_difference, find_differing_documents
 from corefeval.protocol import Protocol, TokenRule
 
 
@@ -333,21 +340,22 @@ def comparison_findings(
         message = f"not in {key.name or 'the key'}{hint}"
         yield locator.about_document("extra-document", index, message, 0)
     indices = np.array(list(pairs), dtype=np.int64)
-    file_index = np.full(len(key.documents), -1, dtype=np.int64)
+    file_index = unset(len(key.documents))
     file_index[indices] = list(pairs.values())
     placed = corpus.select_documents(file_index, key.documents)
-    if key.tokens is not None and corpus.tokens is not None and rule == "align":
+    if key.tokens is not None and corpus.tokens is not None:
+        is_aligned = rule == "align"
+        protocol = Protocol.of(tokens="align" if is_aligned else "ignore")
         try:
-            key, placed, *_ = unify_positions(key, placed, indices, Protocol.of(tokens=rule))
+            key, placed, _, notices = unify_positions(key, placed, indices, protocol)
         except PairingError as error:
             yield from_error(error, "differing-tokens", file=locator.file)
             return
-        yield from find_unaligned(locator, key, placed)
-        yield from _mention_findings(locator, key, placed, file_index)
-    elif key.tokens is not None and corpus.tokens is not None:
-        yield from _text_findings(locator, key, placed, file_index)
-    else:
-        yield from _mention_findings(locator, key, placed, file_index)
+        if is_aligned:
+            yield from find_unaligned(locator, key, placed)
+        else:
+            yield from _text_findings(locator, key, placed, file_index, notices)
+    yield from _mention_findings(locator, key, placed, file_index)
 
 
 def _hint(identifier: DocumentId, candidates: Sequence[DocumentId]) -> str:
@@ -356,50 +364,37 @@ def _hint(identifier: DocumentId, candidates: Sequence[DocumentId]) -> str:
 
 
 def _text_findings(
-    locator: Locator, key: Corpus, placed: Corpus, file_index: IntArray
+    locator: Locator, key: Corpus, placed: Corpus, file_index: IntArray, notices: Sequence[Notice]
 ) -> Iterator[Finding]:
-    """The first difference of each document, in the order of the key; then mentions.
+    """What was noticed, and the first difference of each document, in the order of the key.
 
     `placed` has the key's documents in the key's order, and `file_index` their indices in the file,
-    −1 for documents that the file lacks.
+    −1 for documents that the file lacks, and from now on for those that differ.
     """
-    try:
-        placed, notices = on_tokens(placed, key, ignore_tokens=True)
-    except PairingError as error:
-        yield from_error(error, "differing-tokens", file=locator.file)
-        return
     for notice in notices:
         if not notice.items:
             yield locator.about_file("reading-notice", notice.message)
-        for identifier in notice.items:
-            message = "the text differs from the key's words"
-            yield Finding("differing-tokens", message, locator.file, document=identifier)
-    (key, placed), notices = settle_zeros((key, placed), "align")
-    for notice in notices:
-        yield locator.about_file("reading-notice", notice.message)
-    key_tokens, tokens = key.tokens, placed.tokens
-    if key_tokens is None or tokens is None:
-        yield from _mention_findings(locator, key, placed, file_index)
+        elif notice.kind != "other-tokens":
+            for identifier in notice.items:
+                message = "the text differs from the key's words"
+                yield Finding("differing-tokens", message, locator.file, document=identifier)
+    if key.tokens is None or placed.tokens is None:
         return
     indices = np.flatnonzero(file_index >= 0)
-    differences = {d.document: d for d in _differences(key_tokens, tokens, indices)}
-    for index in indices.tolist():
-        n_key, n_tokens = int(key_tokens.counts[index]), int(tokens.counts[index])
-        difference, place = differences.get(index), int(file_index[index])
+    for index in find_differing_documents(key.tokens, placed.tokens, indices):
+        n_key, n_tokens = int(key.tokens.counts[index]), int(placed.tokens.counts[index])
+        difference = find_difference(key.tokens, placed.tokens, [index])
         counts = f"{plural(n_tokens, 'token')} of the key's {n_key:,}"
         if _is_truncated(difference, n_key, n_tokens):
             message, kind, position = f"{counts}, then it ends", "truncated-document", n_tokens - 1
         elif difference is not None:
-            message = _describe(difference, key_tokens)
+            message = ", not ".join(describe_difference(difference, key.tokens))
             message += f"; {counts}" if n_key != n_tokens else ""
             kind, position = "differing-tokens", difference.position
-        elif n_key != n_tokens:
-            message, kind, position = counts, "differing-tokens", n_key
         else:
-            continue
+            message, kind, position = counts, "differing-tokens", n_key
+        yield locator.about_document(kind, int(file_index[index]), message, max(position, 0))
         file_index[index] = -1  # differing tokens explain why its mentions are not the key's
-        yield locator.about_document(kind, place, message, max(position, 0))
-    yield from _mention_findings(locator, key, placed, file_index)
 
 
 def _mention_findings(
@@ -422,12 +417,6 @@ def _mention_findings(
             yield locator.about_document(MISMATCH, int(file_index[index]), message)
 
 
-def _differences(key: Tokens, tokens: Tokens, indices: IntArray) -> Iterator[TokenDifference]:
-    while (difference := find_difference(key, tokens, indices)) is not None:
-        yield difference
-        indices = indices[indices > difference.document]
-
-
 def _is_truncated(difference: TokenDifference | None, n_key: int, n_tokens: int) -> bool:
     """Whether a document is the beginning of the key's; its last word may be cut."""
     agrees = difference is None or (
@@ -435,9 +424,3 @@ def _is_truncated(difference: TokenDifference | None, n_key: int, n_tokens: int)
         and difference.key_word.startswith(difference.response_word)
     )
     return n_tokens < n_key and agrees
-
-
-def _describe(difference: TokenDifference, key: Tokens) -> str:
-    place = f" as on line {difference.key_line:,} of {key.source}" if difference.key_line else ""
-    word, key_word = excerpt(difference.response_word, 30), excerpt(difference.key_word, 30)
-    return f"token {difference.position} is {word}, not {key_word}{place}"

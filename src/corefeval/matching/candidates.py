@@ -10,7 +10,7 @@ import numpy as np
 
 from corefeval.assignment import heaviest_matching
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray, distinct, ragged_arange
+from corefeval.model.arrays import BoolArray, FloatArray, IntArray, distinct, ragged_arange, unset
 
 Pairs = tuple[IntArray, IntArray]
 
@@ -76,7 +76,7 @@ class Matches:
         """The key's row for each of `number` response mentions; −1 for one that the key lacks."""
         if self.key is None or self.response is None:
             return np.arange(number)
-        partner = np.full(number, -1, dtype=np.int64)
+        partner = unset(number)
         partner[self.response] = self.key
         return partner
 
@@ -104,36 +104,35 @@ def common_tokens(
 ) -> IntArray:
     """How many tokens the mentions of some pairs have in common.
 
-    Mention `left_rows[n]` of one corpus pairs with `right_rows[n]` of the other. Tokens between the
-    later start and the earlier end count, less those in gaps of either mention; what is in gaps of
-    both was then subtracted twice, and is added once.
+    Mention `left_rows[n]` of one corpus pairs with `right_rows[n]` of the other.
     """
-    (start, end), (begin, stop) = bounds(left, left_rows), bounds(right, right_rows)
-    low, high = np.maximum(start, begin), np.minimum(end, stop)
-    common: IntArray = np.maximum(high - low, 0)
-    gaps = [
-        _gaps(side, side_rows) if side.gaps.size else None
-        for side, side_rows in ((left, left_rows), (right, right_rows))
-    ]
-    for side_gaps in gaps:
-        if side_gaps is not None:
-            _, place, gap_start, gap_end = side_gaps
-            lost = np.minimum(gap_end, high[place]) - np.maximum(gap_start, low[place])
-            common -= _sum_at(np.maximum(lost, 0), place, left_rows.size)
-    if gaps[0] is not None and gaps[1] is not None:
-        (_, place, gap_start, gap_end), (counts, _, right_start, right_end) = gaps[0], gaps[1]
-        # Each gap of a left mention with each gap of its right mention.
-        number = counts[place]
-        left_gap = np.repeat(np.arange(place.size), number)
-        right_gap = ragged_arange((np.cumsum(counts) - counts)[place], number)
-        first = np.maximum(
-            np.maximum(gap_start[left_gap], right_start[right_gap]), low[place[left_gap]]
+    (_, place, start, end), (counts, _, right_start, right_end) = (
+        _list_parts(side, side_rows) for side, side_rows in ((left, left_rows), (right, right_rows))
+    )
+    # Each part of a left mention with each part of its right mention.
+    number = counts[place]
+    part = np.repeat(np.arange(place.size), number)
+    right_part = ragged_arange((np.cumsum(counts) - counts)[place], number)
+    low = np.maximum(start[part], right_start[right_part])
+    high = np.minimum(end[part], right_end[right_part])
+    return _sum_at(np.maximum(high - low, 0), place[part], left_rows.size)
+
+
+def _list_parts(corpus: Corpus, rows: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """The parts of some mentions between their gaps: how many each mention has, then of each part
+    its place in `rows`, start and end.
+    """
+    start, end = bounds(corpus, rows)
+    counts, place = np.ones_like(rows), np.arange(rows.size)
+    if corpus.gaps.size:
+        n_gaps, gap_place, gap_start, gap_end = _gaps(corpus, rows)
+        counts, place = counts + n_gaps, np.concatenate((place, gap_place))
+        start, end = (
+            bound[np.lexsort((bound, place))]
+            for bound in (np.concatenate((start, gap_end)), np.concatenate((end, gap_start)))
         )
-        last = np.minimum(
-            np.minimum(gap_end[left_gap], right_end[right_gap]), high[place[left_gap]]
-        )
-        common += _sum_at(np.maximum(last - first, 0), place[left_gap], left_rows.size)
-    return common
+        place = np.sort(place)
+    return counts, place, start, end
 
 
 def common_share(

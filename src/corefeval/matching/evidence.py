@@ -15,7 +15,7 @@ from corefeval.features.declarations import MissingFeatureError
 from corefeval.matching.candidates import Mentions, TokenSets, bounds, contain, sizes
 from corefeval.matching.matchers import common_rows
 from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import IntArray, unset
 from corefeval.model.moving import MINIMUM, parse_minimum
 from corefeval.protocol import MATCHERS
 
@@ -128,7 +128,7 @@ def _add_minima(key: Mentions, response: Mentions, analyses: Sequence[Features])
             )
         )
     if minima is None:
-        minima = [np.full(side.codes.size, -1, dtype=np.int64) for side in (key, response)]
+        minima = [unset(side.codes.size) for side in (key, response)]
         text = f"{key.corpus.name or 'key'}: {{n}} without a stated minimum span, and there are no "
         text += "parse trees: matched only where the tokens are the same"
         notices += [Notice("minimum-unknown", text, lacking, noun="mention")] if lacking else []

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from corefeval.alignment import Alignment, Side, count_link_ends
 from corefeval.assignment import heaviest_matching
 from corefeval.diagnostics import UsageError
-from corefeval.model.arrays import FloatArray, IntArray
+from corefeval.model.arrays import FloatArray, IntArray, stable_order
 from corefeval.model.categories import Categories
 
 Counts = dict[str, FloatArray]
@@ -87,9 +87,11 @@ def b3(alignment: Alignment, *, twinless: Twinless = "none") -> Counts:
 def b3_recall(alignment: Alignment) -> Ratio:
     """Σ |k ∩ r|² / |k| over cells, and the number of key mentions."""
     overlap, key, share = alignment.overlap, alignment.key, alignment.shares
-    together = overlap.count[share.whole] / key.sizes[overlap.key[share.whole]]
+    entity = overlap.key[share.whole]
+    shared = share.count * (overlap.count[share.whole] / key.sizes[entity])
+    order = stable_order(entity)  # so that exchanged sides have the same sums to the last digit
     return (
-        alignment.sums(share.group, share.count * together),
+        alignment.sums(share.group[order], shared[order]),
         alignment.sums(key.shares.group, key.shares.count),
     )
 
@@ -145,6 +147,7 @@ def _align_entities(alignment: Alignment, weights: NDArray[Any]) -> FloatArray:
     (positive,) = (weights > 0).nonzero()
     weights = weights[positive].astype(np.float64)
     aligned = heaviest_matching(overlap.key[positive], overlap.response[positive], weights)
+    aligned = aligned[np.argsort(weights[aligned])]  # whichever side is the key, one order of sums
     document = alignment.key.entity_document[overlap.key[positive[aligned]]]
     return alignment.sums(document, weights[aligned])
 

@@ -27,6 +27,42 @@ def ragged_arange(starts: IntArray, lengths: IntArray) -> IntArray:
     return result
 
 
+def unset(size: int) -> IntArray:
+    """As many −1, which stand for no row, no token or no number."""
+    return np.full(size, -1, dtype=np.int64)
+
+
+def offsets_of(counts: NDArray[Any]) -> IntArray:
+    """Where each of some runs begins when all of their members are numbered through, and the end.
+
+    >>> offsets_of(np.array([2, 3])).tolist()
+    [0, 2, 5]
+    """
+    return np.concatenate(([0], np.cumsum(counts)))
+
+
+def find_places(rows: IntArray, size: int) -> IntArray:
+    """The place in `rows` of each row from 0 up to `size`; −1 for one that is not there.
+
+    >>> find_places(np.array([2, 0]), 3).tolist()
+    [1, -1, 0]
+    """
+    places = unset(size)
+    places[rows] = np.arange(rows.size)
+    return places
+
+
+def begin_runs(*columns: NDArray[Any]) -> BoolArray:
+    """Which rows differ from the row before them in any of the columns; the first one does.
+
+    >>> begin_runs(np.array([4, 4, 4]), np.array([1, 1, 2])).tolist()
+    [True, False, True]
+    """
+    begins = np.ones(columns[0].size, dtype=np.bool_)
+    begins[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+    return begins
+
+
 def looked_up(values: IntArray, rows: IntArray) -> IntArray:
     """The values of some rows; row −1 stands for none, and so does the value −1.
 
@@ -71,7 +107,7 @@ def find_previous(group: IntArray) -> IntArray:
     [-1, 0, -1, 1]
     """
     order = stable_order(group)
-    previous = np.full(group.size, -1, dtype=np.int64)
+    previous = unset(group.size)
     follows = group[order[1:]] == group[order[:-1]]
     previous[order[1:][follows]] = order[:-1][follows]
     return previous

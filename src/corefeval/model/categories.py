@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.checks import CROSS
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import IntArray, unset
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class Categories:
                 f"{joint.names[pair // width]}{CROSS}{part.names[pair % width]}"
                 for pair in pairs.tolist()
             ]
-            numbers = np.full(len(joint), -1, dtype=np.int64)
+            numbers = unset(len(joint))
             numbers[is_known] = codes
             joint = Categories(numbers, tuple(names))
         return joint

@@ -13,9 +13,16 @@ from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, list_names, plural
 from corefeval.display import PlainState
-from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
+from corefeval.model.arrays import (
+    BoolArray,
+    IntArray,
+    find_places,
+    offsets_of,
+    ragged_arange,
+    unset,
+)
 from corefeval.model.categories import LazyArray, LazyNames, take_columns
-from corefeval.model.own_text import OwnText, take_gaps
+from corefeval.model.own_text import OwnText
 from corefeval.model.relations import NO_RELATIONS, Relations
 from corefeval.model.token_tables import select_tokens
 from corefeval.model.tokens import Tokens
@@ -157,7 +164,7 @@ class Corpus(PlainState):
     def mention_offsets(self) -> IntArray:
         """Where each document's mentions begin, and the end: document d has [d] up to [d + 1]."""
         counts = np.bincount(self.mention_document, minlength=len(self.documents))
-        return np.concatenate(([0], np.cumsum(counts)))
+        return offsets_of(counts)
 
     @cached_property
     def gaps_of(self) -> dict[int, list[tuple[int, int]]]:
@@ -174,15 +181,15 @@ class Corpus(PlainState):
 
     def _move_back(self) -> Corpus:
         assert self.own_text is not None
-        return replace(
-            self,
-            mention_start=self.own_text.start,
-            mention_end=self.own_text.end,
-            gaps=self.own_text.gaps,
-            mention_head=self.own_text.head,
-            tokens=self.own_text.tokens,
-            own_text=None,
-        )
+        names = ("mention_start", "mention_end", "gaps", "mention_head", "tokens", "own_text")
+        return replace(self, **{name: getattr(self.own_text.corpus, name) for name in names})
+
+    @property
+    def is_aligned(self) -> BoolArray:
+        """In which documents mentions are compared on another axis than that of their tokens."""
+        if self.own_text is None or self.tokens is None:
+            return np.zeros(len(self.documents), dtype=np.bool_)
+        return np.not_equal(self.tokens.counts, self.own_text.tokens.counts)
 
     def find_axis_heads(self, heads: IntArray) -> IntArray:
         """Where heads, given by their positions in the corpus's own text, are compared."""
@@ -233,14 +240,13 @@ class Corpus(PlainState):
     ) -> Corpus:
         """The corpus with document `old[d]` in place d, and an empty one where that is −1."""
         names = identifiers or [self.documents[index] for index in old.tolist()]
-        new = np.full(len(self.documents), -1, dtype=np.int64)
+        new = unset(len(self.documents))
         present = old >= 0
         new[old[present]] = np.flatnonzero(present)
         entity_target = new[self.entity_document]
         kept_entities = np.flatnonzero(entity_target >= 0)
         entity_order = kept_entities[np.argsort(entity_target[kept_entities], kind="stable")]
-        entity_rank = np.full(self.n_entities, -1, dtype=np.int64)
-        entity_rank[entity_order] = np.arange(entity_order.size)
+        entity_rank = find_places(entity_order, self.n_entities)
         starts = self.mention_offsets[old[present]]
         rows = ragged_arange(starts, self.mention_offsets[old[present] + 1] - starts)
         corpus = self.take_mentions(rows)
@@ -257,7 +263,7 @@ class Corpus(PlainState):
             names=None if entities is None else _pick_names(entities, entity_order),
             entity_layer=None if self.entity_layer is None else self.entity_layer[entity_order],
             ledger=self.ledger and self.ledger.select(list(map(str, names))),
-            own_text=corpus.own_text and corpus.own_text.select(old),
+            own_text=self.own_text and self.own_text.select(old),
         )
 
     def choose_documents(self, pattern: str) -> Corpus:
@@ -272,17 +278,19 @@ class Corpus(PlainState):
 
     def take_mentions(self, rows: IntArray) -> Corpus:
         """The mentions of these rows, in this order; entities keep their numbers."""
-        relations = self.relations
-        if len(relations):
-            new_row = np.full(self.n_mentions, -1, dtype=np.int64)
-            new_row[rows] = np.arange(rows.size)
+        gaps, relations = self.gaps, self.relations
+        if gaps.size or len(relations):
+            new_row = find_places(rows, self.n_mentions)
             relations = relations.on_mentions(new_row)
+            gaps = gaps[new_row[gaps[:, 0]] >= 0].copy()
+            gaps[:, 0] = new_row[gaps[:, 0]]
+            gaps = gaps[np.argsort(gaps[:, 0], kind="stable")]
         return replace(
             self,
             mention_entity=self.mention_entity[rows],
             mention_start=None if self.mention_start is None else self.mention_start[rows],
             mention_end=None if self.mention_end is None else self.mention_end[rows],
-            gaps=take_gaps(self.gaps, self.n_mentions, rows),
+            gaps=gaps,
             labels=None if self.labels is None else _pick(self.labels, rows),
             mention_head=None if self.mention_head is None else self.mention_head[rows],
             mention_origin=None if self.mention_origin is None else self.mention_origin[rows],

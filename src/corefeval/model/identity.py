@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError
-from corefeval.model.arrays import IntArray, ragged_arange
+from corefeval.model.arrays import IntArray, ragged_arange, unset
 from corefeval.model.corpus import Corpus
 from corefeval.model.tokens import Rows, Tokens
 
@@ -403,7 +403,7 @@ def _find_in_words(key: Tokens, response: Tokens, documents: IntArray) -> TokenD
 def _number_words(side: Tokens, tokens: IntArray, numbers: dict[str, int]) -> IntArray:
     """A number for each word; −1 for an empty node, as it does not matter what it is called."""
     words = side.coded("word", tokens)
-    table = np.full(len(words.names) + 1, -1, dtype=np.int64)
+    table = unset(len(words.names) + 1)
     present = np.flatnonzero(np.bincount(words.codes + 1, minlength=table.size)[1:])
     table[present] = [
         numbers.setdefault(plain_word(words.names[code]), len(numbers)) for code in present.tolist()

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.model.arrays import IntArray, dense_ranks
+from corefeval.model.arrays import IntArray, dense_ranks, ragged_arange, unset
 from corefeval.model.categories import Categories, LazyArray, LazyNames
 from corefeval.model.corpus import LAYERS, NO_GAPS, Corpus, DocumentId
+from corefeval.model.own_text import OwnText
 from corefeval.model.relations import NO_RELATIONS, Relations
 from corefeval.model.token_tables import join_tokens, merge_tokens
 
@@ -85,7 +86,7 @@ def _join_heads(corpora: Sequence[Corpus]) -> IntArray | None:
         return None
     return np.concatenate(
         [
-            np.full(corpus.n_mentions, -1, dtype=np.int64) if head is None else np.asarray(head)
+            unset(corpus.n_mentions) if head is None else np.asarray(head)
             for corpus, head in zip(corpora, heads, strict=True)
         ]
     )
@@ -221,8 +222,25 @@ def merge_documents(
         ),
         relations=corpus.relations.on_entities(entity),
         own_text=corpus.own_text
-        and corpus.own_text.merge(corpus.mention_document, lengths, bounds, shifts),
+        and _merge_own_text(corpus.own_text, group, identifiers, lengths, shifts),
     )
+
+
+def _merge_own_text(
+    own_text: OwnText,
+    group: IntArray,
+    identifiers: Sequence[DocumentId],
+    lengths: IntArray,
+    shifts: IntArray,
+) -> OwnText:
+    """The documents of each group as one; `shifts` is where each begins on the common axis."""
+    counts = own_text.tokens.counts
+    room = np.maximum(lengths, counts)
+    places = np.zeros((int(room.sum()), 3), dtype=np.int64)
+    places[ragged_arange(np.cumsum(room) - room, counts)] = (
+        own_text.places + np.repeat(shifts, counts)[:, None]
+    )
+    return OwnText(merge_documents(own_text.corpus, group, identifiers, room), places)
 
 
 def _shift_heads(heads: IntArray | LazyArray, shift: IntArray) -> IntArray:

@@ -11,12 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
+from corefeval.model.arrays import (
+    IntArray,
+    begin_runs,
+    find_places,
+    offsets_of,
+    ragged_arange,
+    unset,
+)
 from corefeval.model.categories import LazyArray, LazyColumns
 from corefeval.model.construction import in_textual_order
 from corefeval.model.corpus import Corpus
 from corefeval.model.token_tables import place_tokens
-from corefeval.model.tokens import NO_ROW, documents_of_tokens
+from corefeval.model.tokens import NO_ROW, NODE_ROW
 
 # The property of a mention that states its minimum span: the numbers of tokens in it, from 1.
 MINIMUM = "minspan"
@@ -36,16 +43,25 @@ def parse_minimum(text: object) -> list[int]:
 
 
 def move_mentions(
-    corpus: Corpus, offsets: IntArray, new: IntArray, new_offsets: IntArray
+    corpus: Corpus,
+    offsets: IntArray,
+    new: IntArray,
+    counts: IntArray,
+    starts: IntArray | None = None,
+    *,
+    row_of_new: int = NODE_ROW,
 ) -> Corpus:
-    """The corpus with its mentions on other positions.
+    """The corpus with its tokens, if it has any, and its mentions on other positions.
 
-    `new` is the new place of each token, −1 for one that is left out; `offsets` and `new_offsets`
-    are where each document's tokens begin in the old and the new numbering. A mention stays the
-    set of its tokens: what stands between them on the new axis is a gap. Mentions of no token that
-    is left are dropped; a head that is left out is not known any more, and a stated minimum span
-    has what is left of its tokens, by their new numbers.
+    `offsets` are where each document's tokens begin; for the rest see `place_tokens`. A mention
+    stays the set of its tokens: what stands between them on the new axis is a gap. Mentions of no
+    token that is left are dropped; a head that is left out is not known any more, and a stated
+    minimum span has what is left of its tokens, by their new numbers.
     """
+    new_offsets = offsets_of(counts)
+    if corpus.tokens is not None:
+        tokens = place_tokens(corpus.tokens, new, counts, starts, row_of_new=row_of_new)
+        corpus, new_offsets = replace(corpus, tokens=tokens), tokens.offsets
     if corpus.mention_start is None or corpus.mention_end is None:
         return corpus
     document = corpus.mention_document
@@ -58,70 +74,82 @@ def move_mentions(
     head = corpus.mention_head
     if head is not None:  # which may be dear to find, and is often not asked for
         head = LazyArray(partial(_move_heads, head, new, base, new_base))
-    gaps = corpus.gaps
-    if gaps.size:
-        gaps = gaps[~broken[gaps[:, 0]]].copy()
-        owner = gaps[:, 0]
-        gaps[:, 1:] += (new[first] - first - new_base + base)[owner][:, None]
-    if broken.any():
-        rows = np.flatnonzero(broken)
-        owner, tokens = list_tokens(corpus, rows)
-        places = np.maximum(new[base[rows][owner] + tokens] - new_base[rows][owner], -1)
-        start[rows], end[rows], new_gaps = span_places(rows, owner, places)
-        gaps = np.concatenate((gaps, new_gaps))
-        gaps = gaps[np.argsort(gaps[:, 0], kind="stable")]
+    shift = (start - corpus.mention_start)[corpus.gaps[:, 0]]
+    gaps = corpus.gaps + np.outer(shift, [0, 1, 1])
     moved = replace(corpus, mention_start=start, mention_end=end, mention_head=head, gaps=gaps)
-    if broken.any():
-        disturbed = (places < 0) | (np.diff(places, prepend=-1) < 0) & ~_begins(owner)
-        if disturbed.any() and (isinstance(corpus.features, LazyColumns) or corpus.features):
-            chosen = np.isin(owner, owner[disturbed])
-            renumber = partial(_renumber, corpus.features, rows[owner[chosen]], places[chosen])
-            moved = replace(moved, features=LazyColumns(renumber))
-        kept = end > start
-        moved = in_textual_order(moved if kept.all() else moved.keep_mentions(kept))
-    return moved
+    if not broken.any():
+        return moved
+    rows = np.flatnonzero(broken)
+    owner, positions = list_tokens(corpus, rows)
+    places = np.maximum(new[base[rows][owner] + positions] - new_base[rows][owner], -1)
+    return _move_broken(moved, rows, owner, places)
+
+
+def _move_broken(corpus: Corpus, rows: IntArray, owner: IntArray, places: IntArray) -> Corpus:
+    """The corpus with mentions whose tokens do not follow each other any more, as `respan` says.
+
+    Their stated minimum spans move along; those without any token are dropped.
+    """
+    moved = respan(corpus, rows, owner, places)
+    disturbed = (places < 0) | (np.diff(places, prepend=-1) < 0) & ~begin_runs(owner)
+    if disturbed.any() and (isinstance(corpus.features, LazyColumns) or corpus.features):
+        chosen = np.isin(owner, owner[disturbed])
+        renumber = partial(_renumber, corpus.features, rows[owner[chosen]], places[chosen])
+        moved = replace(moved, features=LazyColumns(renumber))
+    kept = np.asarray(moved.mention_end) > np.asarray(moved.mention_start)
+    return in_textual_order(moved if kept.all() else moved.keep_mentions(kept))
 
 
 def list_tokens(corpus: Corpus, rows: IntArray) -> tuple[IntArray, IntArray]:
     """All tokens of some mentions, in order: the place in `rows` of each, and its position."""
-    starts, ends = np.asarray(corpus.mention_start), np.asarray(corpus.mention_end)
-    lengths = ends[rows] - starts[rows]
-    tokens = ragged_arange(starts[rows], lengths)
+    spans = np.asarray(corpus.mention_start), np.asarray(corpus.mention_end)
+    return list_span_tokens(*spans, corpus.gaps, rows)
+
+
+def list_span_tokens(
+    start: IntArray, end: IntArray, gaps: IntArray, rows: IntArray, reach: int | None = None
+) -> tuple[IntArray, IntArray]:
+    """All tokens of some spans without their gaps: the place in `rows` of each, and its position.
+
+    With a reach, tokens that are so far or farther from the start of their span are left out.
+    """
+    lengths = end[rows] - start[rows]
+    if reach is not None:
+        lengths = np.minimum(lengths, reach)
+    tokens = ragged_arange(start[rows], lengths)
     owner = np.repeat(np.arange(rows.size), lengths)
-    if corpus.gaps.size:
-        inside = np.ones(tokens.size, dtype=np.bool_)
-        place = np.full(corpus.n_mentions, -1, dtype=np.int64)
-        place[rows] = np.arange(rows.size)
-        gaps = corpus.gaps[place[corpus.gaps[:, 0]] >= 0]
-        begin = (np.cumsum(lengths) - lengths)[place[gaps[:, 0]]]
-        shift = begin + gaps[:, 1] - starts[gaps[:, 0]]
-        inside[ragged_arange(shift, gaps[:, 2] - gaps[:, 1])] = False
-        owner, tokens = owner[inside], tokens[inside]
+    if gaps.size:
+        is_inside = np.ones(tokens.size, dtype=np.bool_)
+        place = find_places(rows, start.size)
+        gaps = gaps[place[gaps[:, 0]] >= 0]
+        span = place[gaps[:, 0]]
+        begin = (np.cumsum(lengths) - lengths)[span]
+        first, last = (
+            begin + np.minimum(bound - start[gaps[:, 0]], lengths[span]) for bound in gaps[:, 1:].T
+        )
+        is_inside[ragged_arange(first, last - first)] = False
+        owner, tokens = owner[is_inside], tokens[is_inside]
     return owner, tokens
 
 
-def _begins(owner: IntArray) -> BoolArray:
-    """Which tokens are the first of their mentions."""
-    begins: BoolArray = np.diff(owner, prepend=-1) != 0
-    return begins
+def respan(corpus: Corpus, rows: IntArray, owner: IntArray, places: IntArray) -> Corpus:
+    """The corpus with some mentions on other places, given for all of their tokens.
 
-
-def span_places(
-    rows: IntArray, owner: IntArray, places: IntArray
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Starts, ends and gaps of some mentions, from the new places of all of their tokens.
-
-    `owner` has the place in `rows` of each; a place of −1 is none.
+    `owner` has the place in `rows` of each; a place of −1 is none, and a mention without any
+    starts and ends at 0.
     """
-    owner, places = owner[places >= 0], places[places >= 0]
+    owner, places = rows[owner[places >= 0]], places[places >= 0]
     order = np.lexsort((places, owner))
     owner, places = owner[order], places[order]
-    start, end = np.zeros(rows.size, dtype=np.int64), np.zeros(rows.size, dtype=np.int64)
+    start, end = np.array(corpus.mention_start), np.array(corpus.mention_end)
+    start[rows] = end[rows] = 0
     end[owner] = places + 1
     start[owner[::-1]] = places[::-1]
     hole = np.flatnonzero((owner[1:] == owner[:-1]) & (places[1:] > places[:-1] + 1))
-    gaps = np.stack((rows[owner[hole]], places[hole] + 1, places[hole + 1]), axis=1)
-    return start, end, gaps
+    new_gaps = np.stack((owner[hole], places[hole] + 1, places[hole + 1]), axis=1)
+    gaps = np.concatenate((corpus.gaps[~np.isin(corpus.gaps[:, 0], rows)], new_gaps))
+    gaps = gaps[np.argsort(gaps[:, 0], kind="stable")]
+    return replace(corpus, mention_start=start, mention_end=end, gaps=gaps)
 
 
 def _renumber(
@@ -135,7 +163,7 @@ def _renumber(
     if MINIMUM not in features:
         return features
     texts = features[MINIMUM].astype(object)
-    first = np.flatnonzero(_begins(owner))
+    first = np.flatnonzero(begin_runs(owner))
     for row, new_places in zip(owner[first].tolist(), np.split(places, first[1:]), strict=True):
         ranks = dict(zip(sorted(new_places[new_places >= 0].tolist()), count(1)))
         old = [
@@ -152,7 +180,7 @@ def _move_heads(
     """Where the heads stand now; −1 for one that is left out, or was not known."""
     old = np.asarray(heads)
     has_head = np.flatnonzero(old >= 0)
-    moved = np.full(old.size, -1, dtype=np.int64)
+    moved = unset(old.size)
     places = new[base[has_head] + old[has_head]]
     moved[has_head] = np.where(places >= 0, places - new_base[has_head], -1)
     return moved
@@ -164,55 +192,31 @@ def show_on_key(key: Corpus, corpus: Corpus) -> Corpus:
     A mention of the response is on the tokens that its pieces belong to. One without pieces is on
     none: it starts and ends behind the last token of the key that is aligned before it.
     """
-    if key.own_text is None or corpus.own_text is None:
+    if key.own_text is None or corpus.own_text is None or key.tokens is None:
         return corpus
-    text = key.own_text.tokens
-    start, end, gaps = corpus.own_text.start, corpus.own_text.end, corpus.own_text.gaps
-    if corpus.own_text.tokens is not text:
-        start, end, gaps = _places_in_key(key, corpus)
+    text, is_aligned = key.own_text.tokens, key.is_aligned
+    document = np.repeat(np.arange(len(key)), text.counts)
     # The tokens of the response stand behind those of the key: only the key's are left.
-    is_kept = text.rows() != NO_ROW
-    before = np.concatenate(([0], np.cumsum(is_kept)))
-    offsets, document = text.offsets, corpus.mention_document
-
-    def renumber(positions: IntArray, documents: IntArray) -> IntArray:
-        numbers: IntArray = before[offsets[documents] + positions] - before[offsets[documents]]
-        return numbers
-
-    owners = document[gaps[:, 0]]
-    gaps = np.stack((gaps[:, 0], *(renumber(side, owners) for side in gaps[:, 1:].T)), axis=1)
-    tokens = place_tokens(
-        text, np.flatnonzero(is_kept), np.diff(before[offsets]), before[text.starts]
-    )
-    return replace(
-        corpus,
-        mention_start=renumber(start, document),
-        mention_end=renumber(end, document),
-        gaps=gaps,
-        tokens=tokens,
-        own_text=None,
-    )
-
-
-def _places_in_key(key: Corpus, response: Corpus) -> tuple[IntArray, IntArray, IntArray]:
-    """Start, end and gaps of each mention of the response, in the key's own text."""
-    if key.own_text is None or response.own_text is None or key.tokens is None:
-        raise ValueError("the sides are on no common axis")
-    own_text, axis = key.own_text, key.tokens.offsets
-    token = np.repeat(np.arange(own_text.piece_counts.size), own_text.piece_counts)
-    document = documents_of_tokens(own_text.tokens.offsets, token)
-    key_token = np.full(int(axis[-1]), -1, dtype=np.int64)
-    key_token[axis[document] + own_text.piece_places] = token - own_text.tokens.offsets[document]
-    last = np.maximum.accumulate(np.where(key_token >= 0, np.arange(key_token.size), -1))
-    start, end = response.own_text.start.copy(), response.own_text.end.copy()
-    rows = np.flatnonzero(response.own_text.is_aligned[response.mention_document])
-    owner, places = list_tokens(response, rows)
-    base = axis[response.mention_document[rows]]
-    start[rows], end[rows], gaps = span_places(rows, owner, key_token[base[owner] + places])
+    is_kept = (text.rows() != NO_ROW) | ~is_aligned[document]
+    before = offsets_of(is_kept)
+    counts = np.diff(before[text.run_offsets])
+    new = np.where(is_kept, before[:-1], -1)
+    if corpus is key:
+        return move_mentions(key.on_own_text, text.offsets, new, counts)
+    tokens = place_tokens(text, new, counts)
+    first, end, _ = key.own_text.places.T
+    axis = key.tokens.offsets
+    pieces = ragged_arange(axis[document] + first, end - first)
+    key_token = unset(int(axis[-1]))
+    key_token[pieces] = np.repeat(before[:-1] - before[text.offsets[document]], end - first)
+    rows = np.flatnonzero(is_aligned[corpus.mention_document])
+    owner, places = list_tokens(corpus, rows)
+    base = axis[corpus.mention_document[rows]]
+    shown = respan(corpus, rows, owner, key_token[base[owner] + places])
+    start, end = np.asarray(shown.mention_start), np.asarray(shown.mention_end)
     bare = np.flatnonzero(end[rows] == 0)
-    before = last[base[bare] + np.asarray(response.mention_start)[rows[bare]]]
+    last = np.maximum.accumulate(np.where(key_token >= 0, np.arange(key_token.size), -1))
+    before = last[base[bare] + np.asarray(corpus.mention_start)[rows[bare]]]
     start[rows[bare]] = np.where(before >= base[bare], key_token[before] + 1, 0)
     end[rows[bare]] = start[rows[bare]]
-    kept = response.own_text.gaps[~np.isin(response.own_text.gaps[:, 0], rows)]
-    gaps = np.concatenate((kept, gaps))
-    return start, end, gaps[np.argsort(gaps[:, 0], kind="stable")]
+    return replace(shown, mention_start=start, mention_end=end, tokens=tokens, own_text=None)

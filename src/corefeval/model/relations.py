@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corefeval.diagnostics import Notice, note
-from corefeval.model.arrays import BoolArray, IntArray, looked_up, ragged_arange
+from corefeval.model.arrays import BoolArray, IntArray, looked_up, offsets_of, ragged_arange, unset
 from corefeval.model.categories import Categories
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Relations:
             self.label.take(rows),
             self.entity[rows],
             self.mention[rows],
-            np.concatenate(([0], np.cumsum(counts))),
+            offsets_of(counts),
             self.antecedent_entity[chosen],
             self.antecedent_mention[chosen],
         )
@@ -131,7 +131,7 @@ class Relations:
         """The relations without some antecedents and relations, and without those left empty."""
         kept = self
         if antecedents.any():
-            left = np.concatenate(([0], np.cumsum(~antecedents)))
+            left = offsets_of(~antecedents)
             kept = replace(
                 self,
                 offsets=left[self.offsets],
@@ -166,7 +166,7 @@ class Relations:
             Categories.of(labels),
             entity,
             mention,
-            np.concatenate(([0], np.cumsum(counts))),
+            offsets_of(counts),
             *antecedents,
         )
 
@@ -306,7 +306,7 @@ def find_sets(corpus: Corpus) -> EntitySets:
 
 def _find_sets(corpus: Corpus) -> EntitySets:
     elements = find_elements(corpus)
-    owner = np.full(corpus.n_entities, -1, dtype=np.int64)
+    owner = unset(corpus.n_entities)
     nothing = np.empty(0, dtype=np.int64)
     if not elements:
         return EntitySets(owner, nothing, nothing, nothing)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -97,11 +96,14 @@ def without_blanks(text: str) -> str:
 
 
 def move_to_tokens(
-    corpus: Corpus, places: Mapping[int, Places | None], tokens: Tokens
+    corpus: Corpus, places: Mapping[int, Places | None], tokens: Tokens | None
 ) -> tuple[Corpus, tuple[Notice, ...]]:
-    """The mentions of some documents on tokens instead of characters; None empties a document."""
-    if corpus.mention_start is None or corpus.mention_end is None:
+    """The corpus with `tokens` instead of characters in some documents; None empties a document."""
+    if not places or corpus.mention_start is None or corpus.mention_end is None:
         return corpus, ()
+    is_moved = [index in places for index in range(len(corpus))]
+    if tokens is not None and corpus.tokens is not None and not all(is_moved):
+        tokens = mix_tokens(tokens, corpus.tokens, is_moved)
     start, end = corpus.mention_start.copy(), corpus.mention_end.copy()
     head = None if corpus.mention_head is None else np.array(corpus.mention_head)
     state = np.zeros(corpus.n_mentions, dtype=np.int64)
@@ -177,21 +179,16 @@ def tokenise(corpus: Corpus) -> Corpus:
         return corpus
     from corefeval.model.builder import note_unresolved
 
-    tables, places = [], {}
-    blank: set[int] = set()
-    for document in corpus:
-        text = text_of(corpus.tokens, document.index)
-        if text is None:
-            tables.append(_as_table(corpus.tokens, document.index))
-            continue
-        parts = {mention.row: mention.parts for mention in document.mentions}
-        blank |= {r for r, spans in parts.items() if not any(text[s:e].strip() for s, e in spans)}
-        cuts = token_spans(text, {bound for part in chain(*parts.values()) for bound in part})
-        tables.append(_table(text, cuts, [mention.span for mention in document.mentions]))
-        places[document.index] = Places.of(text, [end - start for start, end in cuts])
-    source = corpus.tokens.source if corpus.tokens is not None else None
+    is_text = [text_of(corpus.tokens, index) is not None for index in range(len(corpus))]
+    blank = {
+        mention.row
+        for document in corpus
+        if (text := text_of(corpus.tokens, document.index)) is not None
+        for mention in document.mentions
+        if not any(text[start:end].strip() for start, end in mention.parts)
+    }
     named = replace(corpus, names=_unique_names(corpus))
-    moved, _ = move_to_tokens(named, places, tokens_of_documents(tables, source))
+    moved, _ = cut_texts(named, range(len(corpus)), _split_words)
     lost = sum(
         not blank.isdisjoint(row for _, row in (relation.anaphor, *relation.antecedents))
         for relation in corpus.relations
@@ -200,7 +197,7 @@ def tokenise(corpus: Corpus) -> Corpus:
     notices = (
         *corpus.notices,
         *note_unresolved(lost, corpus.name),
-        *note("made-up-tokens", len(places), "text", remark),
+        *note("made-up-tokens", sum(is_text), "text", remark),
         *note("blank-mentions", len(blank), "mention", _LEFT_OUT),
     )
     return replace(moved, notices=notices)
@@ -212,8 +209,18 @@ def token_spans(text: str, cuts: Iterable[int] = ()) -> list[tuple[int, int]]:
     >>> [text[s:e] for text in ["(It isn't well-known...)"] for s, e in token_spans(text)]
     ['(', 'It', "isn't", 'well-known', '...', ')']
     """
-    words = (_without_punctuation(text, *word.span()) for word in _VISIBLE.finditer(text))
-    return _cut_spans(chain.from_iterable(words), cuts)
+    return _cut_spans(_split_words(text), cuts)
+
+
+def _split_words(text: str) -> Iterator[tuple[int, int]]:
+    """Where words are that white space or punctuation ends."""
+    for word in _VISIBLE.finditer(text):
+        yield from _without_punctuation(text, *word.span())
+
+
+def _find_words(text: str) -> Iterator[tuple[int, int]]:
+    """Where runs of letters and digits are, and single other characters."""
+    return (word.span() for word in _WORD.finditer(text))
 
 
 def _cut_spans(spans: Iterable[tuple[int, int]], cuts: Iterable[int]) -> list[tuple[int, int]]:
@@ -226,10 +233,14 @@ def _cut_spans(spans: Iterable[tuple[int, int]], cuts: Iterable[int]) -> list[tu
     return pieces
 
 
-def cut_texts(corpus: Corpus, documents: Sequence[int]) -> tuple[Corpus, tuple[Notice, ...]]:
+def cut_texts(
+    corpus: Corpus,
+    documents: Iterable[int],
+    split: Callable[[str], Iterable[tuple[int, int]]] = _find_words,
+) -> tuple[Corpus, tuple[Notice, ...]]:
     """The corpus with words in place of characters in those of some documents that are texts.
 
-    Words are runs of letters and digits and single other characters, cut at edges of mentions.
+    Words are what `split` returns, cut at edges of mentions.
     """
     tables, places = [DocumentTokens()] * len(corpus), {}
     for index in documents:
@@ -238,21 +249,20 @@ def cut_texts(corpus: Corpus, documents: Sequence[int]) -> tuple[Corpus, tuple[N
             continue
         mentions = corpus[index].mentions
         edges = {bound for mention in mentions for part in mention.parts for bound in part}
-        cuts = _cut_spans((word.span() for word in _WORD.finditer(text)), edges)
+        cuts = _cut_spans(split(text), edges)
         tables[index] = _table(text, cuts, [mention.span for mention in mentions])
         places[index] = Places.of(text, [end - start for start, end in cuts])
-    if corpus.tokens is None or not places:
-        return corpus, ()
-    words = tokens_of_documents(tables, corpus.tokens.source)
-    is_cut = [index in places for index in range(len(corpus))]
-    return move_to_tokens(corpus, places, mix_tokens(words, corpus.tokens, is_cut))
+    source = None if corpus.tokens is None else corpus.tokens.source
+    return move_to_tokens(corpus, places, tokens_of_documents(tables, source))
 
 
-def has_whole_tokens(corpus: Corpus, document: int, place: Places) -> bool:
-    """Whether all mentions of a document, which is a text, begin and end with tokens."""
-    spans = [part for mention in corpus[document].mentions for part in mention.parts]
-    start, end = np.array(spans, dtype=np.int64).reshape(-1, 2).T
-    return not (place.tokens(start, end)[2] == _WIDENED).any()
+def count_widened(corpus: Corpus, document: int, place: Places) -> int:
+    """How many mentions of a document, which is a text, do not begin and end with tokens."""
+    widened = 0
+    for mention in corpus[document].mentions:
+        start, end = np.array(mention.parts, dtype=np.int64).T
+        widened += int((place.tokens(start, end)[2] == _WIDENED).any())
+    return widened
 
 
 def _without_punctuation(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -296,16 +306,6 @@ def _table(
     lines = {bisect_left(starts, end) for end in line_ends if not is_inside[end]}
     sentence_starts = sorted(({0} | lines) - {len(words)}) if words else []
     return DocumentTokens({"word": words}, len(words), sentence_starts)
-
-
-def _as_table(tokens: Tokens | None, document: int) -> DocumentTokens:
-    """The tokens of a document that has some."""
-    table = None if tokens is None else tokens.table(document)
-    if tokens is None or table is None:
-        return DocumentTokens()
-    names = [name for name in table.columns if isinstance(name, str)]
-    columns = {name: tokens.column(document, name) for name in names}
-    return DocumentTokens(columns, int(tokens.counts[document]), tokens.sentence_starts(document))
 
 
 def _unique_names(corpus: Corpus) -> Sequence[str]:

@@ -9,7 +9,7 @@ from itertools import chain
 
 import numpy as np
 
-from corefeval.model.arrays import IntArray, looked_up, ragged_arange
+from corefeval.model.arrays import IntArray, looked_up, offsets_of, ragged_arange
 from corefeval.model.categories import Categories
 from corefeval.model.tokens import (
     NO_ROW,
@@ -19,7 +19,6 @@ from corefeval.model.tokens import (
     Sentences,
     Tokens,
     TokenTable,
-    documents_of_tokens,
 )
 
 
@@ -120,7 +119,7 @@ def select_tokens(tokens: Tokens, documents: IntArray) -> Tokens:
     if tokens.bounds is not None:
         sizes = np.where(documents >= 0, np.append(np.diff(tokens.bounds), 0)[documents], 0)
         runs = ragged_arange(tokens.bounds[documents], sizes)
-        bounds = np.concatenate(([0], np.cumsum(sizes)))
+        bounds = offsets_of(sizes)
     run_table, tables = looked_up(tokens.run_table, runs), tokens.tables
     if len(tables) > 1:
         used = np.unique(run_table[run_table >= 0])
@@ -170,7 +169,7 @@ def join_tokens(parts: Sequence[Tokens | None]) -> Tokens | None:
             np.ones_like(part.counts) if part.bounds is None else np.diff(part.bounds)
             for part in present
         ]
-        bounds = np.concatenate(([0], np.cumsum(np.concatenate(sizes))))
+        bounds = offsets_of(np.concatenate(sizes))
     is_moved = any(part.token_rows is not None for part in present)
     return Tokens(
         tuple(table for part in present for table in part.tables),
@@ -205,12 +204,8 @@ def merge_tokens(tokens: Tokens, lengths: IntArray, bounds: IntArray) -> Tokens:
     others. Apart from these, tokens keep their numbers.
     """
     if not np.array_equal(tokens.counts, lengths):
-        begin = np.cumsum(lengths) - lengths
-        places = np.full(int(lengths.sum()), -1, dtype=np.int64)
-        places[ragged_arange(begin, tokens.counts)] = np.arange(int(tokens.offsets[-1]))
-        document = documents_of_tokens(tokens.offsets, tokens.starts)
-        starts = tokens.starts + (begin - tokens.offsets[:-1])[document]
-        tokens = place_tokens(tokens, places, lengths, starts, row_of_new=NO_ROW)
+        new = ragged_arange(np.cumsum(lengths) - lengths, tokens.counts)
+        tokens = place_tokens(tokens, new, lengths, row_of_new=NO_ROW)
     return replace(
         tokens,
         stated_sentences=partial(_sentences_of, tokens),
@@ -224,23 +219,30 @@ def _sentences_of(tokens: Tokens) -> Sentences:
 
 def place_tokens(
     tokens: Tokens,
-    places: IntArray,
+    new: IntArray,
     counts: IntArray,
-    starts: IntArray,
+    starts: IntArray | None = None,
     *,
     row_of_new: int = NODE_ROW,
 ) -> Tokens:
     """Tokens of which some are left out, and others put in that these tokens lack.
 
-    `places` has the old number of each new token, −1 for one that is put in: an empty node of
-    another text, or what `row_of_new` says. `counts` are the new numbers of tokens of the
-    documents, which must not be merged, and `starts` the new tokens with which the old sentences
-    begin; a sentence of which no token is left goes.
+    `new` is the new number of each token, −1 for one that is left out. What has no old number is an
+    empty node of another text, or what `row_of_new` says. `counts` are the new numbers of tokens of
+    the runs, and `starts` the new tokens with which the old sentences begin, if that is not the
+    first of their tokens that is left; a sentence of which no token is left goes.
     """
-    kept = np.flatnonzero(np.diff(np.append(starts, places.size)))
+    size = int(counts.sum())
+    is_kept = new >= 0
+    rows = np.full(size, row_of_new, dtype=np.int64)
+    rows[new[is_kept]] = tokens.rows()[is_kept]
+    if starts is None:
+        following = np.minimum.accumulate(np.where(is_kept, new, size)[::-1])[::-1]
+        starts = following[tokens.starts]
+    kept = np.flatnonzero(np.diff(np.append(starts, size)))
     return replace(
         tokens,
         run_counts=counts,
         stated_sentences=(starts[kept], tokens.sentences[1][kept]),
-        token_rows=np.append(tokens.rows(), row_of_new)[places],
+        token_rows=rows,
     )

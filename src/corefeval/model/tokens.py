@@ -12,7 +12,7 @@ import numpy as np
 
 from corefeval.diagnostics import InputError
 from corefeval.display import PlainState
-from corefeval.model.arrays import IntArray, distinct, ragged_arange
+from corefeval.model.arrays import IntArray, distinct, offsets_of, ragged_arange, unset
 from corefeval.model.categories import Categories
 
 # What makes the cells of some rows of a table; picklable, so no lambda.
@@ -83,7 +83,7 @@ class Tokens(PlainState):
     @cached_property
     def run_offsets(self) -> IntArray:
         """Where each run begins when all tokens are numbered through, and the end."""
-        return np.concatenate(([0], np.cumsum(self.run_counts)))
+        return offsets_of(self.run_counts)
 
     @cached_property
     def offsets(self) -> IntArray:
@@ -341,7 +341,7 @@ def _group(numbers: IntArray) -> Iterator[tuple[int, IntArray]]:
 
 def _scatter(size: int, pieces: Sequence[tuple[IntArray, Categories]]) -> Categories:
     """So many values, which come in pieces with the places of each; none for other places."""
-    codes = np.full(size, -1, dtype=np.int64)
+    codes = unset(size)
     if not pieces:
         return Categories(codes, ())
     places, values = zip(*pieces, strict=True)

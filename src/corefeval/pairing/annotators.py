@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
@@ -14,7 +14,7 @@ from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 from corefeval.model.identity import mention_codes
 from corefeval.model.joining import stack_mentions, strip_details
-from corefeval.model.moving import show_on_key
+from corefeval.model.moving import list_tokens, respan, show_on_key
 from corefeval.model.text_tokens import has_texts
 from corefeval.pairing.documents import Pairing, pair, partners, put_on_tokens
 from corefeval.pairing.policies import apply_policies
@@ -23,7 +23,6 @@ from corefeval.pairing.zeros import settle_zeros
 from corefeval.protocol import Protocol, Spans, Zeros
 
 _SHOWN = 3
-_FAR = 1 << 32  # more tokens than a document has
 _TEXT = 1
 
 
@@ -96,15 +95,20 @@ def _on_first_tokens(pairings: Sequence[Pairing]) -> tuple[list[Pairing], Notice
     Mentions in text that the first one lacks are on tokens of their own, behind all others.
     """
     shown = []
-    for number, (key, response, *_) in enumerate(pairings):
-        placed = show_on_key(key, response)
-        if response.own_text is not None:
-            start, end = np.asarray(placed.mention_start), np.asarray(placed.mention_end)
-            is_bare, shift = start == end, _FAR * (number + 1)
-            start = np.where(is_bare, response.own_text.start + shift, start)
-            end = np.where(is_bare, response.own_text.end + shift, end)
-            placed = replace(placed, mention_start=start, mention_end=end)
-        shown.append(Pairing(show_on_key(key, key), placed))
+    room: int | IntArray = 0  # tokens of the annotators so far
+    for key, response, *_ in pairings:
+        first, placed, own_text = (
+            show_on_key(key, key),
+            show_on_key(key, response),
+            response.own_text,
+        )
+        if own_text is not None and first.tokens is not None:
+            bare = np.flatnonzero(np.asarray(placed.mention_start) == placed.mention_end)
+            owner, positions = list_tokens(response.on_own_text, bare)
+            behind = (first.tokens.counts + room)[response.mention_document[bare][owner]]
+            placed = respan(placed, bare, owner, positions + behind)
+            room = room + own_text.tokens.counts
+        shown.append(Pairing(first, placed))
     text = f"for α, mentions are compared by the tokens of {shown[0].key.name or 'the first'}, "
     text += "with which those of all other annotators are aligned"
     return shown, Notice("alpha-tokens", text)

@@ -11,7 +11,7 @@ import numpy as np
 
 from corefeval.diagnostics import Notice, PairingError, excerpt, list_names, plural
 from corefeval.model import Corpus, DocumentId, FileName
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import IntArray, unset
 from corefeval.model.corpus import match_documents
 from corefeval.pairing.texts import check_tokens, find_differing_documents, put_texts_on_tokens
 from corefeval.protocol import Protocol, Spans, TokenRule, Zeros
@@ -210,7 +210,7 @@ def pair_documents(
     if not partner:
         raise _nothing_pairs(identifiers, response_ids, names[1])
     missing = [d for index, d in enumerate(identifiers) if index not in partner]
-    partner_places = np.full(key_places.size, -1, dtype=np.int64)
+    partner_places = unset(key_places.size)
     partner_places[list(partner)] = list(partner.values())
     extra_places = np.setdiff1d(np.arange(response_places.size), partner_places)
     extra = [response_ids[index] for index in extra_places.tolist()]

@@ -24,7 +24,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from corefeval.assignment import heaviest_matching
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray, dense_ranks, ragged_arange
+from corefeval.model.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    begin_runs,
+    dense_ranks,
+    ragged_arange,
+    unset,
+)
 from corefeval.model.categories import Categories
 
 CROWDED = 256
@@ -150,7 +158,7 @@ def find_twins(key: IntArray, response: IntArray) -> IntArray:
 
     The values of a side are all different.
     """
-    twins = np.full(response.size, -1, dtype=np.int64)
+    twins = unset(response.size)
     _, at_key, at_response = np.intersect1d(key, response, assume_unique=True, return_indices=True)
     twins[at_response] = at_key
     return twins
@@ -176,10 +184,9 @@ def _link(key: NodeTable, response: NodeTable) -> tuple[_Links, _Links]:
         having = np.flatnonzero(cell >= 0)
         cell = cell[having]
         owner, rows = np.repeat(having, lengths[cell]), ragged_arange(begin[cell], lengths[cell])
-        parent, ranks = flat[rows, 0], np.full(table.place.size, -1, dtype=np.int64)
+        parent, ranks = flat[rows, 0], unset(table.place.size)
         ranks[having] = content[cell]
-        first = np.ones(owner.size, dtype=np.bool_)
-        first[1:] = (owner[1:] != owner[:-1]) | (parent[1:] != parent[:-1])
+        first = begin_runs(owner, parent)
         node = _find_parents(table, table.sentence[owner], parent)
         return _Links(table, owner, words[rows], node, flat[rows, 1], first, ranks)
 
@@ -194,7 +201,7 @@ def _find_parents(table: NodeTable, sentence: IntArray, parent: IntArray) -> Int
     node_codes, parent_codes = codes[: identified.size], codes[identified.size :]
     distinct, first = np.unique(node_codes, return_index=True)
     if not distinct.size:
-        return np.full(parent.size, -1, dtype=np.int64)
+        return unset(parent.size)
     at = np.minimum(np.searchsorted(distinct, parent_codes), distinct.size - 1)
     return np.where(distinct[at] == parent_codes, identified[first[at]], -1)
 
@@ -206,7 +213,7 @@ def _assign(key: _Links, response: _Links, partner: IntArray) -> IntArray:
     classes = np.arange(n_key), np.where(partner >= 0, partner, alone)
     parents = _code_parents((key, response), classes)
     crowded = _find_crowded(key, response, parents)
-    aligned = np.full(n_response, -1, dtype=np.int64)
+    aligned = unset(n_response)
     if crowded.size:
         aligned = _align_same(key, response, crowded)
         few = [~np.isin(links.sentence, crowded) for links in (key, response)]
@@ -249,7 +256,7 @@ def _align_same(key: _Links, response: _Links, sentences: IntArray) -> IntArray:
     """Nodes of the same dependencies: those at the same place, then the others in their order."""
     rows = [np.unique(links.owner[np.isin(links.sentence, sentences)]) for links in (key, response)]
     tables = [links.table for links in (key, response)]
-    partner = np.full(tables[1].place.size, -1, dtype=np.int64)
+    partner = unset(tables[1].place.size)
     width = 1 + max(int(links.content.max(initial=0)) for links in (key, response))
     groups = [
         table.sentence[side_rows] * width + links.content[side_rows]

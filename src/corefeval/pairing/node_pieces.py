@@ -2,107 +2,88 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from corefeval.model import Tokens
-from corefeval.model.arrays import BoolArray, IntArray, dense_ranks
+from corefeval.model.arrays import BoolArray, IntArray, unset
 from corefeval.model.categories import Categories
 from corefeval.model.tokens import documents_of_tokens
-from corefeval.pairing.node_alignment import NodeTable, align_nodes, encode_id
+from corefeval.pairing.node_alignment import (
+    NodeTable,
+    align_nodes,
+    encode_id,
+    find_twins,
+    join_left,
+)
 from corefeval.protocol import Zeros
 
 
 def pair_nodes(
-    key: Tokens,
-    response: Tokens,
-    pieces: IntArray,
-    unit: IntArray,
-    documents: IntArray,
-    zeros: Zeros,
+    sides: Sequence[Tokens], pieces: IntArray, unit: IntArray, documents: IntArray, zeros: Zeros
 ) -> IntArray:
-    """Pairs of empty nodes, a row of key token and response token for each, in order of the key.
+    """Pairs of empty nodes, a row of key token and response token for each.
 
     `pieces` are those of words, and `unit` the first piece of each one's unit. The k-th node behind
     a word is the k-th behind the word that has the last piece of that word, if that is mutual; with
     `zeros` "align", nodes whose dependencies are alike go together first, their parents compared by
     units.
     """
-    nodes = [_find_nodes(side, documents) for side in (key, response)]
+    nodes = [np.flatnonzero(_is_node(side, documents)) for side in sides]
     if not all(part.size for part in nodes):
         return np.empty((0, 2), dtype=np.int64)
-    places = [
-        _number_places(side, part, pieces[:, column], column)
-        for column, (side, part) in enumerate(zip((key, response), nodes, strict=True))
-    ]
-    ranks, _ = dense_ranks(np.concatenate(places))
-    places = [ranks[: nodes[0].size], ranks[nodes[0].size :]]
-    partner = np.full(nodes[1].size, -1, dtype=np.int64)
-    has_dependencies = all({"deps", "number"} <= {*side.columns} for side in (key, response))
-    if zeros == "align" and has_dependencies:
-        sentences = _join_sentences(key, response, pieces)
-        tables = [
-            _list_dependencies(side, part, place, sentence, column, pieces, unit)
-            for column, (side, part, place, sentence) in enumerate(
-                zip((key, response), nodes, places, sentences, strict=True)
+    places = [_find_places(side, nodes[c], pieces[:, c], c) for c, side in enumerate(sides)]
+    _, ranks = np.unique(np.concatenate(places), axis=0, return_inverse=True)
+    places = np.split(ranks.ravel(), [nodes[0].size])
+    partner = unset(nodes[1].size)
+    if zeros == "align" and all({"deps", "number"} <= {*side.columns} for side in sides):
+        sentences = _join_sentences(sides, pieces)
+        partner = align_nodes(
+            *(
+                _list_dependencies(side, nodes[c], places[c], sentences[c], c, pieces, unit)
+                for c, side in enumerate(sides)
             )
-        ]
-        partner = align_nodes(tables[0], tables[1])
-    is_free = ~np.isin(np.arange(nodes[0].size), partner)
-    left = np.flatnonzero(is_free)
-    right = np.flatnonzero(partner < 0)
-    _, left_rows, right_rows = np.intersect1d(
-        places[0][left], places[1][right], assume_unique=True, return_indices=True
-    )
-    partner[right[right_rows]] = left[left_rows]
-    rows = np.flatnonzero(partner >= 0)
-    pairs = np.stack((nodes[0][partner[rows]], nodes[1][rows]), axis=1)
-    return pairs[np.argsort(pairs[:, 0], kind="stable")]
+        )
+    partner = join_left(partner, find_twins(*places))
+    return np.stack((nodes[0][partner], nodes[1]), axis=1)[partner >= 0]
 
 
-def _is_node(tokens: Tokens) -> BoolArray:
+def _is_node(tokens: Tokens, documents: IntArray) -> BoolArray:
+    """Which tokens are empty nodes of some documents."""
     if "empty" not in tokens.columns:
         return np.zeros(int(tokens.offsets[-1]), dtype=np.bool_)
-    return tokens.coded("empty").where(bool)
+    is_chosen = np.isin(np.arange(tokens.counts.size), documents)
+    return tokens.coded("empty").where(bool) & np.repeat(is_chosen, tokens.counts)
 
 
-def _find_nodes(tokens: Tokens, documents: IntArray) -> IntArray:
-    nodes = np.flatnonzero(_is_node(tokens))
-    return nodes[np.isin(documents_of_tokens(tokens.offsets, nodes), documents)]
-
-
-def _number_places(tokens: Tokens, nodes: IntArray, aligned: IntArray, side: int) -> IntArray:
-    """Numbers of the places of nodes, equal on both sides for nodes behind the same word.
+def _find_places(tokens: Tokens, nodes: IntArray, aligned: IntArray, side: int) -> IntArray:
+    """Rows of numbers that order nodes, equal on both sides for nodes behind the same word.
 
     `aligned` are the tokens of the pieces of this side.
     """
     document = documents_of_tokens(tokens.offsets, nodes)
-    is_word = ~_is_node(tokens)
-    words = np.flatnonzero(is_word)
-    n_before = np.cumsum(is_word)[nodes]
-    word = np.where(n_before > 0, np.append(words, -1)[n_before - 1], -1)
-    word = np.where(word >= tokens.offsets[document], word, -1)
+    words = np.arange(int(tokens.offsets[-1]))
+    words[nodes] = -1
+    before = tokens.offsets[document] - 1
+    word = np.maximum(np.maximum.accumulate(words)[nodes], before)
     n_pieces = np.searchsorted(aligned, nodes)
-    last = np.where(n_pieces > 0, np.append(aligned, -1)[n_pieces - 1], -1)
-    last = np.where(last >= tokens.offsets[document], last, -1)
-    ordinal = nodes - np.maximum(word + 1, tokens.offsets[document])
+    is_aligned = word == np.maximum(np.append(aligned, -1)[n_pieces - 1], before)
     # Behind a word without a counterpart nothing is the same place.
-    state = np.where(word == last, 0, 1 + side)
-    rank = np.where(word == last, ordinal, nodes)
-    return ((document + n_pieces) * 3 + state) * (1 << 32) + rank
+    state, rank = np.where(is_aligned, (0 * nodes, nodes - word), (0 * nodes + 1 + side, nodes))
+    return np.stack((document + n_pieces, state, rank), axis=1)
 
 
-def _join_sentences(key: Tokens, response: Tokens, pieces: IntArray) -> list[IntArray]:
+def _join_sentences(sides: Sequence[Tokens], pieces: IntArray) -> list[IntArray]:
     """A number for each sentence of either side, equal where sentences share words."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    n_key, n_response = key.starts.size, response.starts.size
-    left = key.sentence_of(pieces[:, 0])
-    right = response.sentence_of(pieces[:, 1]) + n_key
-    size = n_key + n_response
-    graph = coo_array((np.ones(left.size), (left, right)), shape=(size, size))
+    left, right = (side.sentence_of(pieces[:, c]) for c, side in enumerate(sides))
+    n_key, size = sides[0].starts.size, sides[0].starts.size + sides[1].starts.size
+    graph = coo_array((np.ones(left.size), (left, right + n_key)), shape=(size, size))
     number = connected_components(graph, directed=False)[1].astype(np.int64)
-    return [number[:n_key], number[n_key:]]
+    return np.split(number, [n_key])
 
 
 def _list_dependencies(
@@ -117,21 +98,19 @@ def _list_dependencies(
     """The nodes of a side with dependencies whose parents are numbered by units."""
     sentence = tokens.sentence_of(nodes)
     members = np.flatnonzero(np.isin(tokens.sentence_of(np.arange(tokens.offsets[-1])), sentence))
+    # Two sides never give the same number to words without a counterpart.
+    names = dict(zip(members.tolist(), map(str, unit.size + 2 * members + side + 1), strict=True))
+    names |= zip(pieces[::-1, side].tolist(), map(str, unit[::-1] + 1), strict=True)
+    names |= ((node, f"{node + 1}.1") for node in nodes.tolist())
     numbers = tokens.coded("number", members).values()
     owners = tokens.sentence_of(members).tolist()
-    unit_of = dict(zip(pieces[::-1, side].tolist(), unit[::-1].tolist(), strict=True))
-    are_nodes = _is_node(tokens)[members].tolist()
-    ids = {}
-    for token, owner, number, is_node in zip(
-        members.tolist(), owners, numbers, are_nodes, strict=True
-    ):
-        # Two sides never give the same number to words without a counterpart.
-        word = unit_of.get(token, unit.size + 2 * token + side)
-        ids[owner, number] = f"{token + 1}.1" if is_node else str(word + 1)
+    ids = dict(
+        zip(zip(owners, numbers, strict=True), map(names.get, members.tolist()), strict=True)
+    )
     cells = []
     for owner, cell in zip(sentence.tolist(), tokens.coded("deps", nodes).values(), strict=True):
         entries = (entry.partition(":") for entry in (cell or "").split("|"))
-        renamed = ((ids.get((owner, parent), parent), relation) for parent, _, relation in entries)
-        cells.append("|".join(f"{parent}:{relation}" for parent, relation in renamed))
-    identities = np.array([encode_id(f"{token + 1}.1") for token in nodes.tolist()], np.int64)
+        renamed = (f"{ids.get((owner, parent), parent)}:{name}" for parent, _, name in entries)
+        cells.append("|".join(renamed))
+    identities = np.array([encode_id(names[node]) for node in nodes.tolist()], np.int64)
     return NodeTable(sentences[sentence], places, identities, Categories.of(cells))

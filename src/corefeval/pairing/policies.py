@@ -11,7 +11,7 @@ import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, excerpt, note
 from corefeval.model import DEIXIS, NON_REFERRING, Corpus
-from corefeval.model.arrays import BoolArray, IntArray, is_sorted
+from corefeval.model.arrays import BoolArray, IntArray, is_sorted, unset
 from corefeval.model.construction import assemble
 from corefeval.protocol import Duplicates, Layer, Protocol
 
@@ -51,7 +51,7 @@ def _with_twins_related(corpus: Corpus, codes: IntArray, keep: BoolArray) -> Cor
     twin = np.append(rows[np.searchsorted(codes[rows], codes)], -1)
     owner = np.append(corpus.mention_entity, -1)
     relations = corpus.relations
-    first = np.full(corpus.n_entities, -1, dtype=np.int64)
+    first = unset(corpus.n_entities)
     first[corpus.mention_entity[::-1]] = np.arange(corpus.n_mentions)[::-1]
     first[corpus.mention_entity[keep]] = -1  # entities that have mentions left
     stated = relations.antecedent_mention

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,15 +12,13 @@ from corefeval.model.arrays import IntArray
 from corefeval.model.identity import first_unequal, plain_word, seen_word, writable_text
 from corefeval.model.text_tokens import (
     Places,
+    count_widened,
     cut_texts,
     has_texts,
-    has_whole_tokens,
     move_to_tokens,
     text_of,
-    visible_positions,
     without_blanks,
 )
-from corefeval.model.token_tables import mix_tokens
 from corefeval.protocol import TokenRule
 
 _GO_ON = (
@@ -38,18 +35,29 @@ def check_tokens(
 
     `name` is the response's name, for tokens of several files, which have no source.
     """
-    file = response.source or name or None
-    unequal = paired[key.counts[paired] != response.counts[paired]]
-    if unequal.size:
-        raise _other_length(documents, key, response, int(unequal[0]), file)
-    difference = find_difference(key, response, paired)
-    if difference is not None:
-        actual, expected = _describe(difference, key)
-        fix = f"use the same tokenisation, {_GO_ON}"
+    unequal = paired[key.counts[paired] != response.counts[paired]].tolist()
+    difference = find_difference(key, response, unequal[:1] or paired)
+    if not unequal and difference is None:
+        return
+    document = unequal[0] if difference is None else difference.document
+    n_key, n_response = int(key.counts[document]), int(response.counts[document])
+    actual, expected = f"{n_response:,} tokens", f"{n_key:,} tokens as in the key"
+    line = response.line(document, min(n_response - 1, n_key)) if n_response else None
+    fix = "use the same tokenisation"
+    if difference is not None and (
+        difference.response_word or difference.position < n_response - 1 or not unequal
+    ):
+        lengths = (f"; {actual} in all", f"; {expected}") if unequal else ("", "")
+        parts = zip(describe_difference(difference, key), lengths, strict=True)
+        actual, expected = map("".join, parts)
+        line = difference.response_line
         if "�" in difference.response_word + difference.key_word:
-            fix = f"name the files' encoding with --encoding / encoding=…, {_GO_ON}"
-        identifier, line = documents[difference.document], difference.response_line
-        raise _another_text(identifier, file, line, actual, expected, fix)
+            fix = "name the files' encoding with --encoding / encoding=…"
+    elif n_response < n_key:
+        actual += ", then the document ends"
+        fix = "the response seems to be cut short: produce it again"
+    file = response.source or name or None
+    raise another_text(documents[document], file, actual, expected, f"{fix}, {_GO_ON}", line)
 
 
 def find_differing_documents(key: Tokens, response: Tokens, paired: IntArray) -> list[int]:
@@ -63,29 +71,15 @@ def find_differing_documents(key: Tokens, response: Tokens, paired: IntArray) ->
     return sorted(differing)
 
 
-def _other_length(
-    documents: Sequence[DocumentId], key: Tokens, response: Tokens, document: int, file: str | None
+def another_text(
+    identifier: DocumentId,
+    file: str | None,
+    actual: str,
+    expected: str,
+    fix: str,
+    line: int | None = None,
 ) -> PairingError:
-    response_length, key_length = int(response.counts[document]), int(key.counts[document])
-    difference = find_difference(key, response, [document])
-    actual, expected = f"{response_length:,} tokens", f"{key_length:,} tokens as in the key"
-    fix = f"use the same tokenisation, {_GO_ON}"
-    last = min(response_length - 1, key_length)
-    line = response.line(document, last) if response_length else None
-    if difference is not None and (
-        difference.response_word or difference.position < response_length - 1
-    ):
-        actual, expected = _describe(difference, key, f"; {actual} in all", f"; {expected}")
-        line = difference.response_line
-    elif response_length < key_length:
-        actual += ", then the document ends"
-        fix = f"the response seems to be cut short: produce it again, {_GO_ON}"
-    return _another_text(documents[document], file, line, actual, expected, fix)
-
-
-def _another_text(
-    identifier: DocumentId, file: str | None, line: int | None, actual: str, expected: str, fix: str
-) -> PairingError:
+    """What to raise where a response has another text than its key."""
     return PairingError(
         f"document {excerpt(str(identifier))} has another text than in the key",
         file=file,
@@ -96,24 +90,16 @@ def _another_text(
     )
 
 
-def _describe(
-    difference: TokenDifference, key: Tokens, also_found: str = "", also_expected: str = ""
-) -> tuple[str, str]:
+def describe_difference(difference: TokenDifference, key: Tokens) -> tuple[str, str]:
+    """What the response has at the first difference, and what the key has."""
     place = f" as on line {difference.key_line} of {key.source}" if difference.key_line else ""
     return (
-        f"token {difference.position} is {excerpt(difference.response_word)}{also_found}",
-        f"{excerpt(difference.key_word)}{place}{also_expected}",
+        f"token {difference.position} is {excerpt(difference.response_word)}",
+        f"{excerpt(difference.key_word)}{place}",
     )
 
 
 _AROUND = 20  # characters of a text that are shown
-
-
-class _Misfit(NamedTuple):
-    """Where a text is not made of the key's words."""
-
-    found: str
-    expected: str
 
 
 def put_texts_on_tokens(
@@ -121,123 +107,73 @@ def put_texts_on_tokens(
 ) -> tuple[Corpus, Corpus, IntArray, list[Notice]]:
     """Both sides with token positions, in documents where one side is a text without tokens.
 
-    Both must number their documents alike. Also returns the documents whose texts do not fit and
-    were cut into words, to be aligned, where the rule is to do so.
+    Both must number their documents alike. The words of the side that has tokens are looked for in
+    the text one after the other, white space aside; a mention gets the tokens that it touches. A
+    text that is not made of these words is an error; where texts are aligned it is cut into words,
+    and where they are ignored it counts as empty. Also returns the documents that were cut.
     """
-    notices: list[Notice] = []
-    unfit = _find_unfit_texts(key, response) if rule == "align" else []
-    if unfit:
-        key, key_notices = cut_texts(key, unfit)
-        response, response_notices = cut_texts(response, unfit)
-        notices += (*key_notices, *response_notices)
-    key, key_notices = with_key_on_tokens(key, response)
-    response, response_notices = on_tokens(response, key, ignore_tokens=rule == "ignore")
-    notices += (*key_notices, *response_notices)
-    return key, response, np.array(unfit, dtype=np.int64), notices
-
-
-def _find_unfit_texts(key: Corpus, response: Corpus) -> list[int]:
-    """The documents in which one side is a text that is not made of the other side's words."""
-    sides = key.tokens, response.tokens
-    if key.labels is not None or response.labels is not None or not any(map(has_texts, sides)):
-        return []
-    unfit = []
-    for index in range(len(key.documents)):
+    sides, is_labelled = (key.tokens, response.tokens), key.labels is not None
+    if is_labelled or response.labels is not None or not any(map(has_texts, sides)):
+        return key, response, np.empty(0, dtype=np.int64), []
+    unfit: list[int] = []
+    moves: tuple[dict[int, Places | None], ...] = {}, {}
+    for index in range(len(key)):
         key_text, text = (text_of(side, index) for side in sides)
-        if any(side is None or not side.counts[index] for side in sides):
-            continue
-        if key_text is not None and text is not None:
-            fits = writable_text(key_text) == writable_text(text)
-        elif text is not None:
-            fits = isinstance(_place(text, *_words(key, response, index)), Places)
-        elif key_text is not None:
-            place = _place(key_text, *_words(response, key, index))
-            fits = isinstance(place, Places) and has_whole_tokens(key, index, place)
-        else:
-            continue
-        if not fits:
+        place = _fit_texts(key, response, index)
+        if isinstance(place, PairingError) and rule == "align":
             unfit.append(index)
-    return unfit
-
-
-def on_tokens(
-    response: Corpus, key: Corpus, *, ignore_tokens: bool = False
-) -> tuple[Corpus, tuple[Notice, ...]]:
-    """The response with token positions, where it has character positions and the key has not.
-
-    Both must number their documents alike. The key's words are looked for in the text one after
-    the other, white space aside; a mention gets the tokens that it touches. A text that is not
-    made of the key's words is an error; with `ignore_tokens` such a document counts as empty.
-    """
-    if key.labels is not None or not (has_texts(response.tokens) or has_texts(key.tokens)):
-        return response, ()
-    places: dict[int, Places | None] = {}
-    for index in range(len(key.documents)):
-        text, key_text = text_of(response.tokens, index), text_of(key.tokens, index)
-        if key_text is not None:
-            _check_key_text(key, response, index, ignore_tokens)
-        elif text is not None:
-            place = _place(text, *_words(key, response, index))
-            if isinstance(place, _Misfit) and not ignore_tokens:
-                raise _misfit_error(key, response, index, place)
-            places[index] = None if isinstance(place, _Misfit) else place
-    if not places or key.tokens is None:
-        return response, ()
-    moved, notices = move_to_tokens(response, places, _tokens(key.tokens, response, places))
-    emptied = tuple(str(key.documents[index]) for index, place in places.items() if place is None)
+        elif isinstance(place, PairingError) and (rule == "same" or text is None):
+            raise place
+        elif isinstance(place, Places) or (place is not None and key_text is None):
+            moves[text is not None][index] = place if isinstance(place, Places) else None
+    notices: list[Notice] = []
+    moved = []
+    for corpus, tokens, places in zip((key, response), sides[::-1], moves, strict=True):
+        corpus, cut_notices = cut_texts(corpus, unfit)
+        corpus, move_notices = move_to_tokens(corpus, places, tokens)
+        notices += (*cut_notices, *move_notices)
+        moved.append(corpus)
+    emptied = tuple(str(key.documents[index]) for index, place in moves[1].items() if not place)
     if emptied:
         text = f"{response.name or 'response'}: {{n}} of another text than in the key, counted as "
         text += "empty: {items}"
-        notice = Notice("unplaced-documents", text, len(emptied), emptied, "document")
-        notices = (*notices, notice)
-    return moved, notices
+        notices.append(Notice("unplaced-documents", text, len(emptied), emptied, "document"))
+    return moved[0], moved[1], np.array(unfit, dtype=np.int64), notices
 
 
-def with_key_on_tokens(key: Corpus, response: Corpus) -> tuple[Corpus, tuple[Notice, ...]]:
-    """The key with token positions in the documents where it is a text and the response has tokens.
+def _fit_texts(key: Corpus, response: Corpus, index: int) -> Places | PairingError | None:
+    """Where the words of one side are in the text of the other; what is wrong if they are not.
 
-    Both must number their documents alike. Nothing of the key is changed for the response's sake:
-    a mention that does not begin and end with tokens of the response is an error.
+    None where neither side, or both, are a text. Nothing of a key that is a text is changed for the
+    response's sake: its mentions must begin and end with tokens of the response.
     """
-    if response.labels is not None or response.tokens is None or not has_texts(key.tokens):
-        return key, ()
-    places: dict[int, Places | None] = {}
-    for index in np.flatnonzero(response.tokens.counts).tolist():
-        text = text_of(key.tokens, index)
-        if text is not None and text_of(response.tokens, index) is None:
-            place = _place(text, *_words(response, key, index))
-            if isinstance(place, _Misfit):
-                raise _misfit_error(key, response, index, _Misfit(place.expected, place.found))
-            places[index] = place
-    if not places or key.tokens is None:
-        return key, ()
-    tokens = response.tokens
-    if len(places) < len(key.documents):
-        tokens = mix_tokens(tokens, key.tokens, [index in places for index in range(len(key))])
-    moved, notices = move_to_tokens(key, places, tokens)
-    if widened := [notice for notice in notices if notice.kind == "widened-mentions"]:
-        raise PairingError(
+    key_text, text = (text_of(side.tokens, index) for side in (key, response))
+    if key_text is not None and text is not None:
+        if writable_text(text) == writable_text(key_text):
+            return None
+        at = first_unequal(text, key_text)
+        actual, expected = (_show_text(side[at : at + _AROUND]) for side in (text, key_text))
+        actual, expected = f"{actual} at character {at}", f"{expected} as in the key"
+        return _misfit(key, response, index, actual, expected)
+    if text is not None:
+        place = _place(text, *_words(key, response, index))
+        return place if isinstance(place, Places) else _misfit(key, response, index, *place)
+    if key_text is None or response.tokens is None or not response.tokens.counts[index]:
+        return None
+    place = _place(key_text, *_words(response, key, index))
+    if not isinstance(place, Places):
+        return _misfit(key, response, index, *place[::-1])
+    if n_widened := count_widened(key, index, place):
+        return PairingError(
             "the key is a text without tokens, and not all of its mentions are whole tokens of the "
             "response",
             file=_file(response),
-            found=f"{plural(widened[0].count, 'mention')} of the key inside tokens",
+            found=f"{plural(n_widened, 'mention')} of the key inside tokens",
             expected="tokens that begin and end where the mentions of the key do",
-            fix="score against a key with tokens: mentions in characters are mapped to these",
+            fix="score against a key with tokens, to which mentions in characters are mapped, or "
+            'use --tokens align (tokens="align")',
         )
-    return moved, notices
-
-
-def _check_key_text(key: Corpus, response: Corpus, index: int, ignore_tokens: bool) -> None:
-    """Raise a PairingError if a key and a response that are texts differ."""
-    key_text, text = text_of(key.tokens, index) or "", text_of(response.tokens, index)
-    if text is not None and writable_text(text) != writable_text(key_text) and not ignore_tokens:
-        place = first_unequal(text, key_text)
-        response_part, key_part = text[place : place + _AROUND], key_text[place : place + _AROUND]
-        misfit = _Misfit(
-            f"{_some_text(response_part)} at character {place}",
-            f"{_some_text(key_part)} as in the key",
-        )
-        raise _misfit_error(key, response, index, misfit)
+    return place
 
 
 def _words(key: Corpus, response: Corpus, index: int) -> tuple[list[str], list[bool]]:
@@ -256,8 +192,11 @@ def _words(key: Corpus, response: Corpus, index: int) -> tuple[list[str], list[b
     return words, [value == "1" for value in tokens.column(index, "empty")]
 
 
-def _place(text: str, words: Sequence[str], empty: Sequence[bool]) -> Places | _Misfit:
-    """Where the words are in the text; zeros may be in it or not, blanks in words may be `_`."""
+def _place(text: str, words: Sequence[str], empty: Sequence[bool]) -> Places | tuple[str, str]:
+    """Where the words are in the text; zeros may be in it or not, blanks in words may be `_`.
+
+    If they are not, what the text has at the first difference, and what was expected.
+    """
     characters = without_blanks(text)
     spellings = []
     for spelt in (words, list(map(seen_word, words)), list(map(plain_word, words))):
@@ -270,48 +209,34 @@ def _place(text: str, words: Sequence[str], empty: Sequence[bool]) -> Places | _
     for visible in spellings:
         if "".join(visible) in (characters, plain):
             return Places.of(text, list(map(len, visible)))
-    return _misfit(text, words, spellings[1] if any(empty) else spellings[0])
-
-
-def _misfit(text: str, words: Sequence[str], visible: Sequence[str]) -> _Misfit:
+    visible = spellings[1] if any(empty) else spellings[0]
     place = Places.of(text, list(map(len, visible)))
-    wrong = first_unequal("".join(visible), without_blanks(text))
+    wrong = first_unequal("".join(visible), characters)
     token = int(np.searchsorted(place.end, wrong, side="right"))
-    character = int(place.start[token]) if token < len(words) else wrong
-    positions = visible_positions(text)
-    begin = int(positions[character]) if character < positions.size else len(text)
-    width = max(_AROUND, len(words[token]) if token < len(words) else 0)
-    return _Misfit(
-        f"{_some_text(text[begin : begin + width])} at character {begin}",
-        f"token {token}, {excerpt(words[token])}"
-        if token < len(words)
-        else f"the end of the text after {plural(len(words), 'token')}",
+    word = words[token] if token < len(words) else None
+    character = wrong if word is None else int(place.start[token])
+    begin = int(np.append(place.visible, len(text))[character])
+    width = max(_AROUND, len(word or ""))
+    return (
+        f"{_show_text(text[begin : begin + width])} at character {begin}",
+        f"the end of the text after {plural(len(words), 'token')}"
+        if word is None
+        else f"token {token}, {excerpt(word)}",
     )
 
 
-def _some_text(text: str) -> str:
+def _show_text(text: str) -> str:
     return excerpt(text) if text else "the end of the text"
 
 
-def _misfit_error(key: Corpus, response: Corpus, index: int, misfit: _Misfit) -> PairingError:
-    return PairingError(
-        f"document {excerpt(str(key.documents[index]))} has another text than in the key",
-        file=_file(response),
-        found=misfit.found,
-        expected=misfit.expected,
-        fix="give the resolver the key's words with blanks between them, or use --tokens align "
+def _misfit(key: Corpus, response: Corpus, index: int, actual: str, expected: str) -> PairingError:
+    fix = (
+        "give the resolver the key's words with blanks between them, or use --tokens align "
         '(tokens="align"), which compares mentions by the text that both sides have; --tokens '
-        "ignore counts such documents as empty",
+        "ignore counts such documents as empty"
     )
+    return another_text(key.documents[index], _file(response), actual, expected, fix)
 
 
 def _file(corpus: Corpus) -> str | None:
     return (corpus.tokens.source if corpus.tokens is not None else None) or corpus.name or None
-
-
-def _tokens(tokens: Tokens, response: Corpus, moved: Collection[int]) -> Tokens:
-    """The key's tokens for documents that moved onto them, the response's for the others."""
-    is_moved = [index in moved for index in range(len(response))]
-    if response.tokens is None or all(is_moved):
-        return tokens
-    return mix_tokens(tokens, response.tokens, is_moved)

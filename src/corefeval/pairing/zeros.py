@@ -16,9 +16,16 @@ import numpy as np
 
 from corefeval.diagnostics import Notice, note
 from corefeval.model import Corpus, Tokens
-from corefeval.model.arrays import BoolArray, IntArray, dense_ranks, distinct
+from corefeval.model.arrays import (
+    BoolArray,
+    IntArray,
+    begin_runs,
+    dense_ranks,
+    distinct,
+    offsets_of,
+    unset,
+)
 from corefeval.model.moving import move_mentions
-from corefeval.model.token_tables import place_tokens
 from corefeval.model.tokens import documents_of_tokens
 from corefeval.pairing.node_alignment import NodeTable, align_nodes, encode_id, rank_dependencies
 from corefeval.protocol import Zeros
@@ -67,7 +74,7 @@ class _Side:
     @property
     def offsets(self) -> IntArray:
         """Where each document's tokens begin, tokens numbered through, and the end."""
-        return np.concatenate(([0], np.cumsum(self.counts)))
+        return offsets_of(self.counts)
 
     @property
     def nodes_in(self) -> IntArray:
@@ -132,7 +139,7 @@ def _nodes_of(tokens: Tokens | None) -> _Nodes:
     document = documents_of_tokens(tokens.offsets, token)
     rank = np.arange(token.size) - np.searchsorted(document, document)
     word = token - tokens.offsets[document] - rank
-    number = node_id = np.full(token.size, -1, dtype=np.int64)
+    number = node_id = unset(token.size)
     if "number" in tokens.columns and token.size:
         texts = tokens.coded("number", token)
         number, node_id = (
@@ -156,8 +163,7 @@ def _slots(tokens: Tokens, token: IntArray, document: IntArray) -> IntArray:
     """In which of the sentences between two words each node stands."""
     if not token.size:
         return token
-    begins = np.ones(token.size, dtype=np.bool_)
-    begins[1:] = (np.diff(token) != 1) | (np.diff(document) != 0)
+    begins = begin_runs(token - np.arange(token.size), document)
     run, first = np.cumsum(begins) - 1, np.flatnonzero(begins)
     last = np.append(first[1:], token.size) - 1
     begin, end = tokens.offsets[document[first]], tokens.offsets[document[first] + 1]
@@ -228,7 +234,7 @@ def _axis(
 ) -> tuple[_Axis, list[IntArray], list[IntArray], list[int]]:
     """The places of all nodes; for each side groups and codes of its nodes, and how many moved."""
     words = np.max([side.counts - side.nodes_in for side in sides], axis=0)
-    bases = np.concatenate(([0], np.cumsum(words + 1)))[:-1]
+    bases = offsets_of(words + 1)[:-1]
     ends = np.cumsum([side.nodes.token.size for side in sides])[:-1]
     every = _Nodes(
         *(
@@ -377,20 +383,16 @@ def _move(side: _Side, axis: _Axis, own_group: IntArray, code: IntArray) -> Corp
     is_word = np.ones(n_tokens, dtype=np.bool_)
     is_word[node_tokens] = False
     n_words = n_tokens - node_tokens.size
-    words = np.concatenate(([0], np.cumsum(side.counts - side.nodes_in)))
+    words = offsets_of(side.counts - side.nodes_in)
     # Words, numbered through, before each node of the axis.
     before = words[nodes.document] + nodes.word
     new = np.empty(n_tokens, dtype=np.int64)
     new[is_word] = np.arange(n_words) + np.cumsum(np.bincount(before, minlength=n_words + 1))[:-1]
     new[node_tokens] = (before + np.arange(union.size))[np.searchsorted(union, code)]
     counts = side.counts - side.nodes_in + np.bincount(nodes.document, minlength=side.counts.size)
-    offsets = np.concatenate(([0], np.cumsum(counts)))
-    moved = move_mentions(side.corpus, side.offsets, new, offsets)
     tokens = side.corpus.tokens
     if tokens is None:
-        return moved
-    rows = np.full(int(counts.sum()), -1, dtype=np.int64)
-    rows[new] = np.arange(n_tokens)
+        return move_mentions(side.corpus, side.offsets, new, counts)
     # A sentence begins with the nodes before its first word, be they of another side.
     starts = tokens.starts
     document = documents_of_tokens(side.offsets, starts)
@@ -401,7 +403,7 @@ def _move(side: _Side, axis: _Axis, own_group: IntArray, code: IntArray) -> Corp
     at = own_group[np.searchsorted(node_tokens, starts[on_nodes])]
     run = word[on_nodes] + np.searchsorted(group, at)
     begins[on_nodes] = np.where(at % axis.width > 0, run, new[starts[on_nodes]])
-    return replace(moved, tokens=place_tokens(tokens, rows, counts, begins))
+    return move_mentions(side.corpus, side.offsets, new, counts, begins)
 
 
 def _without_nodes(side: _Side) -> tuple[Corpus, tuple[Notice, ...]]:
@@ -418,12 +420,7 @@ def _without_nodes(side: _Side) -> tuple[Corpus, tuple[Notice, ...]]:
         stated = np.where(heads >= 0, offsets[corpus.mention_document] + heads, 0)
         kept = corpus.keep_mentions((heads < 0) | is_word[stated])
     new = np.where(is_word, np.cumsum(is_word) - 1, -1)
-    counts = side.counts - side.nodes_in
-    kept = move_mentions(kept, offsets, new, np.concatenate(([0], np.cumsum(counts))))
-    if corpus.tokens is not None:
-        rows = np.flatnonzero(is_word)
-        places = np.searchsorted(rows, corpus.tokens.starts)
-        kept = replace(kept, tokens=place_tokens(corpus.tokens, rows, counts, places))
+    kept = move_mentions(kept, offsets, new, side.counts - side.nodes_in)
     name = corpus.name or "corpus"
     lost = corpus.n_mentions - kept.n_mentions
     return kept, (

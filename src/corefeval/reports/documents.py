@@ -300,7 +300,7 @@ def response_documents(
     documents = join_fields(*parts, _name_entities(errors, "response", text=text))
     if errors.response.own_text is not None and text:
         lookup = Lookup(errors)
-        aligned = errors.response.own_text.is_aligned[response.mention_document]
+        aligned = errors.response.is_aligned[response.mention_document]
         for row in np.flatnonzero(aligned).tolist():
             document = int(response.mention_document[row])
             local = row - int(response.mention_offsets[document])

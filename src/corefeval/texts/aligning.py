@@ -17,7 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Indel, LCSseq, Postfix, Prefix
 
-from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.arrays import (
+    BoolArray,
+    IntArray,
+    begin_runs,
+    unset,
+)
 from corefeval.texts.folding import UNKNOWN
 
 ALIKE = 0.6  # the share of characters in common from which on words are alike
@@ -113,8 +118,7 @@ def align_tokens(
     layout.lay()
     characters = np.flatnonzero(layout.partner >= 0)
     pairs = np.stack((short.token[characters], long.token[layout.partner[characters]]), axis=1)
-    is_new = np.ones(len(pairs), dtype=np.bool_)
-    is_new[1:] = (pairs[1:] != pairs[:-1]).any(1)
+    is_new = begin_runs(*pairs.T)
     pieces = pairs[is_new]
     aligned_length = int(short.lengths[np.unique(pieces[:, 0])].sum())
     return TextAlignment(
@@ -129,7 +133,7 @@ class _Layout:
 
     def __init__(self, short: _Text, long: _Text) -> None:
         self.short, self.long = short, long
-        self.partner = np.full(len(short.text), -1, dtype=np.int64)
+        self.partner = unset(len(short.text))
         self.is_unlike = np.zeros(len(short.text), dtype=np.bool_)
 
     def lay(self) -> None:
@@ -208,9 +212,8 @@ class _Layout:
         order = np.argsort(places[rows])
         starts = places[rows][order] + gap.low
         other_starts = other_places[other_rows][order] + gap.other_low
-        is_first = np.ones(starts.size, dtype=np.bool_)
-        is_first[1:] = (np.diff(starts) != 1) | (np.diff(other_starts) != 1)
-        begins = np.flatnonzero(is_first)
+        steps = np.arange(starts.size)
+        begins = np.flatnonzero(begin_runs(starts - steps, other_starts - steps))
         counts = np.diff(np.append(begins, starts.size))
         runs = zip(
             starts[begins].tolist(), other_starts[begins].tolist(), counts.tolist(), strict=True
