@@ -22,8 +22,6 @@ from corefeval.model.categories import Categories
 
 BLANK_BYTE = 32
 
-Bits = NDArray[np.uint32] | NDArray[np.uint64]
-
 
 def windows(data: ByteArray, dtype: DTypeLike) -> NDArray[Any]:
     """A view of bytes in which item i is the value that begins at byte i; items overlap.
@@ -40,16 +38,6 @@ def bytes_at(data: ByteArray, start: IntArray, width: int) -> ByteArray:
     return windows(data, f"V{width}")[start].view(np.uint8)
 
 
-def bits(flags: BoolArray, width: int) -> Bits:
-    """Flags packed into integers of 32 or 64 bits, the first flag in the lowest bit.
-
-    >>> bits(np.arange(32) % 31 == 1, 32).tolist()
-    [2]
-    """
-    packed = np.packbits(flags, bitorder="little")
-    return packed.view(np.uint32) if width == 32 else packed.view(np.uint64)
-
-
 def lowest_place(values: NDArray[Any]) -> NDArray[np.uint8]:
     """The number of the lowest set bit of each integer; its width where none is set."""
     number: NDArray[np.uint8] = np.bitwise_count((values - values.dtype.type(1)) & ~values)
@@ -64,7 +52,6 @@ _BYTES_AT_ONCE = 1 << 20
 _PAD = 8
 _ONE = np.uint64(1)
 _SHOWN = np.uint64((1 << REACH) - 1)
-_PATIENCE = 8
 
 
 class Bitmap:
@@ -142,7 +129,7 @@ def _pass_windows(
     """
     position = limit.copy()
     active = np.arange(begin.size)
-    for _ in range(_PATIENCE):
+    while True:
         word = bits(begin)
         count = np.bitwise_count(word)
         for passed in range(int(missing.max(initial=0))):
@@ -153,28 +140,10 @@ def _pass_windows(
             return position
         missing = missing[unfinished] - count[unfinished]
         begin, active = begin[unfinished] + REACH, active[unfinished]
-    for index, start, remaining in zip(
-        active.tolist(), begin.tolist(), missing.tolist(), strict=True
-    ):
-        position[index] = _search_long_line(bits, start, int(limit[index]), remaining)
-    return position
-
-
-def _search_long_line(
-    bits: Callable[[IntArray], Words], begin: int, limit: int, missing: int
-) -> int:
-    """The position of the set bit behind `missing` others in a very long line; else its limit."""
-    steps = np.arange(begin, limit, REACH)
-    passed = np.cumsum(np.bitwise_count(bits(steps)), dtype=np.int64)
-    window = int(np.searchsorted(passed, missing, side="right"))
-    if window == steps.size:
-        return limit
-    missing -= int(passed[window - 1]) if window else 0
-    return int(nth_set(bits, steps[window : window + 1], np.array([limit]), missing)[0])
 
 
 _CELLS_AT_ONCE = 1 << 14  # so many that the arrays on the way stay in the processor's cache
-_WIDEST = 64  # bytes; longer cells are looked at one by one
+WIDEST = 64  # bytes; longer cells are looked at one by one
 _MASKS = np.array([(1 << 8 * size) - 1 for size in range(9)], dtype=np.uint64)
 _FACTOR, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 
@@ -196,7 +165,7 @@ def coded_cells(
         piece = slice(place, min(place + _CELLS_AT_ONCE, n_cells))
         start[piece], end[piece] = bounds(piece)
     length = end - start
-    is_short = (length <= _WIDEST) & (start <= data.size - _WIDEST)
+    is_short = (length <= WIDEST) & (start <= data.size - WIDEST)
     number = np.zeros(n_cells, dtype=np.uint64)
     for cells, offset in _parts_of(is_short, length):
         mixed = (number[cells] ^ _eight_bytes(data, start[cells], length[cells], offset)) * _FACTOR
@@ -204,10 +173,7 @@ def coded_cells(
     _, first, inverse = np.unique(number, return_index=True, return_inverse=True)
     model = first[inverse]  # the first cell of the same text
     is_equal = is_short & is_short[model] & (length == length[model])
-    for cells, offset in _parts_of(is_equal, length):
-        is_equal[cells] &= _eight_bytes(data, start[cells], length[cells], offset) == _eight_bytes(
-            data, start[model[cells]], length[cells], offset
-        )
+    compare_cells(is_equal, data, start, data, start[model], length)
     view, texts = data.data, dict[bytes, int]()
     for cell in np.flatnonzero(~is_equal).tolist():
         model[cell] = texts.setdefault(bytes(view[start[cell] : end[cell]]), cell)
@@ -222,11 +188,29 @@ def coded_cells(
     return Categories(codes, names)
 
 
+def compare_cells(
+    is_equal: BoolArray,
+    data: ByteArray,
+    start: IntArray,
+    response: ByteArray,
+    response_start: IntArray,
+    length: IntArray,
+) -> None:
+    """Clear the flags of cells whose bytes differ from those of other cells of their length.
+
+    Cells with flags must have at most `WIDEST` bytes, and must not begin in so many last bytes.
+    """
+    for cells, offset in _parts_of(is_equal, length):
+        part = _eight_bytes(data, start[cells], length[cells], offset)
+        response_part = _eight_bytes(response, response_start[cells], length[cells], offset)
+        is_equal[cells] &= part == response_part
+
+
 def _parts_of(is_chosen: BoolArray, length: IntArray) -> Iterator[tuple[IntArray, int]]:
     """The chosen cells that are longer than an offset, with the offset: 0, 8, 16 and so on."""
     for place in range(0, length.size, _CELLS_AT_ONCE):
         cells = place + np.flatnonzero(is_chosen[place : place + _CELLS_AT_ONCE])
-        for offset in range(0, _WIDEST, 8):
+        for offset in range(0, WIDEST, 8):
             if cells.size:
                 yield cells, offset
             cells = cells[length[cells] > offset + 8]
