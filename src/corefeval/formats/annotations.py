@@ -287,9 +287,10 @@ class AnnotatedDocument:
         size = len(places) - 1 if places else len(content or ())
         may_be_empty = self.text is not None and not self.keeps_blanks
         if 0 <= start <= end <= size and (start < end or may_be_empty):
-            span = (places[start], places[end]) if places else (start, end)
-            if min(span) >= 0:
-                return span
+            if places is None:
+                return start, end
+            if places[start] >= 0 <= places[end]:
+                return places[start], places[end]
         raise self.source.error(
             f"an annotation is outside of the {'document' if self.text is None else 'text'}",
             line,

@@ -23,13 +23,13 @@ from corefeval.formats.standoff import (
     absence_error,
     are_kinds,
     chain_types,
-    companion_text,
     document_id,
     file_stems,
     kind_and_class,
     lines_of,
     make_types,
     mention_ids,
+    read_companion,
     repetition_error,
     text_bytes,
 )
@@ -177,7 +177,7 @@ def read_brat(source: Source, *, name: str = "") -> Corpus:
     nothing joins is an entity of its own. Types such as PROP_PER are a `mention_type` and an
     `entity_type`.
     """
-    text = companion_text(source).text
+    text = read_companion(source, ".txt").text
     document = AnnotatedDocument(source, document_id(source.stem), text=text, keeps_blanks=True)
     lines = _Lines(document)
     for number, line in enumerate(lines_of(source.text), start=1):

@@ -55,7 +55,7 @@ Table = dict[str, Element]  # feature structures by id: their names are types
 def read_xmi(source: Source, *, name: str = "", layer: str | None = None) -> Corpus:
     """Read a CAS from XMI; the layer is a type or its last part, or `Layer.feature`."""
     structures = parse_xml(source, with_text=False).children
-    table = _index_structures(source, (s for s in structures if s.get("xmi:id")))
+    table = _index_structures(source, (s for s in structures if "xmi:id" in s.attributes))
     return build_corpus([_read_cas(source, table, layer)], source, name, _ODDITIES)
 
 
@@ -70,7 +70,7 @@ def _index_structures(source: Source, structures: Iterable[Element]) -> Table:
     """The structures by id; an InputError where two have one id, as one would be lost."""
     table: Table = {}
     for structure in structures:
-        first = table.setdefault(structure.get("xmi:id"), structure)
+        first = table.setdefault(structure.attributes["xmi:id"], structure)
         if first is not structure:
             identifier = excerpt(structure.get("xmi:id"))
             raise source.error(

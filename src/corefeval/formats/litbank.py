@@ -23,12 +23,12 @@ from corefeval.formats.losses import (
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import (
     absence_error,
-    companion_text,
     document_id,
     feature_values,
     file_stems,
     lines_of,
     mention_ids,
+    read_companion,
     repetition_error,
     text_bytes,
 )
@@ -158,7 +158,7 @@ def read_litbank(source: Source, *, name: str = "") -> Corpus:
     Mentions without a COREF line are entities of their own, called after the mention. A mention
     with COREF lines of several entities is a mention of each.
     """
-    sentences = [_WORD.findall(line) for line in lines_of(companion_text(source).text)]
+    sentences = [_WORD.findall(line) for line in lines_of(read_companion(source, ".txt").text)]
     starts = list(accumulate(map(len, sentences), initial=0))
     document = AnnotatedDocument(
         source,

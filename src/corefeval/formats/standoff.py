@@ -16,16 +16,16 @@ _SAFE_ID = re.compile(r"T[^\s:;]*[0-9]")
 _UNSAFE = re.compile(r"[\t\r\n]+")
 
 
-def companion_text(source: Source) -> Source:
-    """The text that an annotation file is about: the file of its name that ends in `.txt`."""
+def read_companion(source: Source, ending: str) -> Source:
+    """The file of the same name with another ending, without which an annotation means nothing."""
     try:
-        return source.sibling(".txt")
+        return source.sibling(ending)
     except (CorefEvalError, ValueError) as error:
         raise source.error(
-            "the text of this annotation cannot be read",
+            f"the {ending} file that belongs to this one cannot be read",
             found=getattr(error, "problem", None),
-            expected="a file of the same name with .txt beside it",
-            fix="put the .txt file into the same folder",
+            expected=f"a file of the same name with {ending} beside it",
+            fix=f"put the {ending} file into the same folder",
         ) from None
 
 

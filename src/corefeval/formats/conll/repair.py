@@ -30,17 +30,6 @@ from corefeval.model.arrays import IntArray
 CELL_EXAMPLES = "‘-’, ‘_’, nothing, or brackets such as ‘(12’, ‘12)’, ‘(12)’, ‘(3|(12)’"
 
 
-def repeated_document(source: Source, identifier: DocumentId, first: int, again: int) -> InputError:
-    """An error about two documents with one id; their first lines are counted from 0."""
-    return source.error(
-        f"document {excerpt(str(identifier))} appears twice",
-        source.line(again),
-        found=f"a second ‘#begin document’ for it (the first is on line {source.line(first)})",
-        expected="one document for each id and part",
-        fix="rename or remove one of the two, or number them with ‘part’",
-    )
-
-
 def no_document(source: Source) -> InputError:
     """An error about a file without documents and tokens."""
     return source.error(
@@ -115,25 +104,12 @@ def unmatched_bracket(
     n_hidden: int = 0,
 ) -> InputError:
     """An error about a bracket without partner, and `n_hidden` further ones of its cell."""
-    source = tokens.origin
-    opens = bool(brackets.opens[row])
+    source, opens = tokens.origin, bool(brackets.opens[row])
     text = bracket_text(source, brackets, row)
-    identifier = text[1:] if opens else text[:-1]
-    where = excerpt(str(document_of(outline, tokens, int(token[row]))))
-    return source.error(
-        f"a mention of entity {excerpt(identifier)} in document {where} never "
-        + ("closes" if opens else "opens")
-        + (
-            f", and {n_hidden:,} other brackets of its cell have no partner either"
-            if n_hidden
-            else ""
-        ),
-        tokens.find_line(int(token[row])),
-        found=excerpt(text),
-        expected=excerpt(f"{identifier})" if opens else f"({identifier}")
-        + (" on this line or a later one" if opens else " on this line or an earlier one"),
-        fix="add the missing bracket, or remove this one",
-    )
+    where = f"in document {excerpt(str(document_of(outline, tokens, int(token[row]))))} "
+    further = f", and {n_hidden:,} other brackets of its cell have no partner either"
+    line = tokens.find_line(int(token[row]))
+    return source.bracket_error(line, text.strip("()"), opens, where, further * (n_hidden > 0))
 
 
 _REPLACED = dict.fromkeys(range(TAB), "�")
@@ -332,7 +308,7 @@ def outline_of(
             is_open = False
         else:
             if seen.setdefault(identifier, line) != line:
-                error = repeated_document(source, identifier, seen[identifier], line)
+                error = source.repetition_error(identifier, seen[identifier], line)
                 if repeated is None:
                     raise error
                 repeated.append((len(outline.identifiers), error))
