@@ -128,14 +128,12 @@ def _choose_level(
     source: Source, levels: Mapping[str, Path], layer: str | None
 ) -> tuple[list[Element], str]:
     """The markables of the level that counts, and the attribute that names their entities."""
-    usual = (
-        [level for level, path in levels.items() if is_usual(level, path)]
-        for is_usual in (
-            lambda level, _: level == "coref",
-            lambda _, path: _entity_attribute(_markables(source, path)),
-        )
-    )
-    level, attribute = choose_layer(source, layer, usual, levels, dict.fromkeys(levels, ()))
+
+    def prefer() -> Iterator[list[str]]:
+        yield ["coref"] if "coref" in levels else []
+        yield [name for name, path in levels.items() if _entity_attribute(_markables(source, path))]
+
+    level, attribute = choose_layer(source, layer, prefer(), levels, dict.fromkeys(levels, ()))
     markables = _markables(source, levels[level])
     return markables, attribute or _entity_attribute(markables)
 

@@ -52,6 +52,7 @@ _BYTES_AT_ONCE = 1 << 20
 _PAD = 8
 _ONE = np.uint64(1)
 _SHOWN = np.uint64((1 << REACH) - 1)
+_PATIENCE = 8
 
 
 class Bitmap:
@@ -129,7 +130,7 @@ def _pass_windows(
     """
     position = limit.copy()
     active = np.arange(begin.size)
-    while True:
+    for _ in range(_PATIENCE):
         word = bits(begin)
         count = np.bitwise_count(word)
         for passed in range(int(missing.max(initial=0))):
@@ -140,11 +141,29 @@ def _pass_windows(
             return position
         missing = missing[unfinished] - count[unfinished]
         begin, active = begin[unfinished] + REACH, active[unfinished]
+    for index, start, remaining in zip(
+        active.tolist(), begin.tolist(), missing.tolist(), strict=True
+    ):
+        position[index] = _search_long_line(bits, start, int(limit[index]), remaining)
+    return position
+
+
+def _search_long_line(
+    bits: Callable[[IntArray], Words], begin: int, limit: int, missing: int
+) -> int:
+    """The position of the set bit behind `missing` others in a very long line; else its limit."""
+    steps = np.arange(begin, limit, REACH)
+    passed = np.cumsum(np.bitwise_count(bits(steps)), dtype=np.int64)
+    window = int(np.searchsorted(passed, missing, side="right"))
+    if window == steps.size:
+        return limit
+    missing -= int(passed[window - 1]) if window else 0
+    return int(nth_set(bits, steps[window : window + 1], np.array([limit]), missing)[0])
 
 
 _CELLS_AT_ONCE = 1 << 14  # so many that the arrays on the way stay in the processor's cache
 WIDEST = 64  # bytes; longer cells are looked at one by one
-_MASKS = np.array([(1 << 8 * size) - 1 for size in range(9)], dtype=np.uint64)
+MASKS = np.array([(1 << 8 * size) - 1 for size in range(9)], dtype=np.uint64)
 _FACTOR, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 
 
@@ -165,14 +184,15 @@ def coded_cells(
         piece = slice(place, min(place + _CELLS_AT_ONCE, n_cells))
         start[piece], end[piece] = bounds(piece)
     length = end - start
-    is_short = (length <= WIDEST) & (start <= data.size - WIDEST)
+    is_short = length <= WIDEST
     number = np.zeros(n_cells, dtype=np.uint64)
     for cells, offset in _parts_of(is_short, length):
-        mixed = (number[cells] ^ _eight_bytes(data, start[cells], length[cells], offset)) * _FACTOR
+        part = first_bytes(data, start[cells] + offset, length[cells] - offset)
+        mixed = (number[cells] ^ part) * _FACTOR
         number[cells] = mixed ^ (mixed >> _HALF)
     _, first, inverse = np.unique(number, return_index=True, return_inverse=True)
     model = first[inverse]  # the first cell of the same text
-    is_equal = is_short & is_short[model] & (length == length[model])
+    is_equal = is_short & (length == length[model])
     compare_cells(is_equal, data, start, data, start[model], length)
     view, texts = data.data, dict[bytes, int]()
     for cell in np.flatnonzero(~is_equal).tolist():
@@ -198,12 +218,12 @@ def compare_cells(
 ) -> None:
     """Clear the flags of cells whose bytes differ from those of other cells of their length.
 
-    Cells with flags must have at most `WIDEST` bytes, and must not begin in so many last bytes.
+    Cells with flags must have at most `WIDEST` bytes.
     """
     for cells, offset in _parts_of(is_equal, length):
-        part = _eight_bytes(data, start[cells], length[cells], offset)
-        response_part = _eight_bytes(response, response_start[cells], length[cells], offset)
-        is_equal[cells] &= part == response_part
+        part = first_bytes(data, start[cells] + offset, length[cells] - offset)
+        place = response_start[cells] + offset
+        is_equal[cells] &= part == first_bytes(response, place, length[cells] - offset)
 
 
 def _parts_of(is_chosen: BoolArray, length: IntArray) -> Iterator[tuple[IntArray, int]]:
@@ -216,7 +236,11 @@ def _parts_of(is_chosen: BoolArray, length: IntArray) -> Iterator[tuple[IntArray
             cells = cells[length[cells] > offset + 8]
 
 
-def _eight_bytes(data: ByteArray, start: IntArray, length: IntArray, offset: int) -> Words:
-    """Eight bytes of each cell as an integer, without those behind its end."""
-    part: Words = windows(data, np.uint64)[start + offset]
-    return part & _MASKS[np.minimum(length - offset, 8)]
+def first_bytes(data: ByteArray, start: IntArray, length: IntArray) -> Words:
+    """Up to eight bytes of each cell as an integer, the first byte in the lowest bits."""
+    padded = data if data.size >= 8 else np.append(data, np.zeros(8, dtype=np.uint8))
+    inside = np.minimum(start, padded.size - 8)
+    text: Words = windows(padded, np.uint64)[inside]
+    text >>= (start - inside).astype(np.uint8) << np.uint8(3)
+    text &= MASKS[np.minimum(length, 8)]
+    return text

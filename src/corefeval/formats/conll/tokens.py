@@ -95,9 +95,7 @@ def _equal_words(
     length = left_end - left
     data, response_data = lines.origin.data, response.origin.data
     equal: BoolArray = length == right_end - right
-    # Long words, and those near the end of a file, are compared one by one.
-    fits = (length <= WIDEST) & (left <= data.size - WIDEST)
-    fits &= equal & (right <= response_data.size - WIDEST)
+    fits = equal & (length <= WIDEST)  # others are compared one by one
     singly = np.flatnonzero(equal & ~fits).tolist()
     equal &= fits
     compare_cells(equal, data, left, response_data, right, length)
