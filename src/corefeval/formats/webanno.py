@@ -35,6 +35,7 @@ _HEADER = re.compile(r"#T_(SP|CH|RL)=([^|]*)\|?(.*)")
 _PART = re.compile(r"\d+-\d+\.\d+")
 _FIRST_COLUMN = 3  # before it are sentence and token, begin and end, and the word
 _PARTS = re.compile(r"(?:\\.|[^\\|])+", re.DOTALL)
+_PLAIN = re.compile(r"([^\[]*)(?:\[(\d+)\])?")
 _VALUE = re.compile(r"((?:\\.|[^\\])*?)(?:\[(\d+)\])?", re.DOTALL)
 _LINK = re.compile(r"(.*)->(\d+)-(\d+)", re.DOTALL)
 _SOURCE = re.compile(r"(\d+-\d+(?:\.\d+)?)(?:\[(\d+)_(\d+)\])?")
@@ -150,8 +151,9 @@ def _read_values(cell: str) -> list[tuple[str, str | None]]:
     """The annotations in a cell with their numbers, if they have any; `*` is without a value."""
     if cell in ("_", ""):
         return []
-    parts = cell.split("|") if "\\" not in cell else _PARTS.findall(cell)
-    matches = [(part, _VALUE.fullmatch(part)) for part in parts]
+    is_plain = "\\" not in cell  # as nearly all are
+    parts, value = (cell.split("|"), _PLAIN) if is_plain else (_PARTS.findall(cell), _VALUE)
+    matches = [(part, value.fullmatch(part)) for part in parts]
     return [(match[1], match[2]) if match else (part, None) for part, match in matches]
 
 
@@ -209,7 +211,10 @@ class _Tsv:
     def add(self, span: _Span, entity: str | None = None) -> int | None:
         """Add an annotation to the document; returns its number there."""
         self.document.counts["widened-mentions"] += any(row.is_part for row in span.rows)
-        parts = [(row.position, row.position + 1) for row in span.rows]
+        positions = {row.position for row in span.rows}
+        parts = [(min(positions), max(positions) + 1)]
+        if parts[0][1] - parts[0][0] != len(positions):
+            parts = [(position, position + 1) for position in positions]
         return self.document.add(parts, entity or None, span.features, span.rows[0].line)
 
     def read_spans(self, layer: _Layer) -> dict[str, _Span]:
