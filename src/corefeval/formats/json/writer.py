@@ -120,9 +120,12 @@ def _clusters(document: Document) -> tuple[Spans, list[str], int]:
 
 def _words(document: Document, counts: Counter[str]) -> list[str]:
     """The words of a document, `_` for each token where its file has none."""
-    tokens, words = document.corpus.tokens, words_of(document)
+    tokens = document.corpus.tokens
     needed = max((mention.end for mention in document.mentions), default=0)
-    if tokens is None or not tokens.has_column(document.index, "word"):
+    if tokens is not None and tokens.has_column(document.index, "word"):
+        words = tokens.column(document.index, "word")
+    else:
+        words = words_of(document)
         words += [_NO_WORD] * (needed - len(words))
         counts["no-words"] += len(words) > 0
     if needed > len(words):
