@@ -124,10 +124,10 @@ def test_brat_offsets_count_every_character_of_a_line_end(pair):
     ("line", "problem"),
     [
         ("T1\tX 0 3\tAda", "appears twice"),
-        ("T9\tX 3 3\t", "outside the text"),
-        ("T9\tX 5 3\t", "outside the text"),
-        ("T9\tX 38 99\t", "outside the text"),
-        ("T9\tX 0 3;38 99\t", "outside the text"),
+        ("T9\tX 3 3\t", "outside of the text"),
+        ("T9\tX 5 3\t", "outside of the text"),
+        ("T9\tX 38 99\t", "outside of the text"),
+        ("T9\tX 0 3;38 99\t", "outside of the text"),
         ("T9\tX 0-3\tAda", "not a line of brat"),
         ("T9 X 0 3 Ada", "not a line of brat"),
         ("R9\tCoreference T1 T2", "not a line of brat"),
@@ -308,4 +308,4 @@ def test_prompts_name_the_text_that_has_no_tokens(tmp_path, run):
         (tmp_path / f"{name}.txt").write_text("Ada smiled.\n")
         (tmp_path / f"{name}.ann").write_text("")
     status, _, err = run("prompt", tmp_path)
-    assert status == 1 and "one.txt: there is no column 'word'" in err
+    assert status == 1 and "one.ann: there is no column 'word'" in err

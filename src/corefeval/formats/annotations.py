@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
-from corefeval.diagnostics import InputError
+from corefeval.diagnostics import InputError, excerpt, list_names
 from corefeval.formats.declarations import Tally
+from corefeval.formats.json.records import Record
 from corefeval.formats.losses import note_counts
 from corefeval.formats.source import Source
-from corefeval.formats.standoff import join_links, join_parts
-from corefeval.model import (
-    BRIDGING,
-    SPLIT,
-    Corpus,
-    CorpusBuilder,
-    DocumentBuilder,
-    DocumentId,
-    join,
-)
+from corefeval.formats.standoff import chain_types
+from corefeval.model import BRIDGING, SPLIT, Corpus, CorpusBuilder, DocumentId, join
 from corefeval.model.token_tables import tokens_of_texts
 
 Parts = list[tuple[int, int]]
-LAYER_FIX = "choose one with --layer NAME / layer=…"
 # What readers count; formats may count under further kinds with tallies of their own.
 TALLIES = (
     Tally("widened-mentions", "mention", "widened to whole tokens"),
     Tally("empty-mentions", "mention", "of nothing visible, left out"),
     Tally("other-text", "mention", "whose text is not what is at its offsets; the offsets count"),
 )
+# Layers of relations that join annotations, by the last part of their names.
+JOINING_LAYER = re.compile(r"(?:coref|anaph)[^.]*$", re.IGNORECASE)
+BRIDGES = re.compile(r"bridg(?:ing|e)?[\s:_-]*(.*)", re.IGNORECASE | re.DOTALL)
 
 
 def unique_names(names: Sequence[str | None]) -> list[str]:
@@ -53,9 +49,42 @@ def unique_names(names: Sequence[str | None]) -> list[str]:
     return list(used)
 
 
-def is_bridging(label: str) -> bool:
-    """Whether a relation of this label joins nothing, because its anaphor bridges."""
-    return label.lower().startswith("bridg")
+def join_links(links: Iterable[tuple[Hashable, Hashable]]) -> dict[Hashable, Hashable]:
+    """For each item of some links, the item that stands for all that are connected with it.
+
+    >>> join_links([("a", "b"), ("c", "d"), ("b", "d")])
+    {'a': 'a', 'b': 'a', 'c': 'a', 'd': 'a'}
+    """
+    group: dict[Hashable, Hashable] = {}
+
+    def first(item: Hashable) -> Hashable:
+        group.setdefault(item, item)
+        while group[item] != item:
+            group[item] = group[group[item]]
+            item = group[item]
+        return item
+
+    for before, after in links:
+        group[first(after)] = first(before)
+    return {item: first(item) for item in group}
+
+
+def join_parts(parts: Iterable[tuple[int, int]], text: str | None = None) -> Parts:
+    """Parts in order; those that touch, or have only white space of the text between, are one.
+
+    >>> join_parts([(4, 6), (0, 3), (8, 9)], "Ada is  5")
+    [(0, 9)]
+    >>> join_parts([(4, 6), (0, 3), (5, 8)])
+    [(0, 3), (4, 8)]
+    """
+    joined: Parts = []
+    for start, end in sorted(parts):
+        gap = joined[-1][1] if joined else None
+        if gap is not None and (start <= gap or (text and text[gap:start].isspace())):
+            joined[-1] = joined[-1][0], max(gap, end)
+        else:
+            joined.append((start, end))
+    return joined
 
 
 def count_utf16(text: str) -> list[int] | None:
@@ -72,10 +101,61 @@ def count_utf16(text: str) -> list[int] | None:
     return [*places, len(text)]
 
 
+def layer_error(
+    source: Source | Record,
+    problem: str,
+    layers: Iterable[str],
+    expected: str = "a layer that joins annotations, or LAYER.FEATURE whose values name entities",
+) -> InputError:
+    """The error of a layer that cannot be chosen, with all that there are."""
+    listed = list_names(sorted({*layers}), 40) or "no layers"
+    fix = "choose one with --layer NAME / layer=…"
+    return source.error(problem, found=listed, expected=expected, fix=fix)
+
+
+def choose_layer(
+    source: Source,
+    layer: str | None,
+    preferred: Iterable[Sequence[str]],
+    joining: Collection[str],
+    spans: Mapping[str, Collection[str]],
+) -> tuple[str, str]:
+    """The name of the layer that counts, and the feature whose values name entities, or "".
+
+    A layer that is named, in full or by the last part of its name, must be among the `joining`, or
+    `LAYER.FEATURE` of the `spans`, which have all features where none are listed. Otherwise the
+    first list of `preferred` layers that has any has it, which may be "": an empty layer.
+    """
+    feature, problem = "", "there is no layer of coreference"
+    if layer is None:
+        matches = next(filter(None, preferred), ())
+    else:
+        problem = f"there is no layer {excerpt(layer)} that joins annotations"
+        matches = _find_layers(joining, layer)
+        if not matches:
+            layer, _, feature = layer.rpartition(".")
+            named = _find_layers(spans, layer)
+            matches = [name for name in named if not spans[name] or feature in spans[name]]
+    if len(matches) == 1:
+        return matches[0], feature
+    if matches:
+        problem = f"there are several such layers: {list_names(matches)}"
+    listed = [f"{n}.{f}" if f else n for n, features in spans.items() for f in features or ("",)]
+    raise layer_error(source, problem, [*joining, *listed])
+
+
+def _find_layers(layers: Iterable[str], name: str) -> list[str]:
+    """The layers of a name, which may be the last part of theirs."""
+    return [name] if name in layers else [k for k in layers if k.rpartition(".")[2] == name]
+
+
 @dataclass(slots=True)
-class _Mention:
+class AnnotatedMention:
+    """A mention by its parts; what its `entity` may be says `AnnotatedDocument`."""
+
     parts: Parts
-    features: Mapping[str, str]
+    entity: Hashable
+    features: dict[str, str]
 
 
 @dataclass(slots=True)
@@ -84,12 +164,14 @@ class AnnotatedDocument:
 
     Positions are those of `words` where these are given without `text`, else characters of the
     `text`. With both, `bounds` say where the words are in the text, and mentions move to words,
-    which are the characters there unless they are given.
-    With `in_utf16`, offsets count UTF-16 units of the text. `identifier` is None where the file
-    does not say what the document is called; `counts` are what is told in notices.
+    which are the characters there unless they are given; `lines` are those of the words.
+    With `in_utf16`, offsets count UTF-16 units of the text. Blanks at the edges of mentions do not
+    count, unless the document `keeps_blanks`. `identifier` is None where the file does not say what
+    the document is called; `counts` are what is told in notices.
 
     Mentions of one `entity` belong together, and those that are joined. An entity is a text, which
     is its name unless `names` has another one, or any hashable value, which has no name without.
+    A mention that turned out to be a part of another one is None.
     """
 
     source: Source
@@ -98,31 +180,28 @@ class AnnotatedDocument:
     words: Sequence[str] | None = None
     bounds: Sequence[tuple[int, int]] = ()
     sentence_starts: Sequence[int] | None = None
+    lines: Sequence[int] | None = None
     in_utf16: bool = False
-    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    keeps_blanks: bool = False
     names: dict[Hashable, str] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
-    _mentions: list[_Mention] = field(default_factory=list)
+    mentions: list[AnnotatedMention | None] = field(default_factory=list)
     _links: list[tuple[Hashable, Hashable]] = field(default_factory=list)
     _relations: list[tuple[str, int, int, str]] = field(default_factory=list)
-    _sets: dict[Hashable, list[Hashable]] = field(default_factory=dict)
+    _sets: list[tuple[Hashable, Iterable[Hashable]]] = field(default_factory=list)
     _starts: list[int] = field(default_factory=list)
     _ends: list[int] = field(default_factory=list)
     _places: list[int] | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.identifier, str):
+            self.identifier = DocumentId.parse(self.identifier)
         if self.text is not None and self.in_utf16:
             self._places = count_utf16(self.text)
         bounds = [self._locate(start, end) for start, end in self.bounds]
         self._starts, self._ends = [start for start, _ in bounds], [end for _, end in bounds]
         if bounds and self.text is not None and self.words is None:
             self.words = [self.text[start:end] for start, end in bounds]
-
-    @property
-    def has_characters(self) -> bool:
-        """Whether positions of the document are characters."""
-        return self.words is None
 
     def add(
         self,
@@ -136,90 +215,115 @@ class AnnotatedDocument:
         Parts go from a start up to an end; what is outside of the document is an InputError.
         """
         places = [self._locate(start, end, line) for start, end in parts]
-        if self.text is not None:
+        if self.text is not None and not self.keeps_blanks:
             places = self._place(places)
         if not places:
             self.counts["empty-mentions"] += 1
             return None
         stated = {name: value for name, value in (features or {}).items() if value}
-        self._mentions.append(_Mention(join_parts(places), stated))
-        number = len(self._mentions) - 1
-        if isinstance(entity, str):
-            self.names.setdefault(entity, entity)
-        if entity is not None:
-            self._links.append((("entity", entity), number))
-        return number
+        if len(places) > 1:
+            places = join_parts(places, self.text if self.words is None else None)
+        self.mentions.append(AnnotatedMention(places, entity, stated))
+        return len(self.mentions) - 1
 
-    def join(self, first: int | None, second: int | None) -> None:
-        """Put two mentions into one entity; None stands for one that was left out."""
-        if first is not None and second is not None:
+    def join(self, first: int | None, second: int | None, labels: Iterable[str] = ()) -> None:
+        """Put two mentions into one entity; None stands for one that was left out.
+
+        Where a label of their relation says that the first one bridges to the second, they stay
+        apart, and the relation is kept.
+        """
+        if bridging := next(filter(None, map(BRIDGES.fullmatch, labels)), None):
+            self.relate(first, second, bridging[1])
+        elif first is not None and second is not None:
             self._links.append((first, second))
 
     def join_names(self, first: Hashable, second: Hashable) -> None:
         """Make two entities one, by the values that mentions have for them."""
-        self._links.append((("entity", first), ("entity", second)))
+        self._links.append(((first,), (second,)))
 
     def relate(
-        self, anaphor: int | None, antecedent: int | None, label: str, kind: str = ""
+        self, anaphor: int | None, antecedent: int | None, label: str, kind: str = BRIDGING
     ) -> None:
-        """Keep a relation of two mentions that does not join them; without kind, bridging."""
+        """Keep a relation of two mentions that does not join them."""
         if anaphor is not None and antecedent is not None:
-            self._relations.append((kind or BRIDGING, anaphor, antecedent, label))
+            self._relations.append((kind, anaphor, antecedent, label))
 
     def group(self, entity: Hashable, members: Iterable[Hashable]) -> None:
         """Make an entity the set of others, by the values that mentions have for them."""
-        self._sets.setdefault(entity, []).extend(members)
+        self._sets.append((entity, members))
 
-    def error(self, start: int, end: int, line: int | None = None) -> InputError:
-        """The error of an annotation that is outside of the document, or ends before it begins."""
-        is_text = self.text is not None
-        size, unit = len(self.text or self.words or ()), "character" if is_text else "token"
-        size = len(self._places) - 1 if self._places is not None else size
-        return self.source.error(
-            f"an annotation is outside of the {'text' if is_text else 'document'}",
-            line,
-            found=f"{unit}s {start} up to {end}",
-            expected=f"a start that is not after the end, and an end of at most {size}, the number "
-            f"of {unit}s{' (UTF-16 units)' if self._places is not None else ''}",
-            fix="check that this is the text that was annotated, and export it again",
-        )
+    def cover(self, parts: Parts) -> str:
+        """The text of some parts of the document."""
+        if self.words is None:
+            return " ".join((self.text or "")[start:end] for start, end in parts)
+        return " ".join(word for start, end in parts for word in self.words[start:end])
+
+    def name_by_types(self) -> frozenset[str]:
+        """Let types (`entity_type`) name the entities of mentions; returns those that do.
+
+        Which do, `chain_types` says. A mention of another type at the same place states what such a
+        mention is, as in LitBank: the two become one.
+        """
+        mentions = [mention for mention in self.mentions if mention is not None]
+        types = [mention.features.get("entity_type", "") for mention in mentions]
+        texts = [self.cover(mention.parts) for mention in mentions]
+        names = chain_types(list(zip(types, texts, strict=True)))
+        described: dict[tuple[tuple[int, int], ...], list[AnnotatedMention]] = defaultdict(list)
+        for type, mention in zip(reversed(types), reversed(mentions), strict=True):
+            if type not in names:
+                described[tuple(mention.parts)].append(mention)
+        for number, (type, mention) in enumerate(zip(types, mentions, strict=True)):
+            if type in names and (descriptions := described[tuple(mention.parts)]):
+                descriptions.pop().entity = type
+                self.mentions[number] = None
+            elif type in names:
+                mention.entity = mention.features.pop("entity_type")
+        return names
 
     def _locate(self, start: int, end: int, line: int | None = None) -> tuple[int, int]:
         """A span in code points or tokens of the document; an InputError where it is outside."""
-        limit = len(self.text if self.text is not None else self.words or ())
-        if self._places is not None:
-            if not 0 <= start <= end < len(self._places):
-                raise self.error(start, end, line)
-            span = self._places[start], self._places[end]
-        else:
-            span = start, end
-        is_empty = self.text is None and start == end
-        if not 0 <= span[0] <= span[1] <= limit or is_empty:
-            raise self.error(start, end, line)
-        return span
+        places, unit = self._places, "token" if self.text is None else "character"
+        content = self.words if self.text is None else self.text
+        size = len(places) - 1 if places else len(content or ())
+        may_be_empty = self.text is not None and not self.keeps_blanks
+        if 0 <= start <= end <= size and (start < end or may_be_empty):
+            if places is None:
+                return start, end
+            if places[start] >= 0 <= places[end]:
+                return places[start], places[end]
+        raise self.source.error(
+            f"an annotation is outside of the {'document' if self.text is None else 'text'}",
+            line,
+            found=f"{unit}s {start} up to {end}",
+            expected=f"a start that is not after the end, and an end of at most {size}, the number "
+            f"of {unit}s{' (UTF-16 units)' if places else ''}",
+            fix="check that this is the text that was annotated, and export it again",
+        )
 
     def _place(self, parts: Parts) -> Parts:
         """Where parts in the text are, on tokens if there are any; nothing for blank ones."""
-        text = self.text or ""
-        trimmed = [(s + len(text[s:e]) - len(text[s:e].lstrip()), e) for s, e in parts]
-        trimmed = [(s, s + len(text[s:e].rstrip())) for s, e in trimmed]
-        visible = join_parts((part for part in trimmed if part[0] < part[1]), text)
-        if self.has_characters:
+        text, starts, ends = self.text or "", self._starts, self._ends
+        visible = []
+        for start, end in parts:
+            end = start + len(text[start:end].rstrip())
+            start = end - len(text[start:end].lstrip())
+            visible += [(start, end)] if start < end else []
+        if self.words is None:
             return visible
-        starts, ends = self._starts, self._ends
         if not visible and starts and parts:
             place = min(parts)[0]
             before, last = bisect_right(ends, place) - 1, bisect_right(starts, place) - 1
             # The token before, unless the place is in another one, or a blank before another one.
             position = last if last > before and (before < 0 or ends[before] < place) else before
             return [(max(position, 0), max(position, 0) + 1)]
-        spans = [(bisect_right(ends, s), bisect_left(starts, e)) for s, e in visible]
-        touched = [(first, after) for first, after in spans if first < after]
-        self.counts["widened-mentions"] += any(
-            text[starts[first] : start].strip() or text[end : ends[after - 1]].strip()
-            for (first, after), (start, end) in zip(spans, visible, strict=True)
-            if first < after
-        )
+        touched, is_wider = [], False
+        for start, end in join_parts(visible, text):
+            first, after = bisect_right(ends, start), bisect_left(starts, end)
+            if first < after:
+                touched.append((first, after))
+                edges = text[starts[first] : start], text[end : ends[after - 1]]
+                is_wider |= any(map(str.strip, edges))
+        self.counts["widened-mentions"] += is_wider
         return touched
 
     def build(self, builder: CorpusBuilder, identifier: DocumentId) -> None:
@@ -227,51 +331,40 @@ class AnnotatedDocument:
         document = builder.document(
             identifier,
             words=self.words,
-            n_tokens=len(self.text or "") if self.has_characters else None,
+            n_tokens=len(self.text or ""),
             sentence_starts=self.sentence_starts,
-            columns=self.columns,
-            metadata=self.metadata,
+            lines=self.lines,
         )
-        mentions = self._mentions
-        parts = [mention.parts for mention in mentions]
-        order = sorted(range(len(parts)), key=lambda n: (parts[n][0][0], -parts[n][-1][1]))
+        mentions = {number: m for number, m in enumerate(self.mentions) if m is not None}
+        for number, mention in mentions.items():
+            if mention.entity is not None:
+                self._links.append(((mention.entity,), number))
         groups = join_links(self._links)
-        entities = self._name_entities(groups, order)
-        numbers: dict[int, int] = {}
+        order = sorted(mentions, key=lambda n: (mentions[n].parts[0][0], -mentions[n].parts[-1][1]))
+        stated: dict[Hashable, str | None] = {}
         for number in order:
+            group, entity = groups.get(number, number), mentions[number].entity
+            default = entity if isinstance(entity, str) else None
+            stated[group] = stated.get(group) or self.names.get(entity, default)
+        entities = dict(zip(stated, unique_names([*stated.values()]), strict=True))
+        numbers = {}
+        for number in order:
+            mention = mentions[number]
             numbers[number] = document.mention(
                 entities[groups.get(number, number)],
-                parts[number][0][0],
-                parts[number][-1][1],
-                gaps=[(before[1], after[0]) for before, after in pairwise(parts[number])],
-                features=mentions[number].features,
+                mention.parts[0][0],
+                mention.parts[-1][1],
+                gaps=[(before[1], after[0]) for before, after in pairwise(mention.parts)],
+                features=mention.features,
             )
-        self._add_relations(document, numbers, groups, entities)
-
-    def _name_entities(
-        self, groups: Mapping[Hashable, Hashable], order: Sequence[int]
-    ) -> dict[Hashable, str]:
-        """The name of each group of mentions, in the order of the text."""
-        stated: dict[Hashable, str] = {}
-        for value, name in self.names.items():
-            stated.setdefault(groups.get(("entity", value)), name)
-        present = dict.fromkeys(groups.get(number, number) for number in order)
-        names = unique_names([stated.get(group) for group in present])
-        return dict(zip(present, names, strict=True))
-
-    def _add_relations(
-        self,
-        document: DocumentBuilder,
-        numbers: Mapping[int, int],
-        groups: Mapping[Hashable, Hashable],
-        entities: Mapping[Hashable, str],
-    ) -> None:
         for kind, anaphor, antecedent, label in self._relations:
             document.relation(kind, numbers[anaphor], [numbers[antecedent]], label)
-        for entity, members in self._sets.items():
-            values = [groups.get(("entity", value)) for value in (entity, *members)]
-            whose, *elements = [entities.get(value, "") for value in values]
-            document.relation(SPLIT, whose, list(dict.fromkeys(elements)))
+        sets: dict[Hashable, list[str]] = defaultdict(list)
+        for entity, members in self._sets:
+            names = (entities.get(groups.get((member,)), "") for member in members)
+            sets[groups.get((entity,), entity)] += names
+        for group, elements in sets.items():
+            document.relation(SPLIT, entities.get(group, ""), list(dict.fromkeys(elements)))
 
 
 def build_corpus(
@@ -293,28 +386,24 @@ def build_corpus(
             expected="a document with its text or tokens",
             fix="name the format that the file really has, or export it again",
         )
-    stated = [
-        DocumentId.parse(a.identifier) if isinstance(a.identifier, str) else a.identifier
-        for a in annotations
-    ]
-    taken = {identifier for identifier in stated if identifier is not None}
-    corpora = []
-    numbered = list(enumerate(zip(annotations, stated, strict=True), start=1))
-    for has_characters, run in groupby(numbered, key=lambda entry: entry[1][0].has_characters):
+    identifiers = (annotation.identifier for annotation in annotations)
+    taken = {identifier for identifier in identifiers if isinstance(identifier, DocumentId)}
+    corpora, counts = [], Counter[str]()
+    numbered = enumerate(annotations, start=1)
+    for has_characters, run in groupby(numbered, key=lambda entry: entry[1].words is None):
         builder = CorpusBuilder(name=name, source=source.file, names_hold=names_hold)
         texts = []
-        for number, (annotation, identifier) in run:
-            if identifier is None:
-                identifier = source.name_document(number if len(stated) > 1 else None, taken)
+        for number, annotation in run:
+            identifier = annotation.identifier
+            if not isinstance(identifier, DocumentId):
+                identifier = source.name_document(number if len(annotations) > 1 else None, taken)
                 taken.add(identifier)
             annotation.build(builder, identifier)
             texts.append(annotation.text)
+            counts.update(annotation.counts)
         corpora.append(
             builder.build(tokens_of_texts(texts, source.file) if has_characters else None)
         )
     corpus = corpora[0] if len(corpora) == 1 else join(corpora, name=name or source.file)
-    counts: Counter[str] = Counter()
-    for annotation in annotations:
-        counts.update(annotation.counts)
     notices = note_counts(counts, (*TALLIES, *tallies), whose=source.file)
     return corpus.with_details(notices=(*corpus.notices, *notices))

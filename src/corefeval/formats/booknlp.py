@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from corefeval.diagnostics import CorefEvalError, InputError, excerpt
+from corefeval.diagnostics import InputError, excerpt
 from corefeval.formats.annotations import AnnotatedDocument, build_corpus
 from corefeval.formats.source import Source
-from corefeval.formats.standoff import lines_of
+from corefeval.formats.standoff import lines_of, read_companion
 from corefeval.model import Corpus
 
 _TOKENS = ("sentence_ID", "token_ID_within_document", "word")
@@ -20,7 +20,7 @@ def read_booknlp(source: Source, *, name: str = "") -> Corpus:
     The last token of a mention is part of it; mentions of chain −1 are entities of their own.
     """
     is_tokens = source.data[:5].tobytes() != b"COREF"
-    partner = _read_partner(source, ".entities" if is_tokens else ".tokens")
+    partner = read_companion(source, ".entities" if is_tokens else ".tokens")
     entities, tokens = (partner, source) if is_tokens else (source, partner)
     words: list[str] = []
     starts: list[int] = []
@@ -45,19 +45,6 @@ def read_booknlp(source: Source, *, name: str = "") -> Corpus:
         document.add([(start, end)], chain if chain != "-1" else None, features, line)
         document.counts["other-text"] += text.split() != " ".join(words[start:end]).split()
     return build_corpus([document], source, name)
-
-
-def _read_partner(source: Source, ending: str) -> Source:
-    """The file of the same name that BookNLP wrote with this one."""
-    try:
-        return source.sibling(ending)
-    except (CorefEvalError, ValueError) as error:
-        raise source.error(
-            f"the {ending} file of this book cannot be read",
-            found=getattr(error, "problem", None),
-            expected=f"a file of the same name with {ending} beside it",
-            fix=f"put the {ending} file into the same folder",
-        ) from None
 
 
 def _read_table(source: Source, names: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass
-from itertools import chain, pairwise
+from dataclasses import dataclass, field
+from itertools import chain
 
-from corefeval.diagnostics import InputError, Notice, excerpt, note, plural
+from corefeval.diagnostics import Notice, excerpt, plural
+from corefeval.formats.annotations import AnnotatedDocument, build_corpus
 from corefeval.formats.declarations import Written
 from corefeval.formats.losses import (
     carry_words,
@@ -19,18 +20,16 @@ from corefeval.formats.losses import (
 )
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import (
-    Annotation,
-    Annotations,
+    absence_error,
     are_kinds,
     chain_types,
-    companion_text,
     document_id,
     file_stems,
-    join_parts,
     kind_and_class,
     lines_of,
     make_types,
     mention_ids,
+    read_companion,
     repetition_error,
     text_bytes,
 )
@@ -38,14 +37,12 @@ from corefeval.model import (
     BRIDGING,
     SPLIT,
     Corpus,
-    CorpusBuilder,
     Document,
     Relation,
 )
 from corefeval.model.identity import plain_word, writable_text
 from corefeval.model.relations import find_anchors
 from corefeval.model.text_tokens import text_of
-from corefeval.model.token_tables import tokens_of_texts
 
 _SPAN = r"[0-9]{1,15} [0-9]{1,15}"
 _TEXT_BOUND = re.compile(rf"(T\S*)\t(\S+) ({_SPAN}(?:;{_SPAN})*)(?:\t(.*))?", re.DOTALL)
@@ -61,37 +58,49 @@ _IGNORED = {
     "R": "other relations",
     "*": "other equivalences",
 }
+_BRIDGING = re.compile(r"bridging(?:[_-](\S+))?", re.IGNORECASE)
+_SPLIT = re.compile(r"split[_-]?antecedent", re.IGNORECASE)
 _SAFE_KIND = re.compile(r"(?!coref)[^\s:]+", re.IGNORECASE)
 _LINE_END = re.compile(r"[\r\n]+")
 
 
 @dataclass(slots=True)
-class _Lines(Annotations):
-    """What the lines of a file say; equivalences may come before the mentions that they join."""
+class _Lines:
+    """What the lines of a file say; equivalences may come before the mentions that they join.
 
-    other_text: int = 0
+    `lines` and `numbers` are those of mentions by id, the numbers those that the document has.
+    """
+
+    document: AnnotatedDocument
+    lines: dict[str, int] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
+    links: list[tuple[list[str], int]] = field(default_factory=list)
+    relations: list[tuple[str, str, str]] = field(default_factory=list)
+    ignored: Counter[str] = field(default_factory=Counter)
 
     def read(self, line: str, number: int) -> None:
         """Read one line."""
+        relation, equivalence = _RELATION.fullmatch(line), _EQUIVALENCE.fullmatch(line)
+        is_coreference = _COREFERENCE.match(line) is not None
+        expected = "T1, tab, type, offsets, tab, text; or *, tab, Equiv …"
+        if match := _TEXT_BOUND.fullmatch(line):
+            self.read_mention(match, number)
+            return
         if line.startswith("T"):
-            self.read_mention(line, number)
-        elif equivalence := _EQUIVALENCE.fullmatch(line):
-            self.join(equivalence[1].split(), line, number)
-        elif _COREFERENCE.match(line):
-            relation = _RELATION.fullmatch(line)
-            if relation is None:
-                raise self.refuse(line, number, "R1, tab, Coreference Arg1:T1 Arg2:T2")
-            self.join([relation[2], relation[3]], line, number)
-        elif (relation := _RELATION.fullmatch(line)) and relation[2][0] == relation[3][0] == "T":
-            self.relations.append((relation[1], relation[2], relation[3]))
+            expected = "T1, tab, type, start and end in characters, tab, text"
+        elif is_coreference and relation is None:
+            expected = "R1, tab, Coreference Arg1:T1 Arg2:T2"
         elif line[0] in _IGNORED:
-            self.ignored[_IGNORED[line[0]]] += 1
-        else:
-            raise self.refuse(line, number, "T1, tab, type, offsets, tab, text; or *, tab, Equiv …")
-
-    def refuse(self, line: str, number: int, expected: str) -> InputError:
-        """The error of a line that cannot be read."""
-        return self.source.error(
+            ends = [relation[2], relation[3]] if relation else []
+            ends = equivalence[1].split() if equivalence else ends
+            if not ends or not all(identifier.startswith("T") for identifier in ends):
+                self.ignored[_IGNORED[line[0]]] += 1
+            elif relation and not is_coreference:
+                self.relations.append((relation[1], *ends))
+            else:
+                self.links.append((ends, number))
+            return
+        raise self.document.source.error(
             "this is not a line of brat",
             number,
             found=excerpt(line),
@@ -99,78 +108,64 @@ class _Lines(Annotations):
             fix="fix or remove the line",
         )
 
-    def join(self, identifiers: list[str], line: str, number: int) -> None:
-        """Join mentions; what names events or anything else without text is ignored."""
-        if all(identifier.startswith("T") for identifier in identifiers):
-            self.links.append((identifiers, number))
-        else:
-            self.ignored[_IGNORED[line[0]]] += 1
-
-    def read_mention(self, line: str, number: int) -> None:
+    def read_mention(self, match: re.Match[str], line: int) -> None:
         """Read a text-bound annotation."""
-        match = _TEXT_BOUND.fullmatch(line)
-        if match is None:
-            raise self.refuse(line, number, "T1, tab, type, start and end in characters, tab, text")
         identifier, kind, offsets, stated = match.groups()
-        if identifier in self.mentions:
-            first = self.mentions[identifier].line
-            raise repetition_error(self.source, identifier, first, number)
-        spans = []
-        for span in offsets.split(";"):
-            start, end = map(int, span.split())
-            if not start < end <= len(self.text):
-                raise self.source.error(
-                    f"mention {excerpt(identifier)} is outside the text",
-                    number,
-                    found=f"characters {start} up to {end}",
-                    expected=f"start before end, and end at most {len(self.text)}",
-                    fix="check that this is the text that was annotated; ends are exclusive",
-                )
-            spans.append((start, end))
-        self.other_text += stated is not None and stated.split() != self.cover(spans).split()
-        self.mentions[identifier] = Annotation(
-            identifier, kind, join_parts(spans, self.text), number
-        )
+        document = self.document
+        if identifier in self.lines:
+            raise repetition_error(document.source, identifier, self.lines[identifier], line)
+        numbers = [tuple(map(int, span.split())) for span in offsets.split(";")]
+        spans = [(start, end) for start, end in numbers]
+        features = {"mention_id": identifier, "entity_type": kind}
+        number = document.add(spans, identifier, features, line)
+        self.lines[identifier], self.numbers[identifier] = line, number or 0
+        is_changed = stated is not None and stated.split() != document.cover(spans).split()
+        document.counts["other-text"] += is_changed
 
-    def join_entities(self) -> tuple[list[Annotation], list[Notice]]:
-        """The mentions with their entities, and a notice where no line says which belong together.
+    def join(self) -> list[Notice]:
+        """Join the mentions; returns a notice where no line says which belong together.
 
         Types are taken for names of entities only where nothing else joins any mentions.
         """
+        document, file, n_mentions = self.document, self.document.source.file, len(self.lines)
+        for identifiers, line in self.links:
+            for identifier in identifiers:
+                if identifier not in self.lines:
+                    shown, expected = " ".join(identifiers), "ids of T lines of this file"
+                    raise absence_error(document.source, identifier, line, shown, expected)
+                document.join_names(identifiers[0], identifier)
         if self.links:
-            return self.entities(), []
-        file = self.source.file
-        if chains := self.chains():
-            entities = {m.entity for m in chains if m.entity != m.identifier}
-            example = excerpt(next(iter(entities)))
-            message = f"{file}: no line joins mentions, but types such as {example} name entities: "
-            message += f"{plural(len(entities), 'type')} read as entities"
-            if merged := len(self.mentions) - len(chains):
+            return []
+        if types := sorted(document.name_by_types()):
+            message = f"{file}: no line joins mentions, but types such as {excerpt(types[0])} name "
+            message += f"entities: {plural(len(types), 'type')} read as entities"
+            if merged := document.mentions.count(None):
                 message += f"; {plural(merged, 'annotation')} of the same characters state classes"
-            return chains, [Notice("chains-in-types", message, len(entities))]
-        mentions = self.entities()
-        if len(mentions) < 2:
-            return mentions, []
+            return [Notice("chains-in-types", message, len(types))]
         message = f"{file}: nothing joins mentions (no coreference relation, no equivalence, no"
-        message += f" types that name entities): each of the {plural(len(mentions), 'mention')}"
+        message += f" types that name entities): each of the {plural(n_mentions, 'mention')}"
         message += " is an entity of its own"
         if kinds := Counter(kind for kind, *_ in self.relations).most_common(3):
             listed = ", ".join(excerpt(kind) for kind, _ in kinds)
             message += f"; relations that do not join: {listed}"
-        return mentions, [Notice("nothing-joined", message, len(mentions))]
+        return [Notice("nothing-joined", message, n_mentions)] if n_mentions > 1 else []
 
-    def notices(self) -> list[Notice]:
-        """Notices of lines that contradict the text, and of lines that were ignored."""
-        file, reason = (
-            self.source.file,
-            "whose text is not what is at its offsets; the offsets count",
-        )
-        notices = [*note("other-text", self.other_text, "mention", reason, whose=file)]
-        if n_lines := self.ignored.total():
-            kinds = ", ".join(f"{count} of {kind}" for kind, count in self.ignored.items())
-            message = f"{file}: {plural(n_lines, 'line')} ignored: {kinds}"
-            notices.append(Notice("left-aside", message, n_lines, tuple(self.ignored)))
-        return notices
+    def relate(self) -> None:
+        """Add the relations that do not join: of mentions, and of entities that are sets."""
+        document = self.document
+        for kind, *ends in self.relations:
+            bridging = _BRIDGING.fullmatch(kind)
+            anaphor, antecedent = map(self.numbers.get, ends)
+            if any(n is None or document.mentions[n] is None for n in (anaphor, antecedent)):
+                self.ignored["relations of unknown mentions"] += 1
+            elif _SPLIT.fullmatch(kind):
+                whose, element = (document.mentions[self.numbers[end]] for end in ends)
+                if whose and element:
+                    document.group(whose.entity, [element.entity])
+            elif bridging:
+                document.relate(anaphor, antecedent, bridging[1] or "")
+            else:
+                document.relate(anaphor, antecedent, "", kind)
 
 
 def read_brat(source: Source, *, name: str = "") -> Corpus:
@@ -182,36 +177,27 @@ def read_brat(source: Source, *, name: str = "") -> Corpus:
     nothing joins is an entity of its own. Types such as PROP_PER are a `mention_type` and an
     `entity_type`.
     """
-    companion = companion_text(source)
-    text = companion.text
-    annotations = _Lines(source, text)
+    text = read_companion(source, ".txt").text
+    document = AnnotatedDocument(source, document_id(source.stem), text=text, keeps_blanks=True)
+    lines = _Lines(document)
     for number, line in enumerate(lines_of(source.text), start=1):
         if line.strip():
-            annotations.read(line, number)
-    builder = CorpusBuilder(name=name, source=source.file)
-    document = builder.document(document_id(source.stem), n_tokens=len(text))
-    mentions, builder.notices = annotations.join_entities()
-    kinds_alone = are_kinds(mention.type for mention in mentions)
-    numbers: dict[str, int] = {}
-    for mention in mentions:
-        kind, entity_class = kind_and_class(mention.type, kinds=kinds_alone)
-        parts = mention.parts
-        numbers[mention.identifier] = document.mention(
-            mention.entity,
-            parts[0][0],
-            parts[-1][1],
-            gaps=[(before[1], after[0]) for before, after in pairwise(parts)],
-            features={
-                "mention_id": mention.identifier,
-                "entity_type": entity_class,
-                **({"mention_type": kind} if kind else {}),
-            },
-        )
-    annotations.relate(
-        document, numbers, {mention.identifier: mention.entity for mention in mentions}
-    )
-    builder.notices += annotations.notices()
-    return builder.build(tokens_of_texts([text], companion.file))
+            lines.read(line, number)
+    notices = lines.join()
+    lines.relate()
+    mentions = [mention for mention in document.mentions if mention is not None]
+    types = [mention.features.get("entity_type", "") for mention in mentions]
+    kinds_alone = are_kinds(types)
+    for mention, type in zip(mentions, types, strict=True):
+        kind, entity_class = kind_and_class(type, kinds=kinds_alone)
+        mention.features |= {"entity_type": entity_class}
+        mention.features |= {"mention_type": kind} if kind else {}
+    corpus = build_corpus([document], source, name)
+    if n_lines := lines.ignored.total():
+        kinds = ", ".join(f"{count} of {kind}" for kind, count in lines.ignored.items())
+        message = f"{source.file}: {plural(n_lines, 'line')} ignored: {kinds}"
+        notices.append(Notice("left-aside", message, n_lines, tuple(lines.ignored)))
+    return corpus.with_details(notices=(*notices[:1], *corpus.notices, *notices[1:]))
 
 
 def write_brat(corpus: Corpus) -> Written:

@@ -13,8 +13,13 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
-from corefeval.diagnostics import excerpt, list_names
-from corefeval.formats.annotations import LAYER_FIX, AnnotatedDocument, build_corpus, is_bridging
+from corefeval.diagnostics import excerpt
+from corefeval.formats.annotations import (
+    JOINING_LAYER,
+    AnnotatedDocument,
+    build_corpus,
+    choose_layer,
+)
 from corefeval.formats.declarations import Tally
 from corefeval.formats.json.records import Record, records_of, show
 from corefeval.formats.source import Source
@@ -30,7 +35,6 @@ _DEPENDENCY = ".syntax.type.dependency."
 _ANNOTATOR = r"de\.unistuttgart\.ims\.coref\.annotator\.api\.(v[12]\.)?"
 _MENTION = re.compile(_ANNOTATOR + "Mention")
 _PART = re.compile(_ANNOTATOR + "(DetachedMentionPart|MentionSurface)")
-_COREFERENCE = re.compile("coref|anaph", re.IGNORECASE)
 # A file that declares the types of a layer has the layer, perhaps without any annotation.
 _DECLARED = re.compile(rb"(dkpro[./]core[./]api|unistuttgart[./]ims)[./]coref[./]")
 _POINTERS = ("first", "Governor", "source")
@@ -51,7 +55,7 @@ Table = dict[str, Element]  # feature structures by id: their names are types
 def read_xmi(source: Source, *, name: str = "", layer: str | None = None) -> Corpus:
     """Read a CAS from XMI; the layer is a type or its last part, or `Layer.feature`."""
     structures = parse_xml(source, with_text=False).children
-    table = _index_structures(source, (s for s in structures if s.get("xmi:id")))
+    table = _index_structures(source, (s for s in structures if "xmi:id" in s.attributes))
     return build_corpus([_read_cas(source, table, layer)], source, name, _ODDITIES)
 
 
@@ -66,7 +70,7 @@ def _index_structures(source: Source, structures: Iterable[Element]) -> Table:
     """The structures by id; an InputError where two have one id, as one would be lost."""
     table: Table = {}
     for structure in structures:
-        first = table.setdefault(structure.get("xmi:id"), structure)
+        first = table.setdefault(structure.attributes["xmi:id"], structure)
         if first is not structure:
             identifier = excerpt(structure.get("xmi:id"))
             raise source.error(
@@ -179,9 +183,12 @@ class _Cas:
             end = values.get("Dependent", values.get("target", ""))
             if start in annotations and end in annotations and _DEPENDENCY not in structure.name:
                 self.relations[structure.name].append((structure, start, end))
-        if self.by_type[_LINK]:
+        if _LINK in self.by_type:
             self.chains[_LINK] += []
-        kind, feature = self.choose(layer)
+        mentions = sorted(filter(_MENTION.fullmatch, {s.name for s in self.table.values()}))
+        joining = {*mentions, *self.chains, *self.relations}
+        spans = {kind: () for kind in self.by_type if not _TECHNICAL.fullmatch(kind)}
+        kind, feature = choose_layer(self.source, layer, self.prefer(mentions), joining, spans)
         if _MENTION.fullmatch(kind):
             self.read_annotator()
         elif feature:
@@ -192,36 +199,12 @@ class _Cas:
         elif kind in self.relations:
             self.read_relations(kind)
 
-    def choose(self, layer: str | None) -> tuple[str, str]:
-        """The type of the layer that counts, "" where it is empty, and the feature that names."""
-        types = {structure.name for structure in self.table.values()}
-        mentions = sorted(filter(_MENTION.fullmatch, types))
-        joining = {*mentions, *self.chains, *self.relations}
-        used = joining | {kind for kind, annotations in self.by_type.items() if annotations}
-        layers = sorted(kind for kind in used if not _TECHNICAL.fullmatch(kind))
-        feature = ""
-        if layer is None:
-            relations = [k for k in self.relations if _COREFERENCE.search(k.rpartition(".")[2])]
-            matches = mentions[:1] or list(self.chains) or relations
-            if not matches and _DECLARED.search(self.source.data.tobytes()):
-                return "", ""
-            problem = "there is no coreference layer"
-        else:
-            matches = _find_layer(layers, layer)
-            if not matches and "." in layer:
-                layer, _, feature = layer.rpartition(".")
-                matches = _find_layer(layers, layer)
-            problem = f"there is no layer {excerpt(layer)}"
-            if not feature and matches and joining.isdisjoint(matches):
-                problem, matches = f"nothing joins annotations of the layer {excerpt(layer)}", []
-        if len(matches) == 1:
-            return matches[0], feature
-        raise self.source.error(
-            "there are several such layers" if matches else problem,
-            found=f"the layers {list_names(matches or layers, 40)}" if layers else "no layers",
-            expected="a layer of chains or relations, or LAYER.FEATURE whose values name entities",
-            fix=LAYER_FIX,
-        )
+    def prefer(self, mentions: list[str]) -> Iterator[list[str]]:
+        """The layers that count where none is named; the best first."""
+        yield mentions[:1]
+        yield list(self.chains)
+        yield [kind for kind in self.relations if JOINING_LAYER.search(kind)]
+        yield [""] if _DECLARED.search(self.source.data.tobytes()) else []
 
     def add(self, annotation: Element, entity: Hashable = None) -> int | None:
         """Add an annotation as a mention; returns its number, None where nothing is left of it."""
@@ -253,10 +236,8 @@ class _Cas:
         for relation, start, end in relations:
             if start not in numbers or end not in numbers:
                 self.document.counts["other-relations"] += 1
-            elif label := next(filter(is_bridging, _features(relation).values()), ""):
-                self.document.relate(numbers[start], numbers[end], label.partition(":")[2])
             else:
-                self.document.join(numbers[start], numbers[end])
+                self.document.join(numbers[start], numbers[end], _features(relation).values())
 
     def read_annotator(self) -> None:
         """Add the mentions of CorefAnnotator, whose parts may be structures of their own."""
@@ -288,8 +269,3 @@ class _Cas:
             structure = self.table.get(identifier)
             elements = structure.get("elements") if structure else ""
             yield from elements.split() or [identifier]
-
-
-def _find_layer(layers: list[str], name: str) -> list[str]:
-    """The layers of a name, which may be the last part of their types."""
-    return [name] if name in layers else [k for k in layers if k.rpartition(".")[2] == name]

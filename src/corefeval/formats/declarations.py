@@ -39,7 +39,8 @@ class Format(NamedTuple):
     """A file format: how it is recognised, read and written, what it keeps and what it loses.
 
     A file is in this format where `sign`, a pattern, is found in its first bytes, or else where
-    `looks_like` says so of them; one without either is only read where somebody names it.
+    `looks_like` says so of them; one without either is only read where somebody names it. XML must
+    also have one of the `roots`, JSON a key of each choice in `keys` and none that is `absent`.
 
     `reader` and `writer` are functions, or name those of this package as `module:function`, to be
     imported when a file asks for them: the reader makes a `Corpus` of a `Source` (and `name=`), the
@@ -65,6 +66,9 @@ class Format(NamedTuple):
     reader: str | Callable[..., Corpus]
     writer: str | Callable[..., Written] = ""
     sign: bytes = b""
+    roots: str = ""
+    keys: str = ""
+    absent: str = "clusters"
     looks_like: Callable[[bytes], bool] | None = None
     kind: str = ""
     title: str = ""

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from corefeval.diagnostics import excerpt, list_names
-from corefeval.formats.annotations import AnnotatedDocument, build_corpus
+from corefeval.formats.annotations import AnnotatedDocument, build_corpus, layer_error
 from corefeval.formats.source import Source
 from corefeval.formats.xml import Element, parse_xml
 from corefeval.model import Corpus
@@ -60,11 +60,8 @@ def _choose_markables(
     """The numbers of the mentions in a layer, in their order: markables that have tokens."""
     tags = sorted({markable.name for markable in markables.values()})
     if layer and layer not in ("event", "entity", *tags) and not _TAG.fullmatch(layer):
-        raise source.error(
-            f"there is no layer {excerpt(layer)}",
-            expected=f"event, entity or a tag: {list_names(tags, 40)}",
-            fix="name one of these with --layer",
-        )
+        problem = f"there is no layer {excerpt(layer)}"
+        raise layer_error(source, problem, tags, "event, entity or a tag of markables")
     chosen = {
         tag: layer in (None, tag, "event" if _EVENT.fullmatch(tag) else "entity") for tag in tags
     }

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from itertools import accumulate, chain
 
 from corefeval.diagnostics import excerpt
+from corefeval.formats.annotations import AnnotatedDocument, build_corpus
 from corefeval.formats.declarations import Tally, Written
 from corefeval.formats.losses import (
     carry_words,
     count_gapped,
     encode_text,
     name_entities,
-    note_counts,
     note_losses,
     relations_of,
     sentence_bounds,
@@ -22,16 +23,16 @@ from corefeval.formats.losses import (
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import (
     absence_error,
-    companion_text,
     document_id,
     feature_values,
     file_stems,
     lines_of,
     mention_ids,
+    read_companion,
     repetition_error,
     text_bytes,
 )
-from corefeval.model import Corpus, CorpusBuilder, Document, DocumentBuilder, Relation
+from corefeval.model import Corpus, Document, Relation
 from corefeval.model.identity import unbroken_word
 
 RELATIONS = {"APPOS": "apposition", "COP": "copula"}
@@ -40,39 +41,10 @@ _KEYWORDS = {kind: keyword for keyword, kind in RELATIONS.items()}
 _COLUMNS = (
     "MENTION, id, sentence, token, sentence, token (inclusive), text, entity and mention type"
 )
-_BLANK_RUN = re.compile(r"[ \t]+")
+_WORD = re.compile(r"[^ \t]+")
 _NUMBER = re.compile(r"[0-9]{1,15}")
 _SAFE_NAME = re.compile(r"[^\t\r\n]+")
-_ODDITIES = (
-    Tally("other-text", "mention", "whose text is not that of its tokens; the tokens count"),
-    Tally("repeated-links", "COREF line", "repeated, which changes nothing"),
-)
-
-
-@dataclass(slots=True)
-class _Text:
-    """The tokens of a text, and where its lines, which are its sentences, begin among them."""
-
-    words: list[str] = field(default_factory=list)
-    line_starts: list[int] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)
-
-    @staticmethod
-    def of(text: str) -> _Text:
-        """The tokens between the line ends and blanks of a text."""
-        tokens = _Text()
-        for number, line in enumerate(lines_of(text), start=1):
-            plain = line.strip(" \t")
-            words = _BLANK_RUN.split(plain) if plain else []
-            tokens.line_starts.append(len(tokens.words))
-            tokens.words += words
-            tokens.lines += [number] * len(words)
-        tokens.line_starts.append(len(tokens.words))
-        return tokens
-
-    def sentence_starts(self) -> list[int]:
-        """Where sentences with tokens begin."""
-        return sorted(set(self.line_starts) - {len(self.words)})
+_ODDITIES = (Tally("repeated-links", "COREF line", "repeated, which changes nothing"),)
 
 
 @dataclass(slots=True)
@@ -81,17 +53,103 @@ class _Mention:
     end: int
     line: int
     features: dict[str, str]
-    entities: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class _Annotations:
-    """What the lines say, not yet joined: COREF may come before its MENTION."""
+class _Lines:
+    """What the lines say, not yet joined: COREF may come before its MENTION.
 
+    `line_starts` are where lines of the text, which are its sentences, begin among its tokens;
+    `entities` are those of mentions by id, `uses` the ids of mentions that lines have.
+    """
+
+    document: AnnotatedDocument
+    line_starts: list[int]
     mentions: dict[str, _Mention] = field(default_factory=dict)
-    links: list[tuple[str, str, int]] = field(default_factory=list)
-    relations: list[tuple[str, str, str, int]] = field(default_factory=list)
-    other_text: int = 0
+    entities: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    relations: list[tuple[str, str, str]] = field(default_factory=list)
+    uses: list[tuple[str, int]] = field(default_factory=list)
+
+    def read(self, cells: list[str], line: int) -> None:
+        """Read the cells of a line."""
+        keyword, is_pair = cells[0], len(cells) == 3 and all(cells)
+        if keyword == "MENTION" and 6 <= len(cells) <= 9 and cells[1]:
+            self.read_mention(cells, line)
+        elif keyword == "COREF" and is_pair:
+            self.uses.append((cells[1], line))
+            entities = self.entities[cells[1]]
+            self.document.counts["repeated-links"] += cells[2] in entities
+            entities += [cells[2]] if cells[2] not in entities else []
+        elif keyword in RELATIONS and is_pair:
+            self.uses += [(cells[1], line), (cells[2], line)]
+            self.relations.append((RELATIONS[keyword], cells[1], cells[2]))
+        else:
+            raise self.document.source.error(
+                "this is not a line of LitBank",
+                line,
+                found=excerpt("\t".join(cells)),
+                expected=f"{_COLUMNS}; COREF, mention, entity; APPOS or COP, mention, mention",
+                fix="fix or remove the line",
+            )
+
+    def read_mention(self, cells: list[str], line: int) -> None:
+        """Read a mention by its first and last token."""
+        document, identifier = self.document, cells[1]
+        if identifier in self.mentions:
+            first = self.mentions[identifier].line
+            raise repetition_error(document.source, identifier, first, line)
+        start = self.find_token(cells[2], cells[3], line)
+        end = self.find_token(cells[4], cells[5], line) + 1
+        if end <= start:
+            raise document.source.error(
+                f"mention {excerpt(identifier)} ends before it begins",
+                line,
+                found=f"sentence {cells[2]}, token {cells[3]} to sentence {cells[4]}, "
+                f"token {cells[5]}",
+                expected="a last token that is not before the first (ends are inclusive)",
+            )
+        is_changed = cells[6:7] and cells[6].split() != document.cover([(start, end)]).split()
+        document.counts["other-text"] += bool(is_changed)
+        features = {"mention_id": identifier, **dict(zip(_TYPES, cells[7:], strict=False))}
+        self.mentions[identifier] = _Mention(start, end, line, features)
+
+    def find_token(self, sentence: str, token: str, line: int) -> int:
+        """The token of a sentence and a token number in it, both from 0."""
+        n_lines = len(self.line_starts) - 1
+        expected = f"a sentence from 0 to {n_lines - 1}, and a token in it"
+        if all(_NUMBER.fullmatch(cell) for cell in (sentence, token)) and int(sentence) < n_lines:
+            start, end = self.line_starts[int(sentence) : int(sentence) + 2]
+            if int(token) < end - start:
+                return start + int(token)
+            limit = f"a token from 0 to {end - start - 1}" if end > start else "a line with tokens"
+            expected = f"{limit} in sentence {sentence}, line {int(sentence) + 1} of the text"
+        raise self.document.source.error(
+            "a mention outside the text",
+            line,
+            found=f"sentence {excerpt(sentence)}, token {excerpt(token)}",
+            expected=expected,
+            fix="check that this is the text that was annotated; numbers count from 0",
+        )
+
+    def join(self) -> None:
+        """Add the mentions to the document, each to all of its entities, and their relations."""
+        document, expected = self.document, "the id of a MENTION line of this file"
+        for identifier, line in self.uses:
+            if identifier not in self.mentions:
+                raise absence_error(document.source, identifier, line, identifier, expected)
+        names = {name for entities in self.entities.values() for name in entities}
+        numbers: dict[str, int | None] = {}
+        for identifier, mention in self.mentions.items():
+            alone = identifier
+            while alone in names:
+                alone += "_"
+            for entity in self.entities[identifier] or [alone]:
+                span = mention.start, mention.end
+                number = document.add([span], entity, mention.features, mention.line)
+                numbers.setdefault(identifier, number)
+                names.add(entity)
+        for kind, antecedent, anaphor in self.relations:
+            document.relate(numbers[anaphor], numbers[antecedent], "", kind)
 
 
 def read_litbank(source: Source, *, name: str = "") -> Corpus:
@@ -100,121 +158,21 @@ def read_litbank(source: Source, *, name: str = "") -> Corpus:
     Mentions without a COREF line are entities of their own, called after the mention. A mention
     with COREF lines of several entities is a mention of each.
     """
-    text = _Text.of(companion_text(source).text)
-    annotations = _Annotations()
+    sentences = [_WORD.findall(line) for line in lines_of(read_companion(source, ".txt").text)]
+    starts = list(accumulate(map(len, sentences), initial=0))
+    document = AnnotatedDocument(
+        source,
+        document_id(source.stem),
+        words=list(chain(*sentences)),
+        sentence_starts=sorted({*starts} - {starts[-1]}),
+        lines=[number for number, words in enumerate(sentences, start=1) for _ in words],
+    )
+    lines = _Lines(document, starts)
     for number, line in enumerate(lines_of(source.text), start=1):
         if line.strip():
-            _read_line(source, text, annotations, line.split("\t"), number)
-    repeated = _join_links(source, annotations)
-    builder = CorpusBuilder(name=name, source=source.file)
-    document = builder.document(
-        document_id(source.stem),
-        words=text.words,
-        sentence_starts=text.sentence_starts(),
-        lines=text.lines,
-    )
-    _add_mentions(document, annotations)
-    counts = {"other-text": annotations.other_text, "repeated-links": repeated}
-    builder.notices += note_counts(Counter(counts), _ODDITIES, whose=source.file)
-    return builder.build()
-
-
-def _read_line(
-    source: Source, text: _Text, annotations: _Annotations, cells: list[str], number: int
-) -> None:
-    keyword = cells[0]
-    if keyword == "MENTION" and 6 <= len(cells) <= 9 and cells[1]:
-        _read_mention(source, text, annotations, cells, number)
-    elif keyword == "COREF" and len(cells) == 3 and all(cells):
-        annotations.links.append((cells[1], cells[2], number))
-    elif keyword in RELATIONS and len(cells) == 3 and all(cells):
-        annotations.relations.append((RELATIONS[keyword], cells[1], cells[2], number))
-    else:
-        raise source.error(
-            "this is not a line of LitBank",
-            number,
-            found=excerpt("\t".join(cells)),
-            expected=f"{_COLUMNS}; COREF, mention, entity; APPOS or COP, mention, mention",
-            fix="fix or remove the line",
-        )
-
-
-def _read_mention(
-    source: Source, text: _Text, annotations: _Annotations, cells: list[str], number: int
-) -> None:
-    identifier = cells[1]
-    if identifier in annotations.mentions:
-        raise repetition_error(source, identifier, annotations.mentions[identifier].line, number)
-    start = _position(source, text, cells[2], cells[3], number)
-    last = _position(source, text, cells[4], cells[5], number)
-    if last < start:
-        raise source.error(
-            f"mention {excerpt(identifier)} ends before it begins",
-            number,
-            found=f"sentence {cells[2]}, token {cells[3]} to sentence {cells[4]}, token {cells[5]}",
-            expected="a last token that is not before the first (ends are inclusive)",
-        )
-    words, stated = text.words[start : last + 1], cells[6] if len(cells) > 6 else None
-    annotations.other_text += stated is not None and stated.split() != " ".join(words).split()
-    features = {"mention_id": identifier, **dict(zip(_TYPES, cells[7:], strict=False))}
-    annotations.mentions[identifier] = _Mention(start, last + 1, number, features)
-
-
-def _position(source: Source, text: _Text, sentence: str, token: str, number: int) -> int:
-    """The token of a sentence and a token number in it, both from 0."""
-    n_lines = len(text.line_starts) - 1
-    if all(_NUMBER.fullmatch(cell) for cell in (sentence, token)) and int(sentence) < n_lines:
-        start, end = text.line_starts[int(sentence) : int(sentence) + 2]
-        if int(token) < end - start:
-            return start + int(token)
-        expected = f"a token from 0 to {end - start - 1}" if end > start else "a line with tokens"
-        expected += f" in sentence {sentence}, which is line {int(sentence) + 1} of the text"
-    else:
-        expected = f"a sentence from 0 to {n_lines - 1}, and a token in it"
-    raise source.error(
-        "a mention outside the text",
-        number,
-        found=f"sentence {excerpt(sentence)}, token {excerpt(token)}",
-        expected=expected,
-        fix="check that this is the text that was annotated; numbers count from 0",
-    )
-
-
-def _join_links(source: Source, annotations: _Annotations) -> int:
-    """Add the entities of COREF lines to their mentions; returns how many lines are repeated."""
-    repeated = 0
-    for identifier, entity, number in annotations.links:
-        entities = _find_mention(source, annotations, identifier, number).entities
-        repeated += entity in entities
-        entities += [entity] if entity not in entities else []
-    for _, antecedent, anaphor, number in annotations.relations:
-        _find_mention(source, annotations, antecedent, number)
-        _find_mention(source, annotations, anaphor, number)
-    return repeated
-
-
-def _find_mention(
-    source: Source, annotations: _Annotations, identifier: str, number: int
-) -> _Mention:
-    if identifier not in annotations.mentions:
-        expected = "the id of a MENTION line of this file"
-        raise absence_error(source, identifier, number, identifier, expected)
-    return annotations.mentions[identifier]
-
-
-def _add_mentions(document: DocumentBuilder, annotations: _Annotations) -> None:
-    named = {entity for _, entity, _ in annotations.links}
-    numbers: dict[str, int] = {}
-    for identifier, mention in annotations.mentions.items():
-        alone = identifier
-        while alone in named:
-            alone += "_"
-        for entity in mention.entities or [alone]:
-            number = document.mention(entity, mention.start, mention.end, features=mention.features)
-            numbers.setdefault(identifier, number)
-        named.update(() if mention.entities else (alone,))
-    for kind, antecedent, anaphor, _ in annotations.relations:
-        document.relation(kind, numbers[anaphor], [numbers[antecedent]])
+            lines.read(line.split("\t"), number)
+    lines.join()
+    return build_corpus([document], source, name, _ODDITIES)
 
 
 def write_litbank(corpus: Corpus) -> Written:

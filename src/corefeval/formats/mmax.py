@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from corefeval.diagnostics import InputError, excerpt, list_names
-from corefeval.formats.annotations import LAYER_FIX, AnnotatedDocument, build_corpus
+from corefeval.diagnostics import InputError, excerpt
+from corefeval.formats.annotations import AnnotatedDocument, build_corpus, choose_layer
 from corefeval.formats.declarations import Tally
 from corefeval.formats.source import Source, read_source
 from corefeval.formats.xml import Element, parse_xml
@@ -128,22 +128,14 @@ def _choose_level(
     source: Source, levels: Mapping[str, Path], layer: str | None
 ) -> tuple[list[Element], str]:
     """The markables of the level that counts, and the attribute that names their entities."""
-    level, _, attribute = (layer or "coref").partition(".")
-    if layer and layer in levels:
-        level, attribute = layer, ""
-    names = [level] if level in levels else []
-    if not layer and not names:
-        names = [k for k, path in levels.items() if _entity_attribute(_markables(source, path))]
-    if len(names) == 1:
-        markables = _markables(source, levels[names[0]])
-        return markables, attribute or _entity_attribute(markables)
-    problem = f"there is no level {excerpt(level)}" if layer else "there is no level of coreference"
-    raise source.error(
-        "there are several levels of coreference" if names else problem,
-        found=f"the levels {list_names(names or list(levels), 20)}" if levels else "no levels",
-        expected=f"a level coref, or one with {' or '.join(_ENTITIES)}",
-        fix=LAYER_FIX,
-    )
+
+    def prefer() -> Iterator[list[str]]:
+        yield ["coref"] if "coref" in levels else []
+        yield [name for name, path in levels.items() if _entity_attribute(_markables(source, path))]
+
+    level, attribute = choose_layer(source, layer, prefer(), levels, dict.fromkeys(levels, ()))
+    markables = _markables(source, levels[level])
+    return markables, attribute or _entity_attribute(markables)
 
 
 def _entity_attribute(markables: list[Element]) -> str:

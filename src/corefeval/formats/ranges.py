@@ -67,34 +67,34 @@ class Ranges:
                 if behind > stop:  # the last line of the file has no end
                     behind, line = stop, b"\n" + line
                 parts += [(start, behind), line, (behind, stop)]
-        return Excerpt(self.path, self.file, self.format, self.encoding, tuple(parts), self.options)
+        return Excerpt(
+            replace(self, documents=(), bounds=self.bounds[:0], inherited=(), notices=()),
+            tuple(parts),
+        )
 
 
 @dataclass(frozen=True)
 class Excerpt:
     """Parts of a file, ranges of its bytes and lines that are not its own, one after the other."""
 
-    path: str
-    file: str
-    format: str
-    encoding: str
+    origin: Ranges
     parts: tuple[Part, ...]
-    options: tuple[tuple[str, Any], ...] = ()
 
     def read(self, name: str = "") -> Corpus:
         """The documents in it; errors have the lines of the file."""
-        with memory_for(self.file):
-            return find_format(self.format).read(self.source(), name=name, **dict(self.options))
+        origin = self.origin
+        with memory_for(origin.file):
+            return find_format(origin.format).read(self.source(), name=name, **dict(origin.options))
 
     def source(self) -> Source:
         """Its bytes, which know where they stand in the file."""
-        return Source(self._bytes(), self.file, self.encoding, places=self)
+        return Source(self._bytes(), self.origin.file, self.origin.encoding, places=self)
 
     def _bytes(self) -> ByteArray:
         sizes = [len(p) if isinstance(p, bytes) else p[1] - p[0] for p in self.parts]
         data = np.empty(sum(sizes), dtype=np.uint8)
         buffer = data.data
-        with open_file(self.path) as stream:
+        with open_file(self.origin.path) as stream:
             for part, (start, stop) in zip(
                 self.parts, pairwise(accumulate(sizes, initial=0)), strict=True
             ):
@@ -117,7 +117,7 @@ class Excerpt:
     def _lines_before(self) -> tuple[list[int], list[int]]:
         """How many lines come before each range of bytes: in the excerpt, and in the file."""
         in_excerpt, in_file, place = [0], [0], 0
-        with open_file(self.path) as stream:
+        with open_file(self.origin.path) as stream:
             for part in self.parts:
                 if isinstance(part, bytes):
                     in_excerpt[-1] += 1
@@ -243,7 +243,7 @@ def find_conllu(file_range: Ranges, source: Source, stream: IO[bytes]) -> Ranges
 
     `# global.Entity` holds until the next such line, so that documents inherit it.
     """
-    from corefeval.formats.conllu.scan import TELLING, read_comment, repetition_error
+    from corefeval.formats.conllu.scan import TELLING, read_comment
 
     begin, size = file_range.bounds.tolist()
     seen: dict[DocumentId, int] = {}
@@ -263,7 +263,7 @@ def find_conllu(file_range: Ranges, source: Source, stream: IO[bytes]) -> Ranges
                 return None
             identifier = DocumentId.parse(value)
             if identifier in seen:
-                raise repetition_error(source, identifier, seen[identifier], at)
+                raise source.repetition_error(identifier, seen[identifier], at)
             seen[identifier] = at
             starts.append(block)
             inherited.append((after, header if starts[1:] else b""))

@@ -8,7 +8,7 @@ from typing import Any
 
 from corefeval.diagnostics import InputError, UsageError, excerpt
 from corefeval.formats.declarations import EVERYTHING, Format, Tally
-from corefeval.formats.tools import TOOLS, root_of
+from corefeval.formats.tools import TOOLS, recognises, root_of
 
 HEAD = 1 << 16  # so many bytes are looked at to tell the format
 _BEGIN_DOCUMENT = rb"(?im)^#\s*begin\s+document\b"
@@ -396,9 +396,7 @@ def detect_format(head: bytes, file: str) -> Format:
     # Exports of tools may look like answers, which are JSON, too. XML is nothing else.
     is_xml = root_of(head) and head.lstrip().startswith((b"<?", b"<!"))
     for candidate in TOOLS if is_xml else (*TOOLS, ANSWERS["llm"], *FORMATS.values()):
-        if candidate.sign and re.search(candidate.sign, head):
-            return candidate
-        if candidate.looks_like is not None and candidate.looks_like(head):
+        if recognises(candidate, head):
             return candidate
     raise _refuse_content(head, file)
 

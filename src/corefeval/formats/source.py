@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from corefeval.checks import did_you_mean
-from corefeval.diagnostics import InputError, UsageError
+from corefeval.diagnostics import InputError, UsageError, excerpt
 from corefeval.files import GZIP_MAGIC, PACKING_START, is_remote, open_file, refuse_packing, unpack
 from corefeval.model import DocumentId, FileName
 from corefeval.model.arrays import ByteArray
@@ -64,6 +64,33 @@ class Source:
         `details` are `found`, `expected`, `fix` and `kind` of an `InputError`.
         """
         return InputError(problem, file=self.file, line=line, **details)
+
+    def repetition_error(self, identifier: DocumentId, first: int, again: int) -> InputError:
+        """The error of two documents with one id; their first lines are counted from 0."""
+        return self.error(
+            f"document {excerpt(str(identifier))} appears twice",
+            self.line(again),
+            found=f"a second beginning of it (the first is on line {self.line(first)})",
+            expected="one document for each id and part",
+            fix="rename or remove one of the two, or number them with ‘part’",
+        )
+
+    def bracket_error(
+        self, line: int, entity: str, opens: bool, where: str = "", further: str = ""
+    ) -> InputError:
+        """The error of a bracket without partner, on a line counted from 1.
+
+        `where` and `further` are what else the message says.
+        """
+        problem, place = ("closes", "a later one") if opens else ("opens", "an earlier one")
+        brackets = f"({entity}", f"{entity})"
+        return self.error(
+            f"a mention of entity {excerpt(entity)} {where}never {problem}{further}",
+            line,
+            found=excerpt(brackets[not opens]),
+            expected=f"{excerpt(brackets[opens])} on this line or {place}",
+            fix="add the missing bracket, or remove this one",
+        )
 
     @property
     def stem(self) -> FileName:

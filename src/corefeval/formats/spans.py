@@ -9,15 +9,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from corefeval.diagnostics import excerpt, list_names
-from corefeval.formats.annotations import LAYER_FIX, AnnotatedDocument, build_corpus
+from corefeval.formats.annotations import (
+    BRIDGES,
+    AnnotatedDocument,
+    build_corpus,
+    layer_error,
+)
 from corefeval.formats.declarations import Tally
 from corefeval.formats.json.records import Record, records_of, show
 from corefeval.formats.source import Source
-from corefeval.formats.standoff import Annotation, Annotations
 from corefeval.model import Corpus
 
 _JOINING = re.compile(r"(?:coref|ident|same|anaph|appos|equiv).*|(?:ana|cata)?", re.I | re.S)
-_BRIDGING = re.compile(r"bridg(?:ing|e)?[\s:_-]*(.*)", re.I | re.S)
+_EXPECTED = "no label, or one that begins with coref, ident, same, anaph, appos or equiv"
 _COUNTED = (
     Tally("other-annotations", "annotation", "left out: cancelled, or not the first of a task"),
     Tally("predicted-tasks", "task", "without annotations: the first prediction was read"),
@@ -74,13 +78,6 @@ def _positions(record: Record, values: _Values, *keys: str) -> tuple[int, int]:
             fix="annotate plain text: positions in pages and dialogues cannot be read",
         )
     return start, end
-
-
-def _string(record: Record, values: _Values, key: str) -> str:
-    value = values.get(key)
-    if not isinstance(value, str):
-        raise record.error(f"‘{key}’ is not a string", found=show(value), expected="a string")
-    return value
 
 
 def _objects(record: Record, key: str, values: _Values | None = None) -> list[_Values]:
@@ -151,7 +148,7 @@ def _text_key(data: _Values, results: list[_Values]) -> str | None:
 
 def _read_doccano(record: Record, counts: Counter[str]) -> _Markup:
     """A record of doccano."""
-    markup = _Markup(record, record.stated_id(), _string(record, record.values, "text"))
+    markup = _Markup(record, record.stated_id(), record.text("text"))
     for entity in _objects(record, "entities"):
         identifier = str(entity.get("id"))
         if identifier in markup.spans:
@@ -170,7 +167,7 @@ def _read_prodigy(record: Record, counts: Counter[str]) -> _Markup | None:
         return None
     meta = record.values.get("meta")
     named = replace(record, values=meta) if isinstance(meta, dict) and "id" in meta else record
-    markup = _Markup(record, named.stated_id(), _string(record, record.values, "text"))
+    markup = _Markup(record, named.stated_id(), record.text("text"))
 
     def add(span: _Values, number: int | None = None) -> str:
         identifier = f"{span.get('start')}-{span.get('end')}"
@@ -187,7 +184,7 @@ def _read_prodigy(record: Record, counts: Counter[str]) -> _Markup | None:
         markup.relations.append((str(relation.get("label") or ""), head, child))
     if "tokens" in record.values:
         markup.tokens = [
-            (_string(record, token, "text"), *_positions(record, token, "start", "end"))
+            (replace(record, values=token).text("text"), *_positions(record, token, "start", "end"))
             for token in _objects(record, "tokens")
         ]
     return markup
@@ -213,11 +210,7 @@ def read_spans(source: Source, *, kind: str, name: str = "", layer: str | None =
         raise source.error("no record was accepted", expected="records with the answer ‘accept’")
     labels = {label for markup in markups for label, _, _ in markup.relations}
     if layer is not None and layer not in labels:
-        raise source.error(
-            f"no relation has the label {excerpt(layer)}",
-            found=f"the labels {list_names(sorted(labels), 12)}" if labels else "no relations",
-            fix=LAYER_FIX,
-        )
+        raise layer_error(source, f"no relation has the label {excerpt(layer)}", labels, _EXPECTED)
     in_utf16 = _fits_utf16(markups, counts)
     annotations = [_annotate(markup, layer, in_utf16) for markup in markups]
     annotations[0].counts.update(counts)
@@ -244,32 +237,24 @@ def _fits_utf16(markups: Sequence[_Markup], counts: Counter[str]) -> bool:
 
 def _annotate(markup: _Markup, layer: str | None, in_utf16: bool) -> AnnotatedDocument:
     """The mentions and entities of a record."""
-    tokens = markup.tokens
-    annotation = AnnotatedDocument(
-        markup.record.source,
+    tokens, record = markup.tokens, markup.record
+    document = AnnotatedDocument(
+        record.source,
         markup.identifier,
         text=markup.text,
         words=None if tokens is None else [word for word, _, _ in tokens],
         bounds=[(start, end) for _, start, end in tokens or ()],
         in_utf16=in_utf16,
     )
-    mentions = {
-        identifier: Annotation(identifier, span.label, [(span.start, span.end)], None)
-        for identifier, span in markup.spans.items()
-    }
-    named = Annotations(markup.record.source, markup.text, mentions)
-    chains = [] if markup.relations else named.chains()
     numbers = {}
-    for mention in chains or mentions.values():
-        features = {**markup.spans[mention.identifier].features, "entity_type": mention.type}
-        entity = mention.entity if mention.entity != mention.identifier else None
-        numbers[mention.identifier] = annotation.add(
-            mention.parts, entity or None, features, markup.record.line
-        )
-    n_joined = _add_relations(markup, annotation, numbers, layer)
-    annotation.counts["chains-in-types"] += bool(chains)
-    annotation.counts["nothing-joined"] += not chains and not n_joined and len(numbers) > 1
-    return annotation
+    for identifier, span in markup.spans.items():
+        features = {**span.features, "entity_type": span.label}
+        numbers[identifier] = document.add([(span.start, span.end)], None, features, record.line)
+    are_named = not markup.relations and bool(document.name_by_types())
+    n_joined = _add_relations(markup, document, numbers, layer)
+    document.counts["chains-in-types"] += are_named
+    document.counts["nothing-joined"] += not are_named and not n_joined and len(numbers) > 1
+    return document
 
 
 def _add_relations(
@@ -290,20 +275,15 @@ def _add_relations(
                     fix="add the span, or remove the relation",
                 )
         first, second = (numbers[identifier] for identifier in ends)
-        bridging = _BRIDGING.fullmatch(label)
         if label == layer if layer is not None else _JOINING.fullmatch(label):
             annotation.join(first, second)
             n_joined += 1
-        elif bridging:
-            annotation.relate(first, second, bridging[1])
+        elif BRIDGES.fullmatch(label):
+            annotation.join(first, second, [label])
         else:
             annotation.relate(first, second, "", label or "relation")
             unclear.append(label)
     if unclear and not n_joined and layer is None:
-        raise record.error(
-            "no relation joins mentions: their labels may not mean identity",
-            found=f"relations with the labels {list_names(sorted({*unclear}), 12)}",
-            expected="no label, or one that begins with coref, ident, same, anaph, appos or equiv",
-            fix=LAYER_FIX,
-        )
+        problem = "no relation joins mentions: their labels may not mean identity"
+        raise layer_error(record, problem, unclear, _EXPECTED)
     return n_joined

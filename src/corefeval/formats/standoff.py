@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import chain, pairwise
-from typing import TypeVar
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from urllib.parse import unquote_to_bytes
 
 from corefeval.diagnostics import CorefEvalError, InputError, excerpt
 from corefeval.formats.source import Source
-from corefeval.model import BRIDGING, SPLIT, Document, DocumentBuilder, DocumentId
+from corefeval.model import Document, DocumentId
 
-Item = TypeVar("Item", bound=Hashable)
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _SAFE_ID = re.compile(r"T[^\s:;]*[0-9]")
 _UNSAFE = re.compile(r"[\t\r\n]+")
-_BRIDGING = re.compile(r"bridging(?:[_-](\S+))?", re.IGNORECASE)
-_SPLIT = re.compile(r"split[_-]?antecedent", re.IGNORECASE)
 
 
-def companion_text(source: Source) -> Source:
-    """The text that an annotation file is about: the file of its name that ends in `.txt`."""
+def read_companion(source: Source, ending: str) -> Source:
+    """The file of the same name with another ending, without which an annotation means nothing."""
     try:
-        return source.sibling(".txt")
+        return source.sibling(ending)
     except (CorefEvalError, ValueError) as error:
         raise source.error(
-            "the text of this annotation cannot be read",
+            f"the {ending} file that belongs to this one cannot be read",
             found=getattr(error, "problem", None),
-            expected="a file of the same name with .txt beside it",
-            fix="put the .txt file into the same folder",
+            expected=f"a file of the same name with {ending} beside it",
+            fix=f"put the {ending} file into the same folder",
         ) from None
 
 
@@ -65,44 +59,6 @@ def absence_error(
         expected=expected,
         fix="add the mention, or remove this line",
     )
-
-
-def join_links(links: Iterable[tuple[Item, Item]]) -> dict[Item, Item]:
-    """For each item of some links, the item that stands for all that are connected with it.
-
-    >>> join_links([("a", "b"), ("c", "d"), ("b", "d")])
-    {'a': 'a', 'b': 'a', 'c': 'a', 'd': 'a'}
-    """
-    group: dict[Item, Item] = {}
-
-    def first(item: Item) -> Item:
-        group.setdefault(item, item)
-        while group[item] != item:
-            group[item] = group[group[item]]
-            item = group[item]
-        return item
-
-    for before, after in links:
-        group[first(after)] = first(before)
-    return {item: first(item) for item in group}
-
-
-def join_parts(parts: Iterable[tuple[int, int]], text: str | None = None) -> list[tuple[int, int]]:
-    """Parts in order; those that touch, or have only white space of the text between, are one.
-
-    >>> join_parts([(4, 6), (0, 3), (8, 9)], "Ada is  5")
-    [(0, 9)]
-    >>> join_parts([(4, 6), (0, 3), (5, 8)])
-    [(0, 3), (4, 8)]
-    """
-    joined: list[tuple[int, int]] = []
-    for start, end in sorted(parts):
-        gap = joined[-1][1] if joined else None
-        if gap is not None and (start <= gap or (text and text[gap:start].isspace())):
-            joined[-1] = joined[-1][0], max(gap, end)
-        else:
-            joined.append((start, end))
-    return joined
 
 
 def lines_of(text: str) -> list[str]:
@@ -184,90 +140,6 @@ def chain_types(annotations: Collection[tuple[str, str]]) -> frozenset[str]:
 def _words(text: str) -> str:
     """A text without what types cannot have: blanks and signs."""
     return _NO_WORD.sub(" ", text).strip().lower()
-
-
-@dataclass(slots=True)
-class Annotation:
-    """A mention by its characters, in one or several parts, and the line that states it."""
-
-    identifier: str
-    type: str
-    parts: list[tuple[int, int]]
-    line: int | None
-    entity: str = ""
-
-
-@dataclass(slots=True)
-class Annotations:
-    """Mentions of a text, the links that join them, and relations (type, anaphor, antecedent)."""
-
-    source: Source
-    text: str
-    mentions: dict[str, Annotation] = field(default_factory=dict)
-    links: list[tuple[list[str], int | None]] = field(default_factory=list)
-    ignored: Counter[str] = field(default_factory=Counter)
-    relations: list[tuple[str, str, str]] = field(default_factory=list)
-
-    def entities(self) -> list[Annotation]:
-        """The mentions in textual order, with their entities: named by their first mention."""
-        for identifiers, number in self.links:
-            for identifier in identifiers:
-                if identifier not in self.mentions:
-                    shown, expected = " ".join(identifiers), "ids of T lines of this file"
-                    raise absence_error(self.source, identifier, number, shown, expected)
-        groups = join_links(chain.from_iterable(pairwise(link) for link, _ in self.links))
-        ordered = _in_order(self.mentions.values())
-        names: dict[str, str] = {}
-        for mention in ordered:
-            group = groups.get(mention.identifier, mention.identifier)
-            mention.entity = names.setdefault(group, mention.identifier)
-        return ordered
-
-    def chains(self) -> list[Annotation]:
-        """The mentions in textual order, in entities that their types name; nothing if none do.
-
-        An annotation of another type on equal characters states what such a mention is, as in
-        LitBank; an annotation that shares its characters with no such mention is an entity alone.
-        """
-        names = chain_types([(m.type, self.cover(m.parts)) for m in self.mentions.values()])
-        if not names:
-            return []
-        described: dict[tuple[tuple[int, int], ...], list[Annotation]] = defaultdict(list)
-        for mention in reversed(self.mentions.values()):
-            if mention.type not in names:
-                described[tuple(mention.parts)].append(replace(mention, entity=mention.identifier))
-        mentions = []
-        for mention in self.mentions.values():
-            if mention.type in names:
-                candidates = described[tuple(mention.parts)]
-                description = candidates.pop() if candidates else replace(mention, type="")
-                mentions.append(replace(description, entity=mention.type))
-        return _in_order(chain(mentions, *described.values()))
-
-    def cover(self, parts: list[tuple[int, int]]) -> str:
-        """The text of a mention."""
-        return " ".join(self.text[start:end] for start, end in parts)
-
-    def relate(
-        self, document: DocumentBuilder, numbers: dict[str, int], entities: dict[str, str]
-    ) -> None:
-        """Add the relations that do not join: of mentions, and of entities that are sets."""
-        sets: dict[str, list[str]] = defaultdict(list)
-        for kind, anaphor, antecedent in self.relations:
-            if anaphor not in numbers or antecedent not in numbers:
-                self.ignored["relations of unknown mentions"] += 1
-            elif _SPLIT.fullmatch(kind):
-                sets[entities[anaphor]].append(entities[antecedent])
-            else:
-                bridging = _BRIDGING.fullmatch(kind)
-                name, label = (BRIDGING, bridging[1] or "") if bridging else (kind, "")
-                document.relation(name, numbers[anaphor], [numbers[antecedent]], label)
-        for entity, elements in sets.items():
-            document.relation(SPLIT, entity, elements)
-
-
-def _in_order(mentions: Iterable[Annotation]) -> list[Annotation]:
-    return sorted(mentions, key=lambda m: (m.parts[0][0], -m.parts[-1][1]))
 
 
 def are_kinds(types: Iterable[str]) -> bool:

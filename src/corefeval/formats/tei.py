@@ -118,5 +118,5 @@ def _add_mentions(source: Source, text: _Text, pointers: Sequence[str]) -> Annot
         document.join_names(names[0], names[-1])
         if len(members) > 1:
             document.group(names[0], members)
-    document.counts["texts-without-mentions"] += not document.names
+    document.counts["texts-without-mentions"] += not document.mentions
     return document

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import lru_cache, partial
-from typing import Any
+from collections.abc import Collection
+from functools import lru_cache
 
 from corefeval.formats.declarations import Format, Tally
 
@@ -30,11 +29,6 @@ def root_of(head: bytes) -> str:
     return root[1].decode(errors="replace") if root else ""
 
 
-def _has_root(names: str, inside: bytes, head: bytes) -> bool:
-    """Whether the root of an XML file is one of the `names`, with a pattern `inside` the head."""
-    return root_of(head) in names.split() and re.search(inside, head) is not None
-
-
 @lru_cache(maxsize=8)
 def keys_of(head: bytes) -> frozenset[str]:
     """All keys in the first bytes of a JSON file, at any depth; none where this is no JSON."""
@@ -43,26 +37,23 @@ def keys_of(head: bytes) -> frozenset[str]:
     return frozenset(key.decode() for key in _KEY.findall(head))
 
 
-def _has_keys(needed: str, absent: str, head: bytes) -> bool:
-    """Whether JSON has a key of each choice `needed`, such as `data|result`, and none `absent`."""
-    keys = keys_of(head)
-    choices = (choice.split("|") for choice in needed.split())
-    return keys.isdisjoint(absent.split()) and not any(map(keys.isdisjoint, choices))
+def has_keys(format: Format, keys: Collection[str]) -> bool:
+    """Whether JSON with these keys may be in a format: one of each choice, and none that is absent.
+
+    Choices are such as `data annotations|completions`.
+    """
+    choices = [choice.split("|") for choice in format.keys.split()]
+    is_absent = not any(key in keys for key in format.absent.split())
+    return bool(choices) and is_absent and all(any(k in keys for k in c) for c in choices)
 
 
-def _is_corenlp(head: bytes) -> bool:
-    """Whether this is CoreNLP's XML or JSON, in which `corefs` may come very late."""
-    is_json = _has_keys("sentences corefs|characterOffsetBegin", "clusters", head)
-    return is_json or _has_root("root", rb"<document\b", head)
-
-
-def _is_label_studio(head: bytes) -> bool:
-    """Whether tasks have lists of annotations; so have answers of models, whose choices differ."""
-    lists = rb'"(annotations|completions|predictions)"\s*:\s*\['
-    contents = rb'"result"\s*:\s*\[|"data"\s*:\s*\{'
-    is_answer = re.search(rb'"choices"\s*:\s*\[\s*\{|"output_text"', head)
-    is_json = _has_keys("annotations|completions|predictions data|result", "clusters", head)
-    return is_json and not is_answer and all(re.search(sign, head) for sign in (lists, contents))
+def recognises(format: Format, head: bytes) -> bool:
+    """Whether the first bytes of a file show that it is in a format."""
+    if format.looks_like is not None and format.looks_like(head):
+        return True
+    fits = root_of(head) in format.roots.split() or has_keys(format, keys_of(head))
+    is_plain = bool(format.sign) and not format.roots and not format.keys
+    return (fits or is_plain) and re.search(format.sign, head) is not None
 
 
 def _is_sacr(head: bytes) -> bool:
@@ -71,19 +62,16 @@ def _is_sacr(head: bytes) -> bool:
     return is_json is None and re.search(rb'\{[^\s{}:"]+:\w+="', head) is not None
 
 
-def _declare_xml(
-    name: str, summary: str, reader: str, names: str, inside: bytes = b"", **details: Any
-) -> Format:
-    """A format of XML files whose root is one of the `names`, and which have layers."""
-    sign = partial(_has_root, names, inside)
-    return Format(name, summary, reader, looks_like=sign, title=name, takes_layer=True, **details)
-
-
-def _declare_spans(name: str, summary: str, looks_like: Callable[[bytes], bool]) -> Format:
+def _declare_spans(name: str, summary: str, keys: str, sign: bytes = b"") -> Format:
     """A format of JSON with spans and relations, of which all have one reader."""
-    reader = "spans:read_spans"
     return Format(
-        name, summary, reader, looks_like=looks_like, kind=name, title=name, takes_layer=True
+        name,
+        summary,
+        "spans:read_spans",
+        sign=sign,
+        keys=keys,
+        kind=name,
+        takes_layer=True,
     )
 
 
@@ -105,25 +93,27 @@ TOOLS = (
             Tally("document-names", "document", "whose id cannot be a file name as it is"),
         ),
     ),
-    _declare_xml(
+    Format(
         "xmi",
         "UIMA CAS as XMI: INCEpTION, DKPro, CorefAnnotator (.xmi, .ca2)",
         "cas:read_xmi",
-        "XMI",
+        roots="XMI",
+        takes_layer=True,
     ),
     Format(
         "cas-json",
         "UIMA CAS as JSON",
         "cas:read_cas_json",
-        looks_like=partial(_has_keys, "%FEATURE_STRUCTURES|%TYPES|%VIEWS", ""),
-        title="CAS JSON",
+        keys="%FEATURE_STRUCTURES|%TYPES|%VIEWS",
+        absent="",
         takes_layer=True,
     ),
-    _declare_xml(
+    Format(
         "tei",
         "TEI P5 with rs, name, persName and the like",
         "tei:read_tei",
-        "TEI TEI.2 teiCorpus #root",
+        roots="TEI TEI.2 teiCorpus #root",
+        takes_layer=True,
     ),
     Format(
         "booknlp",
@@ -135,50 +125,63 @@ TOOLS = (
         companions=(".tokens", ".book", ".book.html", ".quotes", ".supersense", ".txt"),
         in_archives=False,
     ),
-    _declare_xml(
+    Format(
         "mmax",
         "MMAX2: a .mmax with its words and levels, or its words",
         "mmax:read_mmax",
-        "mmax_project words",
-        rb"<mmax_project|<word[\s>]",
+        sign=rb"<mmax_project|<word[\s>]",
+        roots="mmax_project words",
+        title="MMAX2",
+        takes_layer=True,
         in_archives=False,
     ),
-    _declare_xml("ecb", "ECB+'s XML", "ecb:read_ecb", "Document", rb"<token [^>]*\bt_id="),
+    Format(
+        "ecb",
+        "ECB+'s XML",
+        "ecb:read_ecb",
+        sign=rb"<token [^>]*\bt_id=",
+        roots="Document",
+        takes_layer=True,
+    ),
     Format(
         "corenlp",
         "CoreNLP's JSON or XML",
         "corenlp:read_corenlp",
-        looks_like=_is_corenlp,
-        title="CoreNLP",
+        sign=rb'<document\b|"sentences"',
+        roots="root",
+        keys="sentences corefs|characterOffsetBegin",  # corefs may come very late
     ),
     _declare_spans(
         "label-studio",
         "Label Studio's JSON export: spans and relations on characters",
-        _is_label_studio,
+        "annotations|completions|predictions data|result",
+        # Answers of models have lists of annotations, too, but their choices differ.
+        rb'\A(?!(?s:.*)("choices"\s*:\s*\[\s*\{|"output_text"))'
+        rb'(?=(?s:.*)"(annotations|completions|predictions)"\s*:\s*\[)'
+        rb'(?=(?s:.*)("result"\s*:\s*\[|"data"\s*:\s*\{))',
     ),
     _declare_spans(
         "doccano",
         "doccano's JSON lines: text, entities, relations",
-        partial(_has_keys, "text entities relations", "clusters"),
+        "text entities relations",
     ),
     _declare_spans(
         "prodigy",
         "Prodigy's JSON lines: text, spans, relations",
-        partial(_has_keys, "text spans|ws relations|ws", "clusters"),
+        "text spans|ws relations|ws",
     ),
     Format(
         "allennlp",
         "AllenNLP's predictions: document, clusters (inclusive token offsets)",
         "json.reader:read_json",
-        looks_like=partial(_has_keys, "document clusters", "sentences tokens text"),
+        keys="document clusters",
+        absent="sentences tokens text",
         kind="allennlp",
-        title="JSON",
     ),
     Format(
         "sacr",
         'SACR\'s text with braces: {Ada:type="PER" Ada} met {Bob:type="PER" him}',
         "sacr:read_sacr",
         looks_like=_is_sacr,
-        title="SACR",
     ),
 )

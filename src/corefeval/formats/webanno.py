@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from typing import NamedTuple
 
-from corefeval.diagnostics import InputError, excerpt, list_names
-from corefeval.formats.annotations import LAYER_FIX, AnnotatedDocument, build_corpus, is_bridging
+from corefeval.diagnostics import InputError, excerpt
+from corefeval.formats.annotations import (
+    JOINING_LAYER,
+    AnnotatedDocument,
+    build_corpus,
+    choose_layer,
+)
 from corefeval.formats.declarations import Tally, Written
 from corefeval.formats.losses import (
     carry_words,
@@ -30,32 +35,30 @@ _HEADER = re.compile(r"#T_(SP|CH|RL)=([^|]*)\|?(.*)")
 _PART = re.compile(r"\d+-\d+\.\d+")
 _FIRST_COLUMN = 3  # before it are sentence and token, begin and end, and the word
 _PARTS = re.compile(r"(?:\\.|[^\\|])+", re.DOTALL)
+_PLAIN = re.compile(r"([^\[]*)(?:\[(\d+)\])?")
 _VALUE = re.compile(r"((?:\\.|[^\\])*?)(?:\[(\d+)\])?", re.DOTALL)
 _LINK = re.compile(r"(.*)->(\d+)-(\d+)", re.DOTALL)
 _SOURCE = re.compile(r"(\d+-\d+(?:\.\d+)?)(?:\[(\d+)_(\d+)\])?")
 _ESCAPED = re.compile(r"\\(->|.)", re.DOTALL)
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r"}
-_ANAPHORIC = re.compile("coref|anaph", re.IGNORECASE)
 _ODDITIES = (
     Tally("unrelated-spans", "annotation", "left out: no relation in the document joins any"),
 )
 
 
 class _Layer(NamedTuple):
-    """A layer of the header: a span, chain or relation layer, and its first column."""
+    """A layer of the header: a span, chain or relation layer, and its first and last column."""
 
     kind: str
     name: str
-    features: tuple[str, ...]
-    column: int
+    features: list[str]
+    first: int
+    last: int
 
     @property
-    def width(self) -> int:
-        return 2 if self.kind == "CH" else max(len(self.features), 1)
-
-    @property
-    def short_name(self) -> str:
-        return self.name.rpartition(".")[2]
+    def base(self) -> str:
+        """The name of the layer whose spans a relation layer joins."""
+        return self.features[-1].removeprefix("BT_") if self.features else ""
 
 
 class _Row(NamedTuple):
@@ -68,25 +71,12 @@ class _Row(NamedTuple):
     cells: list[str]
 
 
-class _Value(NamedTuple):
-    """An annotation in a cell, and its number where it has one."""
-
-    text: str
-    number: str | None = None
-
-
 @dataclass(slots=True)
 class _Span:
     """The rows of an annotation, and its features."""
 
     rows: list[_Row] = field(default_factory=list)
     features: dict[str, str] = field(default_factory=dict)
-
-    def add(self, document: AnnotatedDocument, entity: str | None = None) -> int | None:
-        """Add the mention to a document; returns its number there."""
-        document.counts["widened-mentions"] += any(row.is_part for row in self.rows)
-        parts = [(row.position, row.position + 1) for row in self.rows]
-        return document.add(parts, entity or None, self.features, self.rows[0].line)
 
 
 def read_webanno(source: Source, *, name: str = "", layer: str | None = None) -> Corpus:
@@ -97,52 +87,38 @@ def read_webanno(source: Source, *, name: str = "", layer: str | None = None) ->
     """
     lines = lines_of(source.text)
     if not lines or not lines[0].lstrip().startswith(_VERSION):
-        raise source.error(
-            "this is not WebAnno TSV 3",
-            1,
-            found=excerpt(lines[0] if lines else ""),
-            expected=f"{_VERSION}.x in the first line",
-            fix="export the document again, as WebAnno TSV 3.x",
-        )
+        expected = f"{_VERSION}.x in the first line"
+        raise _refuse(source, 1, "this is not WebAnno TSV 3", "".join(lines[:1]), expected)
     layers = _read_header(lines)
-    stem = str(source.stem)
-    identifier = document_id(stem) if "%" in stem else None  # as this module writes it
-    document = AnnotatedDocument(source, identifier, words=[], sentence_starts=[])
-    rows = _read_rows(source, lines, layers, document)
-    chosen, feature = _choose_layer(source, layers, rows, layer)
-    if chosen is None:
-        document.counts["unrelated-spans"] = _count_unrelated(rows, layers)
-        return build_corpus([document], source, name, _ODDITIES)
-    if feature is not None:
-        spans = _read_spans(rows, chosen)
-        for span in spans.values():
-            span.add(document, span.features.get(feature))
-    elif chosen.kind == "CH":
-        _add_chains(source, document, rows, chosen)
-    else:
-        _add_relations(source, document, rows, chosen, layers)
-    return build_corpus([document], source, name)
+    tsv = _Tsv(source, layers, *_read_rows(source, lines, layers))
+    tsv.read(layer)
+    return build_corpus([tsv.document], source, name, _ODDITIES)
 
 
-def _read_header(lines: Sequence[str]) -> list[_Layer]:
-    """The layers that have columns, in their order."""
-    layers: list[_Layer] = []
+def _refuse(source: Source, line: int, problem: str, found: str, expected: str) -> InputError:
+    """The error of a line that is not as WebAnno writes it."""
+    fix = "export the document again, as WebAnno TSV 3.x"
+    return source.error(problem, line, found=excerpt(found), expected=expected, fix=fix)
+
+
+def _read_header(lines: Sequence[str]) -> dict[str, _Layer]:
+    """The layers that have columns by their names, in their order."""
+    layers: dict[str, _Layer] = {}
     column = _FIRST_COLUMN
-    for line in lines:
-        if line[:1].isdigit():
-            break
+    for line in takewhile(lambda line: not line[:1].isdigit(), lines):
         if match := _HEADER.fullmatch(line):
-            features = tuple(match[3].split("|")) if match[3] else ()
-            layers.append(_Layer(match[1], match[2], features, column))
-            column += layers[-1].width
+            kind, name, features = match[1], match[2], match[3].split("|") if match[3] else []
+            width = 2 if kind == "CH" else max(len(features), 1)
+            layers[name] = _Layer(kind, name, features, column, column + width - 1)
+            column += width
     return layers
 
 
 def _read_rows(
-    source: Source, lines: Sequence[str], layers: Sequence[_Layer], document: AnnotatedDocument
-) -> list[_Row]:
-    """The rows of tokens and of parts of tokens; words and sentences are added to the document."""
-    n_columns = _FIRST_COLUMN + sum(layer.width for layer in layers)
+    source: Source, lines: Sequence[str], layers: Mapping[str, _Layer]
+) -> tuple[list[_Row], AnnotatedDocument]:
+    """The rows of tokens and of parts of tokens, and the document with words and sentences."""
+    last = max((layer.last for layer in layers.values()), default=_FIRST_COLUMN - 1)
     rows: list[_Row] = []
     words: list[str] = []
     starts: list[int] = []
@@ -155,89 +131,30 @@ def _read_rows(
         first, _, token = identifier.partition("-")
         is_token = first.isdecimal() and token.isdecimal()
         is_part = not is_token and bool(words) and _PART.fullmatch(identifier) is not None
-        if len(cells) < n_columns or not cells[n_columns - 1] or not (is_token or is_part):
+        if len(cells) <= last or not cells[last] or not (is_token or is_part):
             if line.isspace():
                 continue
-            raise source.error(
-                "this is not a line of a token",
-                number,
-                found=excerpt(line),
-                expected=f"sentence-token, begin-end, word and {n_columns - 3} columns, with tabs",
-                fix="export the document again, as WebAnno TSV 3.x",
-            )
+            expected = f"sentence-token, begin-end, word and {last - 2} columns, with tabs"
+            raise _refuse(source, number, "this is not a line of a token", line, expected)
         if is_token:
             if first != sentence:
                 starts.append(len(words))
                 sentence = first
             words.append(cells[2])
         rows.append(_Row(identifier, number, len(words) - 1, is_part and bool(cells[2]), cells))
-    document.words, document.sentence_starts = words, starts
-    return rows
+    stem = str(source.stem)
+    name = document_id(stem) if "%" in stem else None  # as this module writes it
+    return rows, AnnotatedDocument(source, name, words=words, sentence_starts=starts)
 
 
-def _choose_layer(
-    source: Source, layers: Sequence[_Layer], rows: Sequence[_Row], name: str | None
-) -> tuple[_Layer | None, str | None]:
-    """The layer that counts, None where it is empty, and the feature that names entities."""
-    joining = [layer for layer in layers if layer.kind != "SP"]
-    if name is not None:
-        named = [layer for layer in joining if name in (layer.name, layer.short_name)]
-        if len(named) == 1:
-            return named[0], None
-        start, _, feature = name.rpartition(".")
-        spans = [layer for layer in layers if layer.kind == "SP" and feature in layer.features]
-        spans = [layer for layer in spans if start in (layer.name, layer.short_name)]
-        if len(spans) == 1 and not named:
-            return spans[0], feature
-        raise _layer_error(source, layers, f"there is no layer {excerpt(name)}")
-    chains = [layer for layer in joining if layer.kind == "CH"]
-    relations = [
-        layer for layer in joining if layer.kind == "RL" and _ANAPHORIC.search(layer.short_name)
-    ]
-    for candidates in (chains, relations):
-        filled = [layer for layer in candidates if _has_annotations(rows, layer)]
-        if len(filled) > 1:
-            names = list_names([layer.name for layer in filled])
-            raise _layer_error(source, layers, f"several layers have coreference: {names}")
-        if filled:
-            return filled[0], None
-    if not chains and not relations:
-        raise _layer_error(source, layers, "there is no layer of coreference")
-    return None, None
-
-
-def _count_unrelated(rows: Sequence[_Row], layers: Sequence[_Layer]) -> int:
-    """How many spans there are that relations of coreference could join, but none does."""
-    joining = (layer for layer in layers if layer.kind == "RL" and layer.features)
-    bases = {
-        layer.features[-1].removeprefix("BT_")
-        for layer in joining
-        if _ANAPHORIC.search(layer.short_name)
-    }
-    spans = (layer for layer in layers if layer.kind == "SP" and layer.name in bases)
-    return sum(len(_read_spans(rows, layer)) for layer in spans)
-
-
-def _has_annotations(rows: Sequence[_Row], layer: _Layer) -> bool:
-    column = layer.column + layer.width - 1
-    return any(row.cells[column] not in ("_", "") for row in rows)
-
-
-def _layer_error(source: Source, layers: Sequence[_Layer], problem: str) -> InputError:
-    """The error of a layer that cannot be chosen, with all that there are."""
-    names = [layer.name for layer in layers if layer.kind != "SP"]
-    names += [f"{s.name}.{feature}" for s in layers if s.kind == "SP" for feature in s.features]
-    listed = ", ".join(map(excerpt, names)) or "no layers"
-    return source.error(problem, found=f"the layers {listed}", fix=LAYER_FIX)
-
-
-def _read_values(cell: str) -> list[_Value]:
-    """The annotations in a cell; `*` is one without a value."""
+def _read_values(cell: str) -> list[tuple[str, str | None]]:
+    """The annotations in a cell with their numbers, if they have any; `*` is without a value."""
     if cell in ("_", ""):
         return []
-    parts = cell.split("|") if "\\" not in cell else _PARTS.findall(cell)
-    matches = [(part, _VALUE.fullmatch(part)) for part in parts]
-    return [_Value(*match.groups()) if match else _Value(part) for part, match in matches]
+    is_plain = "\\" not in cell  # as nearly all are
+    parts, value = (cell.split("|"), _PLAIN) if is_plain else (_PARTS.findall(cell), _VALUE)
+    matches = [(part, value.fullmatch(part)) for part in parts]
+    return [(match[1], match[2]) if match else (part, None) for part, match in matches]
 
 
 def _unescape(value: str) -> str:
@@ -247,115 +164,138 @@ def _unescape(value: str) -> str:
     return _ESCAPED.sub(lambda match: _CONTROLS.get(match[1], match[1]), value)
 
 
-def _read_spans(rows: Sequence[_Row], layer: _Layer) -> dict[str, _Span]:
-    """The annotations of a span layer by their numbers, or by the rows of those without one."""
-    spans: dict[str, _Span] = defaultdict(_Span)
-    for row in rows:
-        for column, feature in enumerate(layer.features or ("",), start=layer.column):
-            for text, number in _read_values(row.cells[column]):
-                span = spans[number or row.identifier]
-                if not span.rows or span.rows[-1] is not row:
-                    span.rows.append(row)
-                if feature and not span.features.get(feature):
-                    span.features[feature] = _unescape(text)
-    return spans
+@dataclass(slots=True)
+class _Tsv:
+    """The layers and rows of a file, and the document to which mentions of a layer are added."""
 
+    source: Source
+    layers: dict[str, _Layer]
+    rows: list[_Row]
+    document: AnnotatedDocument
 
-def _add_chains(
-    source: Source, document: AnnotatedDocument, rows: Sequence[_Row], layer: _Layer
-) -> None:
-    """Add the mentions of a chain layer: rows of one link of one chain."""
-    is_first = layer.features[:1] == ("referenceRelation",)
-    relation, kind = layer.column + (not is_first), layer.column + is_first
-    links: dict[tuple[str, str], _Span] = {}
-    parsed: dict[str, list[tuple[str, str, str]]] = {}
-    for row in rows:
-        cell = row.cells[relation]
-        if cell == "_":  # as in most rows
-            continue
-        if cell not in parsed:
-            parsed[cell] = _read_links(source, row, cell)
-        for place, (label, chain, link) in enumerate(parsed[cell]):
-            span = links.get((chain, link))
-            if span is None:
-                kinds = [_unescape(value.text) for value in _read_values(row.cells[kind])]
-                stated = kinds[place] if len(kinds) == len(parsed[cell]) else ""
-                span = links[chain, link] = _Span()
-                span.features = {"referenceType": stated, "referenceRelation": label}
-            span.rows.append(row)
-    for (chain, _), span in links.items():
-        span.add(document, chain)
-
-
-def _read_links(source: Source, row: _Row, cell: str) -> list[tuple[str, str, str]]:
-    """Label, chain and link of each mention in a cell."""
-    matches = [_LINK.fullmatch(value.text) for value in _read_values(cell) if not value.number]
-    links = [(_unescape(match[1]), match[2], match[3]) for match in matches if match]
-    if not links or len(links) < len(matches):
-        raise source.error(
-            "this is no link of a chain",
-            row.line,
-            found=excerpt(cell),
-            expected="a label, ->, and the numbers of the chain and the link, as in *->1-2",
-            fix="export the document again, as WebAnno TSV 3.x",
-        )
-    return links
-
-
-def _add_relations(
-    source: Source,
-    document: AnnotatedDocument,
-    rows: Sequence[_Row],
-    layer: _Layer,
-    layers: Sequence[_Layer],
-) -> None:
-    """Add all annotations of the base of a relation layer, and join them by its relations."""
-    base_name = layer.features[-1].removeprefix("BT_") if layer.features else ""
-    base = next((b for b in layers if b.kind == "SP" and b.name == base_name), None)
-    spans = {} if base is None else _read_spans(rows, base)
-    tokens = {row.identifier: row for row in rows} if base is None else {}
-    relations = list(_read_relations(source, rows, layer))
-    for _, *ends, _ in relations if base is None else ():
-        spans |= {end: _Span([tokens[end]]) for end in ends if end in tokens}
-    numbers = {identifier: span.add(document) for identifier, span in spans.items()}
-    for label, anaphor, antecedent, line in relations:
-        for identifier in (anaphor, antecedent):
-            if identifier not in numbers:
-                raise source.error(
-                    f"a relation has an annotation {excerpt(identifier)} that is not there",
-                    line,
-                    expected=f"an annotation of the layer {excerpt(base_name)}",
-                    fix="export the document again, as WebAnno TSV 3.x",
-                )
-        if is_bridging(label):
-            document.relate(numbers[anaphor], numbers[antecedent], label.partition(":")[2])
+    def read(self, name: str | None) -> None:
+        """Add the mentions of a layer to the document."""
+        joining = [layer.name for layer in self.layers.values() if layer.kind != "SP"]
+        features = {s.name: s.features for s in self.layers.values() if s.kind == "SP"}
+        named = {layer: values for layer, values in features.items() if values}
+        name, feature = choose_layer(self.source, name, self.prefer(), joining, named)
+        if not name:
+            bases = {self.layers[relation].base for relation in self.list_relations()}
+            spans = [self.read_spans(self.layers[base]) for base in bases if base in features]
+            self.document.counts["unrelated-spans"] = sum(map(len, spans))
+        elif feature:
+            for span in self.read_spans(self.layers[name]).values():
+                self.add(span, span.features.get(feature))
+        elif self.layers[name].kind == "CH":
+            self.add_chains(self.layers[name])
         else:
-            document.join(numbers[antecedent], numbers[anaphor])
+            self.add_relations(self.layers[name])
 
+    def prefer(self) -> Iterator[list[str]]:
+        """The layers that count where none is named: those with annotations, chains first."""
+        chains = [layer.name for layer in self.layers.values() if layer.kind == "CH"]
+        for names in (chains, self.list_relations()):
+            columns = {name: self.layers[name].last for name in names}
+            yield [
+                name
+                for name, column in columns.items()
+                if any(row.cells[column] not in ("_", "") for row in self.rows)
+            ]
+        yield [""] if chains or self.list_relations() else []
 
-def _read_relations(
-    source: Source, rows: Sequence[_Row], layer: _Layer
-) -> Iterator[tuple[str, str, str, int]]:
-    """Label, source, target and line of each relation; both by their numbers or their rows."""
-    last = layer.column + layer.width - 1
-    for row in rows:
-        places = row.cells[last].split("|") if row.cells[last] not in ("_", "") else []
-        labels = [_read_values(cell) for cell in row.cells[layer.column : last]]
-        for number, place in enumerate(places):
-            match = _SOURCE.fullmatch(place)
-            if match is None:
-                raise source.error(
-                    "this is no source of a relation",
-                    row.line,
-                    found=excerpt(row.cells[last]),
-                    expected="a token, and the numbers of source and target, as in 10-8[60_1]",
-                    fix="export the document again, as WebAnno TSV 3.x",
-                )
-            stated = [_unescape(v[number].text) for v in labels if len(v) == len(places)]
-            identifier, first, second = match.groups()
-            anaphor = identifier if first in (None, "0") else first
-            antecedent = row.identifier if second in (None, "0") else second
-            yield next(filter(None, stated), ""), anaphor, antecedent, row.line
+    def list_relations(self) -> list[str]:
+        """The relation layers that join, by their names."""
+        relations = (layer.name for layer in self.layers.values() if layer.kind == "RL")
+        return list(filter(JOINING_LAYER.search, relations))
+
+    def add(self, span: _Span, entity: str | None = None) -> int | None:
+        """Add an annotation to the document; returns its number there."""
+        self.document.counts["widened-mentions"] += any(row.is_part for row in span.rows)
+        positions = {row.position for row in span.rows}
+        parts = [(min(positions), max(positions) + 1)]
+        if parts[0][1] - parts[0][0] != len(positions):
+            parts = [(position, position + 1) for position in positions]
+        return self.document.add(parts, entity or None, span.features, span.rows[0].line)
+
+    def read_spans(self, layer: _Layer) -> dict[str, _Span]:
+        """The annotations of a span layer by their numbers, or by the rows of those without."""
+        spans: dict[str, _Span] = defaultdict(_Span)
+        for row in self.rows:
+            for column, feature in enumerate(layer.features or ("",), start=layer.first):
+                for text, number in _read_values(row.cells[column]):
+                    span = spans[number or row.identifier]
+                    if not span.rows or span.rows[-1] is not row:
+                        span.rows.append(row)
+                    if feature and not span.features.get(feature):
+                        span.features[feature] = _unescape(text)
+        return spans
+
+    def add_chains(self, layer: _Layer) -> None:
+        """Add the mentions of a chain layer: rows of one link of one chain."""
+        is_first = layer.features[:1] == ["referenceRelation"]
+        relation, kind = layer.first + (not is_first), layer.first + is_first
+        links: dict[tuple[str, str], _Span] = {}
+        parsed: dict[str, list[tuple[str, str, str]]] = {}
+        for row in self.rows:
+            cell = row.cells[relation]
+            if cell == "_":  # as in most rows
+                continue
+            if cell not in parsed:
+                parsed[cell] = self.read_links(cell, row.line)
+            for place, (label, chain, link) in enumerate(parsed[cell]):
+                span = links.get((chain, link))
+                if span is None:
+                    kinds = [_unescape(text) for text, _ in _read_values(row.cells[kind])]
+                    stated = kinds[place] if len(kinds) == len(parsed[cell]) else ""
+                    span = links[chain, link] = _Span()
+                    span.features = {"referenceType": stated, "referenceRelation": label}
+                span.rows.append(row)
+        for (chain, _), span in links.items():
+            self.add(span, chain)
+
+    def read_links(self, cell: str, line: int) -> list[tuple[str, str, str]]:
+        """Label, chain and link of each mention in a cell."""
+        matches = [_LINK.fullmatch(text) for text, number in _read_values(cell) if not number]
+        links = [(_unescape(match[1]), match[2], match[3]) for match in matches if match]
+        if not links or len(links) < len(matches):
+            expected = "a label, ->, and the numbers of the chain and the link, as in *->1-2"
+            raise _refuse(self.source, line, "this is no link of a chain", cell, expected)
+        return links
+
+    def add_relations(self, layer: _Layer) -> None:
+        """Add all annotations of the base of a relation layer, and join them by its relations."""
+        relations = list(self.read_relations(layer))
+        if layer.base in self.layers:
+            spans = self.read_spans(self.layers[layer.base])
+        else:
+            ends = {end for _, *pair, _ in relations for end in pair}
+            spans = {row.identifier: _Span([row]) for row in self.rows if row.identifier in ends}
+        numbers = {identifier: self.add(span) for identifier, span in spans.items()}
+        for labels, anaphor, antecedent, line in relations:
+            for identifier in (anaphor, antecedent):
+                if identifier not in numbers:
+                    problem = "a relation has an annotation that is not there"
+                    expected = f"an annotation of the layer {excerpt(layer.base)}"
+                    raise _refuse(self.source, line, problem, identifier, expected)
+            self.document.join(numbers[anaphor], numbers[antecedent], labels)
+
+    def read_relations(self, layer: _Layer) -> Iterator[tuple[list[str], str, str, int]]:
+        """Labels, source, target and line of each relation; both by their numbers or rows."""
+        for row in self.rows:
+            cell = row.cells[layer.last]
+            places = cell.split("|") if cell not in ("_", "") else []
+            labels = [_read_values(cell) for cell in row.cells[layer.first : layer.last]]
+            for number, place in enumerate(places):
+                match = _SOURCE.fullmatch(place)
+                if match is None:
+                    expected = "a token, and the numbers of source and target, as in 10-8[60_1]"
+                    problem = "this is no source of a relation"
+                    raise _refuse(self.source, row.line, problem, cell, expected)
+                stated = [_unescape(v[number][0]) for v in labels if len(v) == len(places)]
+                identifier, first, second = match.groups()
+                anaphor = identifier if first in (None, "0") else first
+                antecedent = row.identifier if second in (None, "0") else second
+                yield stated, anaphor, antecedent, row.line
 
 
 _LAYER = "de.tudarmstadt.ukp.dkpro.core.api.coref.type.CoreferenceLink"

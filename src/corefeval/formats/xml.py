@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from xml.parsers import expat
 
-from corefeval.diagnostics import InputError, excerpt
+from corefeval.diagnostics import excerpt
 from corefeval.formats.source import Source
 
 DEEPEST = 1000  # so many elements may be open at a time
@@ -105,17 +104,33 @@ def parse_xml(source: Source, *, with_text: bool = True) -> Element:
         stack[-1].append(element)
         stack.append(element)
 
+    def refuse_entity(name: str, *_: object) -> None:
+        raise source.error(
+            "the document type declares an entity, which is never read",
+            parser.CurrentLineNumber,
+            found=f"<!ENTITY {excerpt(name)} …>",
+            expected="XML without entity declarations",
+            fix="remove the declaration, or export the file again",
+        )
+
     parser.StartElementHandler = open_element
     parser.EndElementHandler = lambda _: stack.pop()
-    parser.EntityDeclHandler = partial(_refuse_entity, source, parser)
+    parser.EntityDeclHandler = refuse_entity
     if with_text:
         parser.CharacterDataHandler = lambda text: stack[-1].append(text)
+    problem, line, fix = "", 1, "export the file again, or mend it at this place"
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
-        raise _syntax_error(source, error, stack[-1]) from None
+        reason, line = expat.ErrorString(error.code), error.lineno
+        problem = f"the XML is not well-formed: {reason} at column {error.offset + 1}"
     except (LookupError, ValueError):
-        raise _encoding_error(source, data) from None
+        problem = "the encoding that the XML declaration names is not known"
+        fix = "name the file's encoding with --encoding / encoding=…"
+    if problem:
+        place = f"in the <{stack[-1].name}> of line {stack[-1].line}"
+        found = place if stack[1:] else excerpt(data[:100].decode("utf-8", "replace"))
+        raise source.error(problem, line, found=found, expected="well-formed XML", fix=fix)
     return document.children[0]
 
 
@@ -136,36 +151,3 @@ class _PlainNames(dict[str, str]):
         prefix = package[1].replace("/", ".") + "." if package else _PREFIXES.get(namespace, "")
         self[name] = prefix + local
         return self[name]
-
-
-def _syntax_error(source: Source, error: expat.ExpatError, element: Element) -> InputError:
-    """The error of a file that is not well-formed, with line and column."""
-    place = f", in the <{element.name}> of line {element.line}" if element.name else ""
-    return source.error(
-        f"the XML is not well-formed: {expat.ErrorString(error.code)} at column {error.offset + 1}",
-        error.lineno,
-        found=f"{expat.ErrorString(error.code)}{place}",
-        expected="well-formed XML",
-        fix="export the file again, or mend it at this place",
-    )
-
-
-def _refuse_entity(source: Source, parser: expat.XMLParserType, name: str, *_: object) -> None:
-    """Raise the error of a declaration that might stand for anything, at any length."""
-    raise source.error(
-        "the document type declares an entity, which is never read",
-        parser.CurrentLineNumber,
-        found=f"<!ENTITY {excerpt(name)} …>",
-        expected="XML without entity declarations",
-        fix="remove the declaration, or export the file again",
-    )
-
-
-def _encoding_error(source: Source, data: bytes) -> InputError:
-    """The error of a file in an encoding that nobody knows."""
-    return source.error(
-        "the encoding that the XML declaration names is not known",
-        1,
-        found=excerpt(data[:100].decode("utf-8", "replace")),
-        fix="name the file's encoding with --encoding / encoding=…",
-    )

@@ -107,8 +107,8 @@ def _count(part: _Part) -> tuple[Statistics, tuple[Notice, ...]]:
 
 def _check(part: _Part) -> _Share:
     excerpt = cast("Excerpt", part.portion.reads[0])  # of a file that is cut, and no other
-    format = find_format(excerpt.format)
-    options = dict(excerpt.options) if format.has_columns else {}
+    format = find_format(excerpt.origin.format)
+    options = dict(excerpt.origin.options) if format.has_columns else {}
     inspection = inspect_source(excerpt.source(), format, **options)
     # A document that does not end is followed by another one, but for the last of the file.
     findings = [

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from corefeval.formats.conll.columns import MASKS, first_bytes
 from corefeval.formats.conll.lines import NEWLINE, RETURN, TAB, windows
 from corefeval.formats.conll.tokens import ConllLines
 from corefeval.model.arrays import (
@@ -83,7 +84,6 @@ _CLASSES[ord("|")] = _BAR
 # So few that the arrays on the way stay in the processor's cache, and so many that two threads do
 # not wait for each other too often.
 _CELLS_AT_ONCE = 1 << 14
-_ID_MASKS = np.array([(1 << 8 * size) - 1 for size in range(SHORT + 1)], dtype=np.uint64)
 _LAST_SHIFTS = np.array([max(8 * size - 8, 0) for size in range(SHORT + 1)], dtype=np.uint64)
 _ID_SHIFTS = np.array([64 - 8 * size for size in range(SHORT + 1)], dtype=np.uint64)
 
@@ -120,7 +120,7 @@ def parse_cells(
     for offset in range(0, start.size, _CELLS_AT_ONCE):
         piece = slice(offset, offset + _CELLS_AT_ONCE)
         length = end[piece] - start[piece]
-        bytes_of_cells = _first_bytes(data, start[piece], length) if text is None else text[piece]
+        bytes_of_cells = first_bytes(data, start[piece], length) if text is None else text[piece]
         simple, parts = _parse_simple(start[piece], length, bytes_of_cells)
         for column, part in zip(columns, parts, strict=True):
             column[piece] = part
@@ -137,16 +137,6 @@ def parse_cells(
 
 # Of ids: the cell, the position, the length, whether brackets open and close, the first bytes.
 Columns = tuple[IntArray, IntArray, IntArray, BoolArray, BoolArray, NDArray[np.uint64]]
-
-
-def _first_bytes(data: ByteArray, start: IntArray, length: IntArray) -> NDArray[np.uint64]:
-    """Up to eight bytes of each cell as an integer, the first byte in the lowest bits."""
-    padded = data if data.size >= SHORT else np.append(data, np.zeros(SHORT, dtype=np.uint8))
-    last = padded.size - SHORT
-    text = windows(padded, np.uint64)[np.minimum(start, last)]
-    text >>= (start - np.minimum(start, last)).astype(np.uint8) << _THREE
-    text &= _ID_MASKS[np.minimum(length, SHORT)]
-    return text
 
 
 def _replace_cells(columns: Columns, replacements: Columns, cells: IntArray) -> Columns:
@@ -176,7 +166,7 @@ def _parse_simple(
     size -= opens
     closes = text >> _LAST_SHIFTS[size] == ord(")")
     size -= closes
-    text &= _ID_MASKS[size]
+    text &= MASKS[size]
     special = _contains_sign(text & _EVEN, _ROUND) | _contains_sign(
         text, _BARS
     )  # brackets and bars
@@ -222,7 +212,7 @@ def _parse_unusual(data: ByteArray, start: IntArray, length: IntArray) -> tuple[
         cell[((kinds == _OPEN) & (after != _OTHER)) | ((kinds == _CLOSE) & (before != _OTHER))]
     ] = False
     bad = np.flatnonzero(~good)
-    packed = windows(characters, np.uint64)[first] & _ID_MASKS[np.minimum(id_length, SHORT)]
+    packed = windows(characters, np.uint64)[first] & MASKS[np.minimum(id_length, SHORT)]
     position = start[id_cell] + first - begin[id_cell]
     return (id_cell, position, id_length, opens, closes, packed), bad
 

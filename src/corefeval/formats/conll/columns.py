@@ -3,16 +3,14 @@
 A bitmap has one bit for each byte. The bits that follow a position are one integer; in it, the n-th
 set bit is n bit operations away, for thousands of lines at once.
 
-Cells that are the same text get the same code. A cell becomes a few integers of eight bytes each:
-its bytes, and in the last byte its length. They are looked up in a table in which every text has
-one place, found by multiplication. Looking up is a handful of array operations; and it is exact,
-for the integers themselves are compared. A text whose place is taken by another one is put aside,
-and what was put aside is sorted in the end.
+Cells that are the same text get the same code. A cell becomes a few integers of eight bytes each.
+They are multiplied into one number, and numbers are sorted; this is exact, for the integers
+themselves are compared, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 import numpy as np
@@ -21,19 +19,6 @@ from numpy.typing import NDArray
 from corefeval.formats.conll.lines import lowest_place, windows
 from corefeval.model.arrays import BoolArray, ByteArray, IntArray
 from corefeval.model.categories import Categories
-
-Bits = NDArray[np.uint32] | NDArray[np.uint64]
-
-
-def bits(flags: BoolArray, width: int) -> Bits:
-    """Flags packed into integers of 32 or 64 bits, the first flag in the lowest bit.
-
-    >>> bits(np.arange(32) % 31 == 1, 32).tolist()
-    [2]
-    """
-    packed = np.packbits(flags, bitorder="little")
-    return packed.view(np.uint32) if width == 32 else packed.view(np.uint64)
-
 
 Words = NDArray[np.uint64]
 
@@ -152,202 +137,86 @@ def _search_long_line(
     return int(nth_set(bits, steps[window : window + 1], np.array([limit]), missing)[0])
 
 
-Bounds = Callable[[slice], tuple[IntArray, IntArray]]
-Decode = Callable[[list[bytes], list[int]], list[str]]
-Keys = list[NDArray[np.uint64]]
-
 _CELLS_AT_ONCE = 1 << 14  # so many that the arrays on the way stay in the processor's cache
-_WIDTHS = (1, 2, 4, 8)  # in integers; longer cells are looked at one by one
-_LONG = len(_WIDTHS)
-_KINDS = np.array([0, 1, 2, 2, 3, 3, 3, 3, _LONG], dtype=np.uint8)  # by length, in eights
-_WIDEST = 8 * _WIDTHS[-1]
-_MASKS = np.array([(1 << 8 * size) - 1 for size in range(9)], dtype=np.uint64)
-_FACTORS = [np.uint64(0x9E3779B97F4A7C15 * (2 * n + 1) ** 9 % (1 << 64)) for n in range(8)]
-_SMALLEST, _LARGEST = 12, 20  # the size of the table, as a power of two
-_NOTHING = np.uint64((1 << 64) - 1)  # not a cell: none in a table is 255 bytes long
+WIDEST = 64  # bytes; longer cells are looked at one by one
+MASKS = np.array([(1 << 8 * size) - 1 for size in range(9)], dtype=np.uint64)
+_FACTOR, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 
 
 def coded_cells(
     data: ByteArray,
     n_cells: int,
-    bounds: Bounds,
+    bounds: Callable[[slice], tuple[IntArray, IntArray]],
     decode: Callable[[list[bytes], list[int]], list[str]],
 ) -> Categories:
     """The texts of cells as codes; names come in the order in which they are first seen.
 
-    `bounds(some)` are the starts and ends of some cells, `decode(texts, cells)` makes strings of
-    what stands in a cell. It is asked once for each distinct text.
+    `bounds(piece)` are the starts and ends of some cells, `decode(texts, cells)` makes strings of
+    what stands in a cell. It is asked once for each distinct text. Cells are told apart by a number
+    that follows from their bytes; where it is equal, the bytes are compared, too.
     """
-    texts = _Texts(data, n_cells)
-    for first in range(0, n_cells, _CELLS_AT_ONCE):
-        start, end = bounds(slice(first, min(first + _CELLS_AT_ONCE, n_cells)))
-        texts.add(first, start, end - start)
-    return texts.categories(decode)
+    start, end = np.empty((2, n_cells), dtype=np.int64)
+    for place in range(0, n_cells, _CELLS_AT_ONCE):
+        piece = slice(place, min(place + _CELLS_AT_ONCE, n_cells))
+        start[piece], end[piece] = bounds(piece)
+    length = end - start
+    is_short = length <= WIDEST
+    number = np.zeros(n_cells, dtype=np.uint64)
+    for cells, offset in _parts_of(is_short, length):
+        part = first_bytes(data, start[cells] + offset, length[cells] - offset)
+        mixed = (number[cells] ^ part) * _FACTOR
+        number[cells] = mixed ^ (mixed >> _HALF)
+    _, first, inverse = np.unique(number, return_index=True, return_inverse=True)
+    model = first[inverse]  # the first cell of the same text
+    is_equal = is_short & (length == length[model])
+    compare_cells(is_equal, data, start, data, start[model], length)
+    view, texts = data.data, dict[bytes, int]()
+    for cell in np.flatnonzero(~is_equal).tolist():
+        model[cell] = texts.setdefault(bytes(view[start[cell] : end[cell]]), cell)
+    is_first = model == np.arange(n_cells)
+    examples = np.flatnonzero(is_first).tolist()
+    decoded = decode([bytes(view[start[cell] : end[cell]]) for cell in examples], examples)
+    names = tuple(dict.fromkeys(decoded))
+    codes = (np.cumsum(is_first) - 1)[model]
+    if len(names) < len(decoded):
+        code_of = {name: code for code, name in enumerate(names)}
+        codes = np.array([code_of[text] for text in decoded])[codes]
+    return Categories(codes, names)
 
 
-class _Texts:
-    """The texts seen so far: the code of each cell, and of each code one cell with its bounds."""
+def compare_cells(
+    is_equal: BoolArray,
+    data: ByteArray,
+    start: IntArray,
+    response: ByteArray,
+    response_start: IntArray,
+    length: IntArray,
+) -> None:
+    """Clear the flags of cells whose bytes differ from those of other cells of their length.
 
-    def __init__(self, data: ByteArray, n_cells: int) -> None:
-        self.data = data
-        self.codes = np.empty(n_cells, dtype=np.int64)
-        self.examples: list[IntArray] = []
-        self.size = 0
-        self._tables = [_Table(width) for width in _WIDTHS]
-        self._aside: list[list[tuple[IntArray, IntArray, Keys]]] = [[] for _ in _WIDTHS]
-        self._long: dict[bytes, int] = {}
-
-    def add(self, first: int, start: IntArray, length: IntArray) -> None:
-        """Give codes to cells that follow each other; the first one has this number."""
-        kind = _KINDS[np.minimum(length >> 3, _LONG * 2)]
-        if int(start.max()) > self.data.size - _WIDEST:
-            kind[start > self.data.size - _WIDEST] = _LONG
-        present = np.flatnonzero(np.bincount(kind, minlength=_LONG + 1)).tolist()
-        if len(present) == 1 and present[0] != _LONG:
-            cells = np.arange(first, first + start.size)
-            self._add_short(present[0], cells, start, length)
-            return
-        for number in present:
-            rows = np.flatnonzero(kind == number)
-            add = self._add_long if number == _LONG else self._add_short
-            add(number, rows + first, start[rows], length[rows])
-
-    def _add_short(self, kind: int, cells: IntArray, start: IntArray, length: IntArray) -> None:
-        """Look up cells whose integers are as many, and enter those that are new."""
-        keys = _pack(self.data, start, length, _WIDTHS[kind])
-        table = self._tables[kind]
-        codes, new, aside = table.look_up(keys, self.size)
-        self.codes[cells] = codes
-        self._enter(cells[new], start[new], length[new])
-        if aside.size:
-            bounds = np.stack((cells[aside], start[aside], length[aside]))
-            self._aside[kind].append((cells[aside], bounds, [key[aside] for key in keys]))
-
-    def _add_long(self, kind: int, cells: IntArray, start: IntArray, length: IntArray) -> None:
-        """Enter cells one by one."""
-        new: list[int] = []
-        for index, (cell, begin, size) in enumerate(
-            zip(cells.tolist(), start.tolist(), length.tolist(), strict=True)
-        ):
-            text = self.data[begin : begin + size].tobytes()
-            code = self._long.setdefault(text, self.size + len(new))
-            if code == self.size + len(new):
-                new.append(index)
-            self.codes[cell] = code
-        self._enter(cells[new], start[new], length[new])
-
-    def _enter(self, cells: IntArray, start: IntArray, length: IntArray) -> None:
-        self.size += cells.size
-        self.examples.append(np.stack((cells, start, length)))
-
-    def _sort_aside(self) -> None:
-        for width, pieces in zip(_WIDTHS, self._aside, strict=True):
-            if not pieces:
-                continue
-            cells = np.concatenate([piece[0] for piece in pieces])
-            bounds = np.concatenate([piece[1] for piece in pieces], axis=1)
-            keys = [np.concatenate([piece[2][n] for piece in pieces]) for n in range(width)]
-            # The last byte is the length, never zero where there are several integers, so that
-            # texts of a fixed width keep all their bytes.
-            joint = keys[0] if width == 1 else np.stack(keys, axis=1).view(f"S{8 * width}")[:, 0]
-            _, first, inverse = np.unique(joint, return_index=True, return_inverse=True)
-            self.codes[cells] = inverse + self.size
-            self._enter(*bounds[:, first])
-
-    def categories(self, decode: Decode) -> Categories:
-        """Codes and names; bytes that differ and decode to the same text have one name."""
-        self._sort_aside()
-        examples = np.concatenate(self.examples or [np.empty((3, 0), dtype=np.int64)], axis=1)
-        order = np.argsort(examples[0])
-        view = self.data.data
-        cells, starts, lengths = examples[:, order].tolist()
-        texts = [bytes(view[s : s + n]) for s, n in zip(starts, lengths, strict=True)]
-        decoded = decode(texts, cells)
-        names = tuple(dict.fromkeys(decoded))
-        final = np.empty(self.size, dtype=np.int64)
-        final[order] = np.arange(self.size)
-        if len(names) < self.size:
-            number = {name: code for code, name in enumerate(names)}
-            final[order] = [number[text] for text in decoded]
-        return Categories(final[self.codes], names)
+    Cells with flags must have at most `WIDEST` bytes.
+    """
+    for cells, offset in _parts_of(is_equal, length):
+        part = first_bytes(data, start[cells] + offset, length[cells] - offset)
+        place = response_start[cells] + offset
+        is_equal[cells] &= part == first_bytes(response, place, length[cells] - offset)
 
 
-class _Table:
-    """Texts of so many integers, each at a place that follows from its value."""
-
-    def __init__(self, width: int) -> None:
-        self._width = width
-        self._entered: list[Keys] = []
-        self._size = 0
-        self._clear(_SMALLEST)
-
-    def _clear(self, power: int) -> None:
-        self._power = power
-        self._keys = [np.full(1 << power, _NOTHING) for _ in range(self._width)]
-        self._codes = np.full(1 << power, -1, dtype=np.int64)
-
-    def look_up(self, keys: Keys, next_code: int) -> tuple[IntArray, IntArray, IntArray]:
-        """The code of each; which rows are the first of a new code; which are to be put aside.
-
-        New codes count from `next_code` on, in the order of their rows.
-        """
-        places = self._places(keys)
-        codes: IntArray = self._codes[places]
-        missing = np.flatnonzero(~self._equal(keys, places))
-        if not missing.size:
-            return codes, missing, missing
-        free = missing[codes[missing] < 0]
-        for stored, key in zip(self._keys, keys, strict=True):
-            stored[places[free]] = key[free]  # of several for one place, the last one stays
-        there = self._equal([key[missing] for key in keys], places[missing])
-        stayed, aside = missing[there], missing[~there]
-        new_places, first = np.unique(places[stayed], return_index=True)
-        order = np.argsort(first)
-        new = stayed[first[order]]
-        self._codes[new_places[order]] = next_code + np.arange(new.size)
-        codes[stayed] = self._codes[places[stayed]]
-        self._grow([key[new] for key in keys], codes[new])
-        return codes, new, aside
-
-    def _places(self, keys: Keys) -> IntArray:
-        place = keys[0] * _FACTORS[0]
-        for key, factor in zip(keys[1:], _FACTORS[1:], strict=False):
-            place ^= place >> np.uint64(32)
-            place += key * factor
-        place >>= np.uint64(64 - self._power)
-        return place.view(np.int64)
-
-    def _equal(self, keys: Keys, places: IntArray) -> NDArray[np.bool_]:
-        equal: NDArray[np.bool_] = self._keys[0][places] == keys[0]
-        for stored, key in zip(self._keys[1:], keys[1:], strict=True):
-            equal &= stored[places] == key
-        return equal
-
-    def _grow(self, keys: Keys, codes: IntArray) -> None:
-        """Take a larger table when this one fills; who loses its place there is put aside later."""
-        self._entered.append([*keys, codes.view(np.uint64)])
-        self._size += codes.size
-        power = min(self._size.bit_length() + 3, _LARGEST)
-        if self._size << 2 <= 1 << self._power or power <= self._power:
-            return
-        *entered, all_codes = map(np.concatenate, zip(*self._entered, strict=True))
-        self._entered = [[*entered, all_codes]]
-        self._clear(power)
-        places = self._places(entered)
-        for stored, key in zip(self._keys, entered, strict=True):
-            stored[places] = key
-        self._codes[places] = all_codes.view(np.int64)
+def _parts_of(is_chosen: BoolArray, length: IntArray) -> Iterator[tuple[IntArray, int]]:
+    """The chosen cells that are longer than an offset, with the offset: 0, 8, 16 and so on."""
+    for place in range(0, length.size, _CELLS_AT_ONCE):
+        cells = place + np.flatnonzero(is_chosen[place : place + _CELLS_AT_ONCE])
+        for offset in range(0, WIDEST, 8):
+            if cells.size:
+                yield cells, offset
+            cells = cells[length[cells] > offset + 8]
 
 
-def _pack(data: ByteArray, start: IntArray, length: IntArray, width: int) -> Keys:
-    """The bytes of cells as integers, the first byte lowest; the last byte is the length."""
-    view = windows(data, np.uint64)
-    if width == 1:
-        keys = [view[start] & _MASKS[length]]
-    else:
-        keys = [view[start]]
-        keys += [
-            view[start + 8 * n] & _MASKS[np.clip(length - 8 * n, 0, 8)] for n in range(1, width)
-        ]
-    keys[-1] |= length.view(np.uint64) << np.uint64(56)
-    return keys
+def first_bytes(data: ByteArray, start: IntArray, length: IntArray) -> Words:
+    """Up to eight bytes of each cell as an integer, the first byte in the lowest bits."""
+    padded = data if data.size >= 8 else np.append(data, np.zeros(8, dtype=np.uint8))
+    inside = np.minimum(start, padded.size - 8)
+    text: Words = windows(padded, np.uint64)[inside]
+    text >>= (start - inside).astype(np.uint8) << np.uint8(3)
+    text &= MASKS[np.minimum(length, 8)]
+    return text

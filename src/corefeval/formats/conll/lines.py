@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from corefeval.diagnostics import InputError, excerpt
+from corefeval.diagnostics import InputError
 from corefeval.formats.source import Source
 from corefeval.model import DocumentId
 from corefeval.model.arrays import BoolArray, ByteArray, IntArray
@@ -360,7 +360,7 @@ def outline_of(
             is_open = False
         else:
             if seen.setdefault(identifier, line) != line:
-                error = repeated_document(source, identifier, seen[identifier], line)
+                error = source.repetition_error(identifier, seen[identifier], line)
                 if repeated is None:
                     raise error
                 repeated.append((len(outline.identifiers), error))
@@ -402,14 +402,3 @@ def _parse_identifier(source: Source, text: bytes, line: int) -> DocumentId:
     if name.startswith("(") and name.endswith(")"):
         name = name[1:-1].strip()
     return DocumentId(name or source.stem, part)
-
-
-def repeated_document(source: Source, identifier: DocumentId, first: int, again: int) -> InputError:
-    """An error about two documents with one id; their first lines are counted from 0."""
-    return source.error(
-        f"document {excerpt(str(identifier))} appears twice",
-        source.line(again),
-        found=f"a second ‘#begin document’ for it (the first is on line {source.line(first)})",
-        expected="one document for each id and part",
-        fix="rename or remove one of the two, or number them with ‘part’",
-    )

@@ -102,25 +102,12 @@ def unmatched_bracket(
     n_hidden: int = 0,
 ) -> InputError:
     """An error about a bracket without partner, and `n_hidden` further ones of its cell."""
-    source = tokens.origin
-    opens = bool(brackets.opens[row])
+    source, opens = tokens.origin, bool(brackets.opens[row])
     text = bracket_text(source, brackets, row)
-    identifier = text[1:] if opens else text[:-1]
-    where = excerpt(str(document_of(outline, tokens, int(token[row]))))
-    return source.error(
-        f"a mention of entity {excerpt(identifier)} in document {where} never "
-        + ("closes" if opens else "opens")
-        + (
-            f", and {n_hidden:,} other brackets of its cell have no partner either"
-            if n_hidden
-            else ""
-        ),
-        tokens.find_line(int(token[row])),
-        found=excerpt(text),
-        expected=excerpt(f"{identifier})" if opens else f"({identifier}")
-        + (" on this line or a later one" if opens else " on this line or an earlier one"),
-        fix="add the missing bracket, or remove this one",
-    )
+    where = f"in document {excerpt(str(document_of(outline, tokens, int(token[row]))))} "
+    further = f", and {n_hidden:,} other brackets of its cell have no partner either"
+    line = tokens.find_line(int(token[row]))
+    return source.bracket_error(line, text.strip("()"), opens, where, further * (n_hidden > 0))
 
 
 _REPLACED = dict.fromkeys(range(TAB), "�")

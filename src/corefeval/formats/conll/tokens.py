@@ -9,9 +9,10 @@ from functools import cached_property, partial
 import numpy as np
 
 from corefeval.formats.conll.columns import (
+    WIDEST,
     Bitmap,
-    bits,
     coded_cells,
+    compare_cells,
     nth_set,
 )
 from corefeval.formats.conll.layout import (
@@ -24,8 +25,6 @@ from corefeval.formats.conll.layout import (
 )
 from corefeval.formats.conll.lines import (
     BLANK_BYTE,
-    bytes_at,
-    lowest_place,
     split_cells,
     windows,
 )
@@ -35,7 +34,7 @@ from corefeval.model.categories import Categories
 from corefeval.model.tokens import Rows, Sentences, Tokens, TokenTable, rows_of_tokens
 
 _ROWS_AT_ONCE = 1 << 15
-_WIDE, _WINDOW = 64, 32  # bytes that are compared at once
+_WIDE = 64  # bytes that are compared at once
 _DASHES = ord("-") ^ ord("_")
 
 
@@ -98,16 +97,11 @@ def _equal_words(
     length = left_end - left
     data, response_data = lines.origin.data, response.origin.data
     equal: BoolArray = length == right_end - right
-    # Long words, and those near the end of a file, do not fit into a window.
-    fits = (length <= _WINDOW) & (left <= data.size - _WINDOW)
-    fits &= right <= response_data.size - _WINDOW
-    (short,) = (equal & fits).nonzero()
-    if short.size:
-        key_bytes = bytes_at(data, left[short], _WINDOW)
-        response_bytes = bytes_at(response_data, right[short], _WINDOW)
-        differing = lowest_place(bits(key_bytes != response_bytes, _WINDOW))
-        equal[short] = differing >= length[short]
-    for index in (equal & ~fits).nonzero()[0].tolist():
+    fits = equal & (length <= WIDEST)  # others are compared one by one
+    singly = np.flatnonzero(equal & ~fits).tolist()
+    equal &= fits
+    compare_cells(equal, data, left, response_data, right, length)
+    for index in singly:
         word_bytes = data[left[index] : left_end[index]]
         equal[index] = np.array_equal(word_bytes, response_data[right[index] : right_end[index]])
     return equal

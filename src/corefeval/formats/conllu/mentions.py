@@ -71,7 +71,9 @@ def find_mentions(
     key = np.array(brackets.key, dtype=np.int64)
     closing, unmatched = match_brackets(key, opens, closes)
     if unmatched.size:
-        raise _unmatched_error(brackets, int(unmatched.min()))
+        row = int(unmatched.min())
+        line, entity = scan.token_line[token[row]], brackets.keys[brackets.key[row]][1]
+        raise source.bracket_error(source.line(line), entity, brackets.opens[row])
     opening = np.flatnonzero(opens)
     key, start, end = key[opening], token[opening], token[closing[opening]] + 1
     anonymous = any(h is not None and h.id_index is None for h in documents.headers)
@@ -249,16 +251,4 @@ def _find_continued(
         expected=excerpt(f"({entity}[{part - 1}/{parts}]") + " before it",
         fix="number the parts of a mention from 1 in the order of the text",
         kind="incomplete-mention",
-    )
-
-
-def _unmatched_error(brackets: _Brackets, row: int) -> InputError:
-    entity, opens = brackets.keys[brackets.key[row]][1], brackets.opens[row]
-    return brackets.error(
-        f"a mention of entity {excerpt(entity)} never {'closes' if opens else 'opens'}",
-        brackets.token[row],
-        found=excerpt(f"({entity}" if opens else f"{entity})"),
-        expected=excerpt(f"{entity})" if opens else f"({entity}")
-        + (" on this line or a later one" if opens else " on this line or an earlier one"),
-        fix="add the missing bracket, or remove this one",
     )

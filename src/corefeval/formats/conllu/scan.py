@@ -301,7 +301,7 @@ def find_documents(source: Source, scan: Scan) -> Documents:
                 identifier = source.name_document(number if number > 1 else None, taken)
                 taken.add(identifier)
             if identifier in seen:
-                raise repetition_error(source, identifier, seen[identifier], line)
+                raise source.repetition_error(identifier, seen[identifier], line)
             seen[identifier] = line
             metadata = {}
             documents.identifiers.append(identifier)
@@ -316,14 +316,3 @@ def find_documents(source: Source, scan: Scan) -> Documents:
     documents.first = np.searchsorted(scan.token_line, begin)
     documents.counts = np.diff(np.append(documents.first, scan.token_line.size))
     return documents
-
-
-def repetition_error(source: Source, identifier: DocumentId, first: int, again: int) -> InputError:
-    """An error about two documents with one id; their first lines are counted from 0."""
-    return source.error(
-        f"document {excerpt(str(identifier))} appears twice",
-        source.line(again),
-        found=f"a second ‘# newdoc id’ for it (the first is on line {source.line(first)})",
-        expected="one document for each id",
-        fix="rename or remove one of the two",
-    )

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, UsageError, excerpt, plural
+from corefeval.diagnostics import InputError, excerpt, plural
+from corefeval.formats import reader_options
 from corefeval.formats.annotations import unique_names
 from corefeval.formats.declarations import Tally
 from corefeval.formats.json.records import (
@@ -56,13 +57,12 @@ def read_json(
     Only files of annotation tools, which their first record tells, have a `layer` to choose.
     """
     records = records_of(source)
-    tool = FORMATS.get(tool_of(records[0]) or "") if kind == "json" else None
-    if layer is not None and not (tool and tool.takes_layer):
-        kind = tool.name if tool else kind_of(records[0])
-        raise UsageError(f"{source.file} is {kind}, which has no layers: leave out {layer!r:.60}")
-    if tool:
-        options = {"layer": layer} if tool.takes_layer else {}
-        return tool.read(source, name=name, **options)
+    if kind == "json":
+        tool = tool_of(records[0])
+        format = tool or FORMATS[kind_of(records[0])]
+        options = reader_options(format, source.file, None, layer)
+        if tool:
+            return tool.read(source, name=name, **options)
     return _read_records(records, source, name=name, kind=kind)
 
 
@@ -103,7 +103,7 @@ class _Reader:
 
     def add(self, builder: CorpusBuilder, record: Record, kind: Kind) -> str | None:
         """Add the document of a record; returns its text where positions are characters."""
-        text = _read_text(record) if kind.words == "text" else None
+        text = record.text("text") if kind.words == "text" else None
         sentences = [] if text is not None else _read_sentences(record, kind.words)
         lengths = [len(text)] if text is not None else list(map(len, sentences))
         named = _named_clusters(record.values.get(CHARACTERS)) if kind.has_characters else []
@@ -179,13 +179,6 @@ class _Reader:
         if isinstance(record.values.get(BOOK), str | int):
             metadata[BOOK] = str(record.values[BOOK])
         return names, metadata
-
-
-def _read_text(record: Record) -> str:
-    text = record.value("text")
-    if not isinstance(text, str):
-        raise record.error("‘text’ is not a string", found=show(text), expected="a string")
-    return text
 
 
 def _read_sentences(record: Record, key: str) -> list[list[str]]:

@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 
 from corefeval.diagnostics import InputError, UsageError, excerpt, list_names
 from corefeval.files import check_unpacked
+from corefeval.formats.declarations import Format
 from corefeval.formats.source import Source
+from corefeval.formats.tools import TOOLS, has_keys
 
 _BLANKS = re.compile(r"[ \t\n\r]*")
 _SHORT = reprlib.Repr()
@@ -49,6 +51,13 @@ class Record:
             found=self.list_keys(),
             fix="check the kind of the file, or add what is missing",
         )
+
+    def text(self, key: str) -> str:
+        """The string that the record has under a key."""
+        value = self.value(key)
+        if not isinstance(value, str):
+            raise self.error(f"‘{key}’ is not a string", found=show(value), expected="a string")
+        return value
 
     def list_keys(self) -> str:
         """The keys that the record has, for a message."""
@@ -213,6 +222,7 @@ class Kind(NamedTuple):
 
 
 # The order is the order in which kinds are tried.
+_TOOLS = [tool for tool in TOOLS if tool.keys and tool.name != "allennlp"]
 KINDS = {
     "preco": Kind("id", "sentences", ("mention_clusters",), by_sentence=True, inclusive=False),
     "crac-json": Kind(
@@ -246,23 +256,11 @@ KINDS = {
         "doc_key", "document", ("clusters",), signs=frozenset({"document"}), first_number=1
     ),
 }
-# Annotation tools and pipelines, whose records have readers of their own, and keys that tell them.
-_TOOLS = {
-    "cas-json": ("%FEATURE_STRUCTURES",),
-    "corenlp": ("sentences", "corefs"),
-    "label-studio": ("data", "annotations|completions|predictions"),
-    "doccano": ("text", "entities", "relations"),
-    "prodigy": ("text", "spans", "relations"),
-}
 
 
-def tool_of(record: Record) -> str | None:
-    """The name of the tool that writes records with such keys; None for other records."""
-    for name, needed in _TOOLS.items():
-        has_all = all(not record.values.keys().isdisjoint(key.split("|")) for key in needed)
-        if has_all and "clusters" not in record.values:
-            return name
-    return None
+def tool_of(record: Record) -> Format | None:
+    """The tool whose records have such keys, and a reader of their own; None for other records."""
+    return next((tool for tool in _TOOLS if has_keys(tool, record.values)), None)
 
 
 def kind_of(record: Record) -> str:
@@ -289,7 +287,8 @@ def _expected_keys() -> dict[str, str]:
         name: (kind.id, kind.words, kind.clusters[0], *characters[kind.has_characters])
         for name, kind in KINDS.items()
     }
-    return {name: ", ".join(keys) for name, keys in (kinds | _TOOLS).items()}
+    tools = {t.name: [key.partition("|")[0] for key in t.keys.split()] for t in _TOOLS}
+    return {name: ", ".join(keys) for name, keys in (kinds | tools).items()}
 
 
 _VALUE_SIZE = 4  # bytes that a value takes at least when it is read

@@ -7,14 +7,20 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from operator import ne
 from typing import Any
 
 from corefeval.diagnostics import InputError, excerpt, plural
 from corefeval.formats.declarations import Written
 from corefeval.formats.json.records import BOOK, CHARACTERS, KINDS, Kind
-from corefeval.formats.losses import count_gapped, mark_zeros, note_losses, sentence_bounds
+from corefeval.formats.losses import (
+    count_gapped,
+    mark_zeros,
+    note_losses,
+    sentence_bounds,
+    words_of,
+)
 from corefeval.model import Corpus, Document, DocumentId
 from corefeval.model.identity import seen_word
 from corefeval.model.text_tokens import text_of
@@ -65,7 +71,7 @@ def _make_record(
     if kind.has_characters and BOOK in document.metadata:
         record[BOOK] = document.metadata[BOOK]
     text = text_of(document.corpus.tokens, document.index)
-    words = _words(document, clusters, counts) if text is None else []
+    words = _words(document, counts) if text is None else []
     sentences = sentence_bounds(document, len(words))
     if kind.has_zeros:
         words = mark_zeros(document, words, counts)
@@ -102,39 +108,26 @@ def _clusters(document: Document) -> tuple[Spans, list[str], int]:
     Also the number of mentions that follow an equal one of an entity whose cluster comes later:
     clusters come one after the other, so the order of equal mentions of two may get lost.
     """
-    corpus, rows = document.corpus, document.rows
-    if corpus.mention_start is None or corpus.mention_end is None:
+    entities = document.entities
+    if document.corpus.mention_start is None:
         return [], [], 0
-    clusters: dict[int, list[list[int]]] = {}
-    numbers: dict[int, int] = {}
-    previous, reordered = (-1, -1, -1), 0
-    for entity, start, end in zip(
-        corpus.mention_entity[rows.start : rows.stop].tolist(),
-        corpus.mention_start[rows.start : rows.stop].tolist(),
-        corpus.mention_end[rows.start : rows.stop].tolist(),
-        strict=True,
-    ):
-        clusters.setdefault(entity, []).append([start, end - 1])
-        current = (start, end, numbers.setdefault(entity, len(numbers)))
-        reordered += previous[:2] == current[:2] and previous > current
-        previous = current
-    names = corpus.names
-    return (
-        list(clusters.values()),
-        [str(entity) if names is None else names[entity] for entity in clusters],
-        reordered,
-    )
+    numbers = {entity.index: number for number, entity in enumerate(entities)}
+    places = [(*m.span, numbers[m.entity.index]) for m in document.mentions]
+    reordered = sum(a[:2] == b[:2] and a > b for a, b in pairwise(places))
+    clusters = [[[m.start, m.end - 1] for m in entity.mentions] for entity in entities]
+    return clusters, [entity.name for entity in entities], reordered
 
 
-def _words(document: Document, clusters: Spans, counts: Counter[str]) -> list[str]:
+def _words(document: Document, counts: Counter[str]) -> list[str]:
     """The words of a document, `_` for each token where its file has none."""
-    tokens, index = document.corpus.tokens, document.index
-    needed = max((last + 1 for cluster in clusters for _, last in cluster), default=0)
-    if tokens is None or not tokens.has_column(index, "word"):
-        n_tokens = max(needed, int(tokens.counts[index]) if tokens is not None else 0)
-        counts["no-words"] += n_tokens > 0
-        return [_NO_WORD] * n_tokens
-    words = tokens.column(index, "word")
+    tokens = document.corpus.tokens
+    needed = max((mention.end for mention in document.mentions), default=0)
+    if tokens is not None and tokens.has_column(document.index, "word"):
+        words = tokens.column(document.index, "word")
+    else:
+        words = words_of(document)
+        words += [_NO_WORD] * (needed - len(words))
+        counts["no-words"] += len(words) > 0
     if needed > len(words):
         raise InputError(
             f"a mention goes beyond document {excerpt(str(document.id))}",
