@@ -46,6 +46,8 @@ SCRIPTS = (
     "text",
     "details",
     "search",
+    "sections",
+    "characters",
     "comparison",
     "main",
 )
