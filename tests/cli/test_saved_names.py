@@ -8,7 +8,7 @@ import corefeval
 
 
 def test_equal_names_become_those_of_files(run, tmp_path):
-    result = corefeval.score([["a", "b"], ["c", "d"]], [["a", "b", "c"]])
+    result = corefeval.score(corefeval.example("key"), corefeval.example("eager"))
     paths = [tmp_path / f"seed1-step{step}.json{ending}" for step, ending in ((0, ""), (2, ".gz"))]
     for path in paths:
         result.save(path)
