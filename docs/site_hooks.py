@@ -13,9 +13,9 @@ from typing import Any
 
 import corefeval
 from corefeval.cli.commands import COMMANDS
-from corefeval.cli.declarations import Command
 from corefeval.cli.help import explain
 from corefeval.cli.options import GROUPS, OTHER_SCORERS
+from corefeval.cli.parsing import Command
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent

@@ -173,7 +173,7 @@ class Alignment:
     Mention `key_rows[m]` of the key is mention `response_rows[m]` of the response; where both are
     None, the sides have the same mentions in the same rows. Counts are summed by document, or by
     each of `n_values` groups of its mentions. `scores_sets` says that sets of antecedents count.
-    `aside` is what was prepared for `beyond`; None where no relations or layers are known.
+    `full_sides` is None where neither relations nor layers are known.
     """
 
     n_documents: int
@@ -184,7 +184,7 @@ class Alignment:
     n_values: int = 1
     derived: dict[object, Any] = field(default_factory=dict, repr=False)
     scores_sets: bool = False
-    aside: Beyond | None = None
+    full_sides: Beyond | None = None
 
     @staticmethod
     def of_cells(
@@ -211,18 +211,17 @@ class Alignment:
         return self.n_documents * self.n_values
 
     @property
-    def swapped(self) -> Alignment:
-        """This alignment with the sides exchanged: recall of it is precision."""
-        return self._original or self._mirror
-
-    @property
     def _original(self) -> Alignment | None:
         """The alignment whose sides were exchanged to make this one, as long as it exists."""
         maker = vars(self).get("_maker")
         return None if maker is None else maker()
 
-    @cached_property
-    def _mirror(self) -> Alignment:
+    @property
+    def swapped(self) -> Alignment:
+        """This alignment with the sides exchanged: recall of it is precision."""
+        mirror = self._original or vars(self).get("_mirror")
+        if mirror is not None:
+            return mirror
         mirror = replace(
             self,
             key=self.response,
@@ -230,12 +229,13 @@ class Alignment:
             key_rows=self.response_rows,
             response_rows=self.key_rows,
             derived={},
-            aside=None if self.aside is None else self.aside.swapped,
+            full_sides=None if self.full_sides is None else self.full_sides.swapped,
         )
         # Fill in the cached property, so that one table serves both directions.
         cells = self.overlap
         vars(mirror)["overlap"] = Overlap(cells.response, cells.key, cells.count, cells.squares)
         vars(mirror)["_maker"] = weakref.ref(self)  # a cycle would keep both corpora in memory
+        vars(self)["_mirror"] = mirror
         return mirror
 
     def __getstate__(self) -> dict[str, Any]:
@@ -254,8 +254,8 @@ class Alignment:
     @cached_property
     def beyond(self) -> Beyond:
         """Both sides with all that is no part of coreference; see `Beyond`."""
-        if self.aside is not None:
-            return self.aside
+        if self.full_sides is not None:
+            return self.full_sides
         from corefeval.beyond import Beyond, FullSide  # rarely needed
 
         sides = []
@@ -346,13 +346,13 @@ class Alignment:
         return np.repeat(sums.reshape(self.n_documents, -1).sum(axis=1), self.n_values)
 
     def divided(
-        self, key: IntArray, response: IntArray, number: int, full: Beyond | None = None
+        self, key: IntArray, response: IntArray, number: int, full_sides: Beyond | None = None
     ) -> Alignment:
         """An alignment in which each document's mentions are divided by values below `number`.
 
-        Value v of document d is group d · number + v. `full` has the values of all mentions.
+        Value v of document d is group d · number + v. `full_sides` has the values of all mentions.
         """
-        full = full or self.aside
+        full_sides = full_sides or self.full_sides
         sides = [
             replace(side, mention_group=side.entity_document[side.mention_entity] * number + value)
             for side, value in ((self.key, key), (self.response, response))
@@ -361,11 +361,16 @@ class Alignment:
             _hand_on(old, new, ("sizes", "chain", "previous"))
         key_side, response_side = sides
         divided = replace(
-            self, n_values=number, key=key_side, response=response_side, derived={}, aside=full
+            self,
+            n_values=number,
+            key=key_side,
+            response=response_side,
+            derived={},
+            full_sides=full_sides,
         )
         _hand_on(self, divided, _UNDIVIDED)
         if "_mirror" in vars(self):
-            _hand_on(self._mirror, divided._mirror, _UNDIVIDED)
+            _hand_on(self.swapped, divided.swapped, _UNDIVIDED)
         return divided
 
     def remember(self, name: object, make: Callable[[], T]) -> T:
@@ -397,31 +402,6 @@ class Alignment:
         codes: IntArray = key * self._width
         codes += response
         return codes
-
-
-def align(
-    key: Corpus,
-    response: Corpus,
-    matches: Matches,
-    features: tuple[FeatureLookup, FeatureLookup] = (no_features, no_features),
-    *,
-    scores_sets: bool = False,
-    aside: Beyond | None = None,
-) -> Alignment:
-    """Make an alignment from two corpora with the same documents and their matched mentions."""
-    sides = [
-        Side(corpus.entity_document, corpus.mention_entity, feature, corpus=corpus)
-        for corpus, feature in zip((key, response), features, strict=True)
-    ]
-    return Alignment(
-        len(key.documents),
-        sides[0],
-        sides[1],
-        matches.key,
-        matches.response,
-        scores_sets=scores_sets,
-        aside=aside,
-    )
 
 
 def is_noun(side: Side) -> BoolArray:

@@ -8,14 +8,14 @@ for.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from corefeval.checks import split_call
 from corefeval.diagnostics import Notice
+from corefeval.display import PlainState
 from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
@@ -23,7 +23,7 @@ from corefeval.model.relations import EntitySets, bridging_pairs, find_sets
 
 
 @dataclass(frozen=True, eq=False)
-class FullSide:
+class FullSide(PlainState):
     """One side with all mentions of its layer, and what coreference makes of them.
 
     Mention `rows[s]` of `corpus` is mention s of what is scored, whose entities are
@@ -56,12 +56,9 @@ class FullSide:
         """The sets of antecedents."""
         return find_sets(self.corpus)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {column.name: getattr(self, column.name) for column in fields(self)}
-
 
 @dataclass(frozen=True, eq=False)
-class Beyond:
+class Beyond(PlainState):
     """Both sides in full, and which of their mentions are the same.
 
     `scored` are the matches of coreference, by the rows of what is scored. `match`, `tagset` and
@@ -111,11 +108,14 @@ class Beyond:
         partner[self.matches[0]] = self.matches[1]
         return partner
 
-    def with_sides(self, key: FullSide, response: FullSide) -> Beyond:
+    def with_sides(
+        self, key: FullSide, response: FullSide, scored: Matches | None = None
+    ) -> Beyond:
         """A copy with other sides of the same mentions, which keep their matches."""
-        full = replace(self, key=key, response=response, mirror=None)
-        vars(full)["matches"] = self.matches
-        return full
+        scored = self.scored if scored is None else scored
+        copy = Beyond(key, response, scored, self.match, self.tagset, self.own_tokens)
+        vars(copy)["matches"] = self.matches
+        return copy
 
     @cached_property
     def swapped(self) -> Beyond:
@@ -157,9 +157,6 @@ class Beyond:
 
     def __iter__(self) -> Iterator[FullSide]:
         return iter((self.key, self.response))
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {column.name: getattr(self, column.name) for column in fields(self)}
 
 
 def _distinct(rows: IntArray, codes: IntArray) -> IntArray:

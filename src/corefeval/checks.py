@@ -1,6 +1,7 @@
 """What arguments must be (choices, numbers in range, known names), and how calls are written.
 
-Metrics and features are names with arguments in parentheses, in lists. Every room may import this
+Metrics and features are names with arguments in parentheses, in lists; functions that tables name
+are text, `module:function`. Every room may import this
 one.
 """
 
@@ -9,7 +10,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, SupportsFloat
+from importlib import import_module
+from typing import Any, NamedTuple, SupportsFloat
 
 from corefeval.diagnostics import UsageError
 
@@ -133,3 +135,11 @@ def split_call(text: str) -> tuple[str, str | None]:
     """
     name, bracket, inner = text.strip().partition("(")
     return (name.strip(), inner[:-1].strip()) if bracket and inner.endswith(")") else (text, None)
+
+
+def import_place(place: object, package: str = "") -> Any:
+    """What `module:name` names, a module of the package if there is one; all but text as it is."""
+    if not isinstance(place, str):
+        return place
+    module, _, name = place.partition(":")
+    return getattr(import_module(f"{package}.{module}" if package else module), name)

@@ -168,7 +168,7 @@ class Tabular:
 
     def _repr_html_(self) -> str:
         # By name: results know nothing of how they are shown.
-        notebook = importlib.import_module("corefeval.reports.page")
+        notebook = importlib.import_module("corefeval.reports.notebook")
         return str(notebook.result_html(self))
 
 
@@ -180,6 +180,13 @@ class Record:
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return asdict(cast("Any", self))
+
+
+class PlainState:
+    """A data class of which the fields alone are pickled: what follows from them is made anew."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {entry.name: getattr(self, entry.name) for entry in fields(cast("Any", self))}
 
 
 def are_same(left: object, right: object) -> bool:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from corefeval.alignment import Alignment, align
+from corefeval.alignment import Alignment, Side
 from corefeval.checks import split_call
 from corefeval.diagnostics import Notice, UsageError, plural
+from corefeval.display import PlainState
 from corefeval.features import Features, pair_features
 from corefeval.formats import read, read_with_key
 from corefeval.matching import Matches, Mentions, matcher
@@ -40,7 +41,7 @@ _BY_CONTENT = Reading()  # the format is recognised by what is in the file
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Prepared:
+class Prepared(PlainState):
     """Both sides of a score, with the same documents in the same places, and their matches.
 
     Repeated mentions and (where the protocol says so) singletons are gone. `matches` are pairs of
@@ -72,15 +73,20 @@ class Prepared:
     @cached_property
     def alignment(self) -> Alignment:
         """What metrics count on."""
-        features = self.key_features, self.response_features
-        scores_sets = self.protocol.split == "score"
-        return align(
-            self.key,
-            self.response,
-            self.matches,
-            features,
-            scores_sets=scores_sets,
-            aside=self.beyond,
+        key, response = self.key, self.response
+        return Alignment(
+            len(key.documents),
+            Side(key.entity_document, key.mention_entity, self.key_features, corpus=key),
+            Side(
+                response.entity_document,
+                response.mention_entity,
+                self.response_features,
+                corpus=response,
+            ),
+            self.matches.key,
+            self.matches.response,
+            scores_sets=self.protocol.split == "score",
+            full_sides=self.beyond,
         )
 
     @cached_property
@@ -107,9 +113,6 @@ class Prepared:
     def document_ids(self) -> tuple[str, ...]:
         """Names and parts of the documents."""
         return self.key.remember("document ids", lambda: tuple(map(str, self.key.documents)))
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {column.name: getattr(self, column.name) for column in fields(self)}
 
 
 def prepare(

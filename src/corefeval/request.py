@@ -25,7 +25,7 @@ Input = object  # a path, a Corpus, what a system returned, or plain Python
 Stated = Mapping[str, object] | str | os.PathLike[str] | None  # features, or a file of them
 
 
-class Options(Choices, total=False):
+class ScoreOptions(Choices, total=False):
     """What every function that scores takes: choices of the protocol, and how files are read."""
 
     ignore_tokens: bool

@@ -18,7 +18,7 @@ from corefeval.metrics import DEFAULT_PRESET, Metrics
 from corefeval.model import DocumentId
 from corefeval.model.construction import PlainDocument, corpus_from_plain, read_plain
 from corefeval.pieces import Cutting, watch_workers
-from corefeval.request import SEGMENTS, Input, Options, Request, Sampling, Stated
+from corefeval.request import SEGMENTS, Input, Request, Sampling, ScoreOptions, Stated
 from corefeval.results import Result
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Scorer:
         samples: int = 1000,
         seed: int = 0,
         segments: int = SEGMENTS,
-        **options: Unpack[Options],
+        **options: Unpack[ScoreOptions],
     ) -> None:
         sampling = Sampling(ci, samples, seed, segments)
         self._request = Request.of(

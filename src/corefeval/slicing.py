@@ -94,23 +94,27 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
     if cut.level == "document":
         return _slice_by_document(result, prepared, cut)
     alignment = prepared.alignment
-    beyond = (metric for metric in cut.metrics if metric.declaration.beyond)
-    full = alignment.aside if any(m.divides_by(cut.level) for m in beyond) else None
+    is_needed = any(m.declaration.beyond and m.divides_by(cut.level) for m in cut.metrics)
+    full_sides = alignment.full_sides if is_needed else None
     sides = [side.feature(cut.feature) for side in (alignment.key, alignment.response)]
-    if full is not None:
-        sides = _full_values(prepared, full, cut.feature, sides)
-    scored = None if full is None else (full.key.rows, full.response.rows)
+    if full_sides is not None:
+        sides = _full_values(prepared, full_sides, cut.feature, sides)
+    scored = None if full_sides is None else (full_sides.key.rows, full_sides.response.rows)
     values = _number_values(sides, cut.feature, result.response, scored)
     key, response = values.key, values.response
-    if full is not None:
-        full = full.with_sides(replace(full.key, value=key), replace(full.response, value=response))
-        key, response = key[full.key.rows], response[full.response.rows]
-    divided = alignment.divided(key, response, len(values.names), full)
+    if full_sides is not None:
+        full_sides = full_sides.with_sides(
+            replace(full_sides.key, value=key), replace(full_sides.response, value=response)
+        )
+        key, response = key[full_sides.key.rows], response[full_sides.response.rows]
+    divided = alignment.divided(key, response, len(values.names), full_sides)
     undefined = _find_undefined(alignment, cut)
     metrics = [metric for metric in cut.metrics if str(metric) not in undefined]
     results = _slice_by_value(result, divided, cut.feature, values.names, metrics)
     sizes, special = _count_sizes(alignment, key, cut.level, values.names), values.special
-    if full is not None:  # mentions beyond coreference may have values in which nothing counts
+    if (
+        full_sides is not None
+    ):  # mentions beyond coreference may have values in which nothing counts
         present = {*values.key.tolist(), *values.response.tolist()}
         shown = [
             name
@@ -250,7 +254,7 @@ class _Values(NamedTuple):
 
 
 def _full_values(
-    prepared: Prepared, full: Beyond, feature: str, scored: Sequence[Categories]
+    prepared: Prepared, full_sides: Beyond, feature: str, scored: Sequence[Categories]
 ) -> list[Categories]:
     """The values of all mentions of both sides, also of those that are no part of coreference.
 
@@ -259,7 +263,7 @@ def _full_values(
     """
     full_values = []
     features = prepared.key_features, prepared.response_features
-    for side, lookup, scored_values in zip(full, features, scored, strict=True):
+    for side, lookup, scored_values in zip(full_sides, features, scored, strict=True):
         try:
             values = lookup.of(side.corpus)(feature)
         except CorefEvalError:  # the caller stated values of scored mentions alone

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import corefeval
+from corefeval.checks import import_place
 from corefeval.cli import main
 from corefeval.cli.commands import COMMANDS
 from corefeval.cli.options import OPTIONS
@@ -138,7 +139,7 @@ def test_options_that_commands_use_are_in_the_table():
 
 def test_every_command_runs_a_function_and_uses_options_of_the_table():
     for command in COMMANDS.values():
-        assert callable(command.load())
+        assert callable(import_place(command.run, "corefeval.cli"))
         assert len(command.spellings) == sum(len(option.names) for option in command.options)
         assert {option.attribute for option in command.options} <= {*OPTIONS}
     taken = {option.attribute for command in COMMANDS.values() for option in command.options}

@@ -18,6 +18,7 @@ import pytest
 import corefeval
 from corefeval import InputError, UsageError, agree, analyse, compare, render
 from corefeval.analysis.statistics import statistics
+from corefeval.evaluation import SignificanceOptions
 from corefeval.evaluation import compare as compare_responses
 from corefeval.lab import EXPERIMENTS
 from corefeval.output import DRAWINGS, Format
@@ -168,9 +169,11 @@ def test_render_refuses_what_it_does_not_use(things):
 def test_both_comparisons_take_the_same_keywords():
     mine = inspect.signature(compare_responses).parameters
     for name, parameter in inspect.signature(compare_results).parameters.items():
-        if name not in ("results", "metrics"):
+        if name in ("baseline", "by"):
             assert mine[name].default == parameter.default, name
-            assert mine[name].annotation == parameter.annotation, name
+        elif name not in ("results", "metrics"):
+            annotation = SignificanceOptions.__annotations__[name]
+            assert annotation.__forward_arg__ == parameter.annotation, name
 
 
 def test_python_has_what_the_command_line_has(things, run):

@@ -261,3 +261,11 @@ def test_every_command_notices_a_file_that_ends_inside_a_document(conll, tmp_pat
     main(command)
     said = "".join(capfd.readouterr())
     assert "ends inside document ‘d; part 000’" in said or "no ‘#end document’" in said
+
+
+def test_words_like_those_of_other_formats(tmp_path):
+    """A file that begins like CoNLL is CoNLL, though a word looks like a mention of SACR."""
+    path = tmp_path / "key.conll"
+    rows = ['a 0 0 {x:y=" NN (1)', "a 0 1 b NN (1)"]
+    path.write_text("\n".join(("#begin document (a); part 000", *rows, "", "#end document", "")))
+    assert corefeval.read(path).n_mentions == 2

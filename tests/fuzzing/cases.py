@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from corefeval.cli.commands import COMMANDS
-from corefeval.cli.declarations import Argument, Option
+from corefeval.cli.parsing import Argument, Option
 from corefeval.formats import FORMATS
 from fuzzing.hostility import NUMBERS
 from fuzzing.inputs import ANSWERED, Files

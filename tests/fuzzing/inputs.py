@@ -226,16 +226,16 @@ def _suite_results(number: int) -> bytes:
     """The saved results of two systems on two corpora, of which one cell has none."""
     from tempfile import TemporaryDirectory
 
-    from corefeval.suites.outcome import Cell, CorpusFacts, SuiteResult, SystemFacts
+    from corefeval.suites.outcome import CorpusFacts, SuiteCell, SuiteResult, SystemFacts
 
     cells = {}
     for corpus_name, text in (("a", number), (NAMES[number % len(NAMES)], number + 1)):
         for side, system in enumerate(("x", "y"), 1):
             key, response = (corpus(text % CORPORA, one) for one in (0, side))
             result = corefeval.score(key, response, metrics="conll, lea", ignore_tokens=True)
-            cells[corpus_name, system, None] = Cell(result)
+            cells[corpus_name, system, None] = SuiteCell(result)
     last = next(reversed(cells))
-    cells[last] = Cell(None, "there is no such file", "response")
+    cells[last] = SuiteCell(None, "there is no such file", "response")
     names = dict.fromkeys(name for name, _, _ in cells)
     outcome = SuiteResult(
         tuple(CorpusFacts(name, 1.0 + place, f"g{place}") for place, name in enumerate(names)),

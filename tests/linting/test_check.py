@@ -15,7 +15,7 @@ from conftest import ROOT
 from conll_texts import BROKEN, END, HEADER, document, rows
 from corefeval import corpus_from_arrays, corpus_from_entities
 from corefeval.linting import KINDS, check_corpus, inspect, repair_file
-from corefeval.linting.outcomes import render_text
+from corefeval.linting.rendering import render_text
 from strategies import spans
 
 KEY, EAGER = corefeval.example("key"), corefeval.example("eager")

@@ -17,7 +17,7 @@ from conll_texts import BROKEN, END, HEADER, document
 from corefeval import UsageError
 from corefeval.cli import main
 from corefeval.linting import inspect, repair_file
-from corefeval.linting.outcomes import render_text
+from corefeval.linting.rendering import render_text
 
 MANY = examples(500)
 

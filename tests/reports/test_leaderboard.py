@@ -14,7 +14,7 @@ import corefeval
 from corefeval import Notice, UsageError
 from corefeval.reports.leaderboard import make_leaderboard
 from corefeval.results import Slices
-from corefeval.suites.outcome import Cell, load_suite
+from corefeval.suites.outcome import SuiteCell, load_suite
 from corefeval.suites.statistics import compare_suite
 from html_pages import HOSTILE, Page, shape
 from leaderboards import make_outcome
@@ -93,7 +93,7 @@ def hostile_board(texts, **changes):
         names, [f"{texts[-1]} {n}" for n in range(3)], documents=3, groups=texts, **changes
     )
     cells = dict(outcome.cells)
-    cells[next(iter(cells))] = Cell(None, "".join(texts), "response")
+    cells[next(iter(cells))] = SuiteCell(None, "".join(texts), "response")
     outcome = replace(outcome, cells=cells, title="".join(texts))
     return make_leaderboard(outcome, trials=20)
 
@@ -122,9 +122,9 @@ def test_no_words_of_the_text_are_inside(outcome):
     ids = tuple(f"{secret} {n}" for n in range(len(result.document_ids)))
     mine = replace(result, slices={**result.slices, "head": words}, document_ids=ids)
     theirs = replace(cells["gum", "theirs", None].result, document_ids=ids)
-    cells["gum", "ours", None], cells["gum", "theirs", None] = Cell(mine), Cell(theirs)
+    cells["gum", "ours", None], cells["gum", "theirs", None] = SuiteCell(mine), SuiteCell(theirs)
     broken = f"x.conll, line 3: a bracket is open (found '{secret}')"
-    cells["gum", "base", None] = Cell(None, broken, "response")
+    cells["gum", "base", None] = SuiteCell(None, broken, "response")
     made = make_leaderboard(replace(outcome, cells=cells), **TRIALS)
     assert secret not in made.html
     assert made.payload["problems"] == [[2, 0, None, "x.conll, line 3: a bracket is open"]]
@@ -140,11 +140,11 @@ def test_no_words_of_the_text_are_inside(outcome):
     ],
 )
 def test_what_files_have_is_in_no_reason(outcome, problem, shown):
-    cells = {**outcome.cells, ("gum", "base", None): Cell(None, problem, "response")}
+    cells = {**outcome.cells, ("gum", "base", None): SuiteCell(None, problem, "response")}
     made = make_leaderboard(replace(outcome, cells=cells), **TRIALS)
     assert made.payload["problems"] == [[2, 0, None, shown]]
     broken = {
-        place: Cell(None, problem, "key") if place[0] == "gum" else cell
+        place: SuiteCell(None, problem, "key") if place[0] == "gum" else cell
         for place, cell in outcome.cells.items()
     }
     told = Notice("broken-key", f"gum: left out for all systems because of its key: {problem}")
@@ -177,7 +177,7 @@ def test_reports_are_linked_where_they_are(outcome, tmp_path):
 
 def test_cells_without_a_result_have_no_report(outcome, tmp_path):
     (tmp_path / "gum.html").write_text(report_of("ours", "theirs", "base"))
-    gone = {("gum", "ours", None): Cell(None, "there is no such file", "response")}
+    gone = {("gum", "ours", None): SuiteCell(None, "there is no such file", "response")}
     without = replace(outcome, cells={**outcome.cells, **gone})
     page = make_leaderboard(without, reports=tmp_path, beside=tmp_path / "b.html", **TRIALS).payload
     assert [row[0] for row in page["links"]] == [
@@ -202,10 +202,10 @@ def test_one_system_has_a_page_without_comparisons():
 
 def test_no_results_have_a_page():
     outcome = make_outcome(["ours", "theirs"], ["gum", "preco"])
-    cells = {place: Cell(None, "no file", "response") for place in outcome.cells}
+    cells = {place: SuiteCell(None, "no file", "response") for place in outcome.cells}
     made = make_leaderboard(replace(outcome, cells=cells))
     assert len(made.payload["problems"]) == 4
-    key = {place: Cell(None, "no key", "key") for place in outcome.cells}
+    key = {place: SuiteCell(None, "no key", "key") for place in outcome.cells}
     made = make_leaderboard(replace(outcome, cells=key))
     assert "–" in made.html
 
@@ -213,7 +213,7 @@ def test_no_results_have_a_page():
 def test_a_broken_key_leaves_its_corpus_out():
     outcome = make_outcome(["ours", "theirs"], ["gum", "preco", "onto"])
     cells = {
-        place: Cell(None, "no key", "key") if place[0] == "gum" else cell
+        place: SuiteCell(None, "no key", "key") if place[0] == "gum" else cell
         for place, cell in outcome.cells.items()
     }
     made = make_leaderboard(replace(outcome, cells=cells), **TRIALS)

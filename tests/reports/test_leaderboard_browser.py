@@ -10,7 +10,7 @@ import pytest
 from browsing import EVIL
 from corefeval import Notice
 from corefeval.reports.leaderboard import make_leaderboard
-from corefeval.suites.outcome import Cell
+from corefeval.suites.outcome import SuiteCell
 from leaderboards import make_outcome
 
 SYSTEMS = ["ours", "theirs", "twin", "base"]
@@ -21,7 +21,7 @@ CORPORA = ["gum", "litbank", "preco", "onto"]
 def board(browser, report_folder):
     outcome = make_outcome(SYSTEMS, CORPORA, documents=20)
     cells = dict(outcome.cells)
-    cells["preco", "base", None] = Cell(None, "there is no file base.conll", "response")
+    cells["preco", "base", None] = SuiteCell(None, "there is no file base.conll", "response")
     data = json.dumps({"systems": [{"name": name} for name in SYSTEMS]})
     (report_folder / "gum.html").write_text(
         f'<h1>a report</h1><script type="application/json" id="data">{data}</script>'

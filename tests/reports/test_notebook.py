@@ -5,7 +5,8 @@ from __future__ import annotations
 from html import escape
 
 import corefeval
-from corefeval.reports.page import document_html, frame, result_html
+from corefeval.reports.notebook import document_html, result_html
+from corefeval.reports.page import frame
 
 KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
 

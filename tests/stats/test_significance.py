@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from corefeval import UsageError
 from corefeval.results import CountTable
-from corefeval.results.aggregation import Aggregation
+from corefeval.results.rates import Aggregation
 from corefeval.stats import resampling
 from count_tables import RATIO, compare_two, drawn, rates_of, result_of, simulated
 

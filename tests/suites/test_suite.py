@@ -19,7 +19,7 @@ from corefeval import InputError, Notice, Suite, SuiteCorpus, SuiteSystem, Usage
 from corefeval.examples import SUITE
 from corefeval.suites.checking import check_suite
 from corefeval.suites.definition import read_suite
-from corefeval.suites.outcome import Cell, SuiteResult, load_suite
+from corefeval.suites.outcome import SuiteCell, SuiteResult, load_suite
 from corefeval.suites.running import run_suite
 
 
@@ -130,7 +130,7 @@ def test_notices_of_results_come_in_the_same_order_each_time(suite):
     outcome = run_suite(suite)
     kinds = [f"odd-{letter}" for letter in "hgfedcba"]
     cells = {
-        place: Cell(replace(cell.result, notices=tuple(Notice(one, "odd") for one in kinds)))
+        place: SuiteCell(replace(cell.result, notices=tuple(Notice(one, "odd") for one in kinds)))
         for place, cell in outcome.cells.items()
     }
     told = SuiteResult.of(suite, cells).notices[-1].message
@@ -390,7 +390,7 @@ def test_an_outcome_has_a_row_for_each_cell_and_metric(folder, suite):
     [problem] = [row["problem"] for row in rows if row["metric"] is None]
     assert problem.endswith("no such file")
     assert repr(outcome) == "<SuiteResult of 3 × 3 systems, 11 of 12 cells scored>"
-    assert outcome.cells["talk", "eager", None] == Cell(
+    assert outcome.cells["talk", "eager", None] == SuiteCell(
         None, f"{folder / 'eager/talk.jsonl'}: there is no such file", "response"
     )
 

@@ -18,7 +18,7 @@ import corefeval
 from corefeval import UsageError, render
 from corefeval.results import Result
 from corefeval.suites.definition import read_suite
-from corefeval.suites.outcome import Cell, CorpusFacts, SuiteResult, SystemFacts
+from corefeval.suites.outcome import CorpusFacts, SuiteCell, SuiteResult, SystemFacts
 from corefeval.suites.running import run_suite
 from corefeval.suites.statistics import compare_suite, macro, make_table
 from leaderboards import make_outcome
@@ -85,7 +85,7 @@ def test_averages_by_hand(outcome):
 def test_micro_does_not_mix_protocols(outcome):
     cells = dict(outcome.cells)
     cells = {
-        (corpus, *rest): Cell(
+        (corpus, *rest): SuiteCell(
             replace(cell.result, protocol=cell.result.protocol.but(singletons="drop"))
             if corpus == "news"
             else cell.result
@@ -98,7 +98,7 @@ def test_micro_does_not_mix_protocols(outcome):
 
 
 def test_micro_needs_all_corpora(outcome):
-    cells = {**outcome.cells, ("talk", "eager", None): Cell(None, "gone", "response")}
+    cells = {**outcome.cells, ("talk", "eager", None): SuiteCell(None, "gone", "response")}
     left_out = replace(outcome, cells=cells, missing="leave-out")
     table = make_table(left_out, averages="micro", sort="file")
     assert np.isnan(table.lines[0].means["f1"]).tolist() == [False, True, False]
@@ -124,9 +124,9 @@ def test_a_missing_response_counts_in_micro_like_an_empty_one(protocol):
     }
     some = next(iter(results.values()))
     facts = tuple(map(CorpusFacts, keys)), tuple(map(SystemFacts, ("full", "some", "gone")))
-    cells = {place: Cell(result) for place, result in results.items()}
+    cells = {place: SuiteCell(result) for place, result in results.items()}
     empty = SuiteResult(*facts, some.metrics, "conll", cells)
-    missing = Cell(None, "no such file", "response")
+    missing = SuiteCell(None, "no such file", "response")
     outcome = replace(empty, cells={**cells, ("two", "gone", None): missing})
     for metric in some.metrics:
         rates = ",".join(some[metric].rates)
@@ -164,7 +164,9 @@ def small(scores: dict[str, float], missing: str = "zero") -> SuiteResult:
     for name, tenths in scores.items():
         response = [[f"m{n}" for n in range((tenths or 0) + 1)]]
         result = corefeval.score([[f"m{n}" for n in range(11)]], response, metrics="muc")
-        cells["c", name, None] = Cell(result) if tenths is not None else Cell(None, "x", "response")
+        cells["c", name, None] = (
+            SuiteCell(result) if tenths is not None else SuiteCell(None, "x", "response")
+        )
     systems = tuple(map(SystemFacts, scores))
     return SuiteResult((CorpusFacts("c"),), systems, ("muc",), "muc", cells, missing=missing)
 
@@ -196,7 +198,7 @@ def test_ranks_and_letters_are_those_of_the_tests(outcome):
 
 def test_a_group_of_one_corpus_has_the_superscripts_of_that_corpus():
     outcome = make_outcome(["a", "b", "c"], ["news", "talk"], groups=("written", "spoken"))
-    cells = {**outcome.cells, ("talk", "c", None): Cell(None, "gone", "response")}
+    cells = {**outcome.cells, ("talk", "c", None): SuiteCell(None, "gone", "response")}
     for missing, rule in (
         ("zero", "– means no result, which counts as 0 and is not tested."),
         ("leave-out", "– means no result, which is left out of averages and is not tested."),

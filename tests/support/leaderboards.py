@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from corefeval.results import Slices
-from corefeval.suites.outcome import Cell, CorpusFacts, SuiteResult, SystemFacts
+from corefeval.suites.outcome import CorpusFacts, SuiteCell, SuiteResult, SystemFacts
 from count_tables import simulated
 
 VALUES = {"kind": ("name", "nominal", "pronoun"), "size": ("1", "2", "3–5", "6+")}
@@ -38,7 +38,7 @@ def make_outcome(
                     )
                     for feature, values in VALUES.items()
                 }
-                cell = Cell(replace(result, slices=parts if slices else {}))
+                cell = SuiteCell(replace(result, slices=parts if slices else {}))
                 cells[corpus.name, system.name, seed] = cell
     metrics = tuple(simulated(generator, [1]).metrics)
     outcome = SuiteResult(facts, runs, metrics, "conll", cells, title="Simulated")

@@ -26,7 +26,7 @@ from corefeval.pairing.axis import ALIGNED
 from corefeval.pairing.mismatches import MISMATCH
 from corefeval.preparation import as_corpus, prepare_corpora
 from corefeval.protocol import STEPS, Protocol, join_protocols
-from corefeval.request import Input, Options, Reading, Request
+from corefeval.request import Input, Reading, Request, ScoreOptions
 from corefeval.results import Result
 
 Pairs = dict[tuple[str, str], float]
@@ -201,7 +201,7 @@ def agree(
     protocol: Protocol | str | None = None,
     format: str | None = None,
     file_layer: str | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[ScoreOptions],
 ) -> Agreement:
     """Measure the agreement between two or more annotators of the same documents.
 

@@ -11,8 +11,9 @@ from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 from corefeval._version import __version__
-from corefeval.cli.commands import COMMANDS
-from corefeval.cli.parsing import INFORMATION, find_command, parse
+from corefeval.checks import import_place
+from corefeval.cli.commands import COMMANDS, find_command
+from corefeval.cli.parsing import INFORMATION, parse
 from corefeval.cli.printing import remark
 from corefeval.diagnostics import CorefEvalError, LongWait, UsageError, memory_for
 from corefeval.files import unpack_limit
@@ -61,7 +62,8 @@ def _run(arguments: list[str]) -> int | None:
     values = parse(COMMANDS[name], words)
     limit = values.given("unpack_limit")
     with unpack_limit(values.unpack_limit) if limit else nullcontext():
-        return COMMANDS[name].load()(values)
+        status: int | None = import_place(COMMANDS[name].run, "corefeval.cli")(values)
+        return status
 
 
 def _prepare_streams() -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from corefeval.cli.declarations import Argument, Command
+from collections.abc import Sequence
+
+from corefeval.checks import did_you_mean
 from corefeval.cli.options import TABLE_FORMATS, TABLE_OPTIONS, take, take_choices
-from corefeval.cli.suite_commands import SUITE_COMMANDS
+from corefeval.cli.parsing import INFORMATION, Argument, Command
+from corefeval.cli.suite import SUITE_COMMANDS
+from corefeval.diagnostics import UsageError
 from corefeval.protocol import STEPS
 
 _KEY = Argument("KEY", "The key: a file, folder or pattern; `-` is standard input.")
@@ -222,7 +226,7 @@ corefeval agree ann/ bob/ --distances masi --unmarked missing --by-document""",
 _CORPORA = (
     Command(
         "lab",
-        "lab:lab",
+        "analysis:lab",
         "Find out what metrics reward: run an experiment, on the papers' data or on your own.",
         (
             Argument("[EXPERIMENT]", "An experiment, or `list`.", "list"),
@@ -417,3 +421,25 @@ SUMMARIES = {
     "": "Evaluate coreference resolution: all metrics, exact and fast.",
     "suite": "Score many systems on many corpora: a suite file, tables, checks of submissions.",
 }
+
+
+def members_of(group: str) -> list[str]:
+    """The names of commands in a group, such as `suite`; of all commands for an empty name."""
+    prefix = f"{group} " if group else ""
+    names = (name.removeprefix(prefix) for name in COMMANDS if name.startswith(prefix))
+    return list(dict.fromkeys(name.partition(" ")[0] for name in names))
+
+
+def find_command(words: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """The name that words begin with, of a command or of a group of them, and the words after it.
+
+    Raises a UsageError where there is no such command.
+    """
+    name = ""
+    while name not in COMMANDS and words and words[0] not in INFORMATION:
+        longer = f"{name} {words[0]}".strip()
+        if longer not in COMMANDS and longer not in SUMMARIES:
+            hint = did_you_mean(words[0], members_of(name))
+            raise UsageError(f"there is no command {words[0]!r}: {hint}")
+        name, words = longer, words[1:]
+    return name, words

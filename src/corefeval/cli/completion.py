@@ -6,9 +6,8 @@ import re
 import sys
 from collections import defaultdict
 
-from corefeval.cli.commands import COMMANDS, SUMMARIES
-from corefeval.cli.declarations import Option
-from corefeval.cli.parsing import INFORMATION, ParsedOptions, members_of
+from corefeval.cli.commands import COMMANDS, SUMMARIES, members_of
+from corefeval.cli.parsing import INFORMATION, Option, ParsedOptions
 
 _GROUPS = [group for group in SUMMARIES if group]
 

@@ -90,7 +90,7 @@ def _print(
     inspections: list[Inspection], repair: FileRepair | None, options: ParsedOptions
 ) -> None:
     """Print the report; to the error stream where standard output is the repaired file."""
-    from corefeval.linting.outcomes import render_json, render_text
+    from corefeval.linting.rendering import render_json, render_text
 
     is_taken = repair is not None and repair.target in ("-", "/dev/stdout")
     stream = sys.stderr if is_taken else sys.stdout

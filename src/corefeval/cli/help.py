@@ -8,10 +8,9 @@ import sys
 import textwrap
 from typing import NamedTuple
 
-from corefeval.cli.commands import COMMANDS, SUMMARIES
-from corefeval.cli.declarations import Command, Option
+from corefeval.cli.commands import COMMANDS, SUMMARIES, members_of
 from corefeval.cli.options import GROUPS
-from corefeval.cli.parsing import members_of
+from corefeval.cli.parsing import Command, Option
 
 _WIDEST = 100  # columns: longer lines are hard to read
 _WIDEST_NAMES = 28  # columns: what is explained stands below longer ones

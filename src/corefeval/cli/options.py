@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from corefeval.cli.declarations import Option
+from corefeval.cli.parsing import Option
 from corefeval.files import UNPACK_LIMIT
 from corefeval.protocol import Choice, choices
 
@@ -381,6 +381,11 @@ OPTIONS: dict[str, Option] = {
 }
 PROTOCOL_OPTIONS = tuple(
     option.attribute for group in ("Protocol", OTHER_SCORERS) for option in GROUPS[group]
+)
+# The protocol, its choices, features and how files are read: all are keywords of `score`.
+REQUEST_OPTIONS = (
+    *("features", "encoding", "key_encoding", "response_encoding", "key_format"),
+    *("response_format", "word_column", "key_layer", "response_layer", *PROTOCOL_OPTIONS),
 )
 
 

@@ -1,23 +1,116 @@
-"""Command lines, understood by the tables of commands and options."""
+"""Options, arguments and commands, and how command lines are understood by them.
+
+The tables are in `options` and `commands`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from keyword import iskeyword
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
-from corefeval.checks import did_you_mean
-from corefeval.cli.commands import COMMANDS, SUMMARIES
-from corefeval.cli.declarations import Argument, Command, Option
-from corefeval.cli.options import PROTOCOL_OPTIONS
 from corefeval.diagnostics import UsageError
 
 INFORMATION = ("--help", "-h", "--version")  # what is shown in place of any work
-_READING = (
-    *("encoding", "key_encoding", "response_encoding"),
-    *("key_format", "response_format", "word_column", "key_layer", "response_layer"),
-)
 _YES, _NO = ("yes", "y", "1", "true", "t"), ("no", "n", "0", "false", "f")
+
+
+class Option(NamedTuple):
+    """An option of commands, `spelled` as in help: its names, then what stands for its value.
+
+    A flag has no value; `N` is a whole number and `NUMBER` any number, other values are text. The
+    first sentence of `help` stands alone in brief help, which leaves out options that are `rare`.
+    A value is one of `choices`, unless the option `is_open`: then they are examples.
+    `rare_choices` are those that only other scorers make. `usual` is what help calls the default
+    where the function that does the work knows it. An option that `repeats` may be written several
+    times. Where it `is_file`, an option after it is not taken for a value that is missing.
+    """
+
+    spelled: str
+    help: str
+    default: Any = None
+    choices: tuple[str, ...] = ()
+    usual: str = ""
+    rare: bool = False
+    group: str = "Options"
+    is_open: bool = False
+    rare_choices: tuple[str, ...] = ()
+    repeats: bool = False
+    is_file: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """The spellings of the option, the long one first."""
+        return [word for word in self.spelled.split() if word.startswith("-")]
+
+    @property
+    def values(self) -> list[str]:
+        """What stands for each of the values that follow the option."""
+        return [word for word in self.spelled.split() if not word.startswith("-")]
+
+    @property
+    def kind(self) -> type:
+        """What a value becomes: bool for a flag, else int, float or str."""
+        values = self.values
+        return {"N": int, "NUMBER": float}.get(values[0], str) if values else bool
+
+    @property
+    def attribute(self) -> str:
+        """The name of the parsed value: `by_document`, and `from_` where Python has a `from`."""
+        name = self.names[0].removeprefix("--").replace("-", "_")
+        return f"{name}_" if iskeyword(name) else name
+
+
+class Argument(NamedTuple):
+    """A place of a command line, `spelled` as in the usage: KEY, [RESPONSE] or [MORE...]."""
+
+    spelled: str
+    help: str
+    default: Any = None
+    choices: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name in capitals, without signs."""
+        return self.spelled.strip("[].")
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether something has to stand there."""
+        return not self.spelled.startswith("[")
+
+    @property
+    def repeats(self) -> bool:
+        """Whether all words that are left stand there."""
+        return "..." in self.spelled
+
+
+class Command(NamedTuple):
+    """A command; `run` is the function that does its work, or its `module:function` in this room.
+
+    Brief help shows the first few of `examples`, a line each, and lists of commands have the part
+    of `summary` before the colon.
+    """
+
+    name: str
+    run: str | Callable[[ParsedOptions], int | None]
+    summary: str
+    arguments: tuple[Argument, ...]
+    options: tuple[Option, ...]
+    examples: str = ""
+    details: str = ""
+
+    @property
+    def usage(self) -> str:
+        """The usage: `corefeval convert SOURCE TARGET [OPTIONS]`."""
+        places = [argument.spelled for argument in self.arguments]
+        return " ".join(("corefeval", self.name, *places, *(["[OPTIONS]"] if self.options else [])))
+
+    @property
+    def spellings(self) -> dict[str, Option]:
+        """The options by each of their names."""
+        return {name: option for option in self.options for name in option.names}
 
 
 class ParsedOptions(SimpleNamespace):
@@ -54,33 +147,6 @@ class ParsedOptions(SimpleNamespace):
             "word_column": self.word_column,
             "layer": getattr(self, layer, None),
         }
-
-    @property
-    def policies(self) -> dict[str, Any]:
-        """The protocol, its choices, features and how files are read, as keywords of `score`."""
-        return self.given("features", *_READING, *PROTOCOL_OPTIONS)
-
-
-def members_of(group: str) -> list[str]:
-    """The names of commands in a group, such as `suite`; of all commands for an empty name."""
-    prefix = f"{group} " if group else ""
-    names = (name.removeprefix(prefix) for name in COMMANDS if name.startswith(prefix))
-    return list(dict.fromkeys(name.partition(" ")[0] for name in names))
-
-
-def find_command(words: Sequence[str]) -> tuple[str, Sequence[str]]:
-    """The name that words begin with, of a command or of a group of them, and the words after it.
-
-    Raises a UsageError where there is no such command.
-    """
-    name = ""
-    while name not in COMMANDS and words and words[0] not in INFORMATION:
-        longer = f"{name} {words[0]}".strip()
-        if longer not in COMMANDS and longer not in SUMMARIES:
-            hint = did_you_mean(words[0], members_of(name))
-            raise UsageError(f"there is no command {words[0]!r}: {hint}")
-        name, words = longer, words[1:]
-    return name, words
 
 
 def parse(command: Command, words: Sequence[str]) -> ParsedOptions:

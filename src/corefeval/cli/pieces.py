@@ -6,7 +6,6 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,8 @@ from corefeval.cli.printing import show_progress
 from corefeval.diagnostics import UsageError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from corefeval.cli.parsing import ParsedOptions
     from corefeval.pieces import Cutting
 

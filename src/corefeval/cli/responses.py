@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from corefeval.checks import split_list
-from corefeval.cli.options import PROTOCOL_OPTIONS
+from corefeval.cli.options import PROTOCOL_OPTIONS, REQUEST_OPTIONS
 from corefeval.cli.parsing import ParsedOptions
 from corefeval.cli.printing import check_paths, label, names_of, short, show_progress, tell
 from corefeval.diagnostics import Notice, UsageError
@@ -42,7 +42,7 @@ def make_request(
     from corefeval.request import Request
 
     chosen = {name: value for name, value in choices.items() if value is not None}
-    keywords = options.policies | chosen
+    keywords = options.given(*REQUEST_OPTIONS) | chosen
     return Request.of(
         keywords.pop("protocol", None),
         keywords,
@@ -122,8 +122,8 @@ def _score_files(
     requests: Sequence[Request],
 ) -> Iterator[list[Result]]:
     """A list for each response (name and path), with a result for each request."""
-    from corefeval.evaluation import score_whole
-    from corefeval.pieces import Cutting
+    from corefeval.evaluation import read_key, score_whole
+    from corefeval.pieces import Cutting, NamedFile
 
     protocol = requests[0].protocol
     piece_options = options.given("piece_size", "scheduler", "resume")
@@ -140,7 +140,8 @@ def _score_files(
     key_source: object
     sources: Iterator[object]
     if protocol.reads_itself:
-        key_source, sources = _read_texts(key, files, requests[0])
+        key_source = read_key(NamedFile(key, short(key)), requests[0])
+        sources = (NamedFile(path, name) for name, path in files)
     else:
         key_source, sources = read_all(key, files, requests[0], quiet=options.quiet)
     for source in sources:
@@ -177,19 +178,6 @@ def _by_match(results: Sequence[Result]) -> list[Result]:
     if len(results) == 1:
         return [*results]
     return [result.rename(f"{result.response} ({result.protocol.match})") for result in results]
-
-
-def _read_texts(
-    key: str, responses: Sequence[tuple[str, str]], request: Request
-) -> tuple[object, Iterator[object]]:
-    """Key and responses for a protocol that names another program, which reads files itself."""
-    from corefeval.emulation import read_text
-
-    key_encoding, encoding = request.key_reading.encoding, request.response_reading.encoding
-    key_text = replace(read_text(key, encoding=key_encoding), name=short(key))
-    return key_text, (
-        replace(read_text(path, encoding=encoding), name=name) for name, path in responses
-    )
 
 
 def keep(results: Sequence[Result], path: str, *, quiet: bool) -> None:

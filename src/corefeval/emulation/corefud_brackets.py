@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 
 from corefeval.diagnostics import InputError, Notice, excerpt, note
-from corefeval.emulation.corefud_sentences import Place, SentenceFile
+from corefeval.emulation.corefud_sentences import NodePlace, SentenceFile
 
 _BRACKET = re.compile(r"(\([^()]+\)?|[^()]+\))")
 _PART = re.compile(r"(.*)\[(\d{1,9})/(\d{1,9})\]", re.DOTALL)
@@ -34,10 +34,10 @@ class Bracketed:
     nodes: list[int]
     head: int
     is_open: bool = False
-    places: tuple[Place, ...] = ()
+    places: tuple[NodePlace, ...] = ()
 
     @property
-    def order(self) -> tuple[Place, int, Place]:
+    def order(self) -> tuple[NodePlace, int, NodePlace]:
         """By what mentions of an entity, and entities by their first mentions, are ordered."""
         return (self.places[0], -len(self.places), self.places[-1])
 

@@ -26,19 +26,19 @@ from scipy.optimize import linear_sum_assignment
 
 from corefeval.diagnostics import InputError, excerpt
 from corefeval.emulation.corefud_brackets import Bracketed, CorefudText
-from corefeval.emulation.corefud_sentences import Name, Place, SentenceFile
+from corefeval.emulation.corefud_sentences import Name, NodePlace, SentenceFile
 from corefeval.protocol import Protocol
 
-Dependencies = frozenset[tuple[Place, str]]  # parents' places and relations of an empty node
+Dependencies = frozenset[tuple[NodePlace, str]]  # parents' places and relations of an empty node
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Mention:
     """A mention of a document: equal to another one where their identities are the same."""
 
-    places: tuple[Place, ...]
-    span: frozenset[Place]
-    head: Place
+    places: tuple[NodePlace, ...]
+    span: frozenset[NodePlace]
+    head: NodePlace
     is_zero: bool
     dependencies: Dependencies
     file: str
@@ -66,7 +66,7 @@ class Mention:
         return self.places == mention.places and (not self.head_counts or self.head == mention.head)
 
     @property
-    def order(self) -> tuple[Place, Place, int]:
+    def order(self) -> tuple[NodePlace, NodePlace, int]:
         """Mentions are sorted by their first place, their last, and how many there are."""
         return (self.places[0], self.places[-1], len(self.places))
 
@@ -140,7 +140,7 @@ def _parse_dependencies(file: SentenceFile, head: int) -> Dependencies:
     return frozenset(dependencies)
 
 
-def _find_parent(file: SentenceFile, head: int, parent: str) -> Place | None:
+def _find_parent(file: SentenceFile, head: int, parent: str) -> NodePlace | None:
     sentence = file.sentence_of(head)
     if "." in parent:  # as text, so that 5.10, which is the number 5.1, is never found
         ids = (file.nodes.id[node] for node in sentence.nodes)
@@ -212,7 +212,7 @@ def _too_many(file: str, text: str) -> InputError:
 
 def _head_edges(key: Sequence[Mention], response: Sequence[Mention]) -> Iterator[Edge]:
     """Mentions of equal heads, weighed by the share of the key's places that both have."""
-    by_head: dict[Place, list[int]] = {}
+    by_head: dict[NodePlace, list[int]] = {}
     for column, mention in enumerate(response):
         by_head.setdefault(mention.head, []).append(column)
     for row, mention in enumerate(key):
@@ -225,7 +225,7 @@ def _head_edges(key: Sequence[Mention], response: Sequence[Mention]) -> Iterator
 def _partial_edges(key: Sequence[Mention], response: Sequence[Mention]) -> Iterator[Edge]:
     """Response mentions inside a key mention that have its head, weighed by their share of it."""
     heads = {mention.head for mention in key}
-    with_head: dict[Place, list[int]] = {}
+    with_head: dict[NodePlace, list[int]] = {}
     for column, mention in enumerate(response):
         for place in heads & mention.span:
             with_head.setdefault(place, []).append(column)

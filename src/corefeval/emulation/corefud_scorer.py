@@ -38,7 +38,7 @@ from corefeval.emulation.corefud_matching import (
 )
 from corefeval.emulation.corefud_sentences import (
     Name,
-    Place,
+    NodePlace,
     Sentence,
     SentenceFile,
     read_sentences,
@@ -321,7 +321,7 @@ def count_documents(documents: Sequence[EmulatedDocument]) -> dict[str, Counts]:
 
 
 Images = Mapping[Mention, Mention]
-Spans = list[tuple[Place, ...]]
+Spans = list[tuple[NodePlace, ...]]
 
 
 def _find_images(pairs: Sequence[Pair]) -> Images:

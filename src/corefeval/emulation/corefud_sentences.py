@@ -14,7 +14,7 @@ from operator import itemgetter
 from corefeval.diagnostics import InputError, Notice, excerpt
 from corefeval.formats.source import Source
 
-Place = tuple[int, float]  # the number of a sentence in the file, and the id of a node in it
+NodePlace = tuple[int, float]  # the number of a sentence in the file, and the id of a node in it
 _Row = tuple[float, int, list[str]]  # the id of a node, its line, and its cells
 # The name of a document: its id, or its number if it has none; None before the first document.
 Name = str | int | None
@@ -42,7 +42,7 @@ class Nodes:
     deps: list[str] = field(default_factory=list)
     misc: list[str] = field(default_factory=list)
     line: list[int] = field(default_factory=list)
-    place: list[Place] = field(default_factory=list)
+    place: list[NodePlace] = field(default_factory=list)
     sentence: list[int] = field(default_factory=list)
 
     def is_empty(self, node: int) -> bool:

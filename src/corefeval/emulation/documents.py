@@ -17,7 +17,7 @@ import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, note
 from corefeval.formats.conll.tokens import ConllLines
-from corefeval.live.spans import spans_reading, with_positions
+from corefeval.live import spans_reading, with_positions
 from corefeval.model import Corpus, DocumentId
 from corefeval.model.text_tokens import has_texts
 from corefeval.pairing import pair

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
 from corefeval.checks import check_choice
 from corefeval.diagnostics import KeyNeededError, Notice, UsageError
@@ -19,9 +19,9 @@ from corefeval.protocol import Protocol
 from corefeval.request import (
     SEGMENTS,
     Input,
-    Options,
     Request,
     Sampling,
+    ScoreOptions,
     Stated,
     name_accident,
 )
@@ -70,7 +70,7 @@ def score(
     executor: Executor | None = None,
     resume: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[ScoreOptions],
 ) -> Result:
     """Score a response against a key.
 
@@ -80,30 +80,24 @@ def score(
 
     `metrics` are names with parameters in parentheses, `Metric` values, or presets (`standard`,
     `papers`, `anaphora`, `all`). `by` names features (`genre`, `kind`, `genre*kind`), for whose
-    values there are results in `result.slices`. `features` states features: for each name a mapping
+    values there are results in `result.slices`. `features` is a file, or for each name a mapping
     from mentions to values (with several documents, from ids to such mappings) or a function of a
-    mention, or a file. `protocol` is a name, a `Protocol` or a signature that was printed under a
-    number; each choice of it is also an option (`singletons="drop"`), and so is how files are read:
-    `encoding`, `key_format`, `response_format`, `word_column` (of CoNLL files, from 1).
+    mention. `protocol` is a name, a `Protocol` or a printed signature; each choice of it is also an
+    option (`singletons="drop"`), and so is how files are read: `encoding`, `key_format`, ….
 
-    `ci` is the level of intervals of a bootstrap over documents, of `samples` samples. A single
-    document is cut into about `segments` runs of sentences instead; with `as_segments` these are
-    the documents of the result. Files above 200 MB are scored in pieces: `piece_size` (`"16MB"`)
-    asks for them, any `executor` of `concurrent.futures` works on them, the folder `resume` keeps
-    them for a run that broke, and `progress` is called with pieces done, all pieces, bytes done.
+    `ci` is the level of intervals of a bootstrap over documents. A single document is cut into
+    about `segments` runs of sentences; with `as_segments` these are the documents of the result.
+    Files above 200 MB are scored in pieces: `piece_size` (`"16MB"`) asks for them, an `executor` of
+    `concurrent.futures` works on them, the folder `resume` keeps them for a run that broke, and
+    `progress` is called with pieces done, all pieces, bytes done.
 
-    >>> result = score([["a", "b", "c"]], [["a", "b"], ["c"]], metrics="muc, b3")
-    >>> result["muc"].recall, result["b3"].precision
-    (0.5, 1.0)
-    >>> score([["a", "b"]], [["a", "b"]], protocol=result.signature).protocol == result.protocol
-    True
+    >>> score([["a", "b", "c"]], [["a", "b"], ["c"]], metrics="muc, b3")["b3"].precision
+    1.0
     """
     sampling = Sampling(ci, samples, seed, segments, as_segments)
     cutting = Cutting(piece_size, executor, resume, progress)
-    request = Request.of(
-        protocol, options, sampling, cutting, metrics=metrics, by=by, features=features
-    )
-    return score_request(key, response, request)
+    wishes: dict[str, Any] = {"metrics": metrics, "by": by, "features": features}
+    return score_request(key, response, Request.of(protocol, options, sampling, cutting, **wishes))
 
 
 def score_request(key: Input, response: Input, request: Request) -> Result:
@@ -191,6 +185,23 @@ def _emulate(key: Input, response: Input, request: Request) -> Result:
     return with_intervals(result, sampling)
 
 
+class SignificanceOptions(TypedDict, total=False):
+    """How systems are compared: see `stats.compare`, which has the defaults."""
+
+    rate: str
+    test: Test
+    trials: int | None
+    seed: int
+    correction: Correction
+    alpha: float
+    level: float
+    samples: int | None
+
+
+class CompareOptions(ScoreOptions, SignificanceOptions, total=False):
+    """What a comparison takes beside responses and metrics."""
+
+
 def compare(
     key: Input,
     responses: Mapping[str, Input] | Iterable[Input],
@@ -199,19 +210,11 @@ def compare(
     by: str | Iterable[str] = (),
     protocol: Protocol | str | None = None,
     features: Stated = None,
-    rate: str = "f1",
-    test: Test = "randomization",
-    trials: int | None = None,
-    seed: int = 0,
-    correction: Correction = "holm",
-    alpha: float = 0.05,
-    level: float = 0.95,
-    samples: int | None = None,
     baseline: str | None = None,
     segments: int = SEGMENTS,
     piece_size: int | str | None = None,
     executor: Executor | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[CompareOptions],
 ) -> Comparison:
     """Score several responses against a key, and compare each with each.
 
@@ -221,27 +224,24 @@ def compare(
 
     >>> key = {name: [["a", "b", "c"]] for name in "12345678"}
     >>> full, half = (dict.fromkeys(key, [list(side)]) for side in ("abc", "ab"))
-    >>> compared = compare(key, {"full": full, "half": half}, metrics="muc")
-    >>> compared.is_better("muc", "full", "half")
-    True
-    >>> compared
+    >>> compare(key, {"full": full, "half": half}, metrics="muc")
     <Comparison of 8 documents, by muc: full 100.00, half 66.67>
     """
     from corefeval.stats import compare as compare_results
     from corefeval.stats.significance import Options as Testing
 
     names, sources = _list_responses(responses, baseline)
-    testing: dict[str, Any] = {"rate": rate, "test": test, "trials": trials, "seed": seed}
-    testing |= {"correction": correction, "alpha": alpha, "level": level, "samples": samples}
-    testing |= {"baseline": baseline}
-    Testing.of(**testing)  # raises for wrong options, before anything is read
+    scoring: dict[str, Any] = {**options}
+    tested = [name for name in SignificanceOptions.__annotations__ if name in options]
+    testing = {"baseline": baseline, **{name: scoring.pop(name) for name in tested}}
+    rate = Testing.of(**testing).rate  # raises for wrong options, before anything is read
     sampling, cutting = Sampling(segments=segments, as_segments=True), Cutting(piece_size, executor)
     request = Request.of(
-        protocol, options, sampling, cutting, metrics=metrics, by=by, features=features
+        protocol, scoring, sampling, cutting, metrics=metrics, by=by, features=features
     )
     if all(isinstance(source, Result) for source in sources):
         settings = {"features": features, "protocol": protocol, "segments": segments != SEGMENTS}
-        _refuse_choices([*options, *(name for name, value in settings.items() if value)])
+        _refuse_choices([*scoring, *(name for name, value in settings.items() if value)])
     results = _score_responses(key, sources, request, is_default=metrics == COMPARED)
     chosen = None if metrics == COMPARED else common_metrics(results, request.metrics, rate)
     named = results if names is None else dict(zip(names, results, strict=True))

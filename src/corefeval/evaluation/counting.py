@@ -221,9 +221,7 @@ def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
             replace(side, rows=side.rows[side_rows], scored_entity=corpus.mention_entity)
             for side, side_rows, corpus in zip(full, rows, corpora, strict=True)
         ]
-        all_matches = full_sides.matches  # worked out once: cutting does not change them
-        full_sides = replace(full_sides, key=scored[0], response=scored[1], scored=matches)
-        vars(full_sides)["matches"] = all_matches
+        full_sides = full_sides.with_sides(scored[0], scored[1], matches)
     return replace(
         prepared,
         key=corpora[0],

@@ -6,8 +6,8 @@ Most scores need no feature: what works features out is imported with the first 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -65,22 +65,16 @@ class Features:
             from corefeval.features.tagsets import read_tagset
 
             self.tagset = read_tagset(tagset)
-        self._forget()
-
-    def _forget(self) -> None:
         self._values: dict[str, Any] = {}
         self.collected_notices: list[Notice] = []
         self.used_tagset: TagSet | None = None
         self.uses_stated_kinds = False
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __reduce__(self) -> tuple[Any, ...]:
         """What was asked for; what was worked out is worked out anew."""
-        names = ("corpus", "joint", "texts", "statements", "tagset")
-        return {name: getattr(self, name) for name in names}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._forget()
+        given = self.statements or None
+        options: dict[str, Any] = {"texts": self.texts, "given": given, "tagset": self.tagset}
+        return partial(Features, self.corpus, joint=self.joint, **options), ()
 
     def remember(self, name: str, make: Callable[[Features], T]) -> T:
         """What a function makes of these features, made once."""
@@ -142,6 +136,7 @@ class Features:
         return find_head_positions(self)
 
 
+@dataclass(eq=False)
 class JointFeatures:
     """The features of the mentions of both sides of a score, made when they are first needed.
 
@@ -149,11 +144,10 @@ class JointFeatures:
     for each mention of the response the row of the key's mention of the same tokens, −1 for none.
     """
 
-    def __init__(
-        self, key: Corpus, response: Corpus, twins: IntArray, tagset: object = None
-    ) -> None:
-        self.key, self.response = key.on_own_text, response.on_own_text
-        self.twins, self.tagset = twins, tagset
+    key: Corpus
+    response: Corpus
+    twins: IntArray
+    tagset: object = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "features"}
@@ -189,7 +183,7 @@ def pair_features(
     """
     if response.own_text is not None:
         twins = np.where(response.own_text.is_aligned[response.mention_document], -1, twins)
-    joint = JointFeatures(key, response, twins, tagset)
+    joint = JointFeatures(key.on_own_text, response.on_own_text, twins, tagset)
     is_alone = twins < 0
     rows = np.where(is_alone, key.n_mentions + np.cumsum(is_alone) - 1, twins)
     options: dict[str, Any] = {"texts": (key, response), "given": given, "tagset": tagset}

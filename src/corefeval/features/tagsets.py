@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from fnmatch import translate
 from functools import cached_property
-from typing import Any
 
 from corefeval.diagnostics import InputError, UsageError
+from corefeval.display import PlainState
 
 _LISTS = (
     "pronoun", "name", "noun", "alone", "words", "stop", "skip", "partitive", "preposition",
@@ -18,7 +18,7 @@ _LISTS = (
 
 
 @dataclass(frozen=True)
-class TagSet:
+class TagSet(PlainState):
     """What tags mean. Tags are glob patterns (`PRP*`), compared with upper and lower case.
 
     `pronoun`, `name_` and `noun` are the tags of pronouns, proper nouns and common nouns; a tag
@@ -51,10 +51,6 @@ class TagSet:
             if isinstance(value, str) or not all(isinstance(tag, str) for tag in value):
                 raise UsageError(f"tag set {self.name}: {field.name} is not a list: {value!r}")
             object.__setattr__(self, field.name, tuple(value))
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The fields alone: functions that were made of them do not pickle."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def is_pronoun(self) -> Callable[[str], bool]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from corefeval.checks import import_place
 from corefeval.diagnostics import Notice
 
 if TYPE_CHECKING:
     from corefeval.model import Corpus
 
 
+_ROOM = "corefeval.formats"  # of functions that are named by module and name
 EVERYTHING = "*"  # all metadata of documents and sentences
 
 
@@ -84,7 +85,7 @@ class Format(NamedTuple):
     def read(self, source: Any, **options: Any) -> Corpus:
         """The corpus in a source; `options` are what the reader takes, such as `name=`."""
         kind = {"kind": self.kind} if self.kind else {}
-        corpus: Corpus = _load(self.reader)(source, **kind, **options)
+        corpus: Corpus = import_place(self.reader, _ROOM)(source, **kind, **options)
         return corpus
 
     def write(self, corpus: Corpus) -> Written:
@@ -93,20 +94,9 @@ class Format(NamedTuple):
 
         fitting, notices = adapt_corpus(corpus, self)
         kind = {"kind": self.kind} if self.kind else {}
-        files, losses = _load(self.writer)(fitting, **kind)
+        files, losses = import_place(self.writer, _ROOM)(fitting, **kind)
         return Written(files, (*notices, *losses))
 
     def find_documents(self, *arguments: Any) -> Any:
         """The `Ranges` that the cutter finds in a file; None where the format has no cutter."""
-        return _load(self.cutter)(*arguments) if self.cutter else None
-
-
-def _load(place: str | Callable[..., Any]) -> Callable[..., Any]:
-    """The function behind `module:function`, of this package; or the function itself."""
-    if not isinstance(place, str):
-        return place
-    module, _, name = place.partition(":")
-    function: Callable[..., Any] = getattr(
-        importlib.import_module(f"corefeval.formats.{module}"), name
-    )
-    return function
+        return import_place(self.cutter, _ROOM)(*arguments) if self.cutter else None

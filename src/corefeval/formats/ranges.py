@@ -208,8 +208,8 @@ def _comments(stream: IO[bytes], begin: int) -> Iterator[tuple[int, int, bytes]]
 
 def find_conll(file_range: Ranges, source: Source, stream: IO[bytes]) -> Ranges:
     """The documents of CoNLL, which begin with `#begin document`."""
+    from corefeval.formats.conll.lines import outline_of
     from corefeval.formats.conll.reader import unfinished_notices
-    from corefeval.formats.conll.repair import outline_of
 
     begin, size = file_range.bounds.tolist()
     marks = ((at, text) for at, _, text in _comments(stream, begin))

@@ -34,8 +34,6 @@ def is_conllu(head: bytes) -> bool:
 
 def is_crac_text(head: bytes) -> bool:
     """Whether words have marks, or the first line names a document and no line has columns."""
-    if re.match(_BEGIN_DOCUMENT, head):  # what looks like a mark is part of a document's name
-        return False
     if re.search(rb"\|(?<=\S\|)(\[[^\s\[\],|]+\]?|[^\s\[\],|]+\])(,\S+)?(?=\s|$)", head):
         return True
     lines = [line for line in head.splitlines() if line.strip()]
@@ -393,6 +391,8 @@ def detect_format(head: bytes, file: str) -> Format:
             fix="name the files that were scored; score, compare and explain --results take "
             "saved results",
         )
+    if re.match(_BEGIN_DOCUMENT, head):  # words of a text may look like the signs of others
+        return FORMATS["conll"]
     # Exports of tools may look like answers, which are JSON, too. XML is nothing else.
     is_xml = root_of(head) and head.lstrip().startswith((b"<?", b"<!"))
     for candidate in TOOLS if is_xml else (*TOOLS, ANSWERS["llm"], *FORMATS.values()):

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from corefeval.checks import check_seed, did_you_mean
+from corefeval.checks import check_seed, did_you_mean, import_place
 from corefeval.diagnostics import Notice, UsageError
 from corefeval.display import Record, Tabular
 from corefeval.metrics import Metrics
@@ -254,8 +254,7 @@ class Experiment:
             features=features,
             tagset=tagset,
         )
-        module, _, function = self.function.partition(":")
-        result: ExperimentResult = getattr(importlib.import_module(module), function)(setup)
+        result: ExperimentResult = import_place(self.function)(setup)
         return result
 
     def _check(self, key: object, response: object) -> None:

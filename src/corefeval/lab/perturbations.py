@@ -33,7 +33,7 @@ from corefeval.model import Corpus
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.preparation import Prepared, prepare
 
-Effect = Literal["adds", "removes", "keeps", "either"]
+LinkEffect = Literal["adds", "removes", "keeps", "either"]
 Split = Literal["any", "pure"]
 Merged = Literal["any", "disjoint"]
 Where = Literal["one", "document", "all"]
@@ -52,9 +52,9 @@ class Perturbation:
 
     name: str
     summary: str
-    correct_links: Effect
-    wrong_links: Effect
-    mentions: Effect
+    correct_links: LinkEffect
+    wrong_links: LinkEffect
+    mentions: LinkEffect
     function: Callable[..., Corpus]
     reference: str = ""
 
@@ -67,7 +67,7 @@ PERTURBATIONS: dict[str, Perturbation] = {}
 
 
 def perturbation(
-    *, correct_links: Effect, wrong_links: Effect, mentions: Effect, reference: str = ""
+    *, correct_links: LinkEffect, wrong_links: LinkEffect, mentions: LinkEffect, reference: str = ""
 ) -> Callable[[Function], Function]:
     """Declare a function as a perturbation, by its name and the first line of its docstring."""
 

@@ -2,7 +2,7 @@
 
 from corefeval.linting.findings import KINDS, Finding, FindingKind, count_severities
 from corefeval.linting.inspection import Inspection, check_corpus, inspect
-from corefeval.linting.outcomes import FileRepair, repair_file
+from corefeval.linting.repairing import FileRepair, repair_file
 
 __all__ = [
     "KINDS",

@@ -16,7 +16,6 @@ from corefeval.formats.conll.repair import Repair
 from corefeval.formats.declarations import Format
 from corefeval.formats.registry import find_format
 from corefeval.formats.source import Oddity, Source, read_source
-from corefeval.linting.alignment import find_unaligned
 from corefeval.linting.findings import (
     KINDS,
     SEVERITIES,
@@ -25,6 +24,7 @@ from corefeval.linting.findings import (
     Locator,
     conll_findings,
     document_findings,
+    find_unaligned,
     from_error,
 )
 from corefeval.linting.oddities import matching_findings, mention_findings, relation_findings

@@ -30,7 +30,7 @@ CLUSTERS = "coref_clusters_"
 _IDS = ("doc_key", "doc_id", "id")
 _INCLUSIVE = "first token, last token"
 _ZERO = "##"
-Place = tuple[int, int]  # word n, counted from 1, and 0; or the empty word k behind it
+WordPlace = tuple[int, int]  # word n, counted from 1, and 0; or the empty word k behind it
 
 
 def is_spacy(value: object) -> bool:
@@ -116,9 +116,9 @@ class _Tokens:
     words: list[str] = field(default_factory=list)
     empty: list[str] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
-    positions: list[dict[Place, int]] = field(default_factory=list)
+    positions: list[dict[WordPlace, int]] = field(default_factory=list)
 
-    def add(self, sentence: Any, zeros: dict[Place, str]) -> None:
+    def add(self, sentence: Any, zeros: dict[WordPlace, str]) -> None:
         """Append a sentence, its empty words behind the words that they follow."""
         texts = {(number, 0): word.text for number, word in enumerate(sentence.words, start=1)}
         first = len(self.words)
@@ -131,9 +131,9 @@ class _Tokens:
             self.starts.append(first)
 
 
-def _find_zeros(doc: Any) -> defaultdict[int, dict[Place, str]]:
+def _find_zeros(doc: Any) -> defaultdict[int, dict[WordPlace, str]]:
     """The empty words of each sentence: those that it lists, and those that mentions name."""
-    zeros: defaultdict[int, dict[Place, str]] = defaultdict(dict)
+    zeros: defaultdict[int, dict[WordPlace, str]] = defaultdict(dict)
     for chain in doc.coref or ():
         for mention in chain.mentions:
             if isinstance(mention.start_word, tuple):
@@ -151,7 +151,7 @@ def _find_span(mention: Any, tokens: _Tokens, document: str, name: str) -> tuple
     else:
         first, last = (start + 1, 0), (end, 0)
     if not (0 <= mention.sentence < len(tokens.positions) and first <= last):
-        positions: dict[Place, int] = {}
+        positions: dict[WordPlace, int] = {}
     else:
         positions = tokens.positions[mention.sentence]
     if first not in positions or last not in positions:

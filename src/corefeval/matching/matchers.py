@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
 
+from corefeval.checks import import_place, split_call
 from corefeval.matching.candidates import (
     Candidates,
     Matches,
@@ -22,6 +24,16 @@ from corefeval.matching.candidates import (
     stride_of,
 )
 from corefeval.model.arrays import BoolArray, IntArray, distinct, is_sorted, ragged_arange
+from corefeval.protocol import MATCHERS
+
+Matcher = Callable[[Mentions, Mentions], Matches]
+
+
+def matcher(match: str) -> Matcher:
+    """The matcher that a value of the protocol's choice stands for: `head`, `overlap(0.5)`."""
+    name, share = split_call(match)
+    function: Callable[..., Matches] = import_place(MATCHERS[name].function)
+    return function if share is None else partial(function, share=float(share))
 
 
 def match_exactly(key: Mentions, response: Mentions) -> Matches:

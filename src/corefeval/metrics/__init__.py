@@ -6,7 +6,6 @@ the declarations. Nothing here needs numpy.
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -14,7 +13,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from corefeval.checks import check_choice, check_type, did_you_mean, parse_call, split_list
+from corefeval.checks import (
+    check_choice,
+    check_type,
+    did_you_mean,
+    import_place,
+    parse_call,
+    split_list,
+)
 from corefeval.diagnostics import UndefinedMetricError, UsageError
 from corefeval.metrics.declarations import (
     STANDARD,
@@ -325,9 +331,8 @@ def spell(text: str) -> str:
 @lru_cache(maxsize=64)
 def _import_function(place: str, metric: str) -> Callable[..., Mapping[str, Any]]:
     """The function that `module:function` names."""
-    module, _, name = place.partition(":")
     try:
-        function: Callable[..., Mapping[str, Any]] = getattr(importlib.import_module(module), name)
+        function: Callable[..., Mapping[str, Any]] = import_place(place)
     except (ImportError, AttributeError, ValueError) as error:
         raise UsageError(
             f"{metric}: {place!r} is not a counting function ({error}): declare it as "

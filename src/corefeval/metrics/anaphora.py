@@ -134,23 +134,26 @@ class SetPairs:
     alignment: Alignment
 
 
-def pair_sets(full: Beyond) -> SetPairs:
+def pair_sets(full_sides: Beyond) -> SetPairs:
     """All pairs of sets that share a mention."""
     entities = [
-        side.corpus.mention_entity[rows] for side, rows in zip(full, full.matches, strict=True)
+        side.corpus.mention_entity[rows]
+        for side, rows in zip(full_sides, full_sides.matches, strict=True)
     ]
     one_each = np.ones(entities[0].size, dtype=np.int64)
     cells = Overlap.of(entities[0], entities[1], one_each, one_each)
     # Entities may be blocks of several sets: each cell counts once for every pair of blocks.
-    cell, key_block = _find_blocks(cells.key, full.key)
-    again, response_block = _find_blocks(cells.response[cell], full.response)
+    cell, key_block = _find_blocks(cells.key, full_sides.key)
+    again, response_block = _find_blocks(cells.response[cell], full_sides.response)
     cell, key_block = cell[again], key_block[again]
-    key_set, response_set = full.key.sets.leaf_set, full.response.sets.leaf_set
-    width = len(full.response.sets) + 1
+    key_set, response_set = full_sides.key.sets.leaf_set, full_sides.response.sets.leaf_set
+    width = len(full_sides.response.sets) + 1
     pair, codes = dense_ranks(key_set[key_block] * width + response_set[response_block])
     key, response = np.divmod(codes, width)
-    key_document, key_sizes, key_shift = _repeat_blocks(full.key, key)
-    response_document, response_sizes, response_shift = _repeat_blocks(full.response, response)
+    key_document, key_sizes, key_shift = _repeat_blocks(full_sides.key, key)
+    response_document, response_sizes, response_shift = _repeat_blocks(
+        full_sides.response, response
+    )
     count = cells.count[cell]
     pairs = Alignment.of_cells(
         codes.size,
@@ -158,7 +161,7 @@ def pair_sets(full: Beyond) -> SetPairs:
         (key_sizes, response_sizes),
         Overlap(key_shift[pair] + key_block, response_shift[pair] + response_block, count, count),
     )
-    return SetPairs(key, response, _count_shared(full, entities, key, response), pairs)
+    return SetPairs(key, response, _count_shared(full_sides, entities, key, response), pairs)
 
 
 def _find_blocks(entity: IntArray, side: FullSide) -> tuple[IntArray, IntArray]:
@@ -186,12 +189,12 @@ def _repeat_blocks(side: FullSide, sets: IntArray) -> tuple[IntArray, IntArray, 
 
 
 def _count_shared(
-    full: Beyond, entities: list[IntArray], key: IntArray, response: IntArray
+    full_sides: Beyond, entities: list[IntArray], key: IntArray, response: IntArray
 ) -> IntArray:
     """How many mentions the owners of sets share, for each pair of sets."""
-    sets = [side.sets.owner[entity] for side, entity in zip(full, entities, strict=True)]
+    sets = [side.sets.owner[entity] for side, entity in zip(full_sides, entities, strict=True)]
     (owned,) = ((sets[0] >= 0) & (sets[1] >= 0)).nonzero()
-    numbers = [np.arange(len(side.sets)) for side in full]
+    numbers = [np.arange(len(side.sets)) for side in full_sides]
     one_each = np.ones(owned.size, dtype=np.int64)
     cells = Overlap.of(sets[0][owned], sets[1][owned], one_each, one_each)
     owners = Alignment.of_cells(1, (numbers[0], numbers[1]), (numbers[0], numbers[1]), cells)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, list_names, plural
+from corefeval.display import PlainState
 from corefeval.model.arrays import BoolArray, IntArray, ragged_arange
 from corefeval.model.categories import LazyArray, LazyNames, take_columns
 from corefeval.model.own_text import OwnText, take_gaps
@@ -67,7 +68,7 @@ class FileName(str):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Corpus:
+class Corpus(PlainState):
     """Entities and mentions of many documents, one array per property.
 
     Entities are numbered through the whole corpus, document by document; mentions too, in textual
@@ -116,10 +117,6 @@ class Corpus:
             f"<Corpus {self.name!r}: {plural(len(self.documents), 'document')}, "
             f"{plural(self.n_entities, 'entity')}, {plural(self.n_mentions, 'mention')}>"
         )
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The fields alone: what is derived from them is derived anew."""
-        return {entry.name: getattr(self, entry.name) for entry in fields(self)}
 
     def remember(self, name: str, make: Callable[[], T], *, of: object = None) -> T:
         """A value derived from this corpus, made once, and left out when the corpus is pickled.

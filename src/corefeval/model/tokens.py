@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Protocol
@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from corefeval.diagnostics import InputError
+from corefeval.display import PlainState
 from corefeval.model.arrays import IntArray, distinct, ragged_arange
 from corefeval.model.categories import Categories
 
@@ -61,7 +62,7 @@ class TokenTable:
 
 
 @dataclass(frozen=True, eq=False)
-class Tokens:
+class Tokens(PlainState):
     """The tokens of all documents, numbered through, as rows of tables.
 
     Tokens come in runs: run r has `run_counts[r]` rows of table `run_table[r]` (−1: a document that
@@ -78,10 +79,6 @@ class Tokens:
     stated_sentences: Sentences | Callable[[], Sentences]
     bounds: IntArray | None = None
     token_rows: IntArray | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The fields alone: what is derived from them is derived anew."""
-        return {entry.name: getattr(self, entry.name) for entry in fields(self)}
 
     @cached_property
     def run_offsets(self) -> IntArray:

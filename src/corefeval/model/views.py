@@ -150,7 +150,7 @@ class Document:
 
     def _repr_html_(self) -> str:
         # By name: the model knows nothing of how it is shown.
-        notebook = importlib.import_module("corefeval.reports.page")
+        notebook = importlib.import_module("corefeval.reports.notebook")
         return str(notebook.document_html(self))
 
     @property

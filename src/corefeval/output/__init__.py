@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
-from corefeval.checks import did_you_mean
+from corefeval.checks import did_you_mean, import_place
 from corefeval.diagnostics import UsageError
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ DRAWINGS = {
 }
 
 
-class Options(TypedDict, total=False):
+class RenderOptions(TypedDict, total=False):
     """Options of `render`, whose documentation says which types of results have them."""
 
     by_document: bool
@@ -66,7 +65,7 @@ def render(
     *,
     format: Format = "text",
     color: bool = False,
-    **options: Unpack[Options],
+    **options: Unpack[RenderOptions],
 ) -> str:
     """Any result, or several of one type, as text in a format; `color` is for terminals.
 
@@ -152,6 +151,5 @@ def _drawing_type(results: Sequence[Tabular]) -> type[Drawing]:
     if len(names) > 1:
         raise UsageError(f"results of one type are rendered at once, not {', '.join(names)}")
     bases = (base.__name__ for base in type(results[0]).__mro__)
-    home, _, name = DRAWINGS[next(base for base in bases if base in DRAWINGS)].partition(":")
-    kind: type[Drawing] = getattr(importlib.import_module(home), name)
+    kind: type[Drawing] = import_place(DRAWINGS[next(base for base in bases if base in DRAWINGS)])
     return kind

@@ -164,7 +164,7 @@ def put_on_tokens(
     """Token spans on both sides, where one side has plain spans, and how these were read."""
     if (key.labels is None) == (response.labels is None):
         return key, response, None
-    from corefeval.live.spans import spans_reading, with_positions
+    from corefeval.live import spans_reading, with_positions
 
     plain, positioned = (response, key) if key.labels is None else (key, response)
     reading = spans_reading(plain, protocol.spans)

@@ -19,7 +19,7 @@ from corefeval.preparation import Prepared, as_corpus, prepare_corpora
 from corefeval.protocol import STEPS, Protocol
 from corefeval.reports.page import Report, check_library
 from corefeval.reports.payload import Scored, collect_notices, describe_choices, make_payload
-from corefeval.request import Input, Options, Request, Sampling, Stated
+from corefeval.request import Input, Request, Sampling, ScoreOptions, Stated
 
 __all__ = ["DEFAULT_FEATURES", "Report", "report"]
 
@@ -48,7 +48,7 @@ def report(
     features: Stated = None,
     explain: bool = False,
     sort: Literal["score", "given"] = "given",
-    **options: Unpack[Options],
+    **options: Unpack[ScoreOptions],
 ) -> Report:
     """Make a report on one or more responses: `report(key, responses).save("report.html")`.
 

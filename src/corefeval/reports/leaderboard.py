@@ -24,7 +24,6 @@ from corefeval.features import shows_words
 from corefeval.files import PathLike
 from corefeval.reports.page import BOARD_SCRIPTS, BOARD_STYLES, Page
 from corefeval.reports.payload import make_visible
-from corefeval.results import Result
 from corefeval.results.rates import Numbers
 from corefeval.results.slices import all_values
 from corefeval.stats.standings import EVERYTHING, CorporaComparison, CorporaDifference, Standing
@@ -140,7 +139,7 @@ def _list_notices(outcome: SuiteResult, compared: CorporaComparison | None) -> l
 def _compare(outcome: SuiteResult, options: Mapping[str, Any]) -> CorporaComparison | None:
     """The systems compared by all metrics; None where there are not two of them, or no results."""
     has = [name for name in outcome.metrics if not np.isnan(outcome.scores(name)).all()]
-    has = [name for name in has if any(name in result.tables for result in _list_results(outcome))]
+    has = [name for name in has if any(name in result.tables for result in outcome.scored)]
     if len(outcome.systems) < 2 or not has:
         return None
     return with_statistics(outcome, has, **options)
@@ -158,10 +157,6 @@ def _find_signature(outcome: SuiteResult, system: str) -> str:
     return next(
         (result.without_intervals().signature for result in results if result is not None), ""
     )
-
-
-def _list_results(outcome: SuiteResult) -> list[Result]:
-    return [cell.result for cell in outcome.cells.values() if cell.result is not None]
 
 
 def _round(value: float) -> float | None:
@@ -257,7 +252,7 @@ def _describe_slices(outcome: SuiteResult, groups: Mapping[str, list[int]]) -> I
 
     An average is over the corpora and seeds that have the value.
     """
-    results = _list_results(outcome)
+    results = outcome.scored
     features = dict.fromkeys(name for result in results for name in result.slices)
     for feature in features:
         if shows_words(feature):

@@ -124,7 +124,7 @@ def _describe_relations(errors: Classification) -> tuple[list[Json], list[Json]]
     in the response, whether it is right at the level of entities. Entities and mentions have the
     numbers that the page gives them; what is not scored is left out.
     """
-    full_sides = errors.alignment.aside
+    full_sides = errors.alignment.full_sides
     if full_sides is None:
         return [{} for _ in errors.key.documents], [{} for _ in errors.response.documents]
     return (

@@ -1,17 +1,23 @@
-"""From counts to rates, and the score that holds them."""
+"""From counts to rates: of documents, and of a corpus, for which counts or rates add up.
+
+Whatever the aggregation, each document has a row of numbers, and the rates of a corpus are a
+function of their sums: of counts (micro), of rates and how many there are (macro), of rates times
+weights and of weights (weighted). So resampling is a matrix product under all of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corefeval.diagnostics import UndefinedRateError
-from corefeval.display import Row
+from corefeval.diagnostics import UsageError
+from corefeval.display import have_same_fields
+from corefeval.protocol import Protocol
 
 Numbers = NDArray[np.float64]
 Rates = dict[str, Numbers]
@@ -134,135 +140,190 @@ def epsilon_mean(recall: Numbers, precision: Numbers) -> Numbers:
     return np.asarray(2.0 * recall * precision / (recall + precision + EPSILON))
 
 
-T = TypeVar("T")
-
-RATE_NAMES = ("recall", "precision", "f1", "accuracy")
+_POOLED = ("key", "response", "common")
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
-    """The rates of one metric, the counts behind them, and how they came about.
+@dataclass(frozen=True, eq=False)
+class CountTable:
+    """One metric's counts: a row per document, a column per count. A mean has parts instead.
 
-    `counts` are sums over documents, also where `rates` are means over documents (macro). A metric
-    that goes by a feature, like p-link, has a score for each value in `categories`. `intervals` are
-    (low, high) for each rate, where intervals were asked for. A single document has none of its
-    own: `segments` then is the score of its segments, with their intervals. `rounding` is how the
-    program that the protocol describes prints rates; `rates` are never rounded.
+    `by` is the feature that the metric itself goes by, as p-link does.
     """
+
+    shape: str
+    names: tuple[str, ...] = ()
+    values: Numbers | None = None
+    parts: tuple[str, ...] = ()
+    by: str = ""
+
+    def columns(self) -> dict[str, Numbers]:
+        """Each count as an array of documents."""
+        if self.values is None:
+            return {}
+        return {name: self.values[:, index] for index, name in enumerate(self.names)}
+
+    def counted(self) -> NDArray[np.bool_]:
+        """The documents in which there is anything to count: a macro mean is over these."""
+        if self.values is None:
+            return np.zeros(0, dtype=np.bool_)
+        return np.asarray(self.values.any(axis=1))
+
+    def __eq__(self, value: object) -> bool:
+        return have_same_fields(self, value)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @staticmethod
+    def join(tables: Sequence[CountTable]) -> CountTable:
+        """The rows of several tables of one metric below each other."""
+        first = tables[0]
+        if any((table.shape, table.names) != (first.shape, first.names) for table in tables):
+            raise UsageError("results with other counts of a metric cannot be added")
+        if first.values is None:
+            return first
+        arrays = [table.values for table in tables if table.values is not None]
+        return replace(first, values=np.concatenate(arrays))
+
+
+class Aggregation(NamedTuple):
+    """How a metric's rates of a corpus follow from its documents' counts."""
 
     metric: str
-    rates: Mapping[str, float]
-    counts: Mapping[str, float] = field(default_factory=dict)
-    signature: str = ""
-    categories: Mapping[str, Score] = field(default_factory=dict)
-    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    segments: Score | None = None
-    rounding: str = "none"
+    shape: str
+    names: tuple[str, ...]
+    aggregate: str = "micro"
+    undefined: str = "0"
+
+    @staticmethod
+    def of(metric: str, table: CountTable, protocol: Protocol) -> Aggregation:
+        """The aggregation that a protocol says for a metric."""
+        aggregate = protocol.aggregate
+        if aggregate == "macro-rates" and metric == "lea":  # stanza sums the counts of LEA
+            aggregate = "micro"
+        return Aggregation(metric, table.shape, table.names, aggregate, protocol.undefined)
 
     @property
-    def has_counted(self) -> bool:
-        """Whether there was anything to count; the rates are 0 where there was not."""
-        return any(self.counts.values()) if self.counts else True
+    def width(self) -> int:
+        """How many numbers of each document add up."""
+        return len(self.additive({name: np.zeros(1) for name in self.names}))
 
-    @property
-    def recall(self) -> float:
-        """How much of the key was found."""
-        return self._rate("recall")
+    def rates(self, counts: Mapping[str, Any], undefined: str = "") -> Rates:
+        """The rates of single documents, or of counts however summed.
 
-    @property
-    def precision(self) -> float:
-        """How much of the response is right."""
-        return self._rate("precision")
-
-    @property
-    def f1(self) -> float:
-        """The harmonic mean of recall and precision, unless the metric says otherwise."""
-        return self._rate("f1")
-
-    @property
-    def accuracy(self) -> float:
-        """Of what was resolved, how much is right."""
-        return self._rate("accuracy")
-
-    @property
-    def parts(self) -> dict[str, Score]:
-        """The scores that this one consists of: for anchors `detection` and `mentions`."""
-        names = dict.fromkeys(rate.rpartition("_")[0] for rate in self.rates)
-        return {name: self._part(name) for name in names if name}
-
-    @property
-    def detection(self) -> Score:
-        """Of anchors: whether the entities were found."""
-        return self._part("detection")
-
-    @property
-    def mentions(self) -> Score:
-        """Of anchors: whether the mentions of the entities found are right."""
-        return self._part("mentions")
-
-    def _part(self, part: str) -> Score:
-        start = part + "_"
-        rates = _select_prefixed(start, self.rates)
-        if not rates:
-            raise UndefinedRateError(f"{self.metric} has no part {part}")
-        return Score(
-            f"{self.metric}.{part}",
-            rates,
-            _select_prefixed(start, self.counts),
-            self.signature,
-            intervals=_select_prefixed(start, self.intervals),
-            segments=self.segments and self.segments._part(part),
-        )
-
-    def _rate(self, name: str) -> float:
-        if name not in self.rates:
-            raise UndefinedRateError(f"{self.metric} has no {name}, only {', '.join(self.rates)}")
-        return self.rates[name]
-
-    def as_dict(self) -> dict[str, object]:
-        """The rates, and the intervals and counts where there are any, for JSON."""
-        shown: dict[str, object] = {
-            **{name: part.as_dict() for name, part in self.parts.items()},
-            **{name: self.rates[name] for name in RATE_NAMES if name in self.rates},
+        Where the protocol says so, CEAFe without key entities is no number.
+        """
+        rates = rates_of(self.shape, counts, undefined or self.undefined)
+        if self.undefined != "nan-ceafe" or self.metric != "ceafe":
+            return rates
+        bottoms = (np.asarray(counts[f"{side}_denominator"]) for side in ("recall", "precision"))
+        no_key, no_response = (bottom == 0 for bottom in bottoms)
+        holes = (no_key, no_key & no_response, no_key)
+        return {
+            name: np.where(hole, np.nan, rate)
+            for (name, rate), hole in zip(rates.items(), holes, strict=True)
         }
-        if self.intervals:
-            names = [name for name in RATE_NAMES if name in self.intervals]
-            shown["ci"] = {name: list(self.intervals[name]) for name in names}
-        if self.segments and not self.parts:
-            shown["segments"] = self.segments.as_dict()
-        if self.counts and not self.parts:
-            shown["counts"] = dict(self.counts)
-        if self.categories:
-            shown["categories"] = {name: score.as_dict() for name, score in self.categories.items()}
-        return shown
 
-    def __repr__(self) -> str:
-        rates = ", ".join(f"{name}={value:.4f}" for name, value in self.rates.items())
-        return f"<{self.metric}: {rates}>"
+    def additive(self, counts: Mapping[str, Numbers]) -> Numbers:
+        """What adds up over documents: a row for each number, a column for each document."""
+        columns = [counts[name] for name in self.names]
+        if self.aggregate == "micro" or (self.aggregate == "pool" and not self._is_blanc):
+            return np.stack(columns)
+        if self.aggregate == "pool":
+            mentions = [counts[f"{side}_mentions"] for side in _POOLED]
+            return np.stack([*columns, *(_count_pairs(number) for number in mentions)])
+        undefined = "0" if self.aggregate == "macro-rates" else self.undefined
+        rates = self.rates(counts, undefined)
+        if self.aggregate == "weighted":
+            key, response = counts["key_weight"], counts["response_weight"]
+            weights = (key, response, key + response)
+            weighed = (rate * weight for rate, weight in zip(rates.values(), weights, strict=True))
+            return np.stack([*weighed, *weights])
+        counted: Numbers = np.ones(columns[0].size)
+        if self.aggregate == "macro":
+            counted = np.asarray(np.stack(columns).any(axis=0), dtype=np.float64)
+        return np.stack([*(rate * counted for rate in rates.values()), counted])
+
+    def rates_of_sums(self, sums: Numbers) -> Rates:
+        """The rates that follow from sums, of any further shape, of what `additive` gives."""
+        if self.aggregate == "micro" or (self.aggregate == "pool" and not self._is_blanc):
+            return self.rates(dict(zip(self.names, sums, strict=True)))
+        if self.aggregate == "pool":
+            return self.rates(self._pool(sums))
+        rate_names = self.rates({name: np.zeros(1) for name in self.names})
+        if self.aggregate == "weighted":
+            half = len(rate_names)
+            return {name: divide(sums[i], sums[half + i]) for i, name in enumerate(rate_names)}
+        if self.aggregate != "macro-rates":
+            return {name: divide(sums[index], sums[-1]) for index, name in enumerate(rate_names)}
+        # stanza adds EPSILON to the denominators of means, and not to those of documents.
+        epsilon, mean = (0.0, harmonic_mean)
+        if self.undefined in ("epsilon", "nan-ceafe"):
+            epsilon, mean = EPSILON, epsilon_mean
+        rates = {
+            name: divide(sums[index], sums[-1] + epsilon) for index, name in enumerate(rate_names)
+        }
+        if "recall" not in rates:  # such as accuracy alone
+            return rates
+        return {**rates, "f1": mean(rates["recall"], rates["precision"])}
+
+    def rate_of_sums(self, sums: Numbers, name: str) -> Numbers:
+        """One rate that follows from sums; F1 of plain ratios takes a shortcut of one division."""
+        plain = self.aggregate in ("micro", "pool") and self.undefined == "0"
+        if name != "f1" or self.shape != "ratio" or not plain:
+            return self.rates_of_sums(sums)[name]
+        counts = dict(zip(self.names, sums, strict=True))
+        sides = ("recall", "precision")
+        (recall_top, recall_total), (precision_top, precision_total) = (
+            (counts[f"{side}_numerator"], counts[f"{side}_denominator"]) for side in sides
+        )
+        bottom = np.asarray(recall_top * precision_total + precision_top * recall_total)
+        f1: Numbers = np.multiply(recall_top, precision_top, out=np.empty_like(bottom))
+        f1 *= 2.0
+        if bottom.all() and recall_total.all() and precision_total.all():
+            f1 /= bottom
+            return f1
+        is_defined = (bottom != 0) & (recall_total != 0) & (precision_total != 0)
+        return divide(f1, np.where(is_defined, bottom, 0.0))
+
+    @property
+    def _is_blanc(self) -> bool:
+        return self.shape.startswith("blanc")
+
+    def _pool(self, sums: Numbers) -> dict[str, Numbers]:
+        """Counts with the pairs across documents, none of which is a link."""
+        counts = dict(zip(self.names, sums, strict=False))
+        for side, pairs_within in zip(_POOLED, sums[len(self.names) :], strict=True):
+            across = _count_pairs(counts[f"{side}_mentions"]) - pairs_within
+            counts[f"non_coreference_{side}"] = counts[f"non_coreference_{side}"] + across
+        return counts
+
+    def total(self, counts: Mapping[str, Numbers]) -> tuple[dict[str, float], Rates]:
+        """Each count summed over the documents, and the rates of all documents together."""
+        sums = {name: float(column.sum()) for name, column in counts.items()}
+        if self.aggregate == "pool" and self._is_blanc and sums:
+            pooled = self._pool(self.additive(counts).sum(axis=1))
+            sums = {name: float(pooled[name]) for name in sums}
+        if self.aggregate in ("micro", "pool"):
+            return sums, self.rates(sums)
+        return sums, self.rates_of_sums(self.additive(counts).sum(axis=1))
 
 
-def _select_prefixed(start: str, values: Mapping[str, T]) -> dict[str, T]:
-    """The values whose names begin with `start`, by their names without it."""
-    return {
-        name.removeprefix(start): value for name, value in values.items() if name.startswith(start)
-    }
+def average_rates(parts: Sequence[Rates], protocol: Protocol) -> Rates:
+    """The rates of a mean of metrics, such as CoNLL: the mean of F1, or with `rates` of all rates.
 
-
-def score_rows(names: Row, scores: Mapping[str, Score]) -> Iterator[Row]:
-    """A row for each metric, and before it for each of its parts: names, rates and signature.
-
-    Where there are intervals, their ends follow the rates (`f1_low`, `f1_high`); if they are
-    intervals of segments, so does the rate of the segments (`f1_segments`). In a slice, which has a
-    `size`, rates are None where there was nothing to count.
+    With `truncated`, F1 is cut to four decimals before the mean is taken.
     """
-    for score in scores.values():
-        for part in (*score.parts.values(), score):
-            rates = part.rates if part.has_counted or names["size"] is None else {}
-            row = {**names, "metric": part.metric, **{rate: rates.get(rate) for rate in RATE_NAMES}}
-            intervals = (part.segments or part).intervals
-            for rate in RATE_NAMES if intervals else ():
-                if part.segments is not None:
-                    row[f"{rate}_segments"] = part.segments.rates.get(rate)
-                low, high = intervals.get(rate, (None, None))
-                row |= {f"{rate}_low": low, f"{rate}_high": high}
-            yield {**row, "signature": part.signature}
+    names = ("recall", "precision", "f1") if protocol.average == "rates" else ("f1",)
+    rates: Rates = {}
+    for name in names:
+        if name in parts[0]:
+            values = np.stack([part[name] for part in parts])
+            if protocol.average == "truncated":
+                values = np.trunc(values * 10000) / 10000
+            rates[name] = np.asarray(values.mean(axis=0))
+    return rates
+
+
+def _count_pairs(number: Numbers) -> Numbers:
+    """How many pairs there are of so many mentions."""
+    return number * (number - 1) / 2

@@ -17,8 +17,7 @@ from corefeval.checks import check_path
 from corefeval.diagnostics import InputError, Notice, UsageError, excerpt, memory_for
 from corefeval.files import GZIP_MAGIC, PathLike, unpack, write_file
 from corefeval.protocol import Protocol
-from corefeval.results.aggregation import CountTable
-from corefeval.results.rates import RATES, Numbers, rates_of
+from corefeval.results.rates import RATES, CountTable, Numbers, rates_of
 from corefeval.results.result import LEDGER, Result
 from corefeval.results.slices import SPECIAL, Slices
 

@@ -12,9 +12,9 @@ import numpy as np
 from corefeval.checks import CROSS, split_list
 from corefeval.diagnostics import UsageError, list_names
 from corefeval.display import Row, Tabular, have_same_fields
-from corefeval.results.aggregation import CountTable
-from corefeval.results.rates import score_rows
+from corefeval.results.rates import CountTable
 from corefeval.results.result import DocumentResult, Result
+from corefeval.results.scores import score_rows
 
 Level = Literal["document", "entity", "mention"]
 SPECIAL = ("other", "none")

@@ -24,8 +24,7 @@ from corefeval.diagnostics import UsageError, excerpt, plural
 from corefeval.display import distinct_names
 from corefeval.protocol import OF_MENTIONS, Protocol, fields
 from corefeval.results import CountTable, Result
-from corefeval.results.aggregation import Aggregation, average_rates
-from corefeval.results.rates import Numbers, Rates
+from corefeval.results.rates import Aggregation, Numbers, Rates, average_rates
 
 # Choices in which results that are compared may differ: how plain spans were read, and intervals.
 _OWN_FIELDS = ("spans", "ci")

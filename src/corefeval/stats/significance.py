@@ -84,7 +84,14 @@ class Options(TestingOptions):
         check_count("the number of samples", self.samples)
 
     @classmethod
-    def of(cls, *, test: Test, trials: int | None, samples: int | None, **options: Any) -> Options:
+    def of(
+        cls,
+        *,
+        test: Test = "randomization",
+        trials: int | None = None,
+        samples: int | None = None,
+        **options: Any,
+    ) -> Options:
         """The options of a user; a UsageError for one that is out of range, or unused."""
         check_choice("test", test, get_args(Test))
         if test == "exact" and trials is not None:

@@ -14,7 +14,7 @@ from corefeval.diagnostics import InputError, UsageError, excerpt, plural
 from corefeval.files import PathLike, is_remote, open_file
 from corefeval.metrics import parse_metrics
 from corefeval.protocol import Protocol
-from corefeval.results.rates import RATE_NAMES
+from corefeval.results.scores import RATE_NAMES
 
 Missing = Literal["zero", "leave-out"]
 _DEFAULT_METRICS = "muc, b3, ceafe, conll, lea"

@@ -22,13 +22,13 @@ from corefeval.stats import CorporaComparison
 from corefeval.stats.significance import TOLERANCE
 from corefeval.suites.definition import Missing, Suite
 
-Place = tuple[str, str, str | None]  # corpus, system, seed
+CellPlace = tuple[str, str, str | None]  # corpus, system, seed
 Fault = Literal["", "response", "key"]
 NO_PART = "the system does not take part"
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class SuiteCell:
     """The result of a response, or the problem that prevented it and whose fault it is.
 
     A corpus whose key is broken is left out of everything; the suite says what a broken response
@@ -74,7 +74,7 @@ class SuiteResult(Tabular):
     systems: tuple[SystemFacts, ...]
     metrics: tuple[str, ...]
     headline: str
-    cells: Mapping[Place, Cell]
+    cells: Mapping[CellPlace, SuiteCell]
     rate: str = "f1"
     missing: Missing = "zero"
     title: str = ""
@@ -82,7 +82,7 @@ class SuiteResult(Tabular):
     statistics: CorporaComparison | None = None
 
     @staticmethod
-    def of(suite: Suite, cells: Mapping[Place, Cell]) -> SuiteResult:
+    def of(suite: Suite, cells: Mapping[CellPlace, SuiteCell]) -> SuiteResult:
         """The outcome of a suite, with notices of what is missing in it."""
         scored = [cell.result for cell in cells.values() if cell.result is not None]
         names = dict.fromkeys(name for result in scored for name in result.metrics)
@@ -145,7 +145,7 @@ class SuiteResult(Tabular):
             listed = ", ".join(f"{kind} of {plural(n, 'result')}" for kind, n in kinds.items())
             yield Notice("cell-notices", f"notices of results (JSON has them): {listed}")
 
-    def __getitem__(self, place: Place) -> Cell:
+    def __getitem__(self, place: CellPlace) -> SuiteCell:
         return self.cells[place]
 
     def results(self, corpus: str, seed: int = 0) -> dict[str, Result]:
@@ -203,7 +203,7 @@ class SuiteResult(Tabular):
                     table[row, column, at] = self._score(cell, metric, rate)
         return table
 
-    def _score(self, cell: Cell, metric: str, rate: str) -> float:
+    def _score(self, cell: SuiteCell, metric: str, rate: str) -> float:
         if cell.result is None:
             return 0.0 if self.missing == "zero" and cell.fault == "response" else math.nan
         score = cell.result.scores.get(metric)
@@ -365,7 +365,7 @@ def _parse_outcome(record: Mapping[str, Any], file: str, spell: Any) -> SuiteRes
     facts = record["suite"]
     corpora, systems = _check_facts(facts)
     problems = {
-        tuple(entry["cell"]): Cell(None, str(entry["problem"]), entry["fault"])
+        tuple(entry["cell"]): SuiteCell(None, str(entry["problem"]), entry["fault"])
         for entry in facts["problems"]
     }
     every = list(places(corpora, systems))
@@ -373,7 +373,9 @@ def _parse_outcome(record: Mapping[str, Any], file: str, spell: Any) -> SuiteRes
     results = [result_of_record(result, spell) for result in record["results"]]
     if len(set(every)) < len(every):
         raise ValueError("two cells have the same place")
-    cells = problems | {place: Cell(result) for place, result in zip(scored, results, strict=True)}
+    cells = problems | {
+        place: SuiteCell(result) for place, result in zip(scored, results, strict=True)
+    }
     outcome = SuiteResult(
         corpora, systems, tuple(facts["metrics"]), facts["headline"],
         {place: cells[place] for place in every}, facts["rate"], facts["missing"], facts["title"],
@@ -411,7 +413,9 @@ def _check_facts(
     return corpora, systems
 
 
-def places(corpora: tuple[CorpusFacts, ...], systems: tuple[SystemFacts, ...]) -> Iterator[Place]:
+def places(
+    corpora: tuple[CorpusFacts, ...], systems: tuple[SystemFacts, ...]
+) -> Iterator[CellPlace]:
     """The place of every cell, in the order of the suite: corpora, systems, seeds."""
     for corpus in corpora:
         for system in systems:

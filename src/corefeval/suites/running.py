@@ -39,7 +39,7 @@ from corefeval.results import Result
 from corefeval.results.saved import result_of_record, result_record
 from corefeval.stats import CorporaComparison
 from corefeval.suites.definition import Suite, SuiteCorpus
-from corefeval.suites.outcome import NO_PART, Cell, Place, SuiteResult
+from corefeval.suites.outcome import NO_PART, CellPlace, SuiteCell, SuiteResult
 from corefeval.suites.statistics import compare_suite
 
 T = TypeVar("T")
@@ -98,7 +98,7 @@ def _score_jobs(
     jobs: Sequence[Job],
     run: Run,
     cutting: Cutting,
-    cells: dict[Place, Cell],
+    cells: dict[CellPlace, SuiteCell],
     kept: Cache | None,
     progress: Progress | None,
 ) -> None:
@@ -112,7 +112,7 @@ def _score_jobs(
         if progress is not None:
             progress(done + number, len(jobs), passed + size)
 
-    def put(number: int, cell: Cell) -> None:  # as soon as it is done: an interrupt loses none
+    def put(number: int, cell: SuiteCell) -> None:  # as soon as it is done: an interrupt loses none
         _record_cell(uncut[number], cell, cells, kept)
 
     for job in large:
@@ -168,7 +168,7 @@ class Run:
 class Job:
     """A cell to be scored; `name` is its name in the cache, `digest` that of its inputs."""
 
-    place: Place
+    place: CellPlace
     corpus: SuiteCorpus
     path: str
     label: str
@@ -179,9 +179,9 @@ class Job:
 
 def _plan(
     suite: Suite, run: Run, kept: Cache | None
-) -> tuple[dict[Place, Cell], list[Job], list[Job]]:
+) -> tuple[dict[CellPlace, SuiteCell], list[Job], list[Job]]:
     """A cell for each place, jobs for those to be scored, and jobs of those from the cache."""
-    cells: dict[Place, Cell] = {}
+    cells: dict[CellPlace, SuiteCell] = {}
     jobs: list[Job] = []
     done: list[Job] = []
     make_result = partial(result_of_record, spell=spell)
@@ -191,23 +191,23 @@ def _plan(
             for seed in system.seeds or (None,):
                 place = corpus.name, system.name, seed
                 label = system.name if seed is None else f"{system.name} {seed}"
-                cells[place] = Cell(None, problem, "key")
+                cells[place] = SuiteCell(None, problem, "key")
                 if problem:
                     continue
                 if not system.takes_part(corpus.name):
-                    cells[place] = Cell(None, NO_PART, "response")
+                    cells[place] = SuiteCell(None, NO_PART, "response")
                     continue
                 path = system.path(corpus.name, seed)
                 response, why, size = _examine_inputs((path,), corpus.response_format, kept)
                 if why:
-                    cells[place] = Cell(None, why, "response")
+                    cells[place] = SuiteCell(None, why, "response")
                     continue
                 job = Job(place, corpus, path, label, key_size + size)
                 if kept is not None:
                     job = _with_digest(job, run, key + response)
                     result = kept.look_up(job.name, job.digest, make_result)
                     if result is not None:
-                        cells[place] = Cell(result)
+                        cells[place] = SuiteCell(result)
                         done.append(job)
                         continue
                 jobs.append(job)
@@ -259,30 +259,32 @@ def _find_code(metrics: str) -> list[str]:
         return []
 
 
-def _record_cell(job: Job, cell: Cell, cells: dict[Place, Cell], kept: Cache | None) -> None:
+def _record_cell(
+    job: Job, cell: SuiteCell, cells: dict[CellPlace, SuiteCell], kept: Cache | None
+) -> None:
     cells[job.place] = cell
     if kept is not None and cell.result is not None:
         kept.keep(job.name, job.digest, result_record(cell.result))
 
 
-def score_cell(job: Job, run: Run) -> Cell:
+def score_cell(job: Job, run: Run) -> SuiteCell:
     """The cell of a job, scored in this process or in a worker."""
     return _score_safely(job, run, None)
 
 
-def _score_safely(job: Job, run: Run, cutting: Cutting | None) -> Cell:
+def _score_safely(job: Job, run: Run, cutting: Cutting | None) -> SuiteCell:
     try:
         with memory_for(job.path):
-            return Cell(_score(job, run, cutting))
+            return SuiteCell(_score(job, run, cutting))
     except LostWorkersError:  # this is not the fault of the response
         raise
     except _BrokenKeyError as error:
-        return Cell(None, str(error), "key")
+        return SuiteCell(None, str(error), "key")
     except (CorefEvalError, OSError) as error:
-        return Cell(None, one_line(error), "response")
+        return SuiteCell(None, one_line(error), "response")
 
 
-def _find_broken_keys(jobs: Sequence[Job], run: Run, cells: dict[Place, Cell]) -> None:
+def _find_broken_keys(jobs: Sequence[Job], run: Run, cells: dict[CellPlace, SuiteCell]) -> None:
     """Blame the key of a corpus without results, if the key cannot be scored against itself either.
 
     Some problems show only when both sides are read, such as choices that do not suit the key.

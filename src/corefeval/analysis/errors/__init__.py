@@ -38,7 +38,7 @@ from corefeval.model.arrays import IntArray
 from corefeval.model.identity import digest
 from corefeval.preparation import Prepared, prepare_inputs
 from corefeval.protocol import STEPS, Protocol
-from corefeval.request import Input, Options, Request, Stated
+from corefeval.request import Input, Request, ScoreOptions, Stated
 from corefeval.results import Result
 from corefeval.results.result import DocumentResult
 from corefeval.slicing import count_table
@@ -70,7 +70,7 @@ def analyse(
     by: str = "kind",
     protocol: Protocol | str | None = None,
     features: Stated = None,
-    **options: Unpack[Options],
+    **options: Unpack[ScoreOptions],
 ) -> ErrorAnalysis:
     """Say what is wrong with a response, and what each kind of error costs.
 

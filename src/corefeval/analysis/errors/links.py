@@ -181,7 +181,7 @@ def list_relations(errors: Classification, kind: str) -> Iterator[ErrorInstance]
     The mention is the anaphor: of an entity with a set, its first mention.
     """
     alignment = errors.alignment
-    if alignment.aside is None:
+    if alignment.full_sides is None:
         return
     full_alignment, lookup = alignment.beyond, Lookup(errors)
     find = _find_set_errors if kind.endswith("set") else _find_bridging_errors

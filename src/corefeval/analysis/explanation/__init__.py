@@ -28,7 +28,7 @@ from corefeval.metrics import Metrics, parse_metrics
 from corefeval.model import Corpus
 from corefeval.preparation import as_corpus
 from corefeval.protocol import NAMED, Protocol
-from corefeval.request import Input, Options, Request
+from corefeval.request import Input, Request, ScoreOptions
 from corefeval.results import Result
 
 __all__ = [
@@ -55,7 +55,7 @@ def explain(
     to: None = None,
     metrics: Metrics | None = None,
     protocol: Protocol | str | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[ScoreOptions],
 ) -> Sensitivity: ...
 
 
@@ -68,7 +68,7 @@ def explain(
     to: float,
     metrics: Metrics | None = None,
     protocol: Protocol | str | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[ScoreOptions],
 ) -> Search: ...
 
 
@@ -81,7 +81,7 @@ def explain(
     to: Protocol | str,
     metrics: Metrics | None = None,
     protocol: Protocol | str | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[ScoreOptions],
 ) -> Explanation | Search: ...
 
 
@@ -93,7 +93,7 @@ def explain(
     to: Protocol | str | float | None = None,
     metrics: Metrics | None = None,
     protocol: Protocol | str | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[ScoreOptions],
 ) -> Explanation | Search | Sensitivity:
     """Explain why a score is what it is: which choices of scorers it depends on, and how much.
 
@@ -193,7 +193,7 @@ def explain_results(
     second: Result,
     key: Input = None,
     response: Input = None,
-    **options: Unpack[Options],
+    **options: Unpack[ScoreOptions],
 ) -> ResultDifference:
     """What differs between two results: their choices, their data and their numbers.
 

@@ -49,7 +49,7 @@ def other_values(protocol: Protocol) -> Iterator[tuple[str, str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class ChoiceEffect:
     """A value of a choice: for each response the points that it is worth, and why it has none.
 
     `points` has a mapping from metrics for each response, against the default.
@@ -107,7 +107,7 @@ class Sensitivity(Tabular):
     metrics: tuple[str, ...]
     titles: Mapping[str, str]
     scores: tuple[Points, ...]
-    effects: tuple[Effect, ...]
+    effects: tuple[ChoiceEffect, ...]
     turns: tuple[Turn, ...]
     notices: tuple[Notice, ...] = ()
 
@@ -234,7 +234,7 @@ def _measure(
     protocol: Protocol,
     name: str,
     value: str,
-) -> Effect:
+) -> ChoiceEffect:
     points, refusals = [], []
     base = protocol.but(rounding="none")
     changed = base if name == "rounding" else Protocol.of_fields({name: value}, base)
@@ -245,13 +245,13 @@ def _measure(
             scores = {m: None if s is None else round_as(s, value) for m, s in scores.items()}
         points.append(subtract(scores, default, scorings.metrics))
         refusals.append(str(outcome.error or ""))
-    return Effect(name, value, tuple(points), tuple(refusals))
+    return ChoiceEffect(name, value, tuple(points), tuple(refusals))
 
 
 def _find_turns(
     names: Sequence[str],
     defaults: Sequence[Points],
-    effects: Sequence[Effect],
+    effects: Sequence[ChoiceEffect],
     metrics: Sequence[str],
 ) -> Iterator[Turn]:
     """The pairs of responses whose order some values of choices turn round."""

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from corefeval.formats.conll.columns import windows
-from corefeval.formats.conll.lines import NEWLINE, RETURN, TAB
+from corefeval.formats.conll.lines import NEWLINE, RETURN, TAB, windows
 from corefeval.formats.conll.tokens import ConllLines
 from corefeval.model.arrays import (
     BoolArray,

@@ -14,32 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
+from corefeval.formats.conll.lines import lowest_place, windows
 from corefeval.model.arrays import BoolArray, ByteArray, IntArray
 from corefeval.model.categories import Categories
 
-BLANK_BYTE = 32
-
 Bits = NDArray[np.uint32] | NDArray[np.uint64]
-
-
-def windows(data: ByteArray, dtype: DTypeLike) -> NDArray[Any]:
-    """A view of bytes in which item i is the value that begins at byte i; items overlap.
-
-    >>> windows(np.frombuffer(b"abcd", np.uint8), "S2").tolist()
-    [b'ab', b'bc', b'cd']
-    """
-    width = np.dtype(dtype).itemsize
-    return np.ndarray((max(data.size - width + 1, 0),), dtype=dtype, buffer=data, strides=(1,))
-
-
-def bytes_at(data: ByteArray, start: IntArray, width: int) -> ByteArray:
-    """The `width` bytes at each position, one after the other."""
-    return windows(data, f"V{width}")[start].view(np.uint8)
 
 
 def bits(flags: BoolArray, width: int) -> Bits:
@@ -50,12 +33,6 @@ def bits(flags: BoolArray, width: int) -> Bits:
     """
     packed = np.packbits(flags, bitorder="little")
     return packed.view(np.uint32) if width == 32 else packed.view(np.uint64)
-
-
-def lowest_place(values: NDArray[Any]) -> NDArray[np.uint8]:
-    """The number of the lowest set bit of each integer; its width where none is set."""
-    number: NDArray[np.uint8] = np.bitwise_count((values - values.dtype.type(1)) & ~values)
-    return number
 
 
 Words = NDArray[np.uint64]

@@ -1,20 +1,23 @@
-"""The lines of a CoNLL file: where they are, and which carry coreference or begin with #."""
+"""The lines of a CoNLL file: where they are, which carry coreference, which begin documents."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from corefeval.formats.conll.columns import BLANK_BYTE, bytes_at, lowest_place
+from corefeval.diagnostics import InputError, excerpt
 from corefeval.formats.source import Source
+from corefeval.model import DocumentId
 from corefeval.model.arrays import BoolArray, ByteArray, IntArray
 
-TAB, NEWLINE, RETURN, HASH_BYTE = 9, 10, 13, ord("#")
+TAB, NEWLINE, RETURN, BLANK_BYTE, HASH_BYTE = 9, 10, 13, 32, ord("#")
 
 # What a line is, judged by its last cell. SPACED lines end in a blank and are looked at again.
 BLANK, COMMENT, UNMARKED, MARKED, SPACED = range(5)
@@ -29,6 +32,27 @@ _PATIENCE = 16
 _WINDOW = 32  # longer cells are looked at one by one
 _CUTS = np.array([64 - 8 * min(size or 1, 8) for size in range(_WINDOW + 1)], dtype=np.uint64)
 Cells = tuple[IntArray, NDArray[np.uint64]]  # where cells start, and their last eight bytes
+
+
+def windows(data: ByteArray, dtype: DTypeLike) -> NDArray[Any]:
+    """A view of bytes in which item i is the value that begins at byte i; items overlap.
+
+    >>> windows(np.frombuffer(b"abcd", np.uint8), "S2").tolist()
+    [b'ab', b'bc', b'cd']
+    """
+    width = np.dtype(dtype).itemsize
+    return np.ndarray((max(data.size - width + 1, 0),), dtype=dtype, buffer=data, strides=(1,))
+
+
+def bytes_at(data: ByteArray, start: IntArray, width: int) -> ByteArray:
+    """The `width` bytes at each position, one after the other."""
+    return windows(data, f"V{width}")[start].view(np.uint8)
+
+
+def lowest_place(values: NDArray[Any]) -> NDArray[np.uint8]:
+    """The number of the lowest set bit of each integer; its width where none is set."""
+    number: NDArray[np.uint8] = np.bitwise_count((values - values.dtype.type(1)) & ~values)
+    return number
 
 
 @dataclass(slots=True)
@@ -267,3 +291,125 @@ def find_hash_tokens(
 def is_coreference(cell: bytes) -> bool:
     """Whether a cell could be the last one of a token's line."""
     return _COREFERENCE.fullmatch(cell) is not None
+
+
+# Nearly all files write it just so; the looser patterns below are for the few that do not.
+_BEGIN = rb"#begin document \(([^()\n]+)\); part (\d{1,18})"
+_USUAL = re.compile(_BEGIN)
+_USUAL_DOCUMENT = re.compile(rb"^%b\n#end document\n" % _BEGIN, re.MULTILINE)
+_USUAL_END = b"#end document"
+_END = DocumentId("#end document")  # compared by identity
+_DOCUMENT_LINE = re.compile(rb"#\s*(begin|end)\s+document\b\s*(.*)", re.IGNORECASE | re.DOTALL)
+_PART = re.compile(r"[0-9]{1,18}")
+
+
+@dataclass(slots=True)
+class Outline:
+    """The documents of a file, and the lines between which each stands.
+
+    `unfinished` documents end where the next one begins; `cut_short`: the last one does not end.
+    `plain_comments` are lines that begin with `#`, and neither begin nor end a document.
+    """
+
+    identifiers: list[DocumentId] = field(default_factory=list)
+    begin: array[int] = field(default_factory=partial(array, "q"))
+    end: array[int] = field(default_factory=partial(array, "q"))
+    unfinished: int = 0
+    cut_short: bool = False
+    plain_comments: list[int] = field(default_factory=list)
+
+
+def usual_outline(source: Source, comments: list[int], texts: list[bytes]) -> Outline | None:
+    """The documents, if all begin and end in the usual form and have distinct ids; else None.
+
+    One pattern reads all lines that begin with `#`: a loop would stop other threads for longer.
+    """
+    text = b"\n".join([*texts, b""])
+    headers = _USUAL_DOCUMENT.findall(text)
+    if 2 * len(headers) != len(comments) or not text.isascii():
+        return None
+    names, parts = zip(*headers, strict=True) if headers else ((), ())
+    stripped = [name.strip() or source.stem for name in b"\n".join(names).decode().split("\n")]
+    identifiers = list(map(DocumentId, stripped, map(int, parts)))
+    if len(set(identifiers)) < len(identifiers):
+        return None
+    return Outline(identifiers, array("q", comments[::2]), array("q", comments[1::2]))
+
+
+def outline_of(
+    source: Source,
+    marks: Iterable[tuple[int, bytes]],
+    size: int,
+    repeated: list[tuple[int, InputError]] | None = None,
+) -> Outline:
+    """The documents that lines beginning with `#` declare; `marks` has places and texts, in order.
+
+    Places are line numbers counted from 0, or whatever `source.line` translates to lines. An id
+    that appears twice raises InputError, unless there is a list `repeated` for such errors.
+    """
+    outline = Outline()
+    seen: dict[DocumentId, int] = {}
+    is_open = False
+    for line, text in marks:
+        identifier = _read_document_line(source, text, line)
+        if identifier is None:
+            outline.plain_comments.append(line)
+        elif identifier is _END:
+            if is_open:
+                outline.end[-1] = line
+            is_open = False
+        else:
+            if seen.setdefault(identifier, line) != line:
+                error = repeated_document(source, identifier, seen[identifier], line)
+                if repeated is None:
+                    raise error
+                repeated.append((len(outline.identifiers), error))
+            if is_open:
+                outline.unfinished += 1
+                outline.end[-1] = line
+            outline.identifiers.append(identifier)
+            outline.begin.append(line)
+            outline.end.append(size)
+            is_open = True
+    outline.cut_short = is_open
+    return outline
+
+
+def _read_document_line(source: Source, text: bytes, line: int) -> DocumentId | None:
+    """The id of the document that a line begins, `_END` if it ends a document, else None."""
+    if text == _USUAL_END:
+        return _END
+    usual = _USUAL.fullmatch(text)
+    if usual is not None:
+        name = source.decode(usual[1], line).strip() or source.stem
+        return DocumentId(name, int(usual[2]))
+    match = _DOCUMENT_LINE.match(text)
+    if match is None:
+        return None
+    return _END if match[1][0] in b"eE" else _parse_identifier(source, match[2], line)
+
+
+def _parse_identifier(source: Source, text: bytes, line: int) -> DocumentId:
+    """The id that `(name); part 000` states; the part may be missing."""
+    name = source.decode(text, line).strip()
+    part = None
+    words = name.rsplit(None, 1)
+    if len(words) == 2 and _PART.fullmatch(words[1]) and words[0].lower().endswith("part"):
+        before = words[0][: -len("part")].rstrip()
+        if before.endswith((";", ")")):
+            name, part = before, int(words[1])
+    name = name.removesuffix(";").rstrip()
+    if name.startswith("(") and name.endswith(")"):
+        name = name[1:-1].strip()
+    return DocumentId(name or source.stem, part)
+
+
+def repeated_document(source: Source, identifier: DocumentId, first: int, again: int) -> InputError:
+    """An error about two documents with one id; their first lines are counted from 0."""
+    return source.error(
+        f"document {excerpt(str(identifier))} appears twice",
+        source.line(again),
+        found=f"a second ‘#begin document’ for it (the first is on line {source.line(first)})",
+        expected="one document for each id and part",
+        fix="rename or remove one of the two, or number them with ‘part’",
+    )

@@ -16,19 +16,23 @@ from corefeval.formats.conll.cells import (
     rows_without_cell,
     with_trailing_blanks,
 )
-from corefeval.formats.conll.columns import BLANK_BYTE
 from corefeval.formats.conll.layout import Layout
 from corefeval.formats.conll.lines import (
+    BLANK_BYTE,
     COMMENT,
     MARKED,
     Lines,
+    Outline,
     find_cells,
+    find_hash_tokens,
     first_control,
+    outline_of,
     split_lines,
+    usual_outline,
 )
 from corefeval.formats.conll.repair import (
-    Outline,
     Repair,
+    adopt_strays,
     bracket_text,
     control_character,
     decodable,
@@ -36,7 +40,7 @@ from corefeval.formats.conll.repair import (
     empty_unreadable,
     no_coreference_cell,
     no_document,
-    read_outline,
+    rename_repeated,
     stray_token,
     unmatched_bracket,
 )
@@ -70,7 +74,7 @@ def read_conll(
     data, lines = split_lines(source.data)
     source = replace(source, data=data)
     comments = np.flatnonzero(lines.kind == COMMENT).tolist()
-    outline = read_outline(source, lines, comments, repairs)
+    outline = _read_outline(source, lines, comments, repairs)
     token_lines, marked, text = _find_tokens(source, lines, outline, word_column, layout)
     marks = _read_marks(outline, token_lines, marked, text, repairs, is_plain=lines.is_plain)
     entity, start, end = _make_mentions(token_lines, marks)
@@ -91,6 +95,25 @@ def read_conll(
         name=name or source.file,
         notices=_notices(source, outline, token_lines, marks),
     )
+
+
+def _read_outline(
+    source: Source, lines: Lines, comments: list[int], repairs: list[Repair] | None = None
+) -> Outline:
+    """Find the documents; `#` lines that turn out to be tokens change their kind in `lines`."""
+    repeated: list[tuple[int, InputError]] | None = None if repairs is None else []
+    view = source.data.data
+    starts, ends = (lines.before[comments] + 1).tolist(), lines.end[comments].tolist()
+    texts = [view[start:end].tobytes() for start, end in zip(starts, ends, strict=True)]
+    outline = usual_outline(source, comments, texts)
+    if outline is None:
+        outline = outline_of(source, zip(comments, texts, strict=True), lines.kind.size, repeated)
+    if repairs is not None and repeated is not None:
+        rename_repeated(outline, repeated, repairs)
+        adopt_strays(source, lines, outline, repairs)
+    if outline.plain_comments:
+        find_hash_tokens(source, lines, outline.plain_comments, outline.begin, outline.end)
+    return outline
 
 
 def _control_error(source: Source, place: int) -> InputError:

@@ -9,14 +9,10 @@ from functools import cached_property, partial
 import numpy as np
 
 from corefeval.formats.conll.columns import (
-    BLANK_BYTE,
     Bitmap,
     bits,
-    bytes_at,
     coded_cells,
-    lowest_place,
     nth_set,
-    windows,
 )
 from corefeval.formats.conll.layout import (
     Layout,
@@ -26,7 +22,13 @@ from corefeval.formats.conll.layout import (
     stated_layout,
     usual_numbers,
 )
-from corefeval.formats.conll.lines import split_cells
+from corefeval.formats.conll.lines import (
+    BLANK_BYTE,
+    bytes_at,
+    lowest_place,
+    split_cells,
+    windows,
+)
 from corefeval.formats.source import Source
 from corefeval.model.arrays import BoolArray, ByteArray, IntArray, ragged_arange
 from corefeval.model.categories import Categories

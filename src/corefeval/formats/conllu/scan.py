@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
 
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.formats.conll.columns import BLANK_BYTE
-from corefeval.formats.conll.lines import HASH_BYTE, NEWLINE, RETURN, newlines
+from corefeval.display import PlainState
+from corefeval.formats.conll.lines import BLANK_BYTE, HASH_BYTE, NEWLINE, RETURN, newlines
 from corefeval.formats.source import Source
 from corefeval.model import DocumentId
 from corefeval.model.arrays import BoolArray, ByteArray, IntArray
@@ -26,7 +25,7 @@ _EMPTY_NODE = re.compile(rb"\d+\.\d+")
 
 
 @dataclass(frozen=True)
-class Scan:
+class Scan(PlainState):
     """The token lines of a file (those of empty nodes among them), and the lines around them.
 
     `last_column` is where each token's MISC begins, `new_sentence` whether a sentence begins with
@@ -44,10 +43,6 @@ class Scan:
     ranges: IntArray
     comments: IntArray
     misnumbered: IntArray
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The fields, without cached properties."""
-        return {attribute.name: getattr(self, attribute.name) for attribute in fields(self)}
 
     def text(self, line: int) -> bytes:
         """The bytes of a line."""

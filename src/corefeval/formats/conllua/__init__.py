@@ -36,7 +36,7 @@ def renumber(cell: str, numbers: Mapping[str, str]) -> str:
     return _PARENT.sub(lambda match: numbers.get(match[0], match[0]), cell)
 
 
-class Cell(NamedTuple):
+class MarkedCell(NamedTuple):
     """A cell that is not empty: the position of its token in the document, its line, its text."""
 
     position: int
@@ -66,14 +66,14 @@ class Markable:
         return [value for value in re.split(r"[,;\s]+", self.get(name)) if value]
 
 
-def read_brackets(cells: Iterable[Cell], file: str, column: str) -> list[Markable]:
+def read_brackets(cells: Iterable[MarkedCell], file: str, column: str) -> list[Markable]:
     """The markables of a column of a document, in the order in which they open.
 
     From left to right, `)` closes what was opened last and is still open, so that an outer bracket
     may close before or behind one of its last token.
     """
     markables: list[Markable] = []
-    still_open: list[tuple[Markable, Cell]] = []
+    still_open: list[tuple[Markable, MarkedCell]] = []
     for cell in cells:
         for mark in _MARK.finditer(cell.text):
             if mark[1] is not None:
@@ -105,7 +105,7 @@ def means_else(name: str) -> bool:
     return re.fullmatch(r"\w+", name) is None or _JOINTS.sub("", name).lower() in _NAMES
 
 
-def _open_markable(cell: Cell, text: str) -> Markable:
+def _open_markable(cell: MarkedCell, text: str) -> Markable:
     attributes: dict[str, str] = {}
     misspelt = []
     for part in text.strip("@").split("|"):
@@ -117,7 +117,7 @@ def _open_markable(cell: Cell, text: str) -> Markable:
     return Markable(cell.line, attributes, misspelt)
 
 
-def _balance_error(cell: Cell, file: str, column: str, problem: str) -> InputError:
+def _balance_error(cell: MarkedCell, file: str, column: str, problem: str) -> InputError:
     return InputError(
         f"a bracket of {column} {problem}",
         file=file,

@@ -14,8 +14,8 @@ from corefeval.formats.conllu.tokens import COLUMNS as TOKEN_COLUMNS
 from corefeval.formats.conllua import (
     COLUMNS,
     EMPTY,
-    Cell,
     Markable,
+    MarkedCell,
     join_parts,
     read_brackets,
     renumber,
@@ -81,7 +81,7 @@ class _Text:
     lines: list[int] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
     comments: list[dict[str, str]] = field(default_factory=list)
-    marked: dict[str, list[Cell]] = field(default_factory=lambda: defaultdict(list))
+    marked: dict[str, list[MarkedCell]] = field(default_factory=lambda: defaultdict(list))
 
     def drop_empty_sentences(self) -> None:
         """Leave out sentences of nothing but lines of multi-word tokens."""
@@ -202,7 +202,7 @@ def _add_token(
         return
     for column in _MARKED:
         if named.get(column, "_") not in EMPTY:
-            text.marked[column].append(Cell(len(text.rows), place, named[column]))
+            text.marked[column].append(MarkedCell(len(text.rows), place, named[column]))
     text.ids.append(number)
     text.rows.append([named.get(column) or "_" for column in COLUMNS[: len(TOKEN_COLUMNS)]])
     text.lines.append(place)
