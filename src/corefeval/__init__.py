@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         explain,
         explain_results,
     )
+    from corefeval.analysis.statistics import Statistics, statistics
     from corefeval.diagnostics import (
         CorefEvalError,
         InputError,
@@ -68,6 +69,7 @@ _HOMES = {
     "analysis.explanation": (
         "Explanation ResultDifference Search Sensitivity explain explain_results"
     ),
+    "analysis.statistics": "Statistics statistics",
     "diagnostics": (
         "CorefEvalError InputError Notice PairingError UndefinedMetricError UndefinedRateError "
         "UsageError"
@@ -120,6 +122,7 @@ __all__ = [
     "Search",
     "Sensitivity",
     "Slices",
+    "Statistics",
     "Suite",
     "SuiteCorpus",
     "SuiteResult",
@@ -152,6 +155,7 @@ __all__ = [
     "report",
     "run_suite",
     "score",
+    "statistics",
     "unpack_limit",
     "write",
 ]

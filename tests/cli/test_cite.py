@@ -12,6 +12,7 @@ from conftest import ROOT
 from corefeval import UsageError
 from corefeval.metrics import REGISTRY, Metric
 from corefeval.metrics.bibliography import keys_of, references
+from corefeval.protocol import NAMED
 
 KEY, EAGER = corefeval.example("key"), corefeval.example("eager")
 
@@ -35,7 +36,7 @@ def test_every_entry_is_well_formed():
     for key, entry in references().items():
         assert entry.count("{") == entry.count("}")
         fields = re.findall(r"^  (\w+) = \{.+\},$", entry, re.MULTILINE)
-        assert {"author", "title", "year", "pages"} < {*fields}, key
+        assert {"author", "title", "year"} < {*fields} and {"pages", "url"} & {*fields}, key
         assert entry.count("\n") == len(fields) + 2  # nothing between fields
         assert f"year = {{{key[-4:]}}}" in entry
         assert entry.isascii()
@@ -68,7 +69,7 @@ def test_the_command(run, tmp_path):
     assert keys(out) == [
         "corefeval", "vilain-etal-1995", "moosavi-strube-2016", "zeldes-simonson-2016",
     ]  # fmt: skip
-    assert f"version = {{{corefeval.__version__}}}" in out
+    assert f"note = {{Version {corefeval.__version__}}}" in out
 
 
 def test_nothing_that_a_saved_result_names_is_imported(run, tmp_path, monkeypatch):
@@ -106,3 +107,20 @@ def test_the_citation_file_says_the_same():
     assert f'title: "{title}"\n' in text
     (year,) = re.findall(r"^date-released: (\d{4})", text, re.MULTILINE)
     assert f"year = {{{year}}}" in corefeval.cite()
+
+
+def test_a_program_and_its_paper_are_cited_with_its_protocol(run, tmp_path):
+    keys = corefeval.cite("muc", protocols=["corefud-1.2"])
+    assert "@misc{corefud-1.2," in keys and "@inproceedings{zabokrtsky-etal-2022," in keys
+    assert "@misc" not in corefeval.cite("muc", protocols=["match:exact"]).partition("\n")[2]
+    saved = tmp_path / "saved.json"
+    key, response = corefeval.example("key"), corefeval.example("eager")
+    run("score", key, response, "--protocol", "conll-8.01", "--save", saved, "-q")
+    _, out, _ = run("cite", saved)
+    assert "@misc{conll-8.01," in out and "@inproceedings{pradhan-etal-2014," in out
+
+
+def test_entries_are_set_by_plain_bst():
+    types = {"article", "inproceedings", "misc", "book", "incollection", "techreport"}
+    every = corefeval.cite("all", protocols=list(NAMED))
+    assert set(re.findall(r"^@(\w+)", every, re.MULTILINE)) <= types

@@ -12,7 +12,7 @@ import corefeval
 from corefeval.reports import report
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-VIEWS = ("overview", "charts", "documents", "text", "comparison")
+VIEWS = ("overview", "charts", "documents", "text", "entities", "comparison")
 KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
 EVIL = '<img/src=x/onerror="window.pwned=1">'
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,11 @@ from corefeval.model import DEIXIS, IDENTITY, LAYERS, NON_REFERRING, Corpus
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.relations import bridging_pairs, find_elements
 from corefeval.model.text_tokens import has_texts
+from corefeval.preparation import as_corpus, stated_features
+from corefeval.request import Input, Reading, Stated
+
+if TYPE_CHECKING:
+    from corefeval.analysis.entities import EntityRow
 
 SIZES = ((1, 1), (2, 2), (3, 5), (6, 10), (11, 50), (51, None))
 _FEW_VALUES = 15  # a feature with more values is text, not a kind
@@ -81,10 +86,16 @@ class Statistics(Tabular):
             return []
         places = (np.array([index]) for index in range(self.n_documents))
         corpora = (self.corpus.select_documents(place) for place in places)
-        parts = [statistics(corpus, features=self.stated) for corpus in corpora]
+        parts = [count_contents(corpus, self.stated) for corpus in corpora]
         if self.sentences is None:
             return parts
         return [replace(part, sentences=part.sentence_starts) for part in parts]
+
+    def entity_table(self, n: int = 30) -> list[EntityRow]:
+        """The `n` largest entities: names, numbers of mentions, first and last places."""
+        from corefeval.analysis.entities import list_entities
+
+        return [] if self.corpus is None else list_entities(self.corpus.keep_layer(IDENTITY), n)
 
     def rows(self) -> list[Row]:
         """One row for each number: of `counts`, of `sizes` of entities, or of a kind's values."""
@@ -115,8 +126,33 @@ class Statistics(Tabular):
 _COUNTS = tuple(statistic.name for statistic in fields(Statistics))[2:-7]
 
 
-def statistics(corpus: Corpus, *, features: Mapping[str, object] | None = None) -> Statistics:
-    """Count what there is; `features` are stated of mentions as in `score`, and counted too."""
+def statistics(
+    source: Input,
+    *,
+    documents: str = "*",
+    features: Stated = None,
+    format: str | None = None,
+    encoding: str = "utf-8",
+    word_column: int | None = None,
+    layer: str | None = None,
+) -> Statistics:
+    """Count what is in a corpus: documents, tokens, mentions, entities and their sizes.
+
+    `source` is whatever `score` takes as a key; `documents` is a pattern of ids. `features` are
+    stated of mentions as in `score`, and counted too. The other keywords say how files are read, as
+    in `read`.
+
+    >>> counts = statistics([["Ada", "she"], ["it"]])
+    >>> counts.mentions, counts.entities, counts.singletons
+    (3, 2, 1)
+    """
+    reading = Reading(format, encoding, word_column, layer=layer)
+    corpus = as_corpus(source, "", reading).choose_documents(documents)
+    return count_contents(corpus, stated_features(features, corpus, encoding=encoding)[0])
+
+
+def count_contents(corpus: Corpus, features: Mapping[str, object] | None = None) -> Statistics:
+    """The statistics of a corpus, with the values of features that are stated of its mentions."""
     all_layers, corpus = corpus, corpus.keep_layer(IDENTITY)
     sizes = corpus.entity_sizes[corpus.entity_sizes > 0]
     start, end = corpus.mention_start, corpus.mention_end

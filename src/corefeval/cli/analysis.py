@@ -43,8 +43,9 @@ def errors(options: ParsedOptions) -> None:
     from corefeval.analysis.errors import analyse_prepared, judge_alike
     from corefeval.preparation import prepare_corpora
 
-    if options.top < 0:
-        raise UsageError(f"--top must be 0 or more, not {options.top}")
+    for name in ("top", "entities"):
+        if getattr(options, name) < 0:
+            raise UsageError(f"--{name} must be 0 or more, not {getattr(options, name)}")
     kinds = _parse_kinds(options.list)
     labels = [label(argument) for argument in (options.response, *options.more)]
     paths = [path for _, path in labels]
@@ -58,7 +59,8 @@ def errors(options: ParsedOptions) -> None:
     )
     # Features that cannot be had are an error before anything is written.
     notices = [notice for analysis in analyses for notice in analysis.notices]
-    show(analyses, options.output, format=options.format, kinds=kinds, top=options.top)
+    shown = {"kinds": kinds, "top": options.top, "entities": options.entities}
+    show(analyses, options.output, format=options.format, **shown)
     notices += [notice for analysis in analyses for notice in analysis.notices]
     tell(notices, quiet=options.quiet)
 

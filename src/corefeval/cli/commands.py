@@ -87,8 +87,11 @@ corefeval score key.conll a.conll b.conll -f latex --digits 1 --width column""",
         (_KEY, _RESPONSE, _MORE),
         (
             *take(
-                "metrics list top by format output quiet",
+                "metrics list top entities by format output quiet",
                 metrics={"default": "conll, lea"},
+                entities="Also show the N largest entities of the key: where they are, how much "
+                "of them was found, and what they were merged with and split into. `csv` then "
+                "has these alone.",
                 by={
                     "spelled": "--by -b FEATURE",
                     "help": "The feature of mentions to break links down by.",
@@ -102,6 +105,7 @@ corefeval score key.conll a.conll b.conll -f latex --digits 1 --width column""",
 corefeval errors key.conll response.conll
 corefeval errors key.conll old=a.conll new=b.conll --metrics conll,lea --top 0
 corefeval errors key.conll response.conll --list divided
+corefeval errors novel.conll response.conll --top 0 --entities 30
 corefeval errors key.conll response.conll --list all -f csv -o errors.csv""",
     ),
     Command(
@@ -285,8 +289,8 @@ corefeval check corpus/ --quiet --strict""",
             _MORE._replace(help="More of them; each is a column of the table."),
         ),
         take(
-            "documents features format output quiet input_format layer encoding word_column "
-            "unpack_limit jobs piece_size",
+            "documents entities features format output quiet input_format layer encoding "
+            "word_column unpack_limit jobs piece_size",
             documents=_DOCUMENTS,
             layer=_LAYER,
             features={

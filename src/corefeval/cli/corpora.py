@@ -129,7 +129,7 @@ def convert(options: ParsedOptions) -> None:
 
 def stats(options: ParsedOptions) -> None:
     """Count what is in files."""
-    from corefeval.analysis.statistics import statistics
+    from corefeval.analysis.statistics import count_contents
     from corefeval.formats import read
     from corefeval.preparation import stated_features
 
@@ -139,7 +139,7 @@ def stats(options: ParsedOptions) -> None:
     notices: list[Notice] = []
     with open_cutting(options) as cutting:
         for path in paths:
-            if options.features is None and cutting.suits(path):
+            if options.features is None and not options.entities and cutting.suits(path):
                 from corefeval.pieces.files import count_files
                 from corefeval.request import Reading
 
@@ -152,9 +152,9 @@ def stats(options: ParsedOptions) -> None:
             statements, feature_notices = stated_features(
                 options.features, corpus, encoding=options.encoding
             )
-            counts.append(statistics(corpus, features=statements))
+            counts.append(count_contents(corpus, statements))
             notices += [*corpus.notices, *feature_notices]
-    show(counts, options.output, format=options.format)
+    show(counts, options.output, format=options.format, entities=options.entities)
     tell(notices, quiet=options.quiet)
 
 

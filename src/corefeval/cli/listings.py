@@ -218,8 +218,10 @@ def cite(options: ParsedOptions) -> None:
         if path and not os.path.exists(path):
             fix = f"name a file that score --save wrote; metrics are chosen with --metrics {path}"
             raise InputError("there is no such saved result", file=path, fix=fix)
-    used = [name for path in options.file for result in load_all(path) for name in result.metrics]
-    sys.stdout.write(entries(options.metrics or (), saved=used))
+    results = [result for path in options.file for result in load_all(path)]
+    used = [name for result in results for name in result.metrics]
+    protocols = [result.protocol for result in results]
+    sys.stdout.write(entries(options.metrics or (), saved=used, protocols=protocols))
 
 
 def example(options: ParsedOptions) -> None:

@@ -75,6 +75,12 @@ _OPTIONS = (
         "likewise with `bridging`.",
         "",
     ),
+    Option(
+        "--entities N",
+        "Also show the N largest entities: name, mentions, first and last place. `csv` then has "
+        "these alone.",
+        0,
+    ),
     Option("--top -n N", "How many of the most expensive mentions and entities to show.", 5),
     Option(
         "--distances LIST",

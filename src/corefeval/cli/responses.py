@@ -90,16 +90,20 @@ def results_of(command: str, options: ParsedOptions, requests: Sequence[Request]
         files = [(name, path) for name, path in files if path not in saves]
         fresh = _score_files(key_path, files, options, requests) if files else fresh
     results: list[Result] = []
+    by_file: list[str] = []  # what results are called where their own names are equal
     for name, path in labels:
         if path in saves:
-            results += _load_saved(name, path, options, requests[0], is_score=command == "score")
+            loaded = _load_saved(name, path, options, requests[0], is_score=command == "score")
         else:
-            results += next(fresh)
+            loaded = next(fresh)
+        stem = short(path).removesuffix(".gz").removesuffix(".json")
+        by_file += [stem if len(loaded) == 1 else f"{stem}: {r.response}" for r in loaded]
+        results += loaded
     if not saves:
         return results
     if key_path is not None:
         _check_key(key_path, results, requests[0])
-    names = distinct_names([result.response for result in results])
+    names = distinct_names([result.response for result in results], by_file)
     return [result.rename(name) for result, name in zip(results, names, strict=True)]
 
 

@@ -12,30 +12,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from operator import attrgetter
 
 from corefeval.diagnostics import InputError, Notice, excerpt, note
-from corefeval.emulation.corefud_sentences import Node, NodePlace, SentenceFile
+from corefeval.emulation.corefud_sentences import NodePlace, SentenceFile
 
 _BRACKET = re.compile(r"(\([^()]+\)?|[^()]+\))")
 _PART = re.compile(r"(.*)\[(\d{1,9})/(\d{1,9})\]", re.DOTALL)
 _NOT_IN_IDS = re.compile(r"[-=|()\s]")
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Bracketed:
-    """A mention as its brackets give it: nodes in the order in which they joined, and the head."""
+    """A mention as its brackets give it: nodes in the order in which they joined, and the head.
+
+    `places`, which the last bracket of the file leaves complete, are those of its nodes in order; a
+    node that joined twice appears twice.
+    """
 
     entity: str
-    nodes: list[Node]
-    head: Node
+    nodes: list[int]
+    head: int
     is_open: bool = False
-
-    @cached_property
-    def places(self) -> tuple[NodePlace, ...]:
-        """The places of its nodes in order; a node that joined twice appears twice."""
-        return tuple(sorted(node.place for node in self.nodes))
+    places: tuple[NodePlace, ...] = ()
 
     @property
     def order(self) -> tuple[NodePlace, int, NodePlace]:
@@ -87,7 +86,10 @@ def read_mentions(file: SentenceFile, name: str = "") -> CorefudText:
     for sentence in file.sentences:
         documents += sentence.is_new_document
         for node in sentence.nodes:
-            attributes = dict(part.partition("=")[::2] for part in node.misc.split("|"))
+            misc = file.nodes.misc[node]
+            if "Entity=" not in misc:
+                continue
+            attributes = dict(part.partition("=")[::2] for part in misc.split("|"))
             if attributes.get("Entity"):
                 reader.read_node(node, attributes, documents)
     return CorefudText(name or file.file, file, *reader.finish())
@@ -97,9 +99,9 @@ class _Reader:
     """The state between brackets: entities by id."""
 
     def __init__(self, text: SentenceFile) -> None:
-        self.text = text
+        self.text, self.nodes = text, text.nodes
         self.entities: dict[str, _Entity] = {}
-        self.targets: list[tuple[str, Node]] = []  # entities that Bridge and SplitAnte name
+        self.targets: list[tuple[str, int]] = []  # entities that Bridge and SplitAnte name
         self.header = _Header.of(text.header)
         self.prefix = ""
         self.ignored = 0
@@ -112,12 +114,12 @@ class _Reader:
                 expected="a header such as eid-etype-head-other",
             )
 
-    def read_node(self, node: Node, attributes: dict[str, str], documents: int) -> None:
+    def read_node(self, node: int, attributes: dict[str, str], documents: int) -> None:
         """The brackets of one node from left to right, then what it says of other relations."""
         if self.header is None:
-            raise self.text.refuse(
+            raise self._refuse(
                 "there is no global.Entity in the file",
-                node.line,
+                node,
                 expected="a line such as # global.Entity = eid-etype-head-other",
             )
         self.prefix = f"{documents}." if self.header.by_document else ""
@@ -131,17 +133,20 @@ class _Reader:
             if name in attributes:
                 self._check_relations(node, name, attributes[name])
 
-    def _brackets(self, node: Node, value: str) -> Iterator[str]:
+    def _refuse(self, problem: str, node: int, **details: str) -> InputError:
+        return self.text.refuse(problem, self.nodes.line[node], **details)
+
+    def _brackets(self, node: int, value: str) -> Iterator[str]:
         for index, piece in enumerate(_BRACKET.split(value)):
             if index % 2:
                 yield piece
             elif "(" in piece or ")" in piece:
                 problem = "a bracket of Entity is empty or has no partner"
-                raise self.text.refuse(problem, node.line, found=excerpt(value))
+                raise self._refuse(problem, node, found=excerpt(value))
             else:
                 self.ignored += bool(piece)
 
-    def _open(self, node: Node, content: str, *, is_closed: bool) -> None:
+    def _open(self, node: int, content: str, *, is_closed: bool) -> None:
         header = self.header
         assert header is not None  # read_node has looked
         values = content.split("-")
@@ -158,7 +163,7 @@ class _Reader:
             waiting = [mention for mention in entity.incomplete if not mention.is_open]
             if not waiting:
                 problem = "a part of a mention comes before its first part"
-                raise self.text.refuse(problem, node.line, found=excerpt(content))
+                raise self._refuse(problem, node, found=excerpt(content))
             mention = waiting[0]
             mention.nodes.append(node)
             if is_closed and part == parts:
@@ -170,26 +175,29 @@ class _Reader:
             mention.is_open = True
             entity.open.append((mention, head or 0))
 
-    def _close(self, node: Node, content: str) -> None:
+    def _close(self, node: int, content: str) -> None:
         name, part, parts = _parse_id(content)
         entity = self.entities.get(self.prefix + name)
         if entity is None or not entity.open:
-            raise self.text.refuse(
-                "a bracket closes without being opened", node.line, found=excerpt(content + ")")
+            raise self._refuse(
+                "a bracket closes without being opened", node, found=excerpt(content + ")")
             )
         mention, head = entity.open.pop()
-        mention.nodes.sort(key=attrgetter("place"))
+        nodes = self.nodes
+        mention.nodes.sort(key=nodes.place.__getitem__)
         last = mention.nodes[-1]
-        if last.sentence is not node.sentence:
-            raise self.text.refuse(
+        if nodes.sentence[last] != nodes.sentence[node]:
+            raise self._refuse(
                 "a mention runs across the end of its sentence",
-                node.line,
-                found=f"{excerpt(content + ')')} of a mention from line {last.line}",
+                node,
+                found=f"{excerpt(content + ')')} of a mention from line {nodes.line[last]}",
                 expected="a bracket that closes in the same sentence",
             )
         mention.is_open = False
-        behind = [candidate for candidate in node.sentence.nodes if candidate.id > last.id]
-        mention.nodes += behind[: behind.index(node) + 1] if node in behind else behind
+        first, end = last + 1, self.text.sentence_of(node).nodes.stop
+        while first < end and nodes.id[first] == nodes.id[last]:
+            first += 1
+        mention.nodes += range(first, node + 1 if node >= first else end)
         if part != parts:
             return
         self.headless += not head and len(mention.nodes) > 1
@@ -201,51 +209,51 @@ class _Reader:
             self._complete(node, entity, mention, content)
 
     def _identify(
-        self, node: Node, identifier: str, content: str
+        self, node: int, identifier: str, content: str
     ) -> tuple[str, int | None, int | None]:
         name, part, parts = _parse_id(identifier)
         if not name or _NOT_IN_IDS.search(name):
-            raise self.text.refuse(
+            raise self._refuse(
                 "a bracket has no id, or one with blanks or signs",
-                node.line,
+                node,
                 found=excerpt(content),
                 expected="an id without - = | ( ) and blanks, where the header has it",
             )
         return self.prefix + name, part, parts
 
-    def _head_number(self, node: Node, values: list[str], header: _Header) -> int | None:
+    def _head_number(self, node: int, values: list[str], header: _Header) -> int | None:
         """The number that the head field has; None where there is no field or no value."""
         if header.head is None or header.head >= len(values):
             return None
         text = values[header.head]
         if not text.isdecimal() or len(text) > 9:
-            raise self.text.refuse(
+            raise self._refuse(
                 "the head of a mention is not a number",
-                node.line,
+                node,
                 found=excerpt("-".join(values)),
                 expected="the number of a word of the mention, from 1",
             )
         return int(text)
 
-    def _complete(self, node: Node, entity: _Entity, mention: Bracketed, content: str) -> None:
+    def _complete(self, node: int, entity: _Entity, mention: Bracketed, content: str) -> None:
         if not entity.incomplete or entity.incomplete[-1] is not mention:
-            raise self.text.refuse(
+            raise self._refuse(
                 "the parts of two mentions of one entity cross",
-                node.line,
+                node,
                 found=excerpt(content),
                 expected="mentions in parts that follow or contain each other",
             )
         entity.incomplete.pop()
 
-    def _head_error(self, node: Node, content: str) -> InputError:
-        return self.text.refuse(
+    def _head_error(self, node: int, content: str) -> InputError:
+        return self._refuse(
             "the head of a mention is missing, or outside it",
-            node.line,
+            node,
             found=excerpt(content),
             expected="the number of one of its words, from 1",
         )
 
-    def _check_relations(self, node: Node, name: str, value: str) -> None:
+    def _check_relations(self, node: int, name: str, value: str) -> None:
         """Raise for relations that the program refuses; they have no score."""
         for relation in value.split(","):
             target, arrow, source = relation.partition("<")
@@ -254,9 +262,9 @@ class _Reader:
             source, target = self.prefix + source, self.prefix + target
             entity = self.entities.get(source)
             if not arrow or source == target or entity is None or not entity.mentions:
-                raise self.text.refuse(
+                raise self._refuse(
                     f"{name} names no entity, or one that has not been mentioned yet",
-                    node.line,
+                    node,
                     found=excerpt(relation),
                     expected="target<source, where the other entity has a mention here or before",
                 )
@@ -268,11 +276,13 @@ class _Reader:
         for entity in self.entities.values():
             unclosed += sum(mention.is_open for mention in entity.mentions)
             entity.mentions = [mention for mention in entity.mentions if not mention.is_open]
+            for mention in entity.mentions:
+                mention.places = tuple(sorted(map(self.nodes.place.__getitem__, mention.nodes)))
         for target, node in self.targets:
             if target not in self.entities:
-                raise self.text.refuse(
+                raise self._refuse(
                     "Bridge or SplitAnte names an entity that has no mention",
-                    node.line,
+                    node,
                     found=excerpt(target.removeprefix(self.prefix)),
                 )
         order = attrgetter("order")

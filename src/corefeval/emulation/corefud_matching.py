@@ -26,7 +26,7 @@ from scipy.optimize import linear_sum_assignment
 
 from corefeval.diagnostics import InputError, excerpt
 from corefeval.emulation.corefud_brackets import Bracketed, CorefudText
-from corefeval.emulation.corefud_sentences import Name, Node, NodePlace
+from corefeval.emulation.corefud_sentences import Name, NodePlace, SentenceFile
 from corefeval.protocol import Protocol
 
 Dependencies = frozenset[tuple[NodePlace, str]]  # parents' places and relations of an empty node
@@ -47,14 +47,14 @@ class Mention:
     code: int = field(repr=False)
 
     @staticmethod
-    def of(file: str, mention: Bracketed, *, head_counts: bool) -> Mention:
+    def of(file: SentenceFile, mention: Bracketed, *, head_counts: bool) -> Mention:
         """What the program keeps of a mention; it parses DEPS of every head on the way."""
-        span, head = frozenset(mention.places), mention.head.place
+        span, head = frozenset(mention.places), file.nodes.place[mention.head]
         code = hash((span, frozenset({head}))) if head_counts else hash(span)
         dependencies = _parse_dependencies(file, mention.head)
-        is_zero, line = mention.head.is_empty, mention.head.line
+        is_zero, line = file.nodes.is_empty(mention.head), file.nodes.line[mention.head]
         return Mention(
-            mention.places, span, head, is_zero, dependencies, file, line, head_counts, code
+            mention.places, span, head, is_zero, dependencies, file.file, line, head_counts, code
         )
 
     def __hash__(self) -> int:
@@ -84,19 +84,21 @@ def split_documents(text: CorefudText) -> dict[Name, list[list[Bracketed]]]:
     An InputError says where a mention lies outside of documents, or in two.
     """
     documents: dict[Name, list[list[Bracketed]]] = {}
+    sentence_of = text.file.nodes.sentence
+    document_of = [sentence.document for sentence in text.file.sentences]
     for sentence in text.file.sentences:
         if sentence.document is not None:
             documents.setdefault(sentence.document, [])
     for entity in text.entities:
         parts: dict[Name, list[Bracketed]] = {}
         for mention in entity:
-            names = {node.sentence.document for node in mention.nodes}
+            names = {document_of[sentence_of[node]] for node in mention.nodes}
             if len(names) > 1 or None in names:
                 raise text.file.refuse(
                     "a mention lies in two documents"
                     if len(names) > 1
                     else "there is a mention before the first # newdoc",
-                    mention.nodes[0].line,
+                    text.file.nodes.line[mention.nodes[0]],
                     expected="a line such as # newdoc id = NAME before every mention",
                 )
             parts.setdefault(names.pop(), []).append(mention)
@@ -105,7 +107,9 @@ def split_documents(text: CorefudText) -> dict[Name, list[list[Bracketed]]]:
     return documents
 
 
-def make_entities(file: str, entities: list[list[Bracketed]], protocol: Protocol) -> Entities:
+def make_entities(
+    file: SentenceFile, entities: list[list[Bracketed]], protocol: Protocol
+) -> Entities:
     """The entities of a document: each identity once in an entity, then singletons dropped."""
     head_counts = protocol.match == "head"
     distinct = []
@@ -115,19 +119,19 @@ def make_entities(file: str, entities: list[list[Bracketed]], protocol: Protocol
     return [entity for entity in distinct if protocol.singletons == "keep" or len(entity) > 1]
 
 
-def _parse_dependencies(file: str, head: Node) -> Dependencies:
+def _parse_dependencies(file: SentenceFile, head: int) -> Dependencies:
     """The parents and relations in DEPS; the root is place 0 of the sentence."""
-    if head.deps == "_":
+    if file.nodes.deps[head] == "_":
         return frozenset()
     dependencies = []
-    for entry in head.deps.split("|"):
+    for entry in file.nodes.deps[head].split("|"):
         parent, colon, relation = entry.partition(":")
-        place = _find_parent(head, parent)
+        place = _find_parent(file, head, parent)
         if not colon or place is None:
             raise InputError(
                 "DEPS of the head of a mention names a node that its sentence lacks",
-                file=file,
-                line=head.line,
+                file=file.file,
+                line=file.nodes.line[head],
                 found=excerpt(entry),
                 expected="PARENT:RELATION, PARENT being 0, a word or an empty node such as 5.1 "
                 "(corefud-scorer never finds 5.10)",
@@ -136,11 +140,11 @@ def _parse_dependencies(file: str, head: Node) -> Dependencies:
     return frozenset(dependencies)
 
 
-def _find_parent(head: Node, parent: str) -> NodePlace | None:
-    sentence = head.sentence
+def _find_parent(file: SentenceFile, head: int, parent: str) -> NodePlace | None:
+    sentence = file.sentence_of(head)
     if "." in parent:  # as text, so that 5.10, which is the number 5.1, is never found
-        ids = [node.id for node in sentence.nodes if node.is_empty and str(node.id) == parent]
-        return (sentence.number, ids[0]) if ids else None
+        ids = (file.nodes.id[node] for node in sentence.nodes)
+        return next(((sentence.number, id) for id in ids if str(id) == parent), None)
     if not parent.isdecimal() or len(parent) > 9 or int(parent) > len(sentence.words):
         return None
     return (sentence.number, int(parent))

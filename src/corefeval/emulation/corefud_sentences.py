@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from corefeval.diagnostics import InputError, Notice, excerpt
 from corefeval.formats.source import Source
 
 NodePlace = tuple[int, float]  # the number of a sentence in the file, and the id of a node in it
+_Row = tuple[float, int, list[str]]  # the id of a node, its line, and its cells
 # The name of a document: its id, or its number if it has none; None before the first document.
 Name = str | int | None
 
@@ -21,37 +23,36 @@ _NEW_DOCUMENT = re.compile(r"# newdoc(?: +id *= *(.+)| *)$")
 _SENTENCE_ID = re.compile(r"# sent_id *=? *(\S+)")
 _HEADER = re.compile(r"# global\.Entity = (\S+)")
 _ZONE = re.compile(r"[a-z-]*(_[A-Za-z0-9-]+)?")
-_INTEGER = re.compile(r"\d{1,9}")
+_LONGEST = 9  # digits
 _DECIMAL = re.compile(r"\d{1,9}\.\d{1,9}")
 _ID, _FORM, _HEAD, _DEPS, _MISC = 0, 1, 6, 8, 9
 
 
 @dataclass(eq=False, slots=True)
-class Node:
-    """A word, whose id is an integer, or an empty node, whose id is a floating-point number."""
+class Nodes:
+    """The nodes of a file by number: a list for each column, sentence by sentence, ordered by id.
 
-    sentence: Sentence
-    id: float
-    form: str
-    head: str
-    deps: str
-    misc: str
-    line: int
+    The id of a word is an integer, that of an empty node a floating-point number. `place` is the
+    number of a node's sentence and its id, by which mentions are compared; words are not.
+    `sentence` is the place of its sentence in the file.
+    """
 
-    @property
-    def is_empty(self) -> bool:
+    id: list[float] = field(default_factory=list)
+    form: list[str] = field(default_factory=list)
+    deps: list[str] = field(default_factory=list)
+    misc: list[str] = field(default_factory=list)
+    line: list[int] = field(default_factory=list)
+    place: list[NodePlace] = field(default_factory=list)
+    sentence: list[int] = field(default_factory=list)
+
+    def is_empty(self, node: int) -> bool:
         """Whether it is an empty node."""
-        return isinstance(self.id, float)
-
-    @property
-    def place(self) -> NodePlace:
-        """Its sentence and id, by which mentions are compared; words are not."""
-        return (self.sentence.number, self.id)
+        return isinstance(self.id[node], float)
 
 
 @dataclass(eq=False, slots=True)
 class Sentence:
-    """A sentence: its number in the file, its document and its nodes in the order of their ids."""
+    """A sentence: its number in the file, its document, and the numbers of its nodes and words."""
 
     line: int
     number: int = 0
@@ -60,22 +61,27 @@ class Sentence:
     document_id: str = ""
     document: Name = None
     header: str = ""
-    nodes: list[Node] = field(default_factory=list)
-    words: list[Node] = field(default_factory=list)
+    nodes: range = range(0)
+    words: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceFile:
-    """The sentences of a file, the last header of all of them, and what was noticed."""
+    """The sentences and nodes of a file, the last header of all, and what was noticed."""
 
     file: str
     sentences: list[Sentence]
+    nodes: Nodes
     header: str
     notices: tuple[Notice, ...] = ()
 
     def refuse(self, problem: str, line: int, **details: str) -> InputError:
         """An error at a line of this file."""
         return InputError(problem, file=self.file, line=line, **details)
+
+    def sentence_of(self, node: int) -> Sentence:
+        """The sentence that a node is in."""
+        return self.sentences[self.nodes.sentence[node]]
 
 
 def read_sentences(source: Source) -> SentenceFile:
@@ -85,12 +91,14 @@ def read_sentences(source: Source) -> SentenceFile:
     """
     text = source.text.replace("\r\n", "\n").replace("\r", "\n")
     sentences: list[Sentence] = []
+    nodes = Nodes()
     header = ""
     for line, block in _blocks(text):
-        sentence = _read_block(source, line, block)
+        sentence, rows = _read_block(source, line, block)
         if sentence is None:  # without a word, even its comments are forgotten
             continue
         header = sentence.header or header
+        _add_nodes(nodes, sentence, rows, len(sentences))
         sentences.append(sentence)
     if not sentences:
         raise source.error(
@@ -98,7 +106,9 @@ def read_sentences(source: Source) -> SentenceFile:
         )
     _number_sentences(source, sentences)
     _name_documents(sentences)
-    return SentenceFile(source.file, sentences, header, _crash_notice(source.file, text))
+    numbers = [sentence.number for sentence in sentences]
+    nodes.place = [(numbers[n], id) for n, id in zip(nodes.sentence, nodes.id, strict=True)]
+    return SentenceFile(source.file, sentences, nodes, header, _crash_notice(source.file, text))
 
 
 def _blocks(text: str) -> Iterator[tuple[int, list[str]]]:
@@ -121,25 +131,47 @@ def _crash_notice(file: str, text: str) -> tuple[Notice, ...]:
     return (Notice("crash", f"{file} {where}, at which corefud-scorer 1.2 itself crashes"),)
 
 
-def _read_block(source: Source, line: int, block: Sequence[str]) -> Sentence | None:
-    """The sentence of a block; None where it has no word."""
+def _read_block(
+    source: Source, line: int, block: Sequence[str]
+) -> tuple[Sentence | None, list[_Row]]:
+    """The sentence of a block, and its nodes in the order of their ids; None without a word."""
     sentence = Sentence(line)
+    rows: list[_Row] = []
     for number, text in enumerate(block, start=line):
-        if text.startswith("#"):
+        if text[0] == "#":
             _read_comment(sentence, text)
             continue
         cells = text.split("\t")
-        if "-" in cells[_ID]:
+        id = cells[_ID]
+        if "-" in id:
             continue  # a token of several words, which is no word itself
-        sentence.nodes.append(_read_node(source, number, sentence, cells))
-    sentence.words = [node for node in sentence.nodes if not node.is_empty]
-    if not sentence.words:
-        return None
-    if len(sentence.nodes) == 1 and sentence.words[0].misc == "Empty=Yes":
-        sentence.nodes, sentence.words = [], []
-    _check_words(source, sentence.words)
-    sentence.nodes.sort(key=lambda node: node.id)
-    return sentence
+        if len(cells) <= _MISC:
+            cells += ["_"] * (_MISC + 1 - len(cells))
+        rows.append(
+            (int(id) if _is_integer(id) else _parse_decimal(source, number, id), number, cells)
+        )
+    words = [row for row in rows if row[0].__class__ is int]
+    if not words:
+        return None, []
+    if len(rows) == 1 and words[0][2][_MISC] == "Empty=Yes":
+        return sentence, []
+    _check_words(source, words)
+    if len(words) < len(rows):
+        rows.sort(key=itemgetter(0))
+    return sentence, rows
+
+
+def _add_nodes(nodes: Nodes, sentence: Sentence, rows: Sequence[_Row], place: int) -> None:
+    """Add the nodes of a sentence, the one at this place in the file."""
+    first = len(nodes.id)
+    nodes.id += [id for id, _, _ in rows]
+    nodes.line += [line for _, line, _ in rows]
+    nodes.form += [cells[_FORM] for _, _, cells in rows]
+    nodes.deps += [cells[_DEPS] for _, _, cells in rows]
+    nodes.misc += [cells[_MISC] for _, _, cells in rows]
+    nodes.sentence += [place] * len(rows)
+    sentence.nodes = range(first, len(nodes.id))
+    sentence.words = [node for node in sentence.nodes if not nodes.is_empty(node)]
 
 
 def _read_comment(sentence: Sentence, text: str) -> None:
@@ -151,53 +183,59 @@ def _read_comment(sentence: Sentence, text: str) -> None:
         sentence.header = match[1]
 
 
-def _read_node(source: Source, line: int, sentence: Sentence, cells: list[str]) -> Node:
-    cells += ["_"] * (_MISC + 1 - len(cells))
-    text = cells[_ID]
-    if not (_DECIMAL if "." in text else _INTEGER).fullmatch(text):
-        raise source.error(
-            "the first column is not a CoNLL-U id",
-            line,
-            found=excerpt(text),
-            expected="1 for a word, 1-2 for a token of several words, 1.1 for an empty node",
-            fix="corefud-scorer reads only CorefUD: corefeval convert FILE NEW --to corefud, or "
-            "score by --match head --singletons drop without it",
-        )
-    # As in the program, 5.10 is a number, and the same as 5.1.
-    number = float(text) if "." in text else int(text)
-    form, head, deps, misc = (cells[index] for index in (_FORM, _HEAD, _DEPS, _MISC))
-    return Node(sentence, number, form, head, deps, misc, line)
+def _parse_decimal(source: Source, line: int, text: str) -> float:
+    """The id of an empty node; as in the program, 5.10 is a number, and the same as 5.1."""
+    if _DECIMAL.fullmatch(text):
+        return float(text)
+    raise source.error(
+        "the first column is not a CoNLL-U id",
+        line,
+        found=excerpt(text),
+        expected="1 for a word, 1-2 for a token of several words, 1.1 for an empty node",
+        fix="corefud-scorer reads only CorefUD: corefeval convert FILE NEW --to corefud, or "
+        "score by --match head --singletons drop without it",
+    )
 
 
-def _check_words(source: Source, words: Sequence[Node]) -> None:
+def _is_integer(text: str) -> bool:
+    return text.isdecimal() and len(text) <= _LONGEST
+
+
+def _check_words(source: Source, words: Sequence[_Row]) -> None:
     """Raise if words are not numbered from 1, or if their heads form a circle."""
-    heads = [0]
-    for expected, node in enumerate(words, start=1):
-        if node.id != expected:
-            raise source.error(
-                "the words of a sentence are not numbered from 1",
-                node.line,
-                found=str(node.id),
-                expected=str(expected),
-            )
-        text = "0" if node.head == "_" else node.head
-        if not _INTEGER.fullmatch(text) or int(text) > len(words):
-            raise source.error(
-                "the head of the word is not a word of its sentence",
-                node.line,
-                found=excerpt(node.head),
-                expected=f"a number from 0 to {len(words)}, in the seventh column",
-            )
-        heads.append(int(text))
+    texts = ["0" if cells[_HEAD] == "_" else cells[_HEAD] for _, _, cells in words]
+    ids = [id for id, _, _ in words]
+    if ids != [*range(1, len(words) + 1)] or not all(map(_is_integer, texts)):
+        raise _word_error(source, words)
+    heads = [0, *map(int, texts)]
+    if max(heads) > len(words):
+        raise _word_error(source, words)
     reached = [True, *([False] * len(words))]
-    for start, node in enumerate(words, start=1):
+    for start, (_, line, _) in enumerate(words, start=1):
         path, place = [], start
         while not reached[place]:
             reached[place] = True
             path.append(place)
             place = heads[place]
-        if place in path:
-            raise source.error("the heads of the sentence form a circle", node.line)
+        if path and heads[path[-1]] in path:
+            raise source.error("the heads of the sentence form a circle", line)
+
+
+def _word_error(source: Source, words: Sequence[_Row]) -> InputError:
+    """What is wrong with the id or the head of the first word that has a wrong one."""
+    for expected, (id, line, cells) in enumerate(words, start=1):
+        if id != expected:
+            problem = "the words of a sentence are not numbered from 1"
+            return source.error(problem, line, found=str(id), expected=str(expected))
+        text = "0" if cells[_HEAD] == "_" else cells[_HEAD]
+        if not _is_integer(text) or int(text) > len(words):
+            break
+    return source.error(
+        "the head of the word is not a word of its sentence",
+        line,
+        found=excerpt(cells[_HEAD]),
+        expected=f"a number from 0 to {len(words)}, in the seventh column",
+    )
 
 
 def _number_sentences(source: Source, sentences: Sequence[Sentence]) -> None:

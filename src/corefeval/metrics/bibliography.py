@@ -13,21 +13,26 @@ from corefeval._version import __version__
 from corefeval.diagnostics import UsageError
 from corefeval.display import visible
 from corefeval.metrics import REGISTRY, Metric, Metrics, parse_metrics, spell
+from corefeval.protocol import NAMED, Protocol
 
 # "Luo 2005", "Bagga and Baldwin 1998", "Vilain et al. 1995".
 _PAPER = re.compile(r"(\w+)(?: and (\w+)| (et al)\.)? (\d{4})")
 
+_URL = re.compile(r"https?://\S+")
+
 SOFTWARE = f"""\
-@software{{corefeval,
+@misc{{corefeval,
   author = {{{{The corefeval team}}}},
   title = {{corefeval: Evaluation of Coreference Resolution}},
-  version = {{{__version__}}},
+  note = {{Version {__version__}}},
   year = {{2026}},
 }}
 """
 
 
-def cite(metrics: Metrics = (), *, saved: Iterable[str] = ()) -> str:
+def cite(
+    metrics: Metrics = (), *, saved: Iterable[str] = (), protocols: Iterable[Protocol | str] = ()
+) -> str:
     """BibTeX for corefeval and the papers of metrics, each paper once.
 
     Metrics are given as to `score`, and those of a result are `result.metrics`. A paper about a
@@ -35,7 +40,8 @@ def cite(metrics: Metrics = (), *, saved: Iterable[str] = ()) -> str:
     paper that is known here becomes a comment with this reference.
 
     `saved` has the metrics of results that were loaded: nothing is imported for their names, and
-    those that are not known here become comments.
+    those that are not known here become comments. `protocols` are those of results, or names:
+    where one is that of another program, the program and its paper are cited, too.
 
     >>> "luo-2005" in cite("ceafe")
     True
@@ -52,8 +58,28 @@ def cite(metrics: Metrics = (), *, saved: Iterable[str] = ()) -> str:
         comment = f"% {request.metric}: {reference or 'no reference is declared'}\n"
         entries += [references()[key] for key in papers] or [comment]
     unknown = [visible(name) for name, metric in loaded.items() if metric is None]
+    for protocol in protocols:
+        entries += _cite_program(Protocol.of(protocol))
     entries += ["".join(f"% {name}: a metric that is not known here\n" for name in unknown)]
     return "\n".join(filter(None, dict.fromkeys(entries)))
+
+
+def _cite_program(protocol: Protocol) -> list[str]:
+    """The program that makes most of the protocol's choices, and its papers; often none."""
+    named = [
+        program
+        for program in NAMED.values()
+        if program.reference
+        and all(getattr(protocol, name) == value for name, value in program.choices.items())
+    ]
+    if not named:
+        return []
+    program = max(named, key=lambda program: len(program.choices))
+    papers = (_key(*match.groups(default="")) for match in _PAPER.finditer(program.reference))
+    url = _URL.search(program.reference)
+    entry = f"@misc{{{program.name},\n  title = {{{program.name}: {program.summary}}},\n"
+    entry += f"  howpublished = {{\\url{{{url[0]}}}}},\n}}\n" if url else "}\n"
+    return [entry, *(references()[key] for key in papers if key in references())]
 
 
 def _find_known(name: str) -> Metric | None:

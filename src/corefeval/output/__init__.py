@@ -47,6 +47,7 @@ class RenderOptions(TypedDict, total=False):
     metric: str | None
     kinds: Sequence[str]
     top: int
+    entities: int
     everything: bool
     averages: str
     sort: str
@@ -75,6 +76,8 @@ def render(
     `pairs`, `differences`, `agreement` and `power` (of `metric`), which add to what is shown; CSV,
     which is one table, has documents (`differences`), `pairs`, or scores. Error analyses have
     `kinds`, whose errors are then listed, or else `top`, the number of the most expensive mentions.
+    They and statistics have `entities`, the number of the largest entities to show; CSV then has
+    these alone.
     Experiments have `everything`, all metrics instead of the best known. Suites have `metric`,
     `averages`, `sort` and `rows_of`. A UsageError says what a type does not have.
 

@@ -14,6 +14,7 @@ from corefeval.display import Row, shorten
 from corefeval.output.tables import (
     Cell,
     Cells,
+    Column,
     Drawing,
     Sheet,
     SoloDrawing,
@@ -27,8 +28,10 @@ from corefeval.output.tables import (
 
 if TYPE_CHECKING:
     from corefeval.analysis.agreement import Agreement
+    from corefeval.analysis.entities import EntityRow
     from corefeval.analysis.statistics import Statistics
 
+_NAME = 28  # characters that a table shows of a name
 _LABELS = {
     "n_documents": "Documents",
     "sentences": "Sentences",
@@ -59,6 +62,7 @@ class StatisticsDrawing(Drawing):
     """The statistics of one or more corpora."""
 
     results: Sequence[Statistics]
+    entities: int = 0
 
     def sheet(self, format: str) -> Sheet:
         """Counts below each other, then sizes of entities, and kinds of mentions."""
@@ -76,8 +80,20 @@ class StatisticsDrawing(Drawing):
             tables = [statistics.kinds.get(kind, {}) for statistics in corpora]
             for value in dict.fromkeys(value for table in tables for value in table):
                 rows.append(_count_row(f"  {value or '(none)'}", value, tables))
-        names = (statistics.name.rsplit("/", 1)[-1] for statistics in corpora)
-        return Sheet((table_of(("", *number_columns(*names)), rows),), gap=2)
+        names = [statistics.name.rsplit("/", 1)[-1] for statistics in corpora]
+        parts = [table_of(("", *number_columns(*names)), rows)]
+        for name, statistics in zip(names, corpora, strict=True):
+            if entities := statistics.entity_table(self.entities):
+                behind = f" of {name}" if len(names) > 1 else ""
+                parts.append(entity_table(entities, f"The largest entities{behind}"))
+        return Sheet(tuple(parts), gap=2)
+
+    def list_rows(self, statistics: Statistics) -> list[Row]:
+        """A row for each number, or for each of the largest entities."""
+        if not self.entities:
+            return statistics.rows()
+        table = statistics.entity_table(self.entities)
+        return [{"corpus": statistics.name, **entity_row(entity)} for entity in table]
 
     def _non_identity_rows(self) -> list[tuple[str, ...]]:
         """Rows for sets, bridging, non-referring mentions and deixis, where a corpus has any."""
@@ -93,7 +109,70 @@ class StatisticsDrawing(Drawing):
 
     def record(self) -> object:
         """A list of objects, one for each corpus."""
-        return [statistics.as_dict() for statistics in self.results]
+        return [
+            {**statistics.as_dict(), **entity_record(statistics.entity_table(self.entities))}
+            for statistics in self.results
+        ]
+
+
+def entity_table(entities: Sequence[EntityRow], caption: str) -> Table:
+    """The largest entities: where they are and, if a response was compared, what became of them."""
+    is_compared = entities[0].recall is not None
+    several = len({entity.document for entity in entities}) > 1
+    rows = [
+        (
+            *([shorten(entity.document, _NAME)] if several else []),
+            shorten(" ".join(entity.name.split()), _NAME),
+            f"{entity.mentions:,}",
+            _show_place(entity.first, entity.first_sentence),
+            _show_place(entity.last, entity.last_sentence),
+            *(_show_outcome(entity) if is_compared else ()),
+        )
+        for entity in entities
+    ]
+    columns: list[Column | str] = ["Document"] if several else []
+    columns += ["Entity", *number_columns("mentions"), "First", "Last"]
+    if is_compared:
+        columns += [*number_columns("found", "together"), "Merged with", "Split into"]
+    return table_of(columns, rows, caption=caption)
+
+
+def _show_outcome(entity: EntityRow) -> tuple[str, ...]:
+    merged, split = (_show_parts(parts) for parts in (entity.merged, entity.split))
+    recall, together = entity.recall or 0.0, entity.together or 0.0
+    return percent(recall), percent(together), merged, split if len(entity.split) > 1 else "–"
+
+
+def _show_parts(parts: Sequence[tuple[str, int]]) -> str:
+    """The largest part with its size, and how many more there are."""
+    if not parts:
+        return "–"
+    (name, count), *following = parts
+    more = f" and {len(following):,} more" if following else ""
+    return f"{shorten(' '.join(name.split()), _NAME)} ({count:,}){more}"
+
+
+def _show_place(position: int | None, sentence: int | None) -> str:
+    """The sentence of a place, or the token where sentences are not known."""
+    if sentence is not None:
+        return f"sentence {sentence:,}"
+    return "–" if position is None else f"token {position:,}"
+
+
+def entity_row(entity: EntityRow) -> Row:
+    """The entity for CSV: parts are joined, with their sizes."""
+    row = {name: value for name, value in entity.as_dict().items() if value is not None}
+    for name in ("merged", "split"):
+        parts = getattr(entity, name)
+        row[name] = "; ".join(f"{part} ({count})" for part, count in parts)
+        if entity.recall is None:
+            del row[name]
+    return row
+
+
+def entity_record(entities: Sequence[EntityRow]) -> dict[str, object]:
+    """The entities for JSON; nothing if none are asked for."""
+    return {"largest_entities": [entity.as_dict() for entity in entities]} if entities else {}
 
 
 def _attribute_row(label: str, name: str, corpora: Sequence[Statistics]) -> tuple[str, ...]:

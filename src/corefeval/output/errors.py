@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from corefeval._version import __version__
 from corefeval.diagnostics import plural
 from corefeval.display import Row
+from corefeval.output.corpora import entity_record, entity_row, entity_table
 from corefeval.output.tables import (
     Cell,
     Cells,
@@ -48,19 +49,30 @@ class ErrorDrawing(Drawing):
     results: Sequence[ErrorAnalysis]
     kinds: Sequence[str] = ()
     top: int = 5
+    entities: int = 0
 
     def sheet(self, format: str) -> Sheet:
         """Tables of all responses."""
         listed = list_tables(self.results, self.kinds) if self.kinds else None
         tables = overview_tables(self.results, self.top) if listed is None else listed
+        tables += self._entity_tables()
         first = self.results[0].result
         names = [] if len(self.results) > 1 else [name_sides(first)]
         about = ", ".join([*names, plural(len(first.document_ids), "document")])
         signatures = tuple(dict.fromkeys(analysis.result.signature for analysis in self.results))
         return Sheet(tuple(tables), (about,), signatures, gap=2)  # for there are many columns
 
+    def _entity_tables(self) -> Iterator[Table]:
+        for analysis in self.results:
+            if table := analysis.entity_table(self.entities):
+                behind = f", and {analysis.result.response}" if len(self.results) > 1 else ""
+                yield entity_table(table, f"The largest entities of the key{behind}")
+
     def list_rows(self, analysis: ErrorAnalysis) -> list[Row]:
-        """A row for each number of the overview, or for each mention of each error."""
+        """A row for each number of the overview, mention of each error, or largest entity."""
+        if self.entities:
+            table = analysis.entity_table(self.entities)
+            return [{"response": analysis.result.response, **entity_row(row)} for row in table]
         return analysis.error_rows(self.kinds) if self.kinds else analysis.rows(top=self.top)
 
     def record(self) -> object:
@@ -69,7 +81,11 @@ class ErrorDrawing(Drawing):
             "corefeval": __version__,
             "key": self.results[0].result.key,
             "responses": [
-                {**analysis.as_dict(top=self.top), **({"listed": lists} if self.kinds else {})}
+                {
+                    **analysis.as_dict(top=self.top),
+                    **({"listed": lists} if self.kinds else {}),
+                    **entity_record(analysis.entity_table(self.entities)),
+                }
                 for analysis in self.results
                 for lists in [{k: [e.as_dict() for e in analysis.listed(k)] for k in self.kinds}]
             ],

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar, cast
 
-from corefeval.analysis.statistics import Statistics, statistics, total
+from corefeval.analysis.statistics import Statistics, count_contents, total
 from corefeval.diagnostics import InputError, Notice
 from corefeval.formats.ranges import Excerpt
 from corefeval.formats.registry import find_format
@@ -102,7 +102,7 @@ def _map_parts(
 
 def _count(part: _Part) -> tuple[Statistics, tuple[Notice, ...]]:
     corpus = part.portion.read()
-    return replace(statistics(corpus), corpus=None), corpus.notices
+    return replace(count_contents(corpus), corpus=None), corpus.notices
 
 
 def _check(part: _Part) -> _Share:

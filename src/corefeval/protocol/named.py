@@ -267,19 +267,19 @@ _NAMED = (
         "corefud-1.2",
         "corefud-scorer 1.2 with its defaults: head match, zeros aligned, singletons dropped",
         _COREFUD,
-        "https://github.com/ufal/corefud-scorer",
+        "Žabokrtský et al. 2022; https://github.com/ufal/corefud-scorer",
     ),
     NamedProtocol(
         "crac-2022",
         "the shared task CRAC 2022, as corefud-scorer 1.2 scores it: partial match",
         {**_COREFUD, "match": "partial", "zeros": "place"},
-        "Žabokrtský et al. 2022",
+        "Žabokrtský et al. 2022; https://github.com/ufal/corefud-scorer",
     ),
     NamedProtocol(
         "crac-2024",
         "the shared tasks CRAC 2024 and later: the same as corefud-1.2",
         _COREFUD,
-        "Novák et al. 2024",
+        "Novák et al. 2024; https://github.com/ufal/corefud-scorer",
     ),
     NamedProtocol(
         "ua-1",

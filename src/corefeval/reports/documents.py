@@ -112,10 +112,15 @@ def _show_tokens(
         sentences.insert(0, 0)
     if not text or "word" not in tokens.columns:
         return _describe_text(count, None, sentences)
-    words = tokens.column(index, "word")
-    speakers = _find_speakers(tokens, index, sentences)
-    paragraphs = _find_paragraphs((key, *responses), index, len(sentences))
-    return _describe_text(count, words, sentences, speakers, paragraphs=paragraphs)
+    zeros = tokens.column(index, "empty") if "empty" in tokens.columns else ()
+    return _describe_text(
+        count,
+        tokens.column(index, "word"),
+        sentences,
+        _find_speakers(tokens, index, sentences),
+        paragraphs=_find_paragraphs((key, *responses), index, len(sentences)),
+        zeros=[token for token, is_empty in enumerate(zeros) if is_empty] or None,
+    )
 
 
 def _find_paragraphs(corpora: Sequence[Corpus], index: int, count: int) -> list[int] | None:
@@ -386,12 +391,13 @@ def _describe_text(
     speakers: list[str] | None = None,
     glued: list[int] | None = None,
     paragraphs: list[int] | None = None,
+    zeros: list[int] | None = None,
 ) -> Json:
     """A document as the page shows it, without the fields that are None.
 
     `words` are None where they are not known or not to be shown. `glued` are tokens without a blank
     before them, where the source tells; None leaves it to the page to guess. `paragraphs` are the
-    sentences with which new ones begin, where the format has paragraphs.
+    sentences with which new ones begin, where the format has paragraphs; `zeros` are empty nodes.
     """
     shown: Json = {"count": count, "sentences": sentences}
     if words is not None:
@@ -400,5 +406,5 @@ def _describe_text(
         if text.count(" ") != max(count - 1, 0):
             text = " ".join(word.replace(" ", "\N{NO-BREAK SPACE}") for word in words)
         shown["words"] = text
-    optional = {"speakers": speakers, "glued": glued, "paragraphs": paragraphs}
+    optional = {"speakers": speakers, "glued": glued, "paragraphs": paragraphs, "zeros": zeros}
     return shown | {name: value for name, value in optional.items() if value is not None}

@@ -36,6 +36,8 @@ SCRIPTS = (
     "text",
     "details",
     "search",
+    "sections",
+    "characters",
     "comparison",
     "main",
 )

@@ -101,6 +101,12 @@ def _check_same_documents(first: str, reference: Result, name: str, result: Resu
             "responses the same sentences, and the same --segments"
         )
     left, right = (excerpt(side) if side is not None else "nothing" for side in (left, right))
+    if sorted(reference.document_ids) == sorted(result.document_ids):
+        raise UsageError(
+            f"{first} and {name} have the same documents in another order: document {index + 1} is "
+            f"{left} in {first} and {right} in {name}; documents are compared one by one, so score "
+            "them in the order of one key (a loop must add them in the same order in every run)"
+        )
     raise UsageError(
         f"only results of the same documents can be compared: document {index + 1} is {left} "
         f"in {first} ({len(reference.document_ids):,} in all) and {right} in {name} "

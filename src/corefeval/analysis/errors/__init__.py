@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, pairwise
-from typing import Unpack, cast
+from typing import TYPE_CHECKING, Unpack, cast
 
 from corefeval.analysis.errors.classification import (
     KINDS,
@@ -42,6 +42,9 @@ from corefeval.request import Input, Request, ScoreOptions, Stated
 from corefeval.results import Result
 from corefeval.results.result import DocumentResult
 from corefeval.slicing import count_table
+
+if TYPE_CHECKING:
+    from corefeval.analysis.entities import EntityRow
 
 __all__ = [
     "KINDS",
@@ -262,6 +265,18 @@ class ErrorAnalysis(Tabular):
     def entities(self, n: int = 10, *, metric: str | Metric | None = None) -> list[EntityCost]:
         """The most expensive entities of key and response."""
         return rank_entities(self.classification, self._attributions_by(metric), n)
+
+    def entity_table(self, n: int = 30) -> list[EntityRow]:
+        """The `n` largest entities of the key: where they are, and what the response made of them.
+
+        >>> analysis = analyse([["Ada", "she"], ["it"]], [["Ada", "she", "it"]], metrics="b3")
+        >>> row = analysis.entity_table(1)[0]
+        >>> row.name, row.mentions, row.recall, row.merged
+        ('Ada', 2, 1.0, (('it', 1),))
+        """
+        from corefeval.analysis.entities import list_outcomes
+
+        return list_outcomes(self.classification, n)
 
     def listed(self, kind: str, n: int | None = None) -> list[ErrorInstance]:
         """All errors of a kind, or the first of them, in the order of the text."""

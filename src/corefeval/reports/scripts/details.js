@@ -145,28 +145,30 @@ function entitiesPanel(model) {
 
 // How key entities flow into response entities: ribbons as wide as the mentions that they share.
 
-const MOST = 16; // key entities
+const FLOW_STEP = 40; // entities of each side that are shown by themselves, and how many more on request
 const WIDTH = 440;
 const BAR = 10;
-const PAD = 6;
 const SIDE = 120;
+const LEAST = 320; // the least height of the picture
+const SMALLER = -2; // all entities that are not shown by themselves; -1 is what is missing or extra
 let withRight = false;
-let unlimited = false;
+let flowLimit = FLOW_STEP;
 
 function flow(model) {
   const flows = chosenFlows(model);
   const draw = (changes) => { changes(); const place = document.getElementById("panel-body"); place?.replaceChildren(flow(model)); };
-  const left = flows.left;
+  const more = Math.max(flows.hidden.key, flows.hidden.response);
   return el("div", { class: "flow" },
     el("p", { class: "hint" }, "Key entities on the left, response entities on the right; ribbons are as wide as the mentions that both have. Choose one to see it in the text."),
     el("label", { class: "check" }, el("input", { type: "checkbox", checked: withRight, onchange: (event) => draw(() => { withRight = event.target.checked; }) }), " also entities that are right"),
     flows.cells.length ? drawing(model, flows) : el("p", { class: "right" }, "✓ every entity is right"),
-    left ? button(`show ${plural(left, "more entity")}`, () => draw(() => { unlimited = true; }), { class: "small" }) : null,
-    flows.cells.length ? el("details", {}, el("summary", {}, "As a table"), flowTable(model, flows.cells)) : null,
+    more ? button(`show ${Math.min(more, FLOW_STEP)} more by themselves`, () => draw(() => { flowLimit += FLOW_STEP; }), { class: "small" }) : null,
+    flowLimit > FLOW_STEP ? button("show fewer", () => draw(() => { flowLimit = FLOW_STEP; }), { class: "small" }) : null,
+    flows.cells.length ? el("details", {}, el("summary", {}, "As a table"), flowTable(model, flows)) : null,
     relationTable(model));
 }
 
-/** Cells with what is missing (response −1) and extra (key −1), of the entities to be shown. */
+/** Cells with what is missing (response −1) and extra (key −1); entities beyond the limit are one (−2). */
 function chosenFlows(model) {
   const { key, response } = model;
   const cells = [...model.cells];
@@ -180,13 +182,25 @@ function chosenFlows(model) {
   });
   const whole = (cell) => cell.key >= 0 && cell.response >= 0 && key.chains[cell.key].length === cell.count && response.chains[cell.response].length === cell.count;
   const chosen = state.entity && state.entity[0] !== "o" ? withRelated(model, cells, related(cells, state.entity)) : cells.filter((cell) => withRight || !whole(cell));
-  const keys = [...new Set(chosen.map((cell) => cell.key).filter((entity) => entity >= 0))];
-  const limit = unlimited ? Infinity : MOST;
-  const dear = [...keys].sort((a, b) => (key.entityCost?.[b] ?? 0) - (key.entityCost?.[a] ?? 0) || key.chains[b].length - key.chains[a].length).slice(0, limit);
-  const kept = new Set(dear);
-  const owners = new Set(chosen.filter((cell) => kept.has(cell.key)).map((cell) => cell.response));
-  const shown = chosen.filter((cell) => kept.has(cell.key) || (cell.key < 0 && (owners.has(cell.response) || keys.length <= limit)));
-  return { cells: shown, left: Math.max(keys.length - kept.size, 0) };
+  const keys = largest(chosen, "key", (entity) => key.entityCost?.[entity] ?? 0);
+  const owners = largest(chosen, "response", () => 0);
+  const merged = new Map();
+  for (const cell of chosen) {
+    const ends = [keys.shown.has(cell.key) ? cell.key : SMALLER, owners.shown.has(cell.response) ? cell.response : SMALLER];
+    const name = ends.join(" ");
+    if (!merged.has(name)) merged.set(name, { key: ends[0], response: ends[1], count: 0 });
+    merged.get(name).count += cell.count;
+  }
+  return { cells: [...merged.values()], hidden: { key: keys.hidden, response: owners.hidden } };
+}
+
+/** The entities of one side that are shown by themselves, the dearest and largest first, and how many are not. */
+function largest(cells, side, cost) {
+  const sizes = new Map();
+  for (const cell of cells) if (cell[side] >= 0) sizes.set(cell[side], (sizes.get(cell[side]) ?? 0) + cell.count);
+  const order = [...sizes.keys()].sort((a, b) => cost(b) - cost(a) || sizes.get(b) - sizes.get(a) || a - b);
+  const limit = order.length === flowLimit + 1 ? order.length : flowLimit; // “1 more” would take as much room
+  return { shown: new Set([-1, ...order.slice(0, limit)]), hidden: Math.max(order.length - limit, 0) };
 }
 
 /** The cells of an entity, and of the entities on the other side that it meets. */
@@ -198,57 +212,60 @@ function related(cells, ref) {
   return cells.filter((cell) => cell[mine] === number || met.has(cell[theirs]));
 }
 
-function drawing(model, { cells }) {
-  const sides = [stacked(cells, "key", (a, b) => a - b), null];
+function drawing(model, { cells, hidden }) {
+  const keys = stacked(cells, "key", (a, b) => a - b);
   const centre = new Map();
   for (const cell of cells) {
     const [sum, weight] = centre.get(cell.response) ?? [0, 0];
-    const place = sides[0].find((one) => one.entity === cell.key);
+    const place = keys.get(cell.key);
     centre.set(cell.response, [sum + (place.y + place.height / 2) * cell.count, weight + cell.count]);
   }
   const middle = (entity) => centre.get(entity)[0] / centre.get(entity)[1];
-  sides[1] = stacked(cells, "response", (a, b) => middle(a) - middle(b));
-  const height = Math.max(...sides.flat().map((one) => one.y + one.height)) + PAD;
+  const sides = [keys, stacked(cells, "response", (a, b) => middle(a) - middle(b))];
+  const height = Math.max(...sides.flatMap((bars) => [...bars.values()]).map((one) => one.y + one.height)) + 4;
   const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": "flow of key entities into response entities; the table below has the numbers" });
-  picture.append(...ribbons(model, cells, sides), ...sides[0].map((one) => bar(model, one, 0)), ...sides[1].map((one) => bar(model, one, 1)),
-    ...arcs(model.key, sides[0], SIDE + BAR, 1), ...arcs(model.response, sides[1], WIDTH - SIDE - BAR, -1));
+  const bars = sides.flatMap((side, place) => [...side.values()].map((one) => bar(model, hidden, one, place)));
+  picture.append(...ribbons(model, hidden, cells, sides), ...bars,
+    ...arcs(model.key, [...sides[0].values()], SIDE + BAR, 1), ...arcs(model.response, [...sides[1].values()], WIDTH - SIDE - BAR, -1));
   return el("div", { class: "scroller" }, picture);
 }
 
-/** Bars one below the other; what is missing or extra comes last. */
+/** Bars one below the other, which fit the window; what is missing or extra, and all smaller entities, come last. */
 function stacked(cells, side, compare) {
   const sizes = new Map();
   for (const cell of cells) sizes.set(cell[side], (sizes.get(cell[side]) ?? 0) + cell.count);
-  const order = [...sizes.keys()].sort((a, b) => (a < 0) - (b < 0) || compare(a, b));
-  let y = PAD;
-  return order.map((entity) => {
-    const height = Math.max(sizes.get(entity) * scale(cells), 12);
-    const one = { entity, y, height, size: sizes.get(entity), used: 0 };
-    y += height + PAD;
-    return one;
-  });
+  const order = [...sizes.keys()].sort((a, b) => (a < 0) - (b < 0) || (a < 0 ? a - b : compare(a, b)));
+  const [gap, least] = order.length > 16 ? [2, 10] : [6, 12];
+  const room = Math.max(window.innerHeight - 360, LEAST) - order.length * (gap + least);
+  const unit = Math.min(8, Math.max(room, 0) / cells.reduce((sum, cell) => sum + cell.count, 0));
+  const bars = new Map();
+  let y = gap;
+  for (const entity of order) {
+    const height = least + sizes.get(entity) * unit;
+    bars.set(entity, { entity, y, height, size: sizes.get(entity), used: 0 });
+    y += height + gap;
+  }
+  return bars;
 }
 
-function scale(cells) {
-  const total = cells.reduce((sum, cell) => sum + cell.count, 0);
-  return Math.min(8, Math.max(420 / total, 1.5));
-}
-
-function ribbons(model, cells, sides) {
-  const unit = scale(cells);
-  const find = (place, entity) => sides[place].find((one) => one.entity === entity);
-  const sorted = [...cells].sort((a, b) => find(0, a.key).y - find(0, b.key).y || find(1, a.response).y - find(1, b.response).y);
+/** A ribbon for each cell: at both ends as wide as its share of the bar there. */
+function ribbons(model, hidden, cells, [keys, owners]) {
+  const sorted = [...cells].sort((a, b) => keys.get(a.key).y - keys.get(b.key).y || owners.get(a.response).y - owners.get(b.response).y);
+  const cut = (one, count) => {
+    const top = one.y + one.used;
+    one.used += (one.height * count) / one.size;
+    return [top, one.y + one.used];
+  };
   return sorted.map((cell) => {
-    const [from, to] = [find(0, cell.key), find(1, cell.response)];
-    const thick = cell.count * unit;
-    const [y1, y2] = [from.y + from.used + thick / 2, to.y + to.used + thick / 2];
-    from.used += thick;
-    to.used += thick;
+    const [top1, end1] = cut(keys.get(cell.key), cell.count);
+    const [top2, end2] = cut(owners.get(cell.response), cell.count);
     const [x1, x2] = [SIDE + BAR, WIDTH - SIDE - BAR];
+    const middle = (x1 + x2) / 2;
     const colour = cell.key >= 0 ? hue(model.key.colours[cell.key]) : "var(--entity-none)";
-    const path = svg("path", { d: `M${x1} ${y1} C${(x1 + x2) / 2} ${y1} ${(x1 + x2) / 2} ${y2} ${x2} ${y2}`, "stroke-width": Math.max(thick, 1.5), class: `ribbon ${cell.key < 0 || cell.response < 0 ? "loose" : ""}`, style: { stroke: colour } });
-    path.append(svg("title", {}, `${nodeName(model, 0, cell.key)} → ${nodeName(model, 1, cell.response)}: ${plural(cell.count, "mention")}`));
-    path.addEventListener("click", () => choose(model, cell));
+    const outline = `M${x1} ${top1} C${middle} ${top1} ${middle} ${top2} ${x2} ${top2} L${x2} ${end2} C${middle} ${end2} ${middle} ${end1} ${x1} ${end1} Z`;
+    const path = svg("path", { d: outline, class: `ribbon ${cell.key < 0 || cell.response < 0 ? "loose" : ""}`, style: { fill: colour } });
+    path.append(svg("title", {}, `${nodeName(model, hidden, 0, cell.key)} → ${nodeName(model, hidden, 1, cell.response)}: ${plural(cell.count, "mention")}`));
+    if (cell.key !== SMALLER && cell.response !== SMALLER) path.addEventListener("click", () => choose(model, cell));
     return path;
   });
 }
@@ -263,18 +280,19 @@ function choose(model, cell) {
   go({ mention: `${side.name}${mention}` });
 }
 
-function bar(model, { entity, y, height }, place) {
+function bar(model, hidden, { entity, y, height }, place) {
   const side = place ? model.response : model.key;
   const x = place ? WIDTH - SIDE - BAR : SIDE;
-  const text = svg("text", { x: place ? WIDTH - SIDE + 5 : SIDE - 5, y: y + height / 2, "text-anchor": place ? "start" : "end", "dominant-baseline": "central" }, clipped(nodeName(model, place, entity)));
+  const text = svg("text", { x: place ? WIDTH - SIDE + 5 : SIDE - 5, y: y + height / 2, "text-anchor": place ? "start" : "end", "dominant-baseline": "central" }, clipped(nodeName(model, hidden, place, entity)));
   const colour = entity >= 0 ? hue(side.colours[entity]) : "var(--entity-none)";
   const group = svg("g", { class: entity >= 0 ? "node" : "node loose" }, svg("rect", { x, y, width: BAR, height, rx: 2, style: { fill: colour } }), text);
   if (entity >= 0) group.addEventListener("click", () => go({ entity: `${side.name}${entity}`, mention: `${side.name}${side.chains[entity][0]}` }));
-  group.append(svg("title", {}, nodeName(model, place, entity)));
+  group.append(svg("title", {}, nodeName(model, hidden, place, entity)));
   return group;
 }
 
-function nodeName(model, place, entity) {
+function nodeName(model, hidden, place, entity) {
+  if (entity === SMALLER) return `${plural(place ? hidden.response : hidden.key, "smaller entity")}`;
   if (entity < 0) return place ? "missing" : "extra";
   const side = place ? model.response : model.key;
   return `${side.labels[entity]} ${entityText(model, side, entity)}`;
@@ -284,7 +302,7 @@ function clipped(text) {
   return text.length > 17 ? `${text.slice(0, 16)}…` : text;
 }
 
-function flowTable(model, cells) {
-  const rows = [...cells].sort((a, b) => b.count - a.count).map((cell) => [nodeName(model, 0, cell.key), nodeName(model, 1, cell.response), String(cell.count)]);
+function flowTable(model, { cells, hidden }) {
+  const rows = [...cells].sort((a, b) => b.count - a.count).map((cell) => [nodeName(model, hidden, 0, cell.key), nodeName(model, hidden, 1, cell.response), String(cell.count)]);
   return table([{ title: "Key" }, { title: "Response" }, { title: "Mentions", numeric: true }], rows);
 }

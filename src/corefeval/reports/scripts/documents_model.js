@@ -63,7 +63,7 @@ export function loadText(version, doc) {
     const source = data.texts[version][doc];
     const words = source.words === undefined ? null : source.count ? source.words.split(" ").map((word) => (Object.hasOwn(READABLE, word) ? READABLE[word] : word)) : [];
     texts.set(name, {
-      count: source.count, words, sentences: source.sentences, speakers: source.speakers ?? null, paragraphs: new Set(source.paragraphs ?? []),
+      count: source.count, words, sentences: source.sentences, speakers: source.speakers ?? null, paragraphs: new Set(source.paragraphs ?? []), zeros: new Set(source.zeros ?? []),
       glued: source.glued ? new Set(source.glued) : words ? gluedWords(words, source.sentences) : new Set(),
     });
   }
@@ -203,8 +203,9 @@ export function blankBefore(text, place) {
   return !text.glued.has(place);
 }
 
-function joined(text, positions) {
-  return positions.map((place, n) => (n && blankBefore(text, place) ? " " : "") + text.words[place]).join("");
+/** Tokens as they are displayed. */
+export function joined(text, positions) {
+  return positions.map((place, n) => (n && blankBefore(text, place) ? " " : "") + (text.words[place] || "∅")).join("");
 }
 
 /** Some words around a place, for lists. */

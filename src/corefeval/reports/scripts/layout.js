@@ -118,7 +118,10 @@ export function drawSentence(node, text, sentence, pieces, hits) {
       open.at(-1).node.append(span);
       open.push({ node: span, end: piece.end, piece });
     }
-    if (hits?.has(token)) { flush(); open.at(-1).node.append(el("mark", {}, word(text, token))); } else buffer += word(text, token);
+    if (hits?.has(token) || text.zeros.has(token)) {
+      flush();
+      open.at(-1).node.append(el(hits?.has(token) ? "mark" : "span", {}, text.zeros.has(token) ? zero(text, token) : word(text, token)));
+    } else buffer += word(text, token);
   }
   while (open.length > 1) close();
   flush();
@@ -126,6 +129,12 @@ export function drawSentence(node, text, sentence, pieces, hits) {
 
 function word(text, token) {
   return text.words ? text.words[token] || "∅" : "·";
+}
+
+/** An empty node: a small sign with its reading, where the annotation has any. */
+function zero(text, token) {
+  const reading = text.words?.[token].replace(/^_$/, "") ?? "";
+  return el("span", { class: "zero", title: reading ? `a zero, read as “${reading}”` : "a zero: nothing is written here" }, "∅", reading ? el("sub", {}, reading) : null);
 }
 
 function openUnit({ unit, first, last }) {

@@ -7,14 +7,15 @@ import { resolve } from "./documents_model.js";
 import { overviewView } from "./overview.js";
 import { chartsView } from "./charts.js";
 import { documentsView } from "./documents.js";
-import { drawAll, shownDocument, textView } from "./text.js";
+import { drawAll, readOn, shownDocument, textView } from "./text.js";
 import { jump, updateJumpStatus } from "./search.js";
+import { charactersView } from "./characters.js";
 import { comparisonView } from "./comparison.js";
 
 // Everything works without a mouse.
 
 const SHORTCUTS = [
-  ["n / p", "next, previous wrong mention (of the kinds and the entity that are chosen)"],
+  ["n / p", "next, previous wrong mention from where you read (of the kinds and the entity that are chosen)"],
   ["→ / ←", "next, previous mention"],
   ["c / C", "next, previous mention of the same entity"],
   ["e", "only the entity of this mention, or all again"],
@@ -23,11 +24,11 @@ const SHORTCUTS = [
   ["m", "one text, or key and response side by side"],
   ["s", "next response"],
   ["/", "search"],
-  ["o, g, d, t, v", "overview, charts, documents, text, comparison"],
-  ["Escape", "no mention, no filters"],
+  ["o, g, d, t, w, v", "overview, charts, documents, text, entities (who), comparison"],
+  ["Escape", "no mention, no filters, no search"],
   ["?", "this list"],
 ];
-const VIEW_KEYS = { o: "overview", g: "charts", d: "documents", t: "text", v: "comparison" };
+const VIEW_KEYS = { o: "overview", g: "charts", d: "documents", t: "text", w: "entities", v: "comparison" };
 
 function listenToKeys() {
   document.addEventListener("keydown", pressed);
@@ -58,7 +59,7 @@ const ACTIONS = {
   m: () => inText(() => go({ mode: MODES[(MODES.indexOf(state.mode) + 1) % (shownDocument().comparable ? 3 : 2)] })),
   s: () => go({ system: (state.system + 1) % systems.length }),
   "/": () => inText(() => document.getElementById("search")?.focus()),
-  Escape: () => go({ mention: null, entity: null, kinds: 0 }),
+  Escape: () => go({ mention: null, entity: null, kinds: 0, query: "" }),
   "?": showHelp,
 };
 
@@ -127,7 +128,7 @@ function showHelp() {
 
 // The page.
 
-const views = [overviewView, chartsView, documentsView, textView, comparisonView].filter((view) => !view.available || view.available());
+const views = [overviewView, chartsView, documentsView, textView, charactersView, comparisonView].filter((view) => !view.available || view.available());
 const sections = new Map();
 let onPage = null; // the view on the page
 
@@ -187,5 +188,6 @@ document.addEventListener("click", (event) => {
 window.addEventListener("hashchange", followAddress);
 window.addEventListener("popstate", followAddress);
 window.addEventListener("beforeprint", drawAll);
+window.addEventListener("scroll", readOn, { passive: true });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { sections.delete("charts"); show(state, state); });
 followAddress();

@@ -2,7 +2,7 @@
 
 import { data, headline, kinds, systems } from "./data.js";
 
-export const VIEWS = ["overview", "charts", "documents", "text", "comparison"];
+export const VIEWS = ["overview", "charts", "documents", "text", "entities", "comparison"];
 export const MODES = ["inline", "columns", "both"];
 const DEFAULTS = {
   view: "overview", system: 0, other: systems.length > 1 ? 1 : -1, doc: 0, mention: null,

@@ -7,12 +7,15 @@ import { isLoose, loadDocument, resolve } from "./documents_model.js";
 import { clearLines, drawLines, hasRelations } from "./relations.js";
 import { drawSentence, LOOSE, piecesBySentence, sentenceAt, unitsOf } from "./layout.js";
 import { panel, showPanel, updatePanel } from "./details.js";
+import { followReader, sectionBar } from "./sections.js";
 import { hitsIn, jump, jumpStatus, searchBox, updateSearch } from "./search.js";
 
 const CHUNK = 260; // tokens
 const NEAR = "1400px 0px";
 
 let shown = null; // the document on the page: model, columns, chunks
+let settled = true; // whether the chosen mention of a new text has been brought into sight
+let arriving = null; // the sentence that the view is about to come back to
 let lastRead = null; // where somebody was reading: document, sentence, and how far below the top that is
 
 export function shownDocument() {
@@ -33,7 +36,9 @@ export const textView = {
     text.addEventListener("pointerleave", () => light(chosenUnit()));
     shown.node = text;
     const page = [toolbar(), el("div", { class: "split" }, el("div", {}, title(), text, legend()), panel())];
+    settled = false;
     requestAnimationFrame(() => {
+      settled = true;
       document.documentElement.style.setProperty("--tools", `${toolsHeight()}px`);
       shown.chunks.forEach((chunk) => shown.observer.observe(chunk.node)); showSelection(!staysHere());
     });
@@ -41,15 +46,15 @@ export const textView = {
   },
   leave() {
     if (!shown) return;
-    const top = toolsHeight();
-    const first = [...shown.node.querySelectorAll(".sentence")].find((one) => one.getBoundingClientRect().bottom > top + 8);
+    const first = firstInSight();
     lastRead = first && window.scrollY > 0 ? { doc: shown.doc, mention: shown.mention, sentence: Number(first.dataset.sentence), top: first.getBoundingClientRect().top } : null;
   },
   /** Back to where somebody was reading; whether there is such a place in this document. */
   arrive() {
     if (!staysHere()) return false;
     const { sentence, top } = lastRead;
-    requestAnimationFrame(() => showSentence(sentence, top));
+    arriving = sentence;
+    requestAnimationFrame(() => { arriving = null; showSentence(sentence, top); });
     return true;
   },
   update(_, before) {
@@ -69,6 +74,25 @@ export const textView = {
 /** Whether the text stays where it is: another document, or another mention, is a place of its own. */
 function staysHere() {
   return lastRead?.doc === state.doc && (!state.mention || state.mention === lastRead.mention);
+}
+
+/** The first drawn sentence that the tools do not hide. */
+function firstInSight() {
+  const top = toolsHeight() + 8;
+  const chunk = shown.chunks.find(({ node }) => node.getBoundingClientRect().bottom > top);
+  return [...(chunk?.node.querySelectorAll(".sentence") ?? [])].find((node) => node.getBoundingClientRect().bottom > top);
+}
+
+/** The token at which somebody reads; null while the chosen mention is in sight, unless only the window counts. */
+export function readingPlace(byWindow = false) {
+  const { sentences } = shown.model.text;
+  if (state.mention && !byWindow) {
+    const box = chosenUnit()?.getBoundingClientRect();
+    if (!settled || arriving !== null || (box && box.bottom > toolsHeight() && box.top < window.innerHeight)) return null;
+  }
+  if (arriving !== null) return sentences[arriving];
+  const first = firstInSight();
+  return first ? sentences[Number(first.dataset.sentence)] : 0;
 }
 
 function toolsHeight() {
@@ -184,6 +208,15 @@ function clicked(event) {
   go({ mention: unit.dataset.ref });
 }
 
+let scrolled = false;
+
+/** Follow the reader, once for each frame. */
+export function readOn() {
+  if (scrolled || state.view !== "text" || !shown) return;
+  scrolled = true;
+  requestAnimationFrame(() => { scrolled = false; if (state.view === "text") followReader(shown.model); });
+}
+
 let lit = null;
 
 function hovered(event) {
@@ -240,6 +273,11 @@ function showSentence(sentence, top) {
   requestAnimationFrame(() => requestAnimationFrame(put));
 }
 
+/** Bring a token's sentence to the top of the window, below the tools. */
+export function readFrom(token) {
+  showSentence(sentenceAt(shown.model.text.sentences, token), toolsHeight() + 12);
+}
+
 export function showToken(token, scroll = true) {
   const sentence = sentenceAt(shown.model.text.sentences, token);
   const chunk = drawAround(sentence);
@@ -281,6 +319,7 @@ function toolbar() {
       button("›", step(1), { "aria-label": "next document", title: "next document ]" })),
     choice("Show", modes, shown.mode, (mode) => go({ mode })),
     searchBox()),
+  sectionBar(shown.model),
   el("div", { class: "tools errors-bar", role: "toolbar", "aria-label": "wrong mentions" },
     el("div", { class: "group" },
       button("‹ wrong", () => jump(-1), { title: "previous wrong mention (p)", "aria-label": "previous wrong mention", id: "previous-error" }),
