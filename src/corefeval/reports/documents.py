@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import pairwise
 from operator import or_
@@ -18,10 +18,11 @@ from corefeval.analysis.errors.classification import Classification
 from corefeval.analysis.errors.listing import Lookup, SideName
 from corefeval.features.kinds import kinds_if_known
 from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray, looked_up
-from corefeval.model.moving import show_on_key
+from corefeval.model.arrays import IntArray, find_places, looked_up, offsets_of
+from corefeval.model.moving import list_tokens, respan, show_on_key
 from corefeval.model.text_tokens import text_of
-from corefeval.model.tokens import Tokens
+from corefeval.model.token_tables import place_tokens
+from corefeval.model.tokens import NODE_ROW, Tokens
 
 Json = dict[str, Any]
 MILLION = 1_000_000
@@ -266,8 +267,40 @@ def join_fields(*parts: Iterable[Json]) -> list[Json]:
 
 
 def show_sides(errors: Classification) -> tuple[Corpus, Corpus]:
-    """Key and response with their mentions on the text that is shown, the key's."""
-    return show_on_key(errors.key, errors.key), show_on_key(errors.key, errors.response)
+    """Key and response with their mentions on the text that is shown, which is the key's own."""
+    key, response = (show_on_key(errors.key, side) for side in (errors.key, errors.response))
+    return _leave_out_nodes(key, key), _leave_out_nodes(key, response)
+
+
+def _leave_out_nodes(key: Corpus, corpus: Corpus) -> Corpus:
+    """A side on the tokens of the key's file: in their order, without nodes of the response alone.
+
+    So all responses share one text, whatever empty nodes they have. A mention of left-out nodes
+    starts and ends behind the token before them.
+    """
+    tokens = key.tokens
+    if tokens is None or corpus.mention_start is None or "empty" not in tokens.columns:
+        return corpus
+    rows = tokens.rows()
+    document = np.repeat(np.arange(len(key)), tokens.counts)
+    kept = np.flatnonzero(rows != NODE_ROW)
+    kept = kept[np.lexsort((rows[kept], document[kept]))]
+    if kept.size == rows.size and (np.diff(kept) > 0).all():
+        return corpus
+    counts = np.bincount(document[kept], minlength=len(key))
+    new = find_places(kept, rows.size)
+    local = np.where(new >= 0, new - offsets_of(counts)[document], -1)
+    base = tokens.offsets[corpus.mention_document]
+    every = np.arange(corpus.n_mentions)
+    owner, positions = list_tokens(corpus, every)
+    shown = respan(corpus, every, owner, local[base[owner] + positions])
+    start, end = np.array(shown.mention_start), np.array(shown.mention_end)
+    bare = np.flatnonzero(end == 0)
+    n_before = offsets_of(new >= 0)
+    start[bare] = n_before[(base + corpus.mention_start)[bare]] - n_before[base[bare]]
+    end[bare] = start[bare]
+    placed = place_tokens(tokens, new, counts)
+    return replace(shown, mention_start=start, mention_end=end, tokens=placed)
 
 
 def key_documents(errors: Classification, place: Positions, *, text: bool) -> list[Json]:
@@ -303,13 +336,14 @@ def response_documents(
         parts.append(_split({"keyEntityCost": costs["key_entities"]}, _entity_offsets(key)))
         parts.append(_split({"entityCost": costs["response_entities"]}, _entity_offsets(response)))
     documents = join_fields(*parts, _name_entities(errors, "response", text=text))
-    if errors.response.own_text is not None and text:
+    if text and response.labels is None:
         lookup = Lookup(errors)
-        aligned = errors.response.is_aligned[response.mention_document]
-        for row in np.flatnonzero(aligned).tolist():
+        is_aligned = errors.response.is_aligned[response.mention_document]
+        is_bare = np.equal(response.mention_start, response.mention_end)
+        for row in np.flatnonzero(is_aligned | is_bare).tolist():
             document = int(response.mention_document[row])
             local = row - int(response.mention_offsets[document])
-            words = lookup.mention(errors.response, row).text
+            words = lookup.mention(errors.response, row).text or "∅"
             documents[document].setdefault("ownWords", []).append([local, words])
     return documents
 
