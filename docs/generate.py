@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 import corefeval
+from corefeval.cli.options import take
 from corefeval.metrics import REGISTRY, Declaration, Metric, Parameter, presets
-from corefeval.protocol import NAMED, choices
+from corefeval.protocol import NAMED, Choice, choices
 
 DOCS = Path(__file__).parent
 
@@ -289,10 +290,75 @@ def protocols() -> str:
     return "\n".join((*lines, ""))
 
 
+REFERENCE = """# Python
+
+Everything that `import corefeval` offers, with the text that `help(corefeval.score)` shows.
+[What is public](policy.md) says what you can rely on. Options are given by keyword, and every error
+that bad input or bad usage can cause is a `CorefEvalError`.
+
+## Options of `score` and its siblings
+
+`score`, `compare`, `analyse`, `agree`, `report`, `explain`, `prepare` and `Scorer` take these
+options, as far as they concern them. All but those that say how files are read can also be part of
+`protocol`, as text or as a `Protocol`. (The tables are made from the code by `make docs`.)
+
+| option | type | default | meaning |
+| --- | --- | --- | --- |
+{options}
+
+[Choices that only other scorers make](protocols.md#choices) are keywords, too. How files are read:
+
+| option | type | default | meaning |
+| --- | --- | --- | --- |
+{reading}
+
+What `compare` takes besides, and `score` for its intervals (`ci=0.95`):
+
+| option | type | default | meaning |
+| --- | --- | --- | --- |
+{tests}
+
+(The list is on the site, which `make site` builds.)
+"""
+READING = (
+    "encoding word_column key_format response_format key_encoding response_encoding key_layer "
+    "response_layer"
+)
+TESTS = "rate test trials seed correction alpha level samples"
+
+
+def reference() -> str:
+    """The page of the Python interface: its options; the site adds all names."""
+    options = [
+        f"| `{name}` | {_list_values(choice)} | `{choice.default}` | {choice.summary} |"
+        for name, choice in choices().items()
+        if choice.at != "emulation"
+    ]
+    return REFERENCE.format(
+        options="\n".join(options), reading=_list_options(READING), tests=_list_options(TESTS)
+    )
+
+
+def _list_values(choice: Choice) -> str:
+    values = [value for value in choice.spellings if value not in choice.accidents]
+    return ", ".join(f"`{value}`" for value in values) or "text"
+
+
+def _list_options(names: str) -> str:
+    """Rows with what the command line says of the same options."""
+    rows = []
+    for option in take(names):
+        kind = ", ".join(f"`{value}`" for value in option.choices) or option.kind.__name__
+        default = option.usual or option.default
+        rows.append(f"| `{option.attribute}` | {kind} | `{default}` | {option.help} |")
+    return "\n".join(rows)
+
+
 def pages() -> dict[Path, str]:
     """Every page that is made here."""
     made = {DOCS / "metrics" / f"{name}.md": page(one) for name, one in REGISTRY.items()}
-    return {DOCS / "metrics.md": index(), DOCS / "protocols.md": protocols(), **made}
+    single = {"metrics": index(), "protocols": protocols(), "reference": reference()}
+    return {**{DOCS / f"{name}.md": text for name, text in single.items()}, **made}
 
 
 def main() -> int:

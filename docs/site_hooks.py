@@ -19,6 +19,30 @@ from corefeval.cli.parsing import Command
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
+# What is public besides the names of the package itself.
+BESIDES = """
+## Parts of documents
+
+::: corefeval.model.views.Entity
+
+::: corefeval.model.views.Mention
+
+## Clusterings
+
+::: corefeval.clustering
+
+## Drop-ins
+
+[Other tools](integrations.md) says how they are used.
+
+::: corefeval.integrations.spacy
+
+::: corefeval.integrations.torchmetrics
+
+::: corefeval.integrations.evaluate_module
+
+::: corefeval.integrations.pytest_plugin
+"""
 ELSEWHERE = "(The list is on the site, which `make site` builds.)\n"
 
 
@@ -80,7 +104,7 @@ def _list_names() -> str:
         "\n".join((f"\n## {title}\n", *(f"::: corefeval.{name}\n" for name in names)))
         for title, names in groups.items()
     )
-    return "".join(sections)
+    return "".join((*sections, BESIDES))
 
 
 def _list_commands() -> str:
