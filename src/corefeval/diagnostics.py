@@ -8,14 +8,41 @@ from __future__ import annotations
 import errno
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+# The keywords of Python that have options on the command line, each with its values; `protocol`,
+# which knows them, puts them here.
+KEYWORDS: dict[str, Collection[str]] = {}
+_OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)(?: ([A-Z]+\b|[a-z\d]+(?:-[a-z]+)*))?")
+
 
 class CorefEvalError(Exception):
-    """Base of every error that corefeval raises on purpose."""
+    """Base of every error that corefeval raises on purpose.
+
+    Messages are written with the options of the command line, which `command_text` has. As a string
+    the error has the keywords of Python instead.
+    """
+
+    @property
+    def command_text(self) -> str:
+        """The message as the command line says it."""
+        return super().__str__()
+
+    def __str__(self) -> str:
+        return _OPTION.sub(_as_keyword, self.command_text)
+
+
+def _as_keyword(match: re.Match[str]) -> str:
+    """`--match head` as `match="head"`, and `--tagset FILE` as `tagset=FILE`."""
+    name, value = match[1].replace("-", "_"), match[2] or ""
+    if name not in KEYWORDS:
+        return match[0]
+    if value.isupper():
+        return f"{name}={value}"
+    return f'{name}="{value}"' if value in KEYWORDS[name] else f"{name}=… {value}".rstrip()
 
 
 class InputError(CorefEvalError):

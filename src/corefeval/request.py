@@ -187,7 +187,7 @@ def _check_features(features: Stated, base: Protocol) -> None:
         check_given(features)
     if not features and base.features != "none":
         raise UsageError(
-            f"the protocol says features:{base.features}: pass them with features=… / --features"
+            f"the protocol says features:{base.features}: pass them with --features FILE"
         )
     if base.slice != "whole":
         raise UsageError(

@@ -288,7 +288,7 @@ def test_refusals_name_the_program_and_what_goes_on():
 
 def test_choices_that_end_a_program_whatever_the_files_are_bad_usage():
     one = {"1": [["a", "b"]]}
-    with pytest.raises(UsageError, match=r"minimum spans stop hf-coval .* use --min-span no"):
+    with pytest.raises(UsageError, match=r"minimum spans stop hf-coval .* use min_span=\"no\""):
         corefeval.score(one, one, protocol="hf-coval|min-span:yes")
     assert corefeval.score(one, one, protocol="hf-coval", min_span="no")["muc"].f1 == 1
 

@@ -141,7 +141,7 @@ def test_kinds_that_nobody_states_need_words():
         MissingFeatureError, match=r"noun is not stated of 1 mention.*\(5, 6\)"
     ) as e:
         corefeval.score(corpus, corpus, metrics="anchors")
-    assert "--features" in str(e.value)
+    assert "features=FILE" in str(e.value)
     skipped = corefeval.score(corpus, corpus, metrics="papers")
     assert "skipped-metric" in {notice.kind for notice in skipped.notices}
 

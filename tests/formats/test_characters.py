@@ -188,5 +188,5 @@ def test_all_documents_as_one_do_not_mix_characters_with_tokens(file):
     for sides in ((words, text), (text, words)):
         with pytest.raises(PairingError, match="count different things") as caught:
             corefeval.score(*sides, protocol="pairing:one")
-        assert "leave out --pairing one" in str(caught.value)
+        assert 'leave out pairing="one"' in str(caught.value)
     assert corefeval.score(text, text, protocol="pairing:one")["conll"].f1 == 1.0

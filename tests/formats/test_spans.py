@@ -86,7 +86,7 @@ class TestLabelStudio:
         self, read: Any
     ) -> None:
         export = task(*ALL, relation("c", "a", "refers"), relation("d", "b", "likes"))
-        with pytest.raises(InputError, match=r"likes.*refers.*\n.*\n.*--layer"):
+        with pytest.raises(InputError, match=r"likes.*refers.*\n.*\n.*layer="):
             read(export)
         assert entities_of(read(export, layer="refers"))["0"] == [(0, 3), (22, 25)]
         corpus = read(task(*ALL, relation("c", "a", "refers"), relation("d", "b")), layer="refers")

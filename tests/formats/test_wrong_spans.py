@@ -67,7 +67,7 @@ def test_the_signature_says_what_told_wrong_spans(files):
 
 def test_heads_that_are_asked_for_must_be_known(files, capsys):
     key, _, plain = files
-    with pytest.raises(corefeval.UndefinedMetricError, match="--wrong-spans head needs tags"):
+    with pytest.raises(corefeval.UndefinedMetricError, match='wrong_spans="head" needs tags'):
         analyse(key, plain, wrong_spans="head")
     assert main(["errors", key, plain, "--wrong-spans", "head"]) == 1
     error = capsys.readouterr().err

@@ -346,7 +346,7 @@ def test_a_text_of_other_words_is_cut_and_aligned(tmp_path):
     spans[0][1], spans[1][1] = ([text.index(w), text.index(w) + len(w)] for w in ("she", "it "))
     spans[1][1][1] -= 1
     path.write_text(json.dumps({"doc_key": "d", "text": text, "clusters": spans}) + "\n")
-    with pytest.raises(PairingError, match="--tokens align"):
+    with pytest.raises(PairingError, match='tokens="align"'):
         score([KEY], str(path))
     result = score([KEY], str(path), tokens="align", metrics="mentions")
     assert result["mentions"].f1 == 1

@@ -102,7 +102,10 @@ def test_micro_needs_all_corpora(outcome):
     left_out = replace(outcome, cells=cells, missing="leave-out")
     table = make_table(left_out, averages="micro", sort="file")
     assert np.isnan(table.lines[0].means["f1"]).tolist() == [False, True, False]
-    assert table.remarks[0] == "Micro is of runs with all corpora: eager 0 of 1 run."
+    assert (
+        table.remarks[0]
+        == "Micro-averages use only runs that have every corpus: eager has 0 of 1 run."
+    )
 
 
 @pytest.mark.parametrize("protocol", ["", "aggregate:macro", "singletons:drop"])
@@ -132,7 +135,10 @@ def test_a_missing_response_counts_in_micro_like_an_empty_one(protocol):
         rates = ",".join(some[metric].rates)
         table = make_table(outcome, metric, rates=rates, averages="micro", sort="file")
         if metric in ("b3(twinless=sys)", "split", "mor"):  # the key's side is not the key's alone
-            assert "Micro is of runs with all corpora: gone 0 of 1 run." in table.remarks
+            assert (
+                "Micro-averages use only runs that have every corpus: gone has 0 of 1 run."
+                in table.remarks
+            )
             continue
         expected = make_table(empty, metric, rates=rates, averages="micro", sort="file")
         for rate, means in expected.lines[0].means.items():
@@ -143,7 +149,10 @@ def test_a_missing_response_counts_in_micro_like_an_empty_one(protocol):
 def test_a_run_without_any_other_result_is_left_out_of_micro():
     outcome = small({"a": None, "b": None})
     table = make_table(outcome, averages="micro")
-    assert table.remarks[0] == "Micro is of runs with all corpora: a 0 of 1 run, b 0 of 1 run."
+    assert (
+        table.remarks[0]
+        == "Micro-averages use only runs that have every corpus: a has 0 of 1 run, b has 0 of 1 run."
+    )
 
 
 def test_rates_that_a_metric_does_not_have_are_told(outcome):

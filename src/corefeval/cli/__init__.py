@@ -14,7 +14,7 @@ from corefeval._version import __version__
 from corefeval.checks import import_place
 from corefeval.cli.commands import COMMANDS, find_command
 from corefeval.cli.parsing import INFORMATION, parse
-from corefeval.cli.printing import remark
+from corefeval.cli.printing import VERBOSE, remark
 from corefeval.diagnostics import CorefEvalError, LongWait, UsageError, memory_for
 from corefeval.files import unpack_limit
 
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             status = _run(sys.argv[1:] if arguments is None else list(arguments))
         sys.stdout.flush()
     except CorefEvalError as error:
-        _complain(_name_layers(str(error), arguments))
+        _complain(_name_layers(error.command_text, arguments))
         return BAD_USAGE if isinstance(error, UsageError) else BAD_INPUT
     except BrokenPipeError:  # the reader of our output has left, as `head` does
         _discard_output()
@@ -60,6 +60,7 @@ def _run(arguments: list[str]) -> int | None:
         show_help(name, everything=bool(wishes) and options[wishes[0] + 1 :][:1] == ["all"])
         return 0
     values = parse(COMMANDS[name], words)
+    VERBOSE.set("verbose" in values.given("verbose"))
     limit = values.given("unpack_limit")
     with unpack_limit(values.unpack_limit) if limit else nullcontext():
         status: int | None = import_place(COMMANDS[name].run, "corefeval.cli")(values)

@@ -185,6 +185,7 @@ _OUTPUT = (
         "need no data; a name that ends in .gz compresses it.",
     ),
     Option("--quiet -q", "Print no notices and no progress."),
+    Option("--verbose", "Print every notice, also where many files have the same.", rare=True),
     Option("--digits N", "How many decimals percentages have.", usual="2", rare=True),
     Option(
         "--rates LIST",
@@ -392,7 +393,7 @@ REQUEST_OPTIONS = (
 def take(names: str, **changes: str | dict[str, Any]) -> tuple[Option, ...]:
     """The options of these names; `changes` are other fields, or just another help."""
     taken = []
-    for name in names.split():
+    for name in names.replace("quiet", "quiet verbose").split():
         fields = changes.get(name, {})
         taken.append(
             OPTIONS[name]._replace(**({"help": fields} if isinstance(fields, str) else fields))

@@ -8,13 +8,17 @@ import sys
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import replace
 from typing import Any
 
-from corefeval.diagnostics import Notice, UsageError
+from corefeval.diagnostics import Notice, UsageError, merge_notices
 from corefeval.display import distinct_names, visible
 from corefeval.files import check_writable, write_file
 
 GATE_FAILED = 3  # the exit status where a score is too low, or a system worse than it may be
+VERBOSE: ContextVar[bool] = ContextVar("VERBOSE", default=False)  # whether all notices are printed
+_FEW = 3  # files of which a notice is printed for each
 _MOMENT = 1.0  # seconds
 _BARS: list[Any] = []  # the one on the screen, if there is any
 _CANNOT_WRITE = "the output cannot be written"
@@ -158,9 +162,19 @@ def show_trials(quiet: bool) -> Iterator[None]:
 
 
 def tell(notices: Iterable[Notice], *, quiet: bool = False) -> None:
-    """Print notices, each one once."""
-    for message in dict.fromkeys(notice.message for notice in notices if not quiet):
-        remark("note", message)
+    """Print notices, each one once; what many files have in common is one line."""
+    alike: dict[tuple[str, str], list[Notice]] = {}
+    for notice in dict.fromkeys(() if quiet else notices):
+        file, colon, text = notice.text.partition(": ")
+        alike.setdefault((notice.kind, text if colon else file), []).append(notice)
+    for (_, text), group in alike.items():
+        messages = dict.fromkeys(notice.message for notice in group)
+        if len(messages) > _FEW and not VERBOSE.get():
+            files = f"{len(group):,} files, such as {group[0].text.partition(': ')[0]}"
+            first, *_ = merge_notices(replace(n, text=f"{files}: {text}") for n in group)
+            messages = {f"{first.message} (--verbose names them all)": None}
+        for message in messages:
+            remark("note", message)
 
 
 def remark(label: str, message: str) -> None:

@@ -109,7 +109,7 @@ def score_request(key: Input, response: Input, request: Request) -> Result:
     if request.cutting.resume is None:
         return result
     message = f"--resume {os.fspath(request.cutting.resume)}: nothing is kept, because the input "
-    message += "is scored whole; a smaller --piece-size / piece_size=… cuts small files into pieces"
+    message += "is scored whole; a smaller --piece-size cuts small files into pieces"
     return replace(result, notices=(*result.notices, Notice("nothing-kept", message)))
 
 

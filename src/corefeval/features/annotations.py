@@ -25,7 +25,7 @@ from corefeval.model.categories import Categories
 
 _BRACKETS = re.compile(r"\*|\*?\)+|\([^()]*\)*\*?\)*")
 _LIST_TAGS = (
-    'choose a tagset: tagset="penn", "upos" or "stts", or your own lists '
+    "choose one with --tagset penn, upos or stts, or with --tagset FILE for your own lists: "
     '{"pronoun": ["PRP*"], "name": ["NNP*"], "noun": ["NN*"]}'
 )
 NAMED: tuple[str | int, ...] = ("named_entity",)
@@ -57,7 +57,7 @@ def _find_tags(features: Features, feature: str) -> Tags | None:
         raise MissingFeatureError(
             feature,
             f"needs tags of {tagset.name}; these look like {recognised.name}",
-            fix=f'leave the tag set out, or use tagset="{recognised.name}"',
+            fix=f"leave the tag set out, or use --tagset {recognised.name}",
         )
     return tagset, tags
 
@@ -76,7 +76,7 @@ def require_tags(features: Features, feature: str) -> Tags:
     tags = find_tags(features, feature)
     if tags is None:
         stated = "kind" if feature == "noun" else feature  # kinds tell what is a noun
-        fix = f"state the {stated} of each mention, with --features FILE or features= in Python"
+        fix = f"state the {stated} of each mention, with --features FILE"
         fix += "; or add tags"
         raise features.columns(feature).missing(feature, "tags", ("tag",), fix)
     features.used_tagset = tags[0]

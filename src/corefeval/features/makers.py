@@ -225,7 +225,7 @@ def _guess_kinds(features: Features, feature: str, rows: IntArray) -> Categories
             feature,
             f"is not stated of {mentions}, and there are no tags",
             fix="state the kind of every mention, those of the response too: in the file, with "
-            "--features FILE, or features= in Python",
+            "--features FILE",
         )
     message = f"{feature} is guessed for {mentions}: as the same words in "
     message += (

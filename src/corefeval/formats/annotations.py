@@ -109,7 +109,7 @@ def layer_error(
 ) -> InputError:
     """The error of a layer that cannot be chosen, with all that there are."""
     listed = list_names(sorted({*layers}), 40) or "no layers"
-    fix = "choose one with --layer NAME / layer=…"
+    fix = "choose one with --layer NAME"
     return source.error(problem, found=listed, expected=expected, fix=fix)
 
 

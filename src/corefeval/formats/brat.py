@@ -49,6 +49,7 @@ _TEXT_BOUND = re.compile(rf"(T\S*)\t(\S+) ({_SPAN}(?:;{_SPAN})*)(?:\t(.*))?", re
 _RELATION = re.compile(r"R\S*\t(\S+) [^\s:]+:(\S+) [^\s:]+:(\S+)\s*")
 _COREFERENCE = re.compile(r"R\S*\tcoref", re.IGNORECASE)
 _EQUIVALENCE = re.compile(r"\*\tEquiv((?: \S+)+)\s*")
+_UNKNOWN = "relations of unknown mentions"
 _IGNORED = {
     "A": "attributes",
     "M": "attributes",
@@ -157,7 +158,7 @@ class _Lines:
             bridging = _BRIDGING.fullmatch(kind)
             anaphor, antecedent = map(self.numbers.get, ends)
             if any(n is None or document.mentions[n] is None for n in (anaphor, antecedent)):
-                self.ignored["relations of unknown mentions"] += 1
+                self.ignored[_UNKNOWN] += 1
             elif _SPLIT.fullmatch(kind):
                 whose, element = (document.mentions[self.numbers[end]] for end in ends)
                 if whose and element:
@@ -194,9 +195,11 @@ def read_brat(source: Source, *, name: str = "") -> Corpus:
         mention.features |= {"mention_type": kind} if kind else {}
     corpus = build_corpus([document], source, name)
     if n_lines := lines.ignored.total():
-        kinds = ", ".join(f"{count} of {kind}" for kind, count in lines.ignored.items())
-        message = f"{source.file}: {plural(n_lines, 'line')} ignored: {kinds}"
-        notices.append(Notice("left-aside", message, n_lines, tuple(lines.ignored)))
+        kinds = dict.fromkeys((*_IGNORED.values(), _UNKNOWN))
+        parts = tuple((f"of {kind}", lines.ignored[kind]) for kind in kinds)
+        message = f"{source.file}: {{n}} ignored: {{parts}}"
+        ignored = tuple(lines.ignored)
+        notices.append(Notice("left-aside", message, n_lines, ignored, "line", parts))
     return corpus.with_details(notices=(*notices[:1], *corpus.notices, *notices[1:]))
 
 

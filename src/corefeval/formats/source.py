@@ -143,7 +143,7 @@ class Source:
                 self.line(place),
                 found=f"byte 0x{data[start]:02x} in {data[max(start - 20, 0) : start + 20]!r}",
                 expected=self.encoding,
-                fix="name the file's encoding with --encoding / encoding=…",
+                fix="name the file's encoding with --encoding",
             ) from None
 
 

@@ -126,7 +126,7 @@ def parse_xml(source: Source, *, with_text: bool = True) -> Element:
         problem = f"the XML is not well-formed: {reason} at column {error.offset + 1}"
     except (LookupError, ValueError):
         problem = "the encoding that the XML declaration names is not known"
-        fix = "name the file's encoding with --encoding / encoding=…"
+        fix = "name the file's encoding with --encoding"
     if problem:
         place = f"in the <{stack[-1].name}> of line {stack[-1].line}"
         found = place if stack[1:] else excerpt(data[:100].decode("utf-8", "replace"))

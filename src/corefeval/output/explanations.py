@@ -218,9 +218,9 @@ class SearchDrawing(SoloDrawing):
             for candidate in shown
         ]
         columns: Columns = ("Protocol or choice", *number_columns(title), "to the number")
-        caption = f"{title} {search.wanted} comes of"
+        caption = f"What gives {title} {search.wanted}"
         if not hits:
-            caption = f"Nothing gives {title} {search.wanted}; nearest are"
+            caption = f"Nothing gives {title} {search.wanted}; the nearest scores"
         parts: list[Table | str] = [table_of(columns, rows, caption=caption)]
         reasons: dict[str, list[str]] = {}
         for candidate in search.candidates:

@@ -22,7 +22,7 @@ from corefeval.model.text_tokens import (
 from corefeval.protocol import TokenRule
 
 _GO_ON = (
-    'or use --tokens align (tokens="align"), which compares mentions by the text that both sides '
+    "or use --tokens align, which compares mentions by the text that both sides "
     "have; --tokens ignore compares token numbers, so that mentions behind a word that one side "
     "lacks all count as wrong"
 )
@@ -52,7 +52,7 @@ def check_tokens(
         actual, expected = map("".join, parts)
         line = difference.response_line
         if "�" in difference.response_word + difference.key_word:
-            fix = "name the files' encoding with --encoding / encoding=…"
+            fix = "name the files' encoding with --encoding"
     elif n_response < n_key:
         actual += ", then the document ends"
         fix = "the response seems to be cut short: produce it again"
@@ -171,7 +171,7 @@ def _fit_texts(key: Corpus, response: Corpus, index: int) -> Places | PairingErr
             found=f"{plural(n_widened, 'mention')} of the key inside tokens",
             expected="tokens that begin and end where the mentions of the key do",
             fix="score against a key with tokens, to which mentions in characters are mapped, or "
-            'use --tokens align (tokens="align")',
+            "use --tokens align",
         )
     return place
 
@@ -231,9 +231,9 @@ def _show_text(text: str) -> str:
 
 def _misfit(key: Corpus, response: Corpus, index: int, actual: str, expected: str) -> PairingError:
     fix = (
-        "give the resolver the key's words with blanks between them, or use --tokens align "
-        '(tokens="align"), which compares mentions by the text that both sides have; --tokens '
-        "ignore counts such documents as empty"
+        "give the resolver the key's words with blanks between them, or use --tokens align, "
+        "which compares mentions by the text that both sides have; --tokens ignore counts such "
+        "documents as empty"
     )
     return another_text(key.documents[index], _file(response), actual, expected, fix)
 

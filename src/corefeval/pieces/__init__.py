@@ -92,7 +92,7 @@ def watch_workers() -> Iterator[None]:
         raise LostWorkersError(
             f"the workers are gone: {error or type(error).__name__}",
             fix="they may have run out of memory: use smaller pieces or fewer workers, and "
-            "continue with --resume / resume=…",
+            "continue with --resume",
         ) from None
 
 

@@ -285,7 +285,7 @@ def _find_changes(earlier: bytes, text: bytes) -> str:
         names = [name for name, fact in json.loads(text).items() if before.get(name) != fact]
     except (ValueError, AttributeError, RecursionError):
         return ""
-    return f" (another {', '.join(names)})" if names else ""
+    return f", which differs in {', '.join(names)}" if names else ""
 
 
 def _share_record(share: Share) -> dict[str, Any]:

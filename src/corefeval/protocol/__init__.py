@@ -14,7 +14,7 @@ from typing import Any, Unpack
 
 from corefeval._version import __version__
 from corefeval.checks import did_you_mean, split_call
-from corefeval.diagnostics import UsageError
+from corefeval.diagnostics import KEYWORDS, UsageError
 from corefeval.protocol.accidents import NUMBER, Choice
 from corefeval.protocol.declarations import (
     STEPS,
@@ -81,6 +81,12 @@ __all__ = [
 
 # What earlier versions wrote.
 _FORMER = {("tokens", "ignored"): "ignore", ("tokens", "check"): "same"}
+
+
+# How errors in Python name what the command line calls --match head or --encoding NAME.
+KEYWORDS.update({name: tuple(choice.spellings) for name, choice in choices().items()})
+KEYWORDS.update(dict.fromkeys(("encoding", "features", "word_column"), ()))
+KEYWORDS["tagset"] = ("penn", "upos", "stts")
 
 
 @dataclass(frozen=True)

@@ -339,7 +339,7 @@ def response_documents(
     if text and response.labels is None:
         lookup = Lookup(errors)
         is_aligned = errors.response.is_aligned[response.mention_document]
-        is_bare = np.equal(response.mention_start, response.mention_end)
+        is_bare = np.asarray(response.mention_start) == np.asarray(response.mention_end)
         for row in np.flatnonzero(is_aligned | is_bare).tolist():
             document = int(response.mention_document[row])
             local = row - int(response.mention_offsets[document])

@@ -142,8 +142,9 @@ class SuiteResult(Tabular):
         )
         kinds = Counter(kind for kinds_of_result in kinds_by_result for kind in kinds_of_result)
         if kinds:
-            listed = ", ".join(f"{kind} of {plural(n, 'result')}" for kind, n in kinds.items())
-            yield Notice("cell-notices", f"notices of results (JSON has them): {listed}")
+            listed = ", ".join(f"{kind} in {plural(n, 'result')}" for kind, n in kinds.items())
+            text = f"some results have notices, which the JSON output lists: {listed}"
+            yield Notice("cell-notices", text)
 
     def __getitem__(self, place: CellPlace) -> SuiteCell:
         return self.cells[place]

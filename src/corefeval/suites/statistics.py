@@ -179,8 +179,12 @@ def _average_lines(
     if "micro" in chosen_averages:
         averages, problem, fewer = _micro_average(outcome, metric, list(scores))
         remarks += [f"No micro-average: {problem}."] if problem else []
-        listed = ", ".join(f"{name} {n} of {plural(of, 'run')}" for name, (n, of) in fewer.items())
-        remarks += [f"Micro is of runs with all corpora: {listed}."] if listed else []
+        listed = ", ".join(
+            f"{name} has {n} of {plural(of, 'run')}" for name, (n, of) in fewer.items()
+        )
+        remarks += (
+            [f"Micro-averages use only runs that have every corpus: {listed}."] if listed else []
+        )
         yield from [] if problem else [_line("Micro", "micro", averages)]
     if "groups" in chosen_averages and len(outcome.groups) > 1:
         for group, places in outcome.groups.items():

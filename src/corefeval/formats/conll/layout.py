@@ -32,7 +32,7 @@ _PENN = re.compile(
     "CC|CD|DT|EX|FW|IN|JJ[RS]?|LS|MD|NNP?S?|PDT|POS|W?PRP[$]?|W?RB[RS]?|RP|TO|UH|VB[DGNPZ]?|WDT|"
     "WP[$]?|[.,:$#]|``|''|-LRB-|-RRB-"
 )
-_CHOOSE = "choose their column with --word-column / word_column=…"
+_CHOOSE = "choose their column with --word-column"
 _MOST = 0.9
 _ENOUGH = 5  # values; of fewer nobody can say whether they are tags
 
@@ -157,7 +157,7 @@ def stated_layout(sample: Sample, word: int) -> Layout:
             file=sample.file,
             found=f"{sample.n_columns} columns, of which the last is coreference",
             expected=f"a word column from 1 to {sample.n_columns - 1}",
-            fix="name another column with --word-column / word_column=…, or leave it out",
+            fix="name another column with --word-column, or leave it out",
         )
     usual = word == COLUMNS["word"]
     numbers = usual_numbers(sample.n_columns) if usual else _neighbouring_columns(sample, word)

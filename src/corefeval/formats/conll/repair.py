@@ -44,7 +44,7 @@ def control_character(source: Source, line: int, text: bytes) -> InputError:
         source.line(line),
         found=excerpt(text.decode(source.encoding, "replace").strip(" \r")),
         expected="text: no NUL, nor any other byte below the tab",
-        fix="remove the character, or name the file's encoding with --encoding / encoding=…",
+        fix="remove the character, or name the file's encoding with --encoding",
     )
 
 

@@ -44,7 +44,7 @@ _ODDITIES = (
     Tally(
         "unplaced-characters",
         "document",
-        "with characters that are not an entity, or in an unknown shape: kept as metadata",
+        "whose ‘characters’ fit no entity: kept as metadata, not used for names",
     ),
 )
 

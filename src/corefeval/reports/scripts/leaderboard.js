@@ -29,7 +29,7 @@ function aboutCard() {
     data.signature ? el("p", {}, "Compared with ", el("code", {}, data.signature), ".") : null,
     el("p", {}, "Averages weigh corpora: ", data.corpora.map((one) => `${one.name} ${one.weight}`).join(", "), "."),
     problems.length ? [el("h3", {}, `${plural(problems.length, "response")} without a result`), el("p", {}, counts), el("ul", { id: "problems" }, problems.map((one) => el("li", {}, one)))] : null,
-    data.notices.length ? [el("h3", {}, "To be known"), el("ul", {}, data.notices.map((one) => el("li", {}, one)))] : null,
+    data.notices.length ? [el("h3", {}, "Notes"), el("ul", {}, data.notices.map((one) => el("li", {}, one)))] : null,
   ].flat();
 }
 

@@ -50,5 +50,5 @@ function pairText(pair) {
 function claim(one, other, [count, corpora], tested) {
   const names = corpora.map((place) => data.corpora[place].name).join(", ");
   if (!count) return `${one} cannot be said to be better than ${other} on any of ${tested} corpora.`;
-  return `${one} is significantly better than ${other} on ${count} of ${tested} corpora at least${names ? `; to be named: ${names}` : ""}.`;
+  return `${one} is significantly better than ${other} on at least ${count} of ${tested} corpora${names ? `, among them ${names}` : ""}.`;
 }

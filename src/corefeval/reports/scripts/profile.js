@@ -4,7 +4,7 @@ import { data, metricTitle, metrics, percent, systems } from "./data.js";
 import { el, table } from "./elements.js";
 import { rankText, scoreOn, shownCorpora, standing, view } from "./board.js";
 
-/** A system's average and rank, and its scores beside the mean of all systems. */
+/** A system's average and rank, and its scores against the mean of all systems. */
 export function profileCards() {
   const corpora = shownCorpora();
   const { scores, intervals } = standing();
@@ -44,7 +44,7 @@ function card(title, what, lines, sorted = false) {
   const widest = Math.max(...rows.map((row) => (Number.isFinite(row.lean) ? Math.abs(row.lean) : 0)), 1e-9);
   if (sorted) rows.sort((one, other) => other.lean - one.lean);
   const cells = rows.map((row) => (row.cells.length === 4 ? row.cells : [...row.cells, leanBar(row.lean, widest)]));
-  const columns = [{ title: what }, { title: data.rate === "f1" ? "F1" : data.rate, numeric: true }, { title: "rank", numeric: true }, { title: "beside the mean of all" }];
+  const columns = [{ title: what }, { title: data.rate === "f1" ? "F1" : data.rate, numeric: true }, { title: "rank", numeric: true }, { title: "against the mean of all systems" }];
   return el("div", {}, el("h3", {}, title), table(columns, cells, { class: "scores" }));
 }
 
