@@ -149,10 +149,8 @@ def test_a_missing_response_counts_in_micro_like_an_empty_one(protocol):
 def test_a_run_without_any_other_result_is_left_out_of_micro():
     outcome = small({"a": None, "b": None})
     table = make_table(outcome, averages="micro")
-    assert (
-        table.remarks[0]
-        == "Micro-averages use only runs that have every corpus: a has 0 of 1 run, b has 0 of 1 run."
-    )
+    expected = "only runs that have every corpus: a has 0 of 1 run, b has 0 of 1 run."
+    assert table.remarks[0].endswith(expected)
 
 
 def test_rates_that_a_metric_does_not_have_are_told(outcome):
