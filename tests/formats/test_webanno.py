@@ -103,7 +103,7 @@ def test_which_layer_is_meant_must_be_clear(tsv, run):
     for layer in (None, "Nothing", "Mention", "Mention.what"):
         with pytest.raises(InputError) as error:
             corefeval.read(path, layer=layer)
-        for name in ("PersonLink", "PlaceLink", "Mention.who", "--layer"):
+        for name in ("PersonLink", "PlaceLink", "Mention.who", "layer="):
             assert name in str(error.value)
     assert run("stats", path, "--layer", "PersonLink")[0] == 0
     options = {
