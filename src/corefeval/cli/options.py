@@ -132,6 +132,19 @@ _OPTIONS = (
         "markdown",
         ("markdown", "xml", "crac", "json"),
     ),
+    Option("--ideal FILE", "Also write the answers of a perfect model, as the style allows, here."),
+    Option(
+        "--for HARNESS",
+        "Write a folder (`--output`) that an evaluation harness runs as it is.",
+        choices=("inspect", "lm-eval"),
+    ),
+    Option(
+        "--pieces CHOICE",
+        "What models are told of numbers in the pieces of a document: they start anew in each "
+        "(apart), or those of earlier pieces are kept, which the model must see (joined).",
+        "apart",
+        ("apart", "joined"),
+    ),
     Option("--mentions", "Mark the key's mentions in the text, and ask only for their entities."),
     Option("--shots N", "How many worked examples come before the text.", 0),
     Option(
@@ -269,6 +282,16 @@ _FILES = (
     ),
     Option("--key-layer NAME", "Which layer of annotation counts in the key.", rare=True),
     Option("--response-layer NAME", "Which layer of annotation counts in responses.", rare=True),
+    Option(
+        "--answer-at PATH",
+        "Where records of an unknown kind have a model's answer, such as `turns[-1].text`.",
+        rare=True,
+    ),
+    Option(
+        "--id-at PATH",
+        "Where records have the id of the document that the answer is about.",
+        rare=True,
+    ),
     Option("--encoding NAME", "The files' character encoding.", "utf-8", rare=True),
     Option(
         "--key-encoding NAME",

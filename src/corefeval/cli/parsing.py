@@ -11,11 +11,13 @@ from corefeval.cli.commands import COMMANDS, SUMMARIES
 from corefeval.cli.declarations import Argument, Command, Option
 from corefeval.cli.options import PROTOCOL_OPTIONS
 from corefeval.diagnostics import UsageError
+from corefeval.protocol import Protocol
 
 INFORMATION = ("--help", "-h", "--version")  # what is shown in place of any work
 _READING = (
     *("encoding", "key_encoding", "response_encoding"),
     *("key_format", "response_format", "word_column", "key_layer", "response_layer"),
+    *("answer_at", "id_at"),
 )
 _YES, _NO = ("yes", "y", "1", "true", "t"), ("no", "n", "0", "false", "f")
 
@@ -46,6 +48,14 @@ class ParsedOptions(SimpleNamespace):
     def of_file(self) -> dict[str, Any]:
         """The keywords of `read` for a file that is no response."""
         return self._read_options("input_format", "", "layer")
+
+    @property
+    def of_answers(self) -> dict[str, Any]:
+        """The keywords of `read` for a file that may have answers of a language model."""
+        options = self.given("occurrences", "choice", "answer_at", "id_at")
+        if options.get("choice", "auto") != "auto":
+            options["choice"] = int(Protocol.of(choice=options["choice"]).choice)
+        return options
 
     def _read_options(self, format: str, encoding: str, layer: str) -> dict[str, Any]:
         return {

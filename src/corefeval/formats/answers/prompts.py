@@ -50,8 +50,8 @@ class Style:
     """A way to write coreference: how mentions are written, and how it is explained.
 
     `escape` makes a word one that cannot be taken for a mark. Mentions that cross can be written
-    `never`, where they are `of two entities`, or `always`. `blank` is the entity of a mention that is
-    shown without it.
+    `never`, where they are `of two entities`, or `always`. `blank` is the entity of a mention
+    that is shown without it.
     """
 
     name: str
@@ -404,7 +404,7 @@ def passages(corpus: Corpus) -> Iterator[tuple[str, Passage]]:
 
 
 def _pieces(passage: Passage, most: int | None) -> Iterator[tuple[int, Passage]]:
-    """Pieces of whole sentences, of `most` tokens unless one sentence has more; and their starts."""
+    """Starts and pieces of whole sentences, of `most` tokens unless one sentence has more."""
     if most is None or len(passage.words) <= most:
         yield 0, passage
         return

@@ -14,7 +14,7 @@ from corefeval.formats.answers.conventions import CONVENTIONS
 from corefeval.formats.answers.documents import KeyDocument, KeyTexts
 from corefeval.formats.answers.json_lists import Listed, read_json
 from corefeval.formats.answers.ledgers import Remarks, notices_of
-from corefeval.formats.answers.lists import list_counts, read_lines, read_links, read_questions
+from corefeval.formats.answers.lists import list_counts, read_lines, read_questions
 from corefeval.formats.answers.placing import EQUAL, Laid, Projector, lay
 from corefeval.formats.answers.records import Answer, about_records, answers_of, join_pieces
 from corefeval.formats.answers.strings import Chooser, KeyText
@@ -27,9 +27,7 @@ from corefeval.model.ledger import Coverage, Entry, Ledger, Span, State
 Written = TaggedText | list[Listed]
 _LONG = 2000  # characters of a mention that are kept in the ledger
 
-LISTS = {
-    "json": read_json, "lines": read_lines, "qa": read_questions, "link-append": read_links,
-}  # fmt: skip
+LISTS = {"json": read_json, "lines": read_lines, "qa": read_questions}
 # What a format stands for: the conventions to choose from.
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "llm": (*CONVENTIONS, *LISTS),

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from corefeval.diagnostics import UsageError
+
 IDS = "custom_id id doc_id document_id doc_key document docid doc key name"
 # Ids of requests, which are no documents.
 REQUEST = re.compile(r"(chatcmpl|cmpl|msg|resp|batch_req|gen)[-_].*", re.DOTALL)
@@ -14,7 +16,8 @@ REQUEST = re.compile(r"(chatcmpl|cmpl|msg|resp|batch_req|gen)[-_].*", re.DOTALL)
 class Kind(NamedTuple):
     """A kind of record, and where it has what: paths, separated by blanks, of which one counts.
 
-    A record is of this kind if it has all that it `needs`; `a|b` is one or the other. The answer stands at `text` in each of the `choices`, which are the record itself where
+    A record is of this kind if it has all that it `needs`; `a|b` is one or the other.
+    The answer stands at `text` in each of the `choices`, which are the record itself where
     none are named; else the arguments of a tool at `tools` are it. A kind with an `inner` path has
     another record there. Whatever stands at `refusal` or `error` says that there is no answer.
     `speaker` is who spoke last. A value that is `parsed` already may stand where others have text.
@@ -102,6 +105,12 @@ _REASONS = {
 FINISH = {word: reason for reason, words in _REASONS.items() for word in words.split()}
 
 STEP = re.compile(r"\.?([^.\[\]]+)|\[(\*|-?\d{1,6}|\?[^\[\]=]+=[^\[\]]*)\]")
+
+
+def check_path(path: str) -> None:
+    """Raise a UsageError for what is no path."""
+    if not isinstance(path, str) or not path or STEP.sub("", path) or re.search(r"[\s|]", path):
+        raise UsageError(f"{path!r:.60} is no path in a record, such as choices[*].text")
 
 
 def find_all(value: Any, path: str) -> list[Any]:

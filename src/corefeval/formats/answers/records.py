@@ -24,8 +24,8 @@ from corefeval.formats.answers.record_kinds import (
     KINDS,
     PLAIN,
     REQUEST,
-    STEP,
     Kind,
+    check_path,
     find_all,
     find_first,
 )
@@ -116,9 +116,9 @@ def answers_of(
 
 def _list_kinds(answer_at: str | None, id_at: str | None) -> Sequence[Kind]:
     """The kinds of records to choose from, with the paths that somebody names."""
-    for path in filter(None, (answer_at, id_at)):
-        if not isinstance(path, str) or STEP.sub("", path) or re.search(r"[\s|]", path):
-            raise UsageError(f"{path!r:.60} is no path in a record, such as choices[*].text")
+    for path in (answer_at, id_at):
+        if path is not None:
+            check_path(path)
     if answer_at is not None:
         kind = PLAIN._replace(name="--answer-at", needs=answer_at, choices=answer_at, text="")
         return [kind._replace(ids=id_at or IDS)]
@@ -334,13 +334,14 @@ _ASKED = re.compile(r"\b(messages|system|user|prompt|input|instructions)\b")
 def _unknown_error(record: Record, found: str) -> InputError:
     """The error for a record of no known kind, with the paths where its answer may be."""
     strings = [(path, text) for path, text in _strings(record.values) if not _ASKED.search(path)]
-    answer = max(strings, key=lambda item: len(item[1]), default=("PATH", ""))[0]
-    ids = [path for path, text in strings if path != answer and len(text.split()) == 1]
+    answer = max(strings, key=lambda item: len(item[1]), default=("", ""))
+    ids = [path for path, text in strings if len(text.split()) == 1]
+    path = answer[0] if len(answer[1].split()) > 1 else "PATH"
     return record.error(
         "not a record of a known kind",
         found=found,
         expected=f"one of {', '.join(kind.name for kind in KINDS)}",
-        fix=f"--answer-at '{answer}' --id-at '{ids[0] if ids else 'PATH'}'",
+        fix=f"--answer-at {path} --id-at {next(iter(ids), 'PATH')}",
     )
 
 
