@@ -338,8 +338,8 @@ corefeval convert gum.conllu gum-heads.conllu --heads dependencies""",
         "Write prompts for a language model: JSON lines with id, system and user text.",
         (_KEY._replace(help="The documents to ask about: a file, folder or pattern."),),
         take(
-            "style mentions shots from_ max_tokens pieces ideal for_ output quiet key_format key_layer encoding "
-            "word_column unpack_limit",
+            "style mentions shots from_ max_tokens pieces ideal for_ output quiet key_format "
+            "key_layer encoding word_column unpack_limit",
             from_={
                 "spelled": "--from FILE",
                 "help": "The corpus that worked examples are taken from.",

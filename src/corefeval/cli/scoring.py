@@ -143,6 +143,7 @@ def compare(options: ParsedOptions) -> int:
     sampling = Sampling(segments=options.segments, as_segments=True)
     request = make_request(options, metrics, options.by, sampling, sound=False)
     results = results_of("compare", options, [request])
+    testing |= _grid_of(results, options, request)
     with show_trials(options.quiet):
         comparison, worst = _compare_results(results, options, testing)
     shown = ("pairs", "differences", "agreement", "power", "metric")
@@ -152,6 +153,23 @@ def compare(options: ParsedOptions) -> int:
         keep(results, options.save, quiet=options.quiet)
     tell(comparison.notices, quiet=options.quiet)
     return 0 if worst is None else fail(_find_worse(comparison, worst, options.metrics))
+
+
+def _grid_of(
+    results: Sequence[Result], options: ParsedOptions, request: Request
+) -> dict[str, object]:
+    """What makes a grid of responses that are all called `model@prompt`; else nothing."""
+    from corefeval.evaluation import other_rule
+    from corefeval.stats.grids import FACTORS, MARK, lose_mentions
+
+    names = [label(argument)[0] or "" for argument in options.response]
+    if not names or not all(MARK in name for name in names):
+        return {}
+    strict = None
+    if lose_mentions(results) and not any(argument.endswith("=-") for argument in options.response):
+        further = results_of("compare", options, [other_rule(request)])
+        strict = {result.response: result for result in further}
+    return {"factors": FACTORS[: names[0].count(MARK) + 1], "strict": strict}
 
 
 def _compare_results(

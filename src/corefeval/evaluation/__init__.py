@@ -208,6 +208,7 @@ def compare(
     level: float = 0.95,
     samples: int | None = None,
     baseline: str | None = None,
+    factors: Sequence[str] = (),
     segments: int = SEGMENTS,
     piece_size: int | str | None = None,
     executor: Executor | None = None,
@@ -216,8 +217,9 @@ def compare(
     """Score several responses against a key, and compare each with each.
 
     `responses` may be a mapping from names, and include results (of `score` or `load`); if all are
-    results, the key may be None. A single document is compared by its `segments`. Options are those
-    of `score` and of `stats.compare`.
+    results, the key may be None. A single document is compared by its `segments`. With `factors`,
+    such as ("model", "prompt"), names such as `gpt@json` are cells of a grid. Options are those of
+    `score` and of `stats.compare`.
 
     >>> key = {name: [["a", "b", "c"]] for name in "12345678"}
     >>> full, half = (dict.fromkeys(key, [list(side)]) for side in ("abc", "ab"))
@@ -228,6 +230,7 @@ def compare(
     <Comparison of 8 documents, by muc: full 100.00, half 66.67>
     """
     from corefeval.stats import compare as compare_results
+    from corefeval.stats.grids import lose_mentions
     from corefeval.stats.significance import Options as Testing
 
     names, sources = _list_responses(responses, baseline)
@@ -245,7 +248,20 @@ def compare(
     results = _score_responses(key, sources, request, is_default=metrics == COMPARED)
     chosen = None if metrics == COMPARED else common_metrics(results, request.metrics, rate)
     named = results if names is None else dict(zip(names, results, strict=True))
+    strict = None
+    if factors and isinstance(named, dict) and lose_mentions(results):
+        further = _score_responses(
+            key, sources, other_rule(request), is_default=metrics == COMPARED
+        )
+        strict = dict(zip(named, further, strict=True))
+    testing |= {"factors": factors, "strict": strict}
     return compare_results(named, metrics=chosen, by=request.by, **testing)
+
+
+def other_rule(request: Request) -> Request:
+    """The request with the other rule for mentions of answers that have no place."""
+    lost = "drop" if request.protocol.lost == "strict" else "strict"
+    return replace(request, protocol=request.protocol.but(lost=lost))
 
 
 def _list_responses(

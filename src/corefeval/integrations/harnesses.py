@@ -92,7 +92,8 @@ from corefeval.integrations.inspect import coreference
 
 
 def read_sample(record):
-    messages = [ChatMessageSystem(content=record["system"]), ChatMessageUser(content=record["user"])]
+    system, user = record["system"], record["user"]
+    messages = [ChatMessageSystem(content=system), ChatMessageUser(content=user)]
     return Sample(id=record["id"], input=messages, metadata={"key": record["key"]})
 
 

@@ -26,7 +26,7 @@ _UNREAD = "unread"
 
 @metric
 def corpus_score() -> Metric:
-    """F1 of each metric over all documents together in per cent, and the share of unread answers."""
+    """F1 of each metric over all documents in per cent, and the share of unread answers."""
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
         values = [dict(sample.score.as_dict()) for sample in scores]

@@ -81,7 +81,8 @@ class ComparisonDrawing(SoloDrawing):
         tables = [stacked_table(comparison)] if _is_stacked() else tables
         additions = self._additional_parts(comparison, compact)
         between = [""] if additions and isinstance(additions[0], str) else []
-        parts = (*tables, legend(comparison, compact=compact), *between, *additions)
+        grid = grid_tables(comparison) if comparison.factors else ()
+        parts = (*grid, *tables, legend(comparison, compact=compact), *between, *additions)
         signatures = (*dict.fromkeys(comparison.signatures.values()), comparison.signature)
         return Sheet(parts, (), signatures, label="comparison")
 
@@ -153,6 +154,44 @@ def main_tables(comparison: Comparison, *, compact: bool, most: int = _MANY) -> 
         )
         for group in groups
     ]
+
+
+def grid_tables(comparison: Comparison) -> tuple[Table, Table, str]:
+    """Levels of the first factor by those of the others, what levels are worth, and the signs."""
+    from corefeval.stats.grids import MARK, share_unread
+
+    metric, rate = comparison.main_metric(), comparison.rate
+    cells = [name.partition(MARK) for name in comparison.systems]
+    levels, contexts = (tuple(dict.fromkeys(cell[place] for cell in cells)) for place in (0, 2))
+    has_answers = any(result.answers for result in comparison.results.values())
+    headings = (RATES.get(rate, rate), *(("strict", "unread") if has_answers else ()))
+    columns = [column for name in contexts for column in number_columns(*headings, group=name)]
+    rows: list[Cells] = []
+    for level in levels:
+        row: list[str] = [level]
+        for name in (f"{level}{MARK}{context}" for context in contexts):
+            row.append(percent(comparison.scores[metric][name]))
+            if has_answers:
+                strict = comparison.strict.get(name)
+                row.append("–" if strict is None else percent(strict[metric].rates[rate]))
+                row.append(percent(share_unread(comparison.results[name])))
+        rows.append(tuple(row))
+    grid = table_of((comparison.factors[0], *columns), rows, caption=comparison.title(metric))
+    sections = (
+        titled_rows(
+            factor,
+            [
+                (f"{row.first} – {row.second}",
+                 Cell(show_sign(row.difference) + ("‡" if row.firm else "")),
+                 *map(p_value, (row.p, row.adjusted)))
+                for row in effects
+            ],
+        )
+        for factor, effects in comparison.effects.items()
+    )  # fmt: skip
+    titles = ("Factor", "Levels", *number_columns("Difference", "p", "adjusted p"))
+    signs = "‡ firm: significant with one sign, whether lost mentions are left out or kept."
+    return grid, table_of(titles, *sections, caption="Effects"), signs
 
 
 def stacked_table(comparison: Comparison) -> Table:

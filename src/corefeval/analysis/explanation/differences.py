@@ -35,8 +35,8 @@ from corefeval.protocol import Protocol
 PIPELINE = (
     "occurrences", "choice", "documents", "pairing", "missing", "extra", "across", "tokens",
     "spans", "zeros", "window", "order", "brackets", "tagset", "match", "identity", "min_span",
-    "np_only", "remove_nested", "lost", "layer", "duplicates", "repeats_key", "repeats_response", "limit",
-    "owner", "split", "singletons", "b3_singletons", "ceafe_singletons", "lea_singletons",
+    "np_only", "remove_nested", "lost", "layer", "duplicates", "repeats_key", "repeats_response",
+    "limit", "owner", "split", "singletons", "b3_singletons", "ceafe_singletons", "lea_singletons",
     "keyless", "twinless", "nothing", "muc", "b3", "ceaf", "ceafm", "lea", "blanc", "aggregate",
     "undefined", "average", "rounding", "emulate",
 )  # fmt: skip
