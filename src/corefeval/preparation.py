@@ -338,7 +338,8 @@ def as_corpus(
         if key is None:
             message = "answers of a language model cannot be a key: they are read against one"
             raise UsageError(message)
-        return read_answers(source, key, format=format, name=name, **reading.of_answers)
+        choices = {"occurrences": reading.occurrences, "choice": reading.choice}
+        return read_answers(source, key, format=format, name=name, **choices)
     if isinstance(source, Corpus):
         return source
     if (file := as_file(source)) is not None:

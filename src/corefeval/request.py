@@ -65,12 +65,6 @@ class Reading(NamedTuple):
         choice = 1 if protocol.choice == "auto" else int(protocol.choice)
         return self._replace(occurrences=protocol.occurrences, choice=choice)
 
-    @property
-    def of_answers(self) -> dict[str, Any]:
-        """The keywords of `read_answers`."""
-        unused = ("format", "word_column", "layer")
-        return {name: value for name, value in self._asdict().items() if name not in unused}
-
 
 @dataclass(frozen=True, slots=True)
 class Sampling:

@@ -189,10 +189,10 @@ def prompt(options: ParsedOptions) -> None:
         from corefeval.files import write_folder
         from corefeval.integrations.harnesses import folder_of
 
-        place = options.for_, prompts, corpora[0], options.style, options.output
-        files, key_notices = folder_of(*place)
-        write_folder(options.output, files)
-        notices += key_notices
+        folder = options.output
+        files, losses = folder_of(options.for_, prompts, corpora[0], options.style, folder)
+        write_folder(folder, files)
+        notices += losses
     else:
         put(prompts.text, options.output)
     if options.ideal is not None:
@@ -207,15 +207,7 @@ def _score_ideal(prompts: Prompts, key: Corpus) -> tuple[Notice, ...]:
 
     if not any(notice.kind == "cut-prompts" for notice in prompts.notices):
         return ()
-    clusters = {
-        str(document.id): [[tuple(m.positions) for m in e] for e in document.entities]
-        for document in key
-    }
-    carried = {
-        name: [[tuple(range(*span)) for span in cluster] for cluster in document]
-        for name, document in prompts.carried.items()
-    }
-    ideal = score(clusters, carried, metrics="conll")["conll"].f1
+    ideal = score(key, prompts.carried, metrics="conll", spans="exclusive")["conll"].f1
     return (
         Notice("ideal-score", f"an ideal answer to these pieces scores CoNLL {100 * ideal:.2f}"),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from corefeval.cli.options import TABLE_OPTIONS
@@ -125,9 +126,10 @@ def find_low(results: Sequence[Result], limits: Sequence[Limit]) -> list[str]:
 
 def compare(options: ParsedOptions) -> int:
     """Compare responses; the exit status says whether one is worse than it may be."""
-    from corefeval.evaluation import COMPARED
+    from corefeval.evaluation import COMPARED, other_rule
     from corefeval.output.tables import Style
     from corefeval.request import Sampling
+    from corefeval.stats.grids import add_effects, factors_of
     from corefeval.stats.significance import Options
 
     tables = options.given(*TABLE_OPTIONS.split())
@@ -143,9 +145,11 @@ def compare(options: ParsedOptions) -> int:
     sampling = Sampling(segments=options.segments, as_segments=True)
     request = make_request(options, metrics, options.by, sampling, sound=False)
     results = results_of("compare", options, [request])
-    testing |= _grid_of(results, options, request)
     with show_trials(options.quiet):
         comparison, worst = _compare_results(results, options, testing)
+        if factors := factors_of([label(argument)[0] or "" for argument in options.response]):
+            score_again = partial(results_of, "compare", options, [other_rule(request)])
+            comparison = add_effects(comparison, factors, score_again)
     shown = ("pairs", "differences", "agreement", "power", "metric")
     drawing = {name: getattr(options, name) for name in shown}
     show(comparison, options.output, format=options.format, **drawing, **tables)
@@ -153,23 +157,6 @@ def compare(options: ParsedOptions) -> int:
         keep(results, options.save, quiet=options.quiet)
     tell(comparison.notices, quiet=options.quiet)
     return 0 if worst is None else fail(_find_worse(comparison, worst, options.metrics))
-
-
-def _grid_of(
-    results: Sequence[Result], options: ParsedOptions, request: Request
-) -> dict[str, object]:
-    """What makes a grid of responses that are all called `model@prompt`; else nothing."""
-    from corefeval.evaluation import other_rule
-    from corefeval.stats.grids import FACTORS, MARK, lose_mentions
-
-    names = [label(argument)[0] or "" for argument in options.response]
-    if not names or not all(MARK in name for name in names):
-        return {}
-    strict = None
-    if lose_mentions(results) and not any(argument.endswith("=-") for argument in options.response):
-        further = results_of("compare", options, [other_rule(request)])
-        strict = {result.response: result for result in further}
-    return {"factors": FACTORS[: names[0].count(MARK) + 1], "strict": strict}
 
 
 def _compare_results(

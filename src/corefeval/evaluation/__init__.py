@@ -230,7 +230,6 @@ def compare(
     <Comparison of 8 documents, by muc: full 100.00, half 66.67>
     """
     from corefeval.stats import compare as compare_results
-    from corefeval.stats.grids import lose_mentions
     from corefeval.stats.significance import Options as Testing
 
     names, sources = _list_responses(responses, baseline)
@@ -248,14 +247,16 @@ def compare(
     results = _score_responses(key, sources, request, is_default=metrics == COMPARED)
     chosen = None if metrics == COMPARED else common_metrics(results, request.metrics, rate)
     named = results if names is None else dict(zip(names, results, strict=True))
-    strict = None
-    if factors and isinstance(named, dict) and lose_mentions(results):
-        further = _score_responses(
-            key, sources, other_rule(request), is_default=metrics == COMPARED
-        )
-        strict = dict(zip(named, further, strict=True))
-    testing |= {"factors": factors, "strict": strict}
-    return compare_results(named, metrics=chosen, by=request.by, **testing)
+    compared = compare_results(named, metrics=chosen, by=request.by, **testing)
+    if not factors:
+        return compared
+    from corefeval.stats.grids import add_effects
+
+    def score_again() -> list[Result]:
+        scored = _score_responses(key, sources, other_rule(request), is_default=False)
+        return [r.rename(name) for r, name in zip(scored, compared.systems, strict=True)]
+
+    return add_effects(compared, factors, score_again)
 
 
 def other_rule(request: Request) -> Request:

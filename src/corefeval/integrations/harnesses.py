@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, UsageError
+from corefeval.display import json_text
 from corefeval.evaluation import score
 from corefeval.formats.answers.prompts import Prompts
 from corefeval.formats.json.reader import corpus_from_records
@@ -66,16 +68,13 @@ def score_answer(sample: Mapping[str, Any], answer: str, **options: Any) -> Resu
 
 def sum_scores(items: Iterable[Mapping[str, float]]) -> dict[str, float]:
     """F1 of each metric in per cent, from the counts of all answers; CoNLL where it can be had."""
-    total: dict[str, float] = {}
+    total = Counter[str]()
     for counts in items:
-        for name, number in counts.items():
-            total[name] = total.get(name, 0.0) + number
+        total.update(counts)  # type: ignore[arg-type]
     metrics = list(dict.fromkeys(name.rpartition("/")[0] for name in total))
     metrics = ["conll", *metrics] if {"muc", "b3", "ceafe"} <= {*metrics} else metrics
-    if not metrics:
-        return {}
-    result = result_of(total, score({"0": []}, {"0": []}, metrics=metrics))
-    return {metric: 100 * result[metric].rates["f1"] for metric in metrics}
+    result = result_of(total, score({"0": []}, {"0": []}, metrics=metrics or "conll"))
+    return {metric: 100 * result[metric].f1 for metric in metrics}
 
 
 _TASK = '''\
@@ -132,16 +131,14 @@ def folder_of(
     """The files of a folder that a harness runs, and notices on what keys cannot have there."""
     files, notices = find_format("e2e").write(key)
     lines = files[""].decode().splitlines()
-    records = []
-    for prompt, line in zip(prompts.records, lines, strict=True):
-        record = json.loads(line)
-        kept = {name: record[name] for name in ("doc_key", "sentences", "clusters")}
-        records.append({**prompt, "format": f"llm-{style}", "key": kept})
-    text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
-    place = json.dumps(os.path.join(os.path.abspath(folder), "prompts.jsonl"))
-    program = {
-        "inspect": ("task.py", _TASK.replace("FORMAT", f"llm-{style}")),
-        "lm-eval": ("corefeval.yaml", _YAML.replace("PROMPTS", place)),
-    }
-    name, content = program[harness]
-    return {name: content.encode(), "prompts.jsonl": text.encode()}, notices
+    records = [
+        {**prompt, "format": f"llm-{style}", "key": json.loads(line)}
+        for prompt, line in zip(prompts.records, lines, strict=True)
+    ]
+    text = "".join(json_text(record, indent=None) for record in records)
+    program = {"task.py": _TASK.replace("FORMAT", f"llm-{style}")}
+    if harness == "lm-eval":
+        place = json.dumps(os.path.join(os.path.abspath(folder), "prompts.jsonl"))
+        program = {"corefeval.yaml": _YAML.replace("PROMPTS", place)}
+    contents = {**program, "prompts.jsonl": text}
+    return {name: content.encode() for name, content in contents.items()}, notices

@@ -8,15 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspect_ai.scorer import (
-    Metric,
-    SampleScore,
-    Score,
-    Scorer,
-    Target,
-    metric,
-    scorer,
-)
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState
 
 from corefeval.integrations.harnesses import counts_of, score_answer, sum_scores
@@ -29,10 +21,9 @@ def corpus_score() -> Metric:
     """F1 of each metric over all documents in per cent, and the share of unread answers."""
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
-        values = [dict(sample.score.as_dict()) for sample in scores]
-        unread = sum(float(value.pop(_UNREAD)) for value in values)
-        items = [{name: float(number) for name, number in value.items()} for value in values]
-        return {**sum_scores(items), _UNREAD: unread / max(len(values), 1)}
+        counts: list[Any] = [dict(sample.score.as_dict()) for sample in scores]
+        unread = sum(values.pop(_UNREAD) for values in counts)
+        return {**sum_scores(counts), _UNREAD: unread / max(len(counts), 1)}
 
     return compute
 

@@ -81,7 +81,7 @@ class ComparisonDrawing(SoloDrawing):
         tables = [stacked_table(comparison)] if _is_stacked() else tables
         additions = self._additional_parts(comparison, compact)
         between = [""] if additions and isinstance(additions[0], str) else []
-        grid = grid_tables(comparison) if comparison.factors else ()
+        grid = grid_tables(comparison) if comparison.effects else ()
         parts = (*grid, *tables, legend(comparison, compact=compact), *between, *additions)
         signatures = (*dict.fromkeys(comparison.signatures.values()), comparison.signature)
         return Sheet(parts, (), signatures, label="comparison")
@@ -161,37 +161,29 @@ def grid_tables(comparison: Comparison) -> tuple[Table, Table, str]:
     from corefeval.stats.grids import MARK, share_unread
 
     metric, rate = comparison.main_metric(), comparison.rate
-    cells = [name.partition(MARK) for name in comparison.systems]
-    levels, contexts = (tuple(dict.fromkeys(cell[place] for cell in cells)) for place in (0, 2))
-    has_answers = any(result.answers for result in comparison.results.values())
-    headings = (RATES.get(rate, rate), *(("strict", "unread") if has_answers else ()))
-    columns = [column for name in contexts for column in number_columns(*headings, group=name)]
-    rows: list[Cells] = []
+    parts = [name.partition(MARK) for name in comparison.systems]
+    levels, contexts = (dict.fromkeys(part[place] for part in parts) for place in (0, 2))
+    cells: list[Cells] = []
     for level in levels:
         row: list[str] = [level]
         for name in (f"{level}{MARK}{context}" for context in contexts):
+            strict = comparison.strict.get(name)
             row.append(percent(comparison.scores[metric][name]))
-            if has_answers:
-                strict = comparison.strict.get(name)
-                row.append("–" if strict is None else percent(strict[metric].rates[rate]))
-                row.append(percent(share_unread(comparison.results[name])))
-        rows.append(tuple(row))
-    grid = table_of((comparison.factors[0], *columns), rows, caption=comparison.title(metric))
-    sections = (
-        titled_rows(
-            factor,
-            [
-                (f"{row.first} – {row.second}",
-                 Cell(show_sign(row.difference) + ("‡" if row.firm else "")),
-                 *map(p_value, (row.p, row.adjusted)))
-                for row in effects
-            ],
-        )
-        for factor, effects in comparison.effects.items()
-    )  # fmt: skip
+            row.append(percent(None if strict is None else strict[metric].rates[rate]))
+            row.append(percent(share_unread(comparison.results[name])))
+        cells.append(tuple(row))
+    headings = (RATES.get(rate, rate), "strict", "unread")
+    columns = [column for name in contexts for column in number_columns(*headings, group=name)]
+    first = next(iter(comparison.effects))
+    grid = table_of((first, *columns), cells, caption=comparison.title(metric))
+    effects = [
+        (factor, f"{row.first} – {row.second}", show_sign(row.difference) + "‡" * row.firm,
+         p_value(row.p), p_value(row.adjusted))
+        for factor, differences in comparison.effects.items() for row in differences
+    ]  # fmt: skip
     titles = ("Factor", "Levels", *number_columns("Difference", "p", "adjusted p"))
     signs = "‡ firm: significant with one sign, whether lost mentions are left out or kept."
-    return grid, table_of(titles, *sections, caption="Effects"), signs
+    return grid, table_of(titles, effects, caption="Effects"), signs
 
 
 def stacked_table(comparison: Comparison) -> Table:

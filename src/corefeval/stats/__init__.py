@@ -31,7 +31,6 @@ from corefeval.stats.comparison import (
     concordance,
 )
 from corefeval.stats.corpora import compare_corpora
-from corefeval.stats.grids import LevelDifference, list_levels, lose_mentions, warn_of_frail
 from corefeval.stats.pairs import (
     Differences,
     DocumentDifference,
@@ -47,6 +46,7 @@ from corefeval.stats.significance import (
     CorporaOptions,
     Correction,
     Effect,
+    LevelDifference,
     Options,
     Pairs,
     Replication,
@@ -125,8 +125,6 @@ def compare(
     level: float = 0.95,
     samples: int | None = None,
     baseline: str | None = None,
-    factors: Sequence[str] = (),
-    strict: Mapping[str, Result] | None = None,
 ) -> Comparison:
     """Compare the results of several systems on the same documents, each with each.
 
@@ -138,9 +136,7 @@ def compare(
     at most 20 documents), with 10,000 `trials` by default; `correction` is over all pairs of
     systems, for each metric. Intervals of scores and differences, which hold the middle `level`,
     come from a bootstrap of `samples` samples (1,000), or from that of the test. With a `baseline`
-    the others are compared with it alone. With `factors`, systems are cells of a grid, such as
-    `gpt@json` of ("model", "prompt"), and `effects` has what levels are worth; `strict` are their
-    results with the other rule for lost mentions. A UsageError says what cannot be compared.
+    the others are compared with it alone. A UsageError says what cannot be compared.
 
     >>> import corefeval
     >>> key = {name: [["a", "b", "c"]] for name in "12345678"}
@@ -155,18 +151,7 @@ def compare(
     testing = {"rate": rate, "seed": seed, "correction": correction, "alpha": alpha, "level": level}
     options = Options.of(test=test, trials=trials, samples=samples, baseline=baseline, **testing)
     features = split_list(by) if isinstance(by, str) else by
-    systems = name_results(results)
-    compared = _compare_results(systems, metrics, [*features], options)
-    if not factors:
-        return compared
-    list_levels(systems, factors)
-    rules = {result.protocol.lost for result in systems.values()}
-    if not lose_mentions(systems.values()):
-        strict = systems
-    elif strict is None or any(result.protocol.lost in rules for result in strict.values()):
-        strict = {}
-    grid = replace(compared, factors=tuple(factors), strict=strict)
-    return replace(grid, notices=(*grid.notices, *warn_of_frail(grid.effects)))
+    return _compare_results(name_results(results), metrics, [*features], options)
 
 
 def _compare_results(
@@ -261,7 +246,7 @@ def _p_values(stacked: Stack, pairs: Pairs, options: Options, resampled: Numbers
     """Metrics × pairs; `resampled` is metrics × systems × samples."""
     rate = options.rate
     if options.test == "randomization":
-        return randomization_p(stacked, pairs, rate, options.trials, options.seed)
+        return randomization_p(stacked, pairs, rate, 1, options.trials, options.seed)
     if options.test == "exact":
         return exact_p(stacked, pairs, rate)
     differences = observe_differences(stacked, pairs, rate)

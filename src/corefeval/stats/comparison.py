@@ -19,10 +19,9 @@ from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.display import Row, Tabular, have_same_fields
 from corefeval.results import Result
 from corefeval.stats.bootstraps import Interval
-from corefeval.stats.grids import Effects, find_effects
 from corefeval.stats.pairs import Differences, Power, differences, documents_needed
 from corefeval.stats.resampling import check_comparable, choose_metrics, name_results, unit_of
-from corefeval.stats.significance import TOLERANCE, Options
+from corefeval.stats.significance import TOLERANCE, Effects, Options
 from corefeval.stats.standings import PairDifference, Standing, Standings
 
 Table = Literal["scores", "differences"]
@@ -38,10 +37,8 @@ class Comparison(Standings[PairDifference]):
     whole document; intervals and differences belong to the scores of its segments, which are
     `segment_scores`, by metric and system.
 
-    Where names are those of `factors` (`model@prompt`), `effects` has what each level is worth, and
-    `strict` the results with the other rule for lost mentions.
-
-    `slices`, `effects`, `agreement`, `differences()` and `power()` are worked out on use.
+    Of a grid, `effects` has what levels are worth, and `strict` results with lost mentions kept.
+    `slices`, `agreement`, `differences()` and `power()` are worked out on use.
     """
 
     standings: tuple[Standing[PairDifference], ...]
@@ -50,16 +47,8 @@ class Comparison(Standings[PairDifference]):
     by: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
     segment_scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    factors: tuple[str, ...] = ()
+    effects: Effects = field(default_factory=dict)
     strict: Mapping[str, Result] = field(default_factory=dict)
-
-    @cached_property
-    def effects(self) -> Effects:
-        """The differences of the levels of each factor, by the main metric, all others alike."""
-        if not self.factors:
-            return {}
-        metric = self.main_metric()
-        return find_effects(self.results, self.strict, self.factors, metric, self.options)
 
     @cached_property
     def scores(self) -> dict[str, Mapping[str, float]]:
@@ -207,7 +196,6 @@ class Comparison(Standings[PairDifference]):
             self,
             standings=tuple(standing.sort(order, turn=turn) for standing in self.standings),
             results={name: self.results[name] for name in order},
-            strict={name: self.strict[name] for name in order if name in self.strict},
             segment_scores={
                 metric: {name: by_name[name] for name in order}
                 for metric, by_name in self.segment_scores.items()
@@ -316,7 +304,7 @@ class Comparison(Standings[PairDifference]):
             }
             for feature, values in self.slices.items()
         }
-        effects = {factor: [row.as_row() for row in rows] for factor, rows in self.effects.items()}
+        effects = {factor: [row._asdict() for row in rows] for factor, rows in self.effects.items()}
         return {
             "systems": list(self.systems),
             "metrics": list(self.metrics),

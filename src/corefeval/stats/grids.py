@@ -6,152 +6,121 @@ Cells of one document are not independent of each other, so it changes sides in 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations, product
+from typing import cast
 
 import numpy as np
 
 from corefeval.diagnostics import Notice, UsageError
 from corefeval.results import Result
+from corefeval.stats.comparison import Comparison
 from corefeval.stats.resampling import stack_comparable
 from corefeval.stats.significance import (
-    Options,
+    LevelDifference,
     adjust,
     exact_p,
     observe_differences,
     randomization_p,
 )
 
-FACTORS = ("model", "prompt", "run")
 MARK = "@"  # between the levels in a name
+_LOST = ("lost", "unclear")  # mentions of answers that one rule leaves out, and another one keeps
 
 
-@dataclass(frozen=True, slots=True)
-class LevelDifference:
-    """How two levels of a factor differ on average over all contexts, and how likely by chance.
+def add_effects(
+    compared: Comparison, factors: Sequence[str], score_again: Callable[[], Iterable[Result]]
+) -> Comparison:
+    """A comparison of the cells of a grid with the effects of its factors, by the main metric.
 
-    It is `firm` if it is significant, with one sign, whether lost mentions are left out or kept.
+    `score_again` is called for the results with the other rule for lost mentions, if any are lost;
+    without them nothing is firm. Raises a UsageError for wrong names, and for missing cells.
     """
+    levels = _list_levels(compared.systems, factors)
+    strict = compared.results
+    losing = (result.answers.get(kind) for result in strict.values() for kind in _LOST)
+    if any(losing):
+        rules = {result.protocol.lost for result in strict.values()}
+        scored = {result.response: result for result in score_again()}
+        strict = {n: r for n, r in scored.items() if r.protocol.lost not in rules and n in strict}
+    effects: dict[str, list[LevelDifference]] = {}
+    for place, factor in enumerate(factors):
+        by_rule = [
+            _test(compared, results, levels, place) for results in (compared.results, strict)
+        ]
+        effects[factor] = [
+            row._replace(firm=row.significant and kept.significant and row[2] * kept[2] > 0)
+            for row, kept in zip(*by_rule, strict=True)
+        ]
+    rows = [row for differences in effects.values() for row in differences]
+    frail = tuple(f"{r.first} and {r.second}" for r in rows if r.significant and not r.firm)
+    text = "{n} significant, but not firm, as they depend on the rule for lost mentions: {items}"
+    notices = [*compared.notices, Notice("frail-effects", text, len(frail), frail, "difference")]
+    notices = notices if frail else notices[:-1]
+    return replace(compared, effects=effects, strict=strict, notices=tuple(notices))
 
-    first: str
-    second: str
-    difference: float
-    p: float
-    adjusted: float
-    significant: bool
-    firm: bool
 
-    def as_row(self) -> dict[str, object]:
-        """For JSON."""
-        return {name: getattr(self, name) for name in self.__slots__}
+def factors_of(names: Sequence[str]) -> tuple[str, ...]:
+    """The factors of names that are all cells, such as `gpt@json`; none for any other names."""
+    is_grid = len(names) > 1 and all(MARK in name for name in names)
+    return ("model", "prompt", "run")[: names[0].count(MARK) + 1] if is_grid else ()
 
 
-Effects = dict[str, tuple[LevelDifference, ...]]
-
-
-def list_levels(names: Iterable[str], factors: Sequence[str]) -> list[tuple[str, ...]]:
-    """The levels of each factor; a UsageError for names without them, and for missing cells."""
+def _list_levels(names: Iterable[str], factors: Sequence[str]) -> list[tuple[str, ...]]:
+    """The levels of each factor."""
     cells = [tuple(name.split(MARK)) for name in names]
     for cell in cells:
         if len(cell) != len(factors) or not all(cell):
-            expected = MARK.join(factor.upper() for factor in factors)
-            raise UsageError(f"{MARK.join(cell)!r:.60} is no cell of a grid: write {expected}")
+            shape = MARK.join(factors)
+            raise UsageError(f"{MARK.join(cell)!r:.60} is no cell of a grid: call it {shape}")
     levels = [tuple(dict.fromkeys(column)) for column in zip(*cells, strict=True)]
     missing = [MARK.join(cell) for cell in product(*levels) if cell not in cells]
     if missing:
-        raise UsageError(f"the grid has no cells {', '.join(missing)}: add them")
+        raise UsageError(f"the grid has no response for {', '.join(missing)}")
     return levels
 
 
-def find_effects(
+def _test(
+    compared: Comparison,
     results: Mapping[str, Result],
-    strict: Mapping[str, Result],
-    factors: Sequence[str],
-    metric: str,
-    options: Options,
-) -> Effects:
-    """The differences of all levels of each factor, by one metric.
-
-    `strict` are the results with the other rule for lost mentions, and none where no such are kept.
-    """
-    levels = list_levels(results, factors)
-    effects: Effects = {}
-    for place, factor in enumerate(factors):
-        pairs = list(combinations(levels[place], 2))
-        if not pairs:
-            continue
-        contexts = list(product(*levels[:place], *levels[place + 1 :]))
-        sides = [
+    levels: Sequence[tuple[str, ...]],
+    place: int,
+) -> Iterator[LevelDifference]:
+    """All differences of the levels of one factor."""
+    pairs = list(combinations(levels[place], 2))
+    options = compared.options
+    names, rate = list(results), options.rate
+    if not pairs or len(names) < len(compared.systems):
+        return (LevelDifference(*pair, 0.0, 1.0, 1.0, False) for pair in pairs)
+    contexts = list(product(*levels[:place], *levels[place + 1 :]))
+    first, second = (
+        np.array(
             [
-                MARK.join((*cell[:place], level, *cell[place:]))
-                for level in column
+                names.index(MARK.join((*cell[:place], level, *cell[place:])))
+                for level in side
                 for cell in contexts
             ]
-            for column in zip(*pairs, strict=True)
-        ]
-        first = _test(results, sides, len(contexts), metric, options)
-        second = _test(strict, sides, len(contexts), metric, options) if strict else None
-        effects[factor] = tuple(
-            LevelDifference(
-                *pair,
-                difference,
-                p,
-                adjusted,
-                adjusted <= options.alpha,
-                adjusted <= options.alpha
-                and second is not None
-                and second[2][row] <= options.alpha
-                and difference * second[0][row] > 0,
-            )
-            for row, (pair, difference, p, adjusted) in enumerate(zip(pairs, *first, strict=True))
         )
-    return effects
-
-
-def _test(
-    results: Mapping[str, Result],
-    sides: Sequence[Sequence[str]],
-    cells: int,
-    metric: str,
-    options: Options,
-) -> tuple[list[float], list[float], list[float]]:
-    """Difference, p and adjusted p of each pair of levels, each of which has so many `cells`."""
-    stacked = stack_comparable(results, [metric], rate=options.rate)
-    names = list(results)
-    first, second = (
-        np.array([names.index(name) for name in side], dtype=np.intp) for side in sides
+        for side in zip(*pairs, strict=True)
     )
-    pairs, rate = (first, second), options.rate
+    stacked = stack_comparable(results, [compared.main_metric()], rate=rate)
+    cells = (first, second), rate, len(contexts)
     if options.test == "exact":
-        p_values = exact_p(stacked, pairs, rate, cells)[0]
+        p_values = exact_p(stacked, *cells)[0]
     else:
-        p_values = randomization_p(stacked, pairs, rate, options.trials, options.seed, cells)[0]
-    differences = observe_differences(stacked, pairs, rate, cells)[0]
+        p_values = randomization_p(stacked, *cells, options.trials, options.seed)[0]
     adjusted = adjust(p_values, options.correction)
-    return differences.tolist(), p_values.tolist(), adjusted.tolist()
-
-
-def warn_of_frail(effects: Effects) -> list[Notice]:
-    """A notice on differences that are significant only as long as lost mentions are left out."""
-    frail = tuple(
-        f"{row.first} and {row.second}"
-        for rows in effects.values()
-        for row in rows
-        if row.significant and not row.firm
+    columns = (observe_differences(stacked, *cells)[0], p_values, adjusted)
+    numbers = zip(*(column.tolist() for column in columns), strict=True)
+    return (
+        LevelDifference(*pair, *row, row[2] <= options.alpha)
+        for pair, row in zip(pairs, numbers, strict=True)
     )
-    text = "{n} significant, but not firm: not so with another rule for lost mentions: {items}"
-    return [Notice("frail-effects", text, len(frail), frail, "difference")] if frail else []
-
-
-def lose_mentions(results: Iterable[Result]) -> bool:
-    """Whether answers have mentions that one rule leaves out, and another one keeps."""
-    return any(result.answers.get(kind) for result in results for kind in ("lost", "unclear"))
 
 
 def share_unread(result: Result) -> float:
     """The share of documents without an answer that could be read."""
-    documents = result.answers.get("documents", ())
-    assert isinstance(documents, list | tuple)
+    documents = cast("Sequence[Mapping[str, object]]", result.answers.get("documents", ()))
     read = sum(document.get("state", "read") == "read" for document in documents)
-    return 1 - read / max(len(result.document_ids), 1)
+    return 1 - read / len(result.document_ids) if result.answers else 0.0

@@ -151,7 +151,7 @@ def _mean_of_cells(gaps: Numbers, cells: int) -> Numbers:
 
 
 def randomization_p(
-    stacked: Stack, pairs: Pairs, rate: str, trials: int, seed: int, cells: int = 1
+    stacked: Stack, pairs: Pairs, rate: str, cells: int, trials: int, seed: int
 ) -> Numbers:
     """P-values of paired approximate randomization, two-sided: metrics × pairs (of `cells` each).
 
@@ -295,6 +295,24 @@ def adjust(p_values: Sequence[float] | Numbers, correction: Correction = "holm")
     result = np.empty_like(values)
     result[order] = np.minimum(1.0, np.maximum.accumulate(steps))
     return result
+
+
+class LevelDifference(NamedTuple):
+    """How two levels of a factor differ on average over all others, and how likely by chance.
+
+    It is `firm` if it is significant, with one sign, whether lost mentions are left out or kept.
+    """
+
+    first: str
+    second: str
+    difference: float
+    p: float
+    adjusted: float
+    significant: bool
+    firm: bool = False
+
+
+Effects = Mapping[str, Sequence[LevelDifference]]  # by factors
 
 
 class Effect(NamedTuple):

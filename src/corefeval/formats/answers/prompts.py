@@ -6,7 +6,7 @@ import json
 import os
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import pairwise
@@ -270,29 +270,35 @@ class _Writer:
     prompts: Prompts = field(default_factory=Prompts)
     tally: Counter[str] = field(default_factory=Counter)
 
-    def write(self, key: Corpus, examples: Corpus | Sequence[Document]) -> Prompts:
+    def write(self, key: Corpus, examples: Iterable[Document]) -> Prompts:
         """The prompts, with what was counted as notices."""
-        told = [_TASK, *[_MARKED] * self.mentions, *[_JOINED] * (self.joined and bool(self.most))]
-        system = f"{' '.join(told)} {self.style.task}. For example, the answer to\n\n"
+        hints = [_MARKED] * self.mentions + [_JOINED] * (self.joined and self.most is not None)
+        system = f"{' '.join([_TASK, *hints])} {self.style.task}. For example, the answer to\n\n"
         system += f"{self._ask(_SAMPLE)}\n\nis\n\n{self.style.write(_SAMPLE)}"
         worked = self._solve(examples)
+        fewest = self.shots
         for document in key:
             passage = _passage(document)
-            self._write_pieces(document, passage, system, self._choose(worked, document, passage))
+            texts = [
+                text
+                for name, words, text in worked
+                if name != str(document.id) and words != passage.words
+            ]
+            fewest = min(fewest, len(texts))
+            self._write_pieces(document, passage, system, "".join(texts[: self.shots]))
         self.tally["gap-mentions"] = len(key.gaps_of)
-        counted = {
-            "few-examples": ("document", "with too few others to take worked examples from: "
-                             f"{self.shots} wanted, {len(worked)} with mentions in all"),
-            "gap-mentions": ("mention", "with gaps left out of answers"),
-            "crossing-mentions": ("mention", f"left out of answers: {self.style.name} cannot write "
-                                  "mentions that cross"),
-            "cut-prompts": ("document", "cut into pieces"),
-            "cut-mentions": ("mention", "left out of answers, as they go on in the next piece"),
-            "cut-links": ("link", "of the key from piece to piece, for which a model must see its "
-                          "earlier answers" if self.joined else
-                          "of the key from piece to piece, which no answer can have"),
-        }  # fmt: skip
-        for kind, (noun, outcome) in counted.items():
+        if fewest < self.shots:
+            text = "only {n} besides the one asked about to take worked examples from, of "
+            text += f"{self.shots} wanted"
+            self.prompts.notices.append(Notice("few-examples", text, fewest, noun="document"))
+        aim = "for which a model must see its earlier answers" if self.joined else "which are lost"
+        for kind, noun, outcome in (
+            ("gap-mentions", "mention", "with gaps left out of answers"),
+            ("crossing-mentions", "mention", f"that cross left out of {self.style.name} answers"),
+            ("cut-prompts", "document", "cut into pieces"),
+            ("cut-mentions", "mention", "across pieces left out of answers"),
+            ("cut-links", "link", f"of the key from piece to piece, {aim}"),
+        ):
             self.prompts.notices += note(kind, self.tally[kind], noun, outcome)
         return self.prompts
 
@@ -337,32 +343,16 @@ class _Writer:
         blank = [(start, end, self.style.blank) for start, end, _ in passage.mentions]
         return self.style.write(replace(passage, mentions=blank))
 
-    def _solve(self, examples: Corpus | Sequence[Document]) -> list[tuple[Document, Passage, str]]:
-        """The documents with mentions, the shortest first, each as it should be answered."""
+    def _solve(self, examples: Iterable[Document]) -> list[tuple[str, Sequence[str], str]]:
+        """Ids, words and solutions of documents with mentions, the shortest first."""
         usable = [document for document in examples if self.shots and document.rows]
-        usable.sort(key=lambda document: (document.n_tokens, document.index))
         worked = []
-        for document in usable:
+        for document in sorted(usable, key=lambda document: (document.n_tokens, document.index)):
             passage = _passage(document)
             solved = self._carry(passage)
-            answer = self.style.write(solved)
-            worked.append(
-                (document, passage, f"Text:\n{self._ask(solved)}\n\nAnswer:\n{answer}\n\n")
-            )
+            text = f"Text:\n{self._ask(solved)}\n\nAnswer:\n{self.style.write(solved)}\n\n"
+            worked.append((str(document.id), passage.words, text))
         return worked
-
-    def _choose(
-        self, worked: Sequence[tuple[Document, Passage, str]], document: Document, passage: Passage
-    ) -> str:
-        """The worked examples for a document, which is none itself."""
-        others = [
-            text
-            for example, solved, text in worked
-            if str(example.id) != str(document.id) and solved.words != passage.words
-        ]
-        if len(others) < self.shots:
-            self.tally["few-examples"] += 1
-        return "".join(others[: self.shots])
 
 
 def _passage(document: Document) -> Passage:

@@ -7,9 +7,9 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from corefeval.formats import files_of
 from corefeval.formats.answers.documents import KeyTexts
 from corefeval.formats.answers.record_kinds import (
     FINISH,
-    IDS,
     KINDS,
     PLAIN,
     REQUEST,
@@ -29,7 +28,7 @@ from corefeval.formats.answers.record_kinds import (
     find_all,
     find_first,
 )
-from corefeval.formats.json.records import Record, show, values_of
+from corefeval.formats.json.records import Record, values_of
 from corefeval.formats.source import Source, read_source
 from corefeval.formats.standoff import document_id
 
@@ -45,6 +44,15 @@ _REFUSAL = re.compile(
 
 
 Reply = tuple[str, str]  # the text of a choice, and why it ended
+
+
+class Replies(NamedTuple):
+    """What a record says of one document: its id, all choices, and where that stands."""
+
+    identifier: str | None
+    choices: list[Reply]
+    record: Record
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +94,11 @@ def answers_of(
     for what is neither.
     """
     check_count("the choice", choice)
-    reader = _Reader(_list_kinds(answer_at, id_at), id_at)
+    kinds = _list_kinds(answer_at, id_at)
     if isinstance(source, Mapping):
-        for name, value in source.items():
-            reader.read_value(str(name), value)
-        return reader.choose(choice), "answers"
+        entries = source.items()
+        replies = [r for name, value in entries for r in _read_value(str(name), value, kinds)]
+        return _choose(replies, choice), "answers"
     if not isinstance(source, str | os.PathLike):
         raise UsageError(
             f"answers are a path, or a mapping from document ids to texts, not {source!r:.60}"
@@ -98,20 +106,21 @@ def answers_of(
     path = os.fspath(source)
     samples = _samples_of(path)
     if samples is not None:
-        reader.read_record(Record({"samples": list(samples)}, Source(_NOWHERE.data, path), 0))
-        return reader.choose(choice), path
+        log = Record({"samples": list(samples)}, Source(_NOWHERE.data, path), 0)
+        return _choose(_read(log, kinds), choice), path
     files, several = files_of(source)
     root = Path(path) if os.path.isdir(path) else None
+    replies = []
     for file in files:
         content = read_source(file, encoding=encoding)
-        values = _json_in(content)
-        if values is not None:
-            reader.read_values(values, content)
+        records = _records_in(content)
+        if records is not None:
+            replies += [reply for record in records for reply in _read(record, kinds)]
             continue
         name = Path(file).relative_to(root) if root else Path(Path(file).name)
         stem = str(document_id(name.with_suffix("").as_posix())) if several else None
-        reader.add(stem, [(content.text, "")], Record({}, content, 0))
-    return reader.choose(choice), path
+        replies.append(Replies(stem, [(content.text, "")], Record({}, content, 0)))
+    return _choose(replies, choice), path
 
 
 def _list_kinds(answer_at: str | None, id_at: str | None) -> Sequence[Kind]:
@@ -119,15 +128,15 @@ def _list_kinds(answer_at: str | None, id_at: str | None) -> Sequence[Kind]:
     for path in (answer_at, id_at):
         if path is not None:
             check_path(path)
+    kinds: Sequence[Kind] = KINDS
     if answer_at is not None:
-        kind = PLAIN._replace(name="--answer-at", needs=answer_at, choices=answer_at, text="")
-        return [kind._replace(ids=id_at or IDS)]
-    return KINDS if id_at is None else [kind._replace(ids=id_at) for kind in KINDS]
+        kinds = [PLAIN._replace(name="--answer-at", needs=answer_at, choices=answer_at, text="")]
+    return kinds if id_at is None else [kind._replace(ids=id_at) for kind in kinds]
 
 
 def about_records(answers: Sequence[Answer], whose: str, choice: int) -> Iterator[Notice]:
     """Notices on the kinds of records that answers came from, and on choices that do not count."""
-    kinds = Counter(answer.record for answer in answers if answer.record)
+    kinds = Counter(answer.record for answer in answers if answer.record not in ("", PLAIN.name))
     for kind, count in kinds.items():
         yield from note("llm-records", count, "record", f"of the kind: {kind}", whose=whose)
     left_out = sum(answer.choices - 1 for answer in answers)
@@ -161,8 +170,8 @@ _JSON = re.compile(r"\s*[\[{]")
 _RECORD = re.compile(r'\s*(\[\s*)*\{\s*"')
 
 
-def _json_in(source: Source) -> list[tuple[Any, int]] | None:
-    """The JSON values of a file and their lines; None where it is a text.
+def _records_in(source: Source) -> list[Record] | None:
+    """The records of a file, or of lists and lists of lists in it; None where it is a text.
 
     Raises an InputError for what begins as a record does, and is no JSON.
     """
@@ -170,12 +179,21 @@ def _json_in(source: Source) -> list[tuple[Any, int]] | None:
         raise source.error("the file is empty", fix="check the path")
     if not _JSON.match(source.text):
         return None
+    records: list[Record] = []
     try:
-        return list(values_of(source))
+        for value, line in values_of(source):
+            lists = value if isinstance(value, list) else [value]
+            lists = [inner if isinstance(inner, list) else [inner] for inner in lists]
+            elements = [element for inner in lists for element in inner]
+            if not elements or not all(isinstance(element, Mapping) for element in elements):
+                elements = [value]
+            place = line - 1 if len(elements) == 1 else None
+            records += [Record(each, source, n, place) for n, each in enumerate(elements)]
     except InputError:
         if _RECORD.match(source.text):
             raise
         return None
+    return records
 
 
 def _samples_of(path: str) -> Iterator[Any] | None:
@@ -197,95 +215,71 @@ def _samples_of(path: str) -> Iterator[Any] | None:
     return (sample.model_dump(mode="json") for sample in read_eval_log(path).samples or ())
 
 
-@dataclass(slots=True)
-class _Reader:
-    """Reads records, and keeps what they say: for each answer its id, all choices, and whence."""
-
-    kinds: Sequence[Kind]
-    id_at: str | None
-    rows: dict[object, tuple[str | None, list[Reply], Record, str]] = field(default_factory=dict)
-
-    def add(
-        self, identifier: str | None, replies: Sequence[Reply], record: Record, kind: str = ""
-    ) -> None:
-        """Keep an answer; the epochs of a sample of Inspect are choices."""
-        place = identifier if kind.startswith("Inspect") else len(self.rows)
-        self.rows.setdefault(place, (identifier, [], record, kind))[1].extend(replies)
-
-    def read_value(self, name: str, value: Any) -> None:
-        """Add the answer that a mapping has for an id: a text, a record or parsed JSON."""
-        record = Record(value, _NOWHERE, len(self.rows))
-        if isinstance(value, Mapping) and self._kind_of(value) not in (None, PLAIN):
-            self.read_record(record, name)
-        else:
-            self.add(name, [(_text_of(value), "")], record)
-
-    def read_values(self, values: Iterable[tuple[Any, int]], source: Source) -> None:
-        """Add the answers of a file of records, or of lists of them."""
-        for value, line in values:
-            elements = value if isinstance(value, list) else [value]
-            lists = (element if isinstance(element, list) else [element] for element in elements)
-            place = None if isinstance(value, list) else line - 1
-            for number, element in enumerate([e for inner in lists for e in inner] or [None]):
-                record = Record(element, source, number, place)
-                if not isinstance(element, Mapping):
-                    raise _unknown_error(record, "a list" if place is None else show(element))
-                self.read_record(record)
-
-    def _kind_of(self, values: Mapping[str, Any]) -> Kind | None:
-        """The first kind that fits a record."""
-        return next((kind for kind in self.kinds if _fits(kind, values)), None)
-
-    def read_record(self, record: Record, identifier: str | None = None, name: str = "") -> None:
-        """Add the answers of a record, or of those in it."""
-        values = record.values
-        kind = self._kind_of(values)
-        if kind is None:
-            raise _unknown_error(record, record.list_keys())
-        speakers = find_all(values, kind.speaker) if kind.speaker else []
-        if speakers and speakers[-1] in ("user", "human", "system"):
-            raise record.error(
-                "the last message is not one of the assistant",
-                found=f"one of the {speakers[-1]}",
-                fix="name the file with the answers of the model",
-            )
-        ids = [str(value) for value in find_first(values, kind.ids) if type(value) in (str, int)]
-        if kind.ids != self.id_at:
-            ids = [value for value in ids if not REQUEST.fullmatch(value)]
-        identifier, name = identifier or next(iter(ids), None), name or kind.name
-        inner = find_all(values, kind.inner) if kind.inner else []
-        if kind.parsed:  # a plain record may have an unchanged one of an interface as its answer
-            objects = [v for v in find_first(values, kind.text)[:1] if isinstance(v, Mapping)]
-            inner = [value for value in objects if self._kind_of(value) not in (None, PLAIN)]
-        replies = _replies(kind, values)
-        if inner and not any(finish == "error" for _, finish in replies):
-            for value in sorted(inner, key=_epoch):
-                inner_record = Record(value, record.source, record.number, record.place)
-                self.read_record(inner_record, identifier, name)
-        elif len(ids) == len(replies) > 1:
-            for single, reply in zip(ids, replies, strict=True):
-                self.add(single, [reply], record, name)
-        else:
-            self.add(identifier, replies, record, name)
-
-    def choose(self, choice: int) -> list[Answer]:
-        """The answers, each with this choice; an InputError for one that has not so many."""
-        answers = []
-        for identifier, replies, record, kind in self.rows.values():
-            if choice > len(replies):
-                raise record.error(
-                    f"there is no choice {choice}",
-                    found=plural(len(replies), "choice"),
-                    fix="take a choice that all answers have",
-                )
-            text, finish = replies[choice - 1]
-            answers.append(Answer(identifier, text, finish, record.line, len(replies), kind))
-        return answers
+def _choose(answers: Iterable[Replies], choice: int) -> list[Answer]:
+    """The answers with one of their choices; the epochs of a sample of Inspect are choices."""
+    joint: dict[object, Replies] = {}
+    for place, replies in enumerate(answers):
+        name = replies.identifier if replies.kind.startswith("Inspect") else place
+        joint.setdefault(name, replies._replace(choices=[])).choices.extend(replies.choices)
+    chosen = []
+    for identifier, choices, record, kind in joint.values():
+        if choice > len(choices):
+            number = plural(len(choices), "choice")
+            raise record.error(f"there is no choice {choice}", found=number, fix="take another one")
+        text, finish = choices[choice - 1]
+        chosen.append(Answer(identifier, text, finish, record.line, len(choices), kind))
+    return chosen
 
 
-def _epoch(values: Any) -> int:
-    epoch = values.get("epoch") if isinstance(values, Mapping) else None
-    return epoch if isinstance(epoch, int) else 0
+def _read_value(name: str, value: Any, kinds: Sequence[Kind]) -> Iterator[Replies]:
+    """The answer that a mapping has for an id: a text, a record or parsed JSON."""
+    if isinstance(value, Mapping) and _kind_of(value, kinds) not in (None, PLAIN):
+        yield from _read(Record(dict(value), _NOWHERE, 0), kinds, name)
+    else:
+        yield Replies(name, [(_text_of(value), "")], Record({}, _NOWHERE, 0))
+
+
+def _read(
+    record: Record, kinds: Sequence[Kind], identifier: str | None = None, name: str = ""
+) -> Iterator[Replies]:
+    """The answers of a record, or of those in it, with all of their choices."""
+    values = record.values
+    kind = _kind_of(values, kinds)
+    if kind is None:
+        raise _unknown_error(record)
+    speaker = "".join(map(str, find_first(values, kind.speaker)))
+    if speaker in ("user", "human", "system"):
+        raise record.error(
+            "the last message is not one of the assistant",
+            found=f"one of the {speaker}",
+            fix="name the file with the answers of the model",
+        )
+    ids = [str(value) for value in find_first(values, kind.ids) if type(value) in (str, int)]
+    ids = [value for value in ids if not REQUEST.fullmatch(value)]
+    identifier, name = identifier or next(iter(ids), None), name or kind.name
+    inner = find_first(values, kind.inner)
+    if kind.parsed:  # a plain record may have an unchanged one of an interface as its answer
+        inner = [
+            v for v in find_first(values, kind.text) if _kind_of(v, kinds) not in (None, PLAIN)
+        ]
+    choices = _choices_of(kind, values)
+    if inner and choices[0][1] != "error":
+        for value in sorted(inner, key=_epoch):
+            yield from _read(replace(record, values=value), kinds, identifier, name)
+    elif len(ids) == len(choices) > 1:
+        for single, reply in zip(ids, choices, strict=True):
+            yield Replies(single, [reply], record, name)
+    else:
+        yield Replies(identifier, choices, record, name)
+
+
+def _epoch(values: Any) -> list[int]:
+    return [epoch for epoch in find_all(values, "epoch") if isinstance(epoch, int)]
+
+
+def _kind_of(values: Any, kinds: Sequence[Kind]) -> Kind | None:
+    """The first kind that fits a record, if any does."""
+    return next((k for k in kinds if isinstance(values, Mapping) and _fits(k, values)), None)
 
 
 def _fits(kind: Kind, values: Mapping[str, Any]) -> bool:
@@ -297,30 +291,28 @@ def _fits(kind: Kind, values: Mapping[str, Any]) -> bool:
     )
 
 
-def _replies(kind: Kind, values: Mapping[str, Any]) -> list[Reply]:
+def _choices_of(kind: Kind, values: Mapping[str, Any]) -> list[Reply]:
     """The text and the finish reason of each choice; a record without any has an empty one."""
     if find_first(values, kind.error):
         return [("", "error")]
-    choices = find_first(values, kind.choices) if kind.choices else [values]
     replies = []
-    for choice in choices or [{}]:
+    for choice in (find_first(values, kind.choices) if kind.choices else [values]) or [{}]:
         parts = [find_all(choice, path) for path in kind.text.split()] or [[choice]]
-        texts = [found for found in parts if found and (kind.parsed or isinstance(found[0], str))]
+        texts = [part for part in parts if part and (kind.parsed or isinstance(part[0], str))]
         text = "".join(map(_text_of, texts[0])) if texts else ""
         if not text.strip():
             text = "\n".join(map(_text_of, find_first(choice, kind.tools)))
-        replies.append((text, _finish(kind, choice, values)))
+        sides = (choice, values)
+        reasons = [
+            r for side in sides for path in kind.finish.split() for r in find_all(side, path)
+        ]
+        words = [
+            FINISH.get(r.lower(), r) for r in reasons if isinstance(r, str) and r.isidentifier()
+        ]
+        if any(find_first(side, kind.refusal) for side in sides):
+            words = ["refusal"]
+        replies.append((text, next((word for word in words if word != "normal"), "")))
     return replies
-
-
-def _finish(kind: Kind, choice: Any, values: Mapping[str, Any]) -> str:
-    """Why an answer ended: `length`, `refusal`, `error`, nothing, or what else was said."""
-    if find_first(choice, kind.refusal) or find_first(values, kind.refusal):
-        return "refusal"
-    places = [(side, path) for side in (choice, values) for path in kind.finish.split()]
-    reasons = [reason for side, path in places for reason in find_all(side, path)]
-    spoken = [reason for reason in reasons if isinstance(reason, str) and reason.isidentifier()]
-    return next(filter(None, (FINISH.get(reason.lower(), reason) for reason in spoken)), "")
 
 
 def _text_of(value: Any) -> str:
@@ -331,17 +323,17 @@ def _text_of(value: Any) -> str:
 _ASKED = re.compile(r"\b(messages|system|user|prompt|input|instructions)\b")
 
 
-def _unknown_error(record: Record, found: str) -> InputError:
+def _unknown_error(record: Record) -> InputError:
     """The error for a record of no known kind, with the paths where its answer may be."""
-    strings = [(path, text) for path, text in _strings(record.values) if not _ASKED.search(path)]
-    answer = max(strings, key=lambda item: len(item[1]), default=("", ""))
-    ids = [path for path, text in strings if len(text.split()) == 1]
-    path = answer[0] if len(answer[1].split()) > 1 else "PATH"
+    values = record.values
+    strings = [(path, text) for path, text in _strings(values) if not _ASKED.search(path)]
+    path, text = max(strings, key=lambda item: len(item[1]), default=("", ""))
+    names = [path for path, text in strings if len(text.split()) == 1]
     return record.error(
         "not a record of a known kind",
-        found=found,
+        found=record.list_keys() if isinstance(values, dict) else "a list",
         expected=f"one of {', '.join(kind.name for kind in KINDS)}",
-        fix=f"--answer-at {path} --id-at {next(iter(ids), 'PATH')}",
+        fix=f"--answer-at {path if ' ' in text else 'PATH'} --id-at {(*names, 'PATH')[0]}",
     )
 
 
