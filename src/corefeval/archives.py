@@ -73,9 +73,11 @@ def list_samples(path: str) -> list[str] | None:
 
     They are none where they are packed with zstd, which zipfile has learnt only in Python 3.14.
     """
+    if not is_archive(path):
+        return None
     import zipfile
 
-    members = _open_archive(path).infolist() if is_archive(path) else []
+    members = _open_archive(path).infolist()
     folders = {member.filename.partition("/")[0] for member in members}
     if "samples" not in folders or folders.isdisjoint(("_journal", "header.json")):
         return None

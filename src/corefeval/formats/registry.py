@@ -330,7 +330,7 @@ _ANSWERS = {
 _ANSWER_SIGN = (
     rb'\A\s*+(?:\[\s*)*\{\s*"(?:version":\s*\d+,\s*"status"|doc_id":\s*\d+,\s*"doc"\s*:\s*\{|'
     rb'(?=[^\n]*"(?:(?:answer|outputs?|response|completion|prediction|generated_text|generation|'
-    rb'choices|candidates|messages?|conversations|modelOutput|result|content)"\s*:'
+    rb'choices|candidates|messages?|conversations|modelOutput|outputText|result|content)"\s*:'
     rb'|clusters"\s*:\s*\[[\s\[]*[{"]))'
     rb'(?![^\n]*"(?:sentences|tokens|document|mention_clusters|clusters_token_offsets)"\s*:))'
 )

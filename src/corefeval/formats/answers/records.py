@@ -254,8 +254,7 @@ def _read(
             found=f"one of the {speaker}",
             fix="name the file with the answers of the model",
         )
-    ids = [str(value) for value in find_first(values, kind.ids) if type(value) in (str, int)]
-    ids = [value for value in ids if not REQUEST.fullmatch(value)]
+    ids = next(filter(None, (_ids_at(values, path) for path in kind.ids.split())), [])
     identifier, name = identifier or next(iter(ids), None), name or kind.name
     inner = find_first(values, kind.inner)
     if kind.parsed:  # a plain record may have an unchanged one of an interface as its answer
@@ -271,6 +270,12 @@ def _read(
             yield Replies(single, [reply], record, name)
     else:
         yield Replies(identifier, choices, record, name)
+
+
+def _ids_at(values: Mapping[str, Any], path: str) -> list[str]:
+    """The ids of documents at a path; those of requests are none."""
+    ids = [str(value) for value in find_all(values, path) if type(value) in (str, int)]
+    return [value for value in ids if not REQUEST.fullmatch(value)]
 
 
 def _epoch(values: Any) -> list[int]:
