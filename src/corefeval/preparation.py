@@ -338,8 +338,8 @@ def as_corpus(
         if key is None:
             message = "answers of a language model cannot be a key: they are read against one"
             raise UsageError(message)
-        choices = {"occurrences": reading.occurrences, "choice": reading.choice}
-        return read_answers(source, key, format=format, name=name, **choices)
+        rules: dict[str, Any] = {"occurrences": reading.occurrences, "choice": reading.choice}
+        return read_answers(source, key, format=format, name=name, **rules)
     if isinstance(source, Corpus):
         return source
     if (file := as_file(source)) is not None:

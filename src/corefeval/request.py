@@ -189,8 +189,8 @@ def _make_reading(side: str, options: Mapping[str, Any], protocol: Protocol) -> 
     reading = Reading(options.get(f"{side}_format"), encoding, word_column, layer=layer)
     if side == "key":
         return reading
-    at = {name: options.get(name) for name in ("answer_at", "id_at")}
-    return reading.under(protocol)._replace(**at)
+    answer_at, id_at = options.get("answer_at"), options.get("id_at")
+    return reading.under(protocol)._replace(answer_at=answer_at, id_at=id_at)
 
 
 def _check_features(features: Stated, base: Protocol) -> None:

@@ -138,7 +138,7 @@ def test_only_firm_differences_are_marked(answers, run):
     status, out, err = run("compare", key, *cells, *options, "--format", "json")
     [row] = json.loads(out)["effects"]["model"]
     assert status == 0 and row["significant"] and not row["firm"]
-    assert "1 difference significant, but not firm" in err and "a and b" in err
+    assert "1 difference significant, but not firm" in err and "a – b" in err
     grid = {"a@json": liar, "a@xml": liar, "b@json": half, "b@xml": half}
     compared = corefeval.compare(key, grid, factors=FACTORS, test="exact", metrics="conll")
     assert [row["p"], False] == [compared.effects["model"][0].p, compared.effects["model"][0].firm]

@@ -261,8 +261,8 @@ def compare(
 
 def other_rule(request: Request) -> Request:
     """The request with the other rule for mentions of answers that have no place."""
-    lost = "drop" if request.protocol.lost == "strict" else "strict"
-    return replace(request, protocol=request.protocol.but(lost=lost))
+    lost = {"lost": "drop" if request.protocol.lost == "strict" else "strict"}
+    return replace(request, protocol=Protocol.of_fields(lost, request.protocol))
 
 
 def _list_responses(

@@ -77,18 +77,18 @@ def read(
     Answers of language models (formats `llm…`) are read against a `key`, as `read_answers` does,
     which has `occurrences`, `choice`, `answer_at` and `id_at`. Other formats have no use for them.
     """
-    how = {"occurrences": occurrences, "choice": choice, "answer_at": answer_at, "id_at": id_at}
-    read_with = partial(_read_answers, path, encoding=encoding, name=name, key=key, **how)
+    how: dict[str, Any] = {"occurrences": occurrences, "choice": choice, "encoding": encoding}
+    how |= {"answer_at": answer_at, "id_at": id_at, "name": name}
     if format is None and (answer_at is not None or list_samples(os.fspath(path)) is not None):
         format = "llm"
     if format is not None and find_format(format).needs_key:
-        return read_with(find_format(format))
+        return _read_answers(path, find_format(format), key, **how)
     files, several = files_of(path)
     if not several:
         try:
             return read_file(files[0], format, encoding, name, word_column, layer)
         except KeyNeededError:
-            return read_with(find_format("llm"))
+            return _read_answers(path, find_format("llm"), key, **how)
     from corefeval.model import join
 
     corpora, skipped = [], []
@@ -151,7 +151,6 @@ def skipped_files(path: str, skipped: Sequence[str]) -> tuple[Notice, ...]:
 def _read_answers(
     path: str | os.PathLike[str],
     format: Format,
-    *,
     key: Corpus | None,
     **options: Any,
 ) -> Corpus:

@@ -6,6 +6,7 @@ rates of all epochs together.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
@@ -36,8 +37,9 @@ def coreference(*, format: str = "llm", metrics: str = "conll", **options: Any) 
     async def score_sample(state: TaskState, target: Target) -> Score:
         answer = state.output.completion
         result = score_answer(state.metadata or {}, answer, **chosen)
-        counts = {name: value for name, value in result.answers.items() if isinstance(value, int)}
-        reading = result.answers["documents"][0].get("state", "read")
+        ledger: Mapping[str, Any] = result.answers
+        counts = {name: value for name, value in ledger.items() if isinstance(value, int)}
+        reading = ledger["documents"][0].get("state", "read")
         return Score(
             value={**counts_of(result), _UNREAD: float(reading == _UNREAD)},
             answer=answer,

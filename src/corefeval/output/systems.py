@@ -129,6 +129,11 @@ class ComparisonDrawing(SoloDrawing):
     def record_of(self, comparison: Comparison) -> Row:
         """Scores and differences, and what the options add."""
         record = {"corefeval": __version__, **comparison.as_dict()}
+        if comparison.effects:
+            effects = comparison.effects.items()
+            record["effects"] = {
+                factor: [row._asdict() for row in rows] for factor, rows in effects
+            }
         if self.differences:
             record["where"] = [
                 differences.as_dict() for differences in comparison.differences(self.metric)
@@ -181,7 +186,7 @@ def grid_tables(comparison: Comparison) -> tuple[Table, Table, str]:
          p_value(row.p), p_value(row.adjusted))
         for factor, differences in comparison.effects.items() for row in differences
     ]  # fmt: skip
-    titles = ("Factor", "Levels", *number_columns("Difference", "p", "adjusted p"))
+    titles: Columns = ("Factor", "Levels", *number_columns("Difference", "p", "adjusted p"))
     signs = "‡ firm: significant with one sign, whether lost mentions are left out or kept."
     return grid, table_of(titles, effects, caption="Effects"), signs
 

@@ -33,12 +33,10 @@ class Comparison(Standings[PairDifference]):
 
     `scores` and `intervals` are by metric, then system; `pairs` are all pairs of systems for each
     metric in turn. `results` are what was compared, and `by` the features by whose values `slices`
-    compares them. Where results are of segments of a single document, `scores` are those of the
-    whole document; intervals and differences belong to the scores of its segments, which are
-    `segment_scores`, by metric and system.
-
-    Of a grid, `effects` has what levels are worth, and `strict` results with lost mentions kept.
-    `slices`, `agreement`, `differences()` and `power()` are worked out on use.
+    compares them. Of a grid, `effects` has what levels are worth, and `strict` the results under
+    the other rule for lost mentions. Where results are of segments of a single document, `scores`
+    are those of the whole document; intervals and differences belong to the scores of its segments,
+    `segment_scores`. `slices`, `agreement`, `differences()` and `power()` are worked out on use.
     """
 
     standings: tuple[Standing[PairDifference], ...]
@@ -304,7 +302,6 @@ class Comparison(Standings[PairDifference]):
             }
             for feature, values in self.slices.items()
         }
-        effects = {factor: [row._asdict() for row in rows] for factor, rows in self.effects.items()}
         return {
             "systems": list(self.systems),
             "metrics": list(self.metrics),
@@ -314,7 +311,6 @@ class Comparison(Standings[PairDifference]):
             "signatures": self.signatures,
             "scores": self.rows(),
             "differences": self.rows("differences"),
-            **({"effects": effects} if effects else {}),
             "notices": [str(notice) for notice in self.notices],
             **({"slices": slices} if slices else {}),
         }

@@ -13,7 +13,7 @@ from typing import cast
 
 import numpy as np
 
-from corefeval.diagnostics import Notice, UsageError
+from corefeval.diagnostics import UsageError, note
 from corefeval.results import Result
 from corefeval.stats.comparison import Comparison
 from corefeval.stats.resampling import stack_comparable
@@ -54,11 +54,10 @@ def add_effects(
             for row, kept in zip(*by_rule, strict=True)
         ]
     rows = [row for differences in effects.values() for row in differences]
-    frail = tuple(f"{r.first} and {r.second}" for r in rows if r.significant and not r.firm)
-    text = "{n} significant, but not firm, as they depend on the rule for lost mentions: {items}"
-    notices = [*compared.notices, Notice("frail-effects", text, len(frail), frail, "difference")]
-    notices = notices if frail else notices[:-1]
-    return replace(compared, effects=effects, strict=strict, notices=tuple(notices))
+    frail = [f"{row.first} – {row.second}" for row in rows if row.significant and not row.firm]
+    outcome = f"significant, but not firm, as lost mentions count: {', '.join(frail)}"
+    notices = (*compared.notices, *note("frail-effects", len(frail), "difference", outcome))
+    return replace(compared, effects=effects, strict=strict, notices=notices)
 
 
 def factors_of(names: Sequence[str]) -> tuple[str, ...]:
@@ -114,8 +113,8 @@ def _test(
     columns = (observe_differences(stacked, *cells)[0], p_values, adjusted)
     numbers = zip(*(column.tolist() for column in columns), strict=True)
     return (
-        LevelDifference(*pair, *row, row[2] <= options.alpha)
-        for pair, row in zip(pairs, numbers, strict=True)
+        LevelDifference(*pair, difference, p, corrected, corrected <= options.alpha)
+        for pair, (difference, p, corrected) in zip(pairs, numbers, strict=True)
     )
 
 
