@@ -1,7 +1,4 @@
-"""A comparison of systems on one corpus: scores, tests of all pairs, and what follows.
-
-Metrics may put the systems in different orders: how far they agree is here, too.
-"""
+"""A comparison of systems on one corpus: scores, tests of pairs, how far the metrics agree."""
 
 from __future__ import annotations
 
