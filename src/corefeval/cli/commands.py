@@ -348,7 +348,7 @@ corefeval convert gum.conllu gum-heads.conllu --heads dependencies""",
             output="Write to this file instead of standard output; with `--for` to this folder.",
         ),
         """\
-corefeval prompt key.conll --style markdown -o prompts.jsonl --ideal ideal.jsonl
+corefeval prompt key.conll -o prompts.jsonl --ideal ideal.jsonl
 corefeval prompt key.conll --style xml --for inspect --output folder
 corefeval prompt key.conll --style json --shots 2 --from train.conll
 corefeval score key.conll answers.jsonl""",

@@ -52,10 +52,11 @@ class ParsedOptions(SimpleNamespace):
     @property
     def of_answers(self) -> dict[str, Any]:
         """The keywords of `read` for a file that may have answers of a language model."""
-        options = self.given("occurrences", "choice", "answer_at", "id_at")
-        if options.get("choice", "auto") != "auto":
-            options["choice"] = int(Protocol.of(choice=options["choice"]).choice)
-        return options
+        chosen = self.given("occurrences", "choice", "answer_at", "id_at")
+        if "choice" in chosen:
+            number = Protocol.of(choice=chosen["choice"]).choice
+            chosen["choice"] = 1 if number == "auto" else int(number)
+        return chosen
 
     def _read_options(self, format: str, encoding: str, layer: str) -> dict[str, Any]:
         return {
