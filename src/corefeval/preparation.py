@@ -175,11 +175,9 @@ def _pair_and_match(
     """Pair documents, apply the policies and match mentions; notices are in the order of steps."""
     key_digest, own_tokens = digest(key), not has_texts(key.tokens)
     pairing = pair(key, response, request.protocol, pairs=pairs)
-    protocol, corpora = request.protocol, [pairing.key, pairing.response]
+    protocol, corpora = _state_choice(request.protocol, response), [pairing.key, pairing.response]
     if pairing.spans is not None:
         protocol = protocol.but(spans=pairing.spans)
-    if protocol.choice == "auto" and any(n.kind == "llm-choices" for n in response.notices):
-        protocol = protocol.but(choice="1")
     notices = [*pairing.key.notices, *pairing.response.notices, *pairing.notices]
     if protocol.across != "none":
         from corefeval.pairing.regrouping import join_groups
@@ -216,6 +214,12 @@ def _pair_and_match(
         (*notices, *policy_notices, *match_notices, *other_spans, *stated_notices),
         beyond=_look_beyond(kept, matches, protocol.match, request.tagset, own_tokens),
     )
+
+
+def _state_choice(protocol: Protocol, response: Corpus) -> Protocol:
+    """The protocol, which says that the first of several answers counts where there are several."""
+    several = any(notice.kind == "llm-choices" for notice in response.notices)
+    return protocol.but(choice="1") if several and protocol.choice == "auto" else protocol
 
 
 def _match(

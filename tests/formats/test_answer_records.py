@@ -9,7 +9,7 @@ import pytest
 
 import corefeval
 from corefeval.diagnostics import InputError, UsageError
-from corefeval.formats.answers.record_kinds import KINDS
+from corefeval.formats.answers.records import KINDS
 from corefeval.model import CorpusBuilder
 
 TEXTS = {"one": "[Ada](#1) saw [her](#1) sister .", "two": "[Bo](#1) left , as [he](#1) had to ."}

@@ -123,7 +123,7 @@ def check_reading(**options: Any) -> None:
             if not isinstance(value, str):
                 raise UsageError(f"{name} is the name of a layer, not {value!r:.60}")
         elif name.endswith("_at"):
-            from corefeval.formats.answers.record_kinds import check_path
+            from corefeval.formats.answers.records import check_path
 
             check_path(value)
         else:

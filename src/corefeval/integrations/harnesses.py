@@ -141,4 +141,5 @@ def folder_of(
         place = json.dumps(os.path.join(os.path.abspath(folder), "prompts.jsonl"))
         program = {"corefeval.yaml": _YAML.replace("PROMPTS", place)}
     contents = {**program, "prompts.jsonl": text}
-    return {name: content.encode() for name, content in contents.items()}, notices
+    losses = tuple(notice for notice in notices if notice.noun in ("mention", "empty node"))
+    return {name: content.encode() for name, content in contents.items()}, losses

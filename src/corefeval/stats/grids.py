@@ -6,12 +6,13 @@ Cells of one document are not independent of each other, so it changes sides in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, product
 from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from corefeval.diagnostics import UsageError, note
 from corefeval.results import Result
@@ -37,22 +38,24 @@ def add_effects(
     `score_again` is called for the results with the other rule for lost mentions, if any are lost;
     without them nothing is firm. Raises a UsageError for wrong names, and for missing cells.
     """
-    levels = _list_levels(compared.systems, factors)
+    levels, cells = _find_cells(compared.systems, factors)
     strict = compared.results
-    losing = (result.answers.get(kind) for result in strict.values() for kind in _LOST)
-    if any(losing):
+    if any(result.answers.get(kind) for result in strict.values() for kind in _LOST):
         rules = {result.protocol.lost for result in strict.values()}
-        scored = {result.response: result for result in score_again()}
-        strict = {n: r for n, r in scored.items() if r.protocol.lost not in rules and n in strict}
+        scored = {r.response: r for r in score_again() if r.protocol.lost not in rules}
+        strict = {name: scored[name] for name in strict if name in scored}
     effects: dict[str, list[LevelDifference]] = {}
     for place, factor in enumerate(factors):
-        by_rule = [
-            _test(compared, results, levels, place) for results in (compared.results, strict)
-        ]
-        effects[factor] = [
-            row._replace(firm=row.significant and kept.significant and row[2] * kept[2] > 0)
-            for row, kept in zip(*by_rule, strict=True)
-        ]
+        columns = np.moveaxis(cells, place, 0).reshape(len(levels[place]), -1)
+        effects[factor] = _test(compared, compared.results, levels[place], columns)
+        if len(strict) == len(compared.systems):
+            kept = _test(compared, strict, levels[place], columns)
+            effects[factor] = [
+                row._replace(
+                    firm=row.significant and kept_row.significant and row[2] * kept_row[2] > 0
+                )
+                for row, kept_row in zip(effects[factor], kept, strict=True)
+            ]
     rows = [row for differences in effects.values() for row in differences]
     frail = [f"{row.first} – {row.second}" for row in rows if row.significant and not row.firm]
     outcome = f"significant, but not firm, as lost mentions count: {', '.join(frail)}"
@@ -66,8 +69,10 @@ def factors_of(names: Sequence[str]) -> tuple[str, ...]:
     return ("model", "prompt", "run")[: names[0].count(MARK) + 1] if is_grid else ()
 
 
-def _list_levels(names: Iterable[str], factors: Sequence[str]) -> list[tuple[str, ...]]:
-    """The levels of each factor."""
+def _find_cells(
+    names: Sequence[str], factors: Sequence[str]
+) -> tuple[list[tuple[str, ...]], NDArray[np.intp]]:
+    """The levels of each factor, and the place of each cell among the names."""
     cells = [tuple(name.split(MARK)) for name in names]
     for cell in cells:
         if len(cell) != len(factors) or not all(cell):
@@ -77,45 +82,34 @@ def _list_levels(names: Iterable[str], factors: Sequence[str]) -> list[tuple[str
     missing = [MARK.join(cell) for cell in product(*levels) if cell not in cells]
     if missing:
         raise UsageError(f"the grid has no response for {', '.join(missing)}")
-    return levels
+    places = np.array([cells.index(cell) for cell in product(*levels)])
+    return levels, places.reshape([len(column) for column in levels])
 
 
 def _test(
     compared: Comparison,
     results: Mapping[str, Result],
-    levels: Sequence[tuple[str, ...]],
-    place: int,
-) -> Iterator[LevelDifference]:
-    """All differences of the levels of one factor."""
-    pairs = list(combinations(levels[place], 2))
+    levels: Sequence[str],
+    cells: NDArray[np.intp],
+) -> list[LevelDifference]:
+    """All differences of the levels of a factor, each of which has a row of cells."""
+    pairs = list(combinations(range(len(levels)), 2))
+    if not pairs:
+        return []
     options = compared.options
-    names, rate = list(results), options.rate
-    if not pairs or len(names) < len(compared.systems):
-        return (LevelDifference(*pair, 0.0, 1.0, 1.0, False) for pair in pairs)
-    contexts = list(product(*levels[:place], *levels[place + 1 :]))
-    first, second = (
-        np.array(
-            [
-                names.index(MARK.join((*cell[:place], level, *cell[place:])))
-                for level in side
-                for cell in contexts
-            ]
-        )
-        for side in zip(*pairs, strict=True)
-    )
-    stacked = stack_comparable(results, [compared.main_metric()], rate=rate)
-    cells = (first, second), rate, len(contexts)
+    stacked = stack_comparable(results, [compared.main_metric()], rate=options.rate)
+    first, second = (cells[list(side)].ravel() for side in zip(*pairs, strict=True))
+    tested = (first, second), options.rate, cells.shape[1]
     if options.test == "exact":
-        p_values = exact_p(stacked, *cells)[0]
+        p_values = exact_p(stacked, *tested)[0]
     else:
-        p_values = randomization_p(stacked, *cells, options.trials, options.seed)[0]
+        p_values = randomization_p(stacked, *tested, options.trials, options.seed)[0]
     adjusted = adjust(p_values, options.correction)
-    columns = (observe_differences(stacked, *cells)[0], p_values, adjusted)
-    numbers = zip(*(column.tolist() for column in columns), strict=True)
-    return (
-        LevelDifference(*pair, difference, p, corrected, corrected <= options.alpha)
-        for pair, (difference, p, corrected) in zip(pairs, numbers, strict=True)
-    )
+    numbers = np.stack([observe_differences(stacked, *tested)[0], p_values, adjusted], axis=1)
+    return [
+        LevelDifference(levels[a], levels[b], difference, p, corrected, corrected <= options.alpha)
+        for (a, b), (difference, p, corrected) in zip(pairs, numbers.tolist(), strict=True)
+    ]
 
 
 def share_unread(result: Result) -> float:

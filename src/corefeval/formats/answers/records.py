@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,16 +19,6 @@ from corefeval.checks import check_count
 from corefeval.diagnostics import InputError, Notice, UsageError, note, plural
 from corefeval.formats import files_of
 from corefeval.formats.answers.documents import KeyTexts
-from corefeval.formats.answers.record_kinds import (
-    FINISH,
-    KINDS,
-    PLAIN,
-    REQUEST,
-    Kind,
-    check_path,
-    find_all,
-    find_first,
-)
 from corefeval.formats.json.records import Record, values_of
 from corefeval.formats.source import Source, read_source
 from corefeval.formats.standoff import document_id
@@ -41,6 +32,74 @@ _REFUSAL = re.compile(
     r"|抱歉|无法|申し訳|не могу",
     re.IGNORECASE,
 )
+
+
+_IDS = "custom_id id doc_id document_id doc_key document docid doc key name"
+# Ids of requests, which are no documents.
+_REQUEST = re.compile(r"(chatcmpl-|cmpl-|msg_|resp_|batch_req_).*", re.DOTALL)
+
+
+class Kind(NamedTuple):
+    """A kind of record, as `records.toml` declares it and says what its fields are."""
+
+    name: str
+    needs: str = ""
+    text: str = ""
+    tools: str = ""
+    finish: str = ""
+    ids: str = _IDS
+    choices: str = ""
+    inner: str = ""
+    refusal: str = ""
+    error: str = ""
+    speaker: str = ""
+    parsed: bool = False
+
+
+_TABLE = tomllib.loads(Path(__file__).with_name("records.toml").read_text(encoding="utf-8"))
+KINDS = tuple(Kind(name, **paths) for name, paths in _TABLE["kinds"].items())
+_PLAIN = KINDS[-1]
+_FINISH = {word: reason for reason, words in _TABLE["finish"].items() for word in words.split()}
+
+_STEP = re.compile(r"\.?([^.\[\]]+)|\[(\*|-1|\?[^\[\]=]+=[^\[\]]*)\]")
+
+
+def check_path(path: str) -> None:
+    """Raise a UsageError for what is no path."""
+    if not isinstance(path, str) or not path or _STEP.sub("", path) or re.search(r"[\s|]", path):
+        raise UsageError(f"{path!r:.60} is no path in a record, such as choices[*].text")
+
+
+def find_all(value: Any, path: str) -> list[Any]:
+    """All values at a path, such as `choices[*].message.content` or `parts[?type=text].text`.
+
+    >>> find_all({"a": [{"b": 1, "c": "x"}, {"b": 2, "c": "y"}]}, "a[?c=y].b")
+    [2]
+    """
+    values = [value]
+    for name, index in _STEP.findall(path):
+        if name:
+            values = [
+                value[name] for value in values if isinstance(value, Mapping) and name in value
+            ]
+        else:
+            lists = [value for value in values if isinstance(value, list)]
+            values = [element for elements in lists for element in _pick(elements, index)]
+    return [value for value in values if value is not None]
+
+
+def _pick(elements: list[Any], index: str) -> list[Any]:
+    """The elements of a list that an index in brackets stands for."""
+    if index.startswith("?"):
+        name, _, value = index[1:].partition("=")
+        objects = (element for element in elements if isinstance(element, Mapping))
+        return [element for element in objects if str(element.get(name) or "") == value]
+    return elements[-1:] if index == "-1" else elements
+
+
+def _find_first(value: Any, paths: str) -> list[Any]:
+    """What stands at the first of some paths at which there is anything."""
+    return next(filter(None, (find_all(value, path) for path in paths.split())), [])
 
 
 Reply = tuple[str, str]  # the text of a choice, and why it ended
@@ -130,13 +189,13 @@ def _list_kinds(answer_at: str | None, id_at: str | None) -> Sequence[Kind]:
             check_path(path)
     kinds: Sequence[Kind] = KINDS
     if answer_at is not None:
-        kinds = [PLAIN._replace(name="--answer-at", needs=answer_at, choices=answer_at, text="")]
+        kinds = [_PLAIN._replace(name="--answer-at", needs=answer_at, choices=answer_at, text="")]
     return kinds if id_at is None else [kind._replace(ids=id_at) for kind in kinds]
 
 
 def about_records(answers: Sequence[Answer], whose: str, choice: int) -> Iterator[Notice]:
     """Notices on the kinds of records that answers came from, and on choices that do not count."""
-    kinds = Counter(answer.record for answer in answers if answer.record not in ("", PLAIN.name))
+    kinds = Counter(answer.record for answer in answers if answer.record not in ("", _PLAIN.name))
     for kind, count in kinds.items():
         yield from note("llm-records", count, "record", f"of the kind: {kind}", whose=whose)
     left_out = sum(answer.choices - 1 for answer in answers)
@@ -233,10 +292,11 @@ def _choose(answers: Iterable[Replies], choice: int) -> list[Answer]:
 
 def _read_value(name: str, value: Any, kinds: Sequence[Kind]) -> Iterator[Replies]:
     """The answer that a mapping has for an id: a text, a record or parsed JSON."""
-    if isinstance(value, Mapping) and _kind_of(value, kinds) not in (None, PLAIN):
+    if isinstance(value, Mapping) and _kind_of(value, kinds) not in (None, _PLAIN):
         yield from _read(Record(dict(value), _NOWHERE, 0), kinds, name)
     else:
-        yield Replies(name, [(_text_of(value), "")], Record({}, _NOWHERE, 0))
+        text = "" if value is None else _text_of(value)
+        yield Replies(name, [(text, "")], Record({}, _NOWHERE, 0))
 
 
 def _read(
@@ -247,7 +307,7 @@ def _read(
     kind = _kind_of(values, kinds)
     if kind is None:
         raise _unknown_error(record)
-    speaker = "".join(map(str, find_first(values, kind.speaker)))
+    speaker = "".join(map(str, _find_first(values, kind.speaker)))
     if speaker in ("user", "human", "system"):
         raise record.error(
             "the last message is not one of the assistant",
@@ -256,10 +316,10 @@ def _read(
         )
     ids = next(filter(None, (_ids_at(values, path) for path in kind.ids.split())), [])
     identifier, name = identifier or next(iter(ids), None), name or kind.name
-    inner = find_first(values, kind.inner)
+    inner = _find_first(values, kind.inner)
     if kind.parsed:  # a plain record may have an unchanged one of an interface as its answer
         inner = [
-            v for v in find_first(values, kind.text) if _kind_of(v, kinds) not in (None, PLAIN)
+            v for v in _find_first(values, kind.text) if _kind_of(v, kinds) not in (None, _PLAIN)
         ]
     choices = _choices_of(kind, values)
     if inner and choices[0][1] != "error":
@@ -275,7 +335,7 @@ def _read(
 def _ids_at(values: Mapping[str, Any], path: str) -> list[str]:
     """The ids of documents at a path; those of requests are none."""
     ids = [str(value) for value in find_all(values, path) if type(value) in (str, int)]
-    return [value for value in ids if not REQUEST.fullmatch(value)]
+    return [value for value in ids if not _REQUEST.fullmatch(value)]
 
 
 def _epoch(values: Any) -> list[int]:
@@ -298,23 +358,23 @@ def _fits(kind: Kind, values: Mapping[str, Any]) -> bool:
 
 def _choices_of(kind: Kind, values: Mapping[str, Any]) -> list[Reply]:
     """The text and the finish reason of each choice; a record without any has an empty one."""
-    if find_first(values, kind.error):
+    if _find_first(values, kind.error):
         return [("", "error")]
     replies = []
-    for choice in (find_first(values, kind.choices) if kind.choices else [values]) or [{}]:
+    for choice in (_find_first(values, kind.choices) if kind.choices else [values]) or [{}]:
         parts = [find_all(choice, path) for path in kind.text.split()] or [[choice]]
         texts = [part for part in parts if part and (kind.parsed or isinstance(part[0], str))]
         text = "".join(map(_text_of, texts[0])) if texts else ""
         if not text.strip():
-            text = "\n".join(map(_text_of, find_first(choice, kind.tools)))
+            text = "\n".join(map(_text_of, _find_first(choice, kind.tools)))
         sides = (choice, values)
         reasons = [
             r for side in sides for path in kind.finish.split() for r in find_all(side, path)
         ]
         words = [
-            FINISH.get(r.lower(), r) for r in reasons if isinstance(r, str) and r.isidentifier()
+            _FINISH.get(r.lower(), r) for r in reasons if isinstance(r, str) and r.isidentifier()
         ]
-        if any(find_first(side, kind.refusal) for side in sides):
+        if any(_find_first(side, kind.refusal) for side in sides):
             words = ["refusal"]
         replies.append((text, next((word for word in words if word != "normal"), "")))
     return replies
