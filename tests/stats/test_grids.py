@@ -138,6 +138,8 @@ def test_only_firm_differences_are_marked(answers, run):
     status, out, err = run("compare", key, *cells, *options, "--format", "json")
     [row] = json.loads(out)["effects"]["model"]
     assert status == 0 and row["significant"] and not row["firm"]
+    cell = json.loads(out)["cells"]["a@json"]
+    assert cell["strict"] < cell["score"] == 1 and cell["unread"] == 0
     assert "1 difference significant, but not firm" in err and "a – b" in err
     grid = {"a@json": liar, "a@xml": liar, "b@json": half, "b@xml": half}
     compared = corefeval.compare(key, grid, factors=FACTORS, test="exact", metrics="conll")

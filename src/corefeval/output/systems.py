@@ -130,7 +130,10 @@ class ComparisonDrawing(SoloDrawing):
         """Scores and differences, and what the options add."""
         record = {"corefeval": __version__, **comparison.as_dict()}
         if comparison.effects:
+            from corefeval.stats.grids import cells_of
+
             effects = comparison.effects.items()
+            record["cells"] = cells_of(comparison)
             record["effects"] = {
                 factor: [row._asdict() for row in rows] for factor, rows in effects
             }
@@ -163,24 +166,20 @@ def main_tables(comparison: Comparison, *, compact: bool, most: int = _MANY) -> 
 
 def grid_tables(comparison: Comparison) -> tuple[Table, Table, str]:
     """Levels of the first factor by those of the others, what levels are worth, and the signs."""
-    from corefeval.stats.grids import MARK, share_unread
+    from corefeval.stats.grids import MARK, cells_of
 
-    metric, rate = comparison.main_metric(), comparison.rate
-    parts = [name.partition(MARK) for name in comparison.systems]
+    cells = cells_of(comparison)
+    parts = [name.partition(MARK) for name in cells]
     levels, contexts = (dict.fromkeys(part[place] for part in parts) for place in (0, 2))
-    cells: list[Cells] = []
-    for level in levels:
-        row: list[str] = [level]
-        for name in (f"{level}{MARK}{context}" for context in contexts):
-            strict = comparison.strict.get(name)
-            row.append(percent(comparison.scores[metric][name]))
-            row.append(percent(None if strict is None else strict[metric].rates[rate]))
-            row.append(percent(share_unread(comparison.results[name])))
-        cells.append(tuple(row))
-    headings = (RATES.get(rate, rate), "strict", "unread")
+    rows = [
+        (level, *(percent(v) for c in contexts for v in cells[f"{level}{MARK}{c}"].values()))
+        for level in levels
+    ]
+    headings = (RATES.get(comparison.rate, comparison.rate), "strict", "unread")
     columns = [column for name in contexts for column in number_columns(*headings, group=name)]
     first = next(iter(comparison.effects))
-    grid = table_of((first, *columns), cells, caption=comparison.title(metric))
+    caption = comparison.title(comparison.main_metric())
+    grid = table_of((first, *columns), rows, caption=caption)
     effects = [
         (factor, f"{row.first} – {row.second}", show_sign(row.difference) + "‡" * row.firm,
          p_value(row.p), p_value(row.adjusted))

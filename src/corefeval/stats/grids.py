@@ -112,8 +112,17 @@ def _test(
     ]
 
 
-def share_unread(result: Result) -> float:
-    """The share of documents without an answer that could be read."""
-    documents = cast("Sequence[Mapping[str, object]]", result.answers.get("documents", ()))
-    read = sum(document.get("state", "read") == "read" for document in documents)
-    return 1 - read / len(result.document_ids) if result.answers else 0.0
+def cells_of(compared: Comparison) -> dict[str, dict[str, float | None]]:
+    """Score, score with the other rule for lost mentions, and share of unread answers by name."""
+    metric, rate = compared.main_metric(), compared.rate
+    cells: dict[str, dict[str, float | None]] = {}
+    for name, score in compared.scores[metric].items():
+        result, strict = compared.results[name], compared.strict.get(name)
+        documents = cast("Sequence[Mapping[str, object]]", result.answers.get("documents", ()))
+        read = sum(document.get("state", "read") == "read" for document in documents)
+        cells[name] = {
+            "score": score,
+            "strict": None if strict is None else strict[metric].rates[rate],
+            "unread": 1 - read / len(result.document_ids) if result.answers else 0.0,
+        }
+    return cells
