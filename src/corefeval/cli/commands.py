@@ -345,6 +345,7 @@ corefeval convert gum.conllu gum-heads.conllu --heads dependencies""",
                 "help": "The corpus that worked examples are taken from.",
                 "is_file": True,
             },
+            pieces={"default": "apart", "rare": False, "group": "Options"},
             output="Write to this file instead of standard output; with `--for` to this folder.",
         ),
         """\
