@@ -157,6 +157,8 @@ def test_vectors(shared):
         {"answer": CLUSTERS},
         {"clusters": CLUSTERS},
         {"response": chat(json.dumps(CLUSTERS))},
+        {"message": {"role": "assistant", "content": parts(json.dumps(CLUSTERS))}},
+        {"message": {"role": "assistant", "content": json.dumps(CLUSTERS)}},
     ],
 )  # fmt: skip
 def test_arguments_of_tools_and_parsed_answers(record, key, tmp_path):
