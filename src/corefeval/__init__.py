@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from corefeval.features import TagSet
     from corefeval.files import unpack_limit
     from corefeval.formats import read, write
+    from corefeval.formats.answers.prompts import Prompts, write_prompts
     from corefeval.formats.answers.reading import read_answers
     from corefeval.metrics import Declaration, Metric, Parameter, register
     from corefeval.metrics.bibliography import cite
@@ -79,6 +80,7 @@ _HOMES = {
     "features": "TagSet",
     "files": "unpack_limit",
     "formats": "read write",
+    "formats.answers.prompts": "Prompts write_prompts",
     "formats.answers.reading": "read_answers",
     "metrics": "Declaration Metric Parameter register",
     "metrics.own": "metric",
@@ -113,6 +115,7 @@ __all__ = [
     "PairingError",
     "Parameter",
     "Prepared",
+    "Prompts",
     "Protocol",
     "Report",
     "Result",
@@ -158,6 +161,7 @@ __all__ = [
     "statistics",
     "unpack_limit",
     "write",
+    "write_prompts",
 ]
 
 

@@ -48,13 +48,12 @@ def list_members(path: str) -> list[str]:
     A zip in a zip is an InputError, and so is the log of an evaluation, which is no folder.
     """
     names = sorted(name for name in _open_archive(path).namelist() if not name.endswith("/"))
-    folders = {name.partition("/")[0] for name in names}
-    if "samples" in folders and ("_journal" in folders or "header.json" in names):
+    if list_samples(path) is not None:
         raise InputError(
             "this is a log of Inspect (.eval), with answers of a language model",
             file=path,
             expected="a zip of annotated documents",
-            fix="such logs cannot be read yet: export the answers as JSON lines",
+            fix="score KEY LOG, or check LOG --against KEY",
         )
     visible = [
         name
@@ -67,6 +66,25 @@ def list_members(path: str) -> list[str]:
     if not visible:
         raise InputError("there is nothing to read in the zip", file=path, fix="check the path")
     return visible
+
+
+def list_samples(path: str) -> list[str] | None:
+    """The paths of the samples in a log of Inspect (`.eval`); None for any other file.
+
+    They are none where they are packed with zstd, which zipfile has learnt only in Python 3.14.
+    """
+    if not is_archive(path):
+        return None
+    import zipfile
+
+    members = _open_archive(path).infolist()
+    folders = {member.filename.partition("/")[0] for member in members}
+    if "samples" not in folders or folders.isdisjoint(("_journal", "header.json")):
+        return None
+    samples = [member for member in members if member.filename.startswith("samples/")]
+    if not hasattr(zipfile, "ZIP_ZSTANDARD") and any(s.compress_type == 93 for s in samples):
+        return []
+    return [f"{path}{MARK}{sample.filename}" for sample in samples]
 
 
 def read_member(path: str, name: str, limit: int) -> bytes:

@@ -178,7 +178,7 @@ def _pair_and_match(
     """Pair documents, apply the policies and match mentions; notices are in the order of steps."""
     key_digest, own_tokens = digest(key), not has_texts(key.tokens)
     pairing = pair(key, response, request.protocol, pairs=pairs)
-    protocol, corpora = request.protocol, [pairing.key, pairing.response]
+    protocol, corpora = _state_choice(request.protocol, response), [pairing.key, pairing.response]
     if pairing.spans is not None:
         protocol = protocol.but(spans=pairing.spans)
     notices = [*pairing.key.notices, *pairing.response.notices, *pairing.notices]
@@ -217,6 +217,12 @@ def _pair_and_match(
         (*notices, *policy_notices, *match_notices, *other_spans, *stated_notices),
         beyond=_look_beyond(kept, matches, protocol.match, request.tagset, own_tokens),
     )
+
+
+def _state_choice(protocol: Protocol, response: Corpus) -> Protocol:
+    """The protocol, which says that the first of several answers counts where there are several."""
+    several = any(notice.kind == "llm-choices" for notice in response.notices)
+    return protocol.but(choice="1") if several and protocol.choice == "auto" else protocol
 
 
 def _match(
@@ -339,8 +345,8 @@ def as_corpus(
         if key is None:
             message = "answers of a language model cannot be a key: they are read against one"
             raise UsageError(message)
-        occurrences = reading.occurrences
-        return read_answers(source, key, format=format, occurrences=occurrences, name=name)
+        rules: dict[str, Any] = {"occurrences": reading.occurrences, "choice": reading.choice}
+        return read_answers(source, key, format=format, name=name, **rules)
     if isinstance(source, Corpus):
         return source
     if (file := as_file(source)) is not None:

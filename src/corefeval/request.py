@@ -37,11 +37,14 @@ class ScoreOptions(Choices, total=False):
     response_encoding: str | None
     key_layer: str | None
     response_layer: str | None
+    answer_at: str | None
+    id_at: str | None
 
 
 _READING = (
     *("encoding", "word_column", "key_format", "response_format"),
     *("key_encoding", "response_encoding", "key_layer", "response_layer"),
+    *("answer_at", "id_at"),
 )
 
 
@@ -53,6 +56,14 @@ class Reading(NamedTuple):
     word_column: int | None = None
     occurrences: str = "in-order"
     layer: str | None = None
+    choice: int = 1
+    answer_at: str | None = None
+    id_at: str | None = None
+
+    def under(self, protocol: Protocol) -> Reading:
+        """The reading with the choices of a protocol that act here."""
+        choice = 1 if protocol.choice == "auto" else int(protocol.choice)
+        return self._replace(occurrences=protocol.occurrences, choice=choice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,10 +184,13 @@ def _make_reading(side: str, options: Mapping[str, Any], protocol: Protocol) -> 
     """How the files of a side are read; its own encoding counts more than that of all files."""
     encoding = options.get(f"{side}_encoding") or options.get("encoding") or "utf-8"
     word_column = options.get("word_column")
-    occurrences = protocol.occurrences if side == "response" else "in-order"
     layer = getattr(protocol, f"{side}_layer")
     layer = None if layer == "auto" else layer
-    return Reading(options.get(f"{side}_format"), encoding, word_column, occurrences, layer)
+    reading = Reading(options.get(f"{side}_format"), encoding, word_column, layer=layer)
+    if side == "key":
+        return reading
+    answer_at, id_at = options.get("answer_at"), options.get("id_at")
+    return reading.under(protocol)._replace(answer_at=answer_at, id_at=id_at)
 
 
 def _check_features(features: Stated, base: Protocol) -> None:

@@ -13,6 +13,7 @@ import pytest
 import corefeval
 from conftest import ROOT
 from corefeval import InputError
+from corefeval.diagnostics import KeyNeededError
 
 KEY = Path(corefeval.example("key"))
 MADE = ROOT / "tests" / "data" / "tools" / "made"
@@ -103,7 +104,8 @@ def test_what_is_no_folder_is_told(tmp_path):
     nested = pack(tmp_path / "nested.zip", {"annotator.zip": inner.getvalue()})
     assert "zip in the zip" in refusal(nested) and "annotator.zip" in refusal(nested)
     log = pack(tmp_path / "log.eval", {"header.json": b"{}", "samples/1.json": b"{}"})
-    assert "Inspect" in refusal(log) and "language model" in refusal(log)
+    with pytest.raises(KeyNeededError, match="language model"):
+        corefeval.read(log)
     assert "nothing to read" in refusal(pack(tmp_path / "empty.zip", {}))
     assert "known format" in refusal(pack(tmp_path / "photo.zip", {"a.jpg": b"\xff\xd8\xff"}))
     books = {p.name: p.read_bytes() for p in (MADE / "books2").iterdir()}

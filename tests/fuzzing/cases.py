@@ -33,14 +33,14 @@ SHARES = {
 # What tables alone have, and a key that is not always there: elsewhere they are an error.
 OF_SOME_FORMATS = (
     "--digits", "--rates", "--caption", "--label", "--width", "--key-encoding",
-    "--key-layer", "--response-layer", "--file-layer",
+    "--key-layer", "--response-layer", "--file-layer", "--answer-at", "--id-at",
 )  # fmt: skip
 
 
 # What goes with another option, by command, and is an error without it.
 _ONLY_WITH = {
     **{one: {"--key-format": "--against", "--key-encoding": "--against"} for one in CHECKED},
-    "prompt": {"--from": "--shots", "--shots": "--from"},
+    "prompt": {"--from": "--shots", "--shots": "--from", "--for": "--output"},
 }
 
 

@@ -37,7 +37,7 @@ SLOW_EXPERIMENTS = ("trust", "correct-links", "mention-identification", "mention
 INPUTS = (
     "KEY", "RESPONSE", "MORE", "FILE", "OTHER", "SOURCE", "--against", "--tagset", "--from", "PATH",
 )  # fmt: skip
-OUTPUTS = ("TARGET", "FOLDER", "--output", "--save", "--fix", "--resume", "--cache")
+OUTPUTS = ("TARGET", "FOLDER", "--output", "--save", "--fix", "--resume", "--cache", "--ideal")
 
 _WRITTEN = {
     "report": ["report.html"], "suite run": ["suite.cache"], "suite init": ["suite.toml"],
@@ -298,7 +298,7 @@ def _protocol(maker: Drawing) -> str:
         n for n in sorted(choices()) if _option(n) in maker.known and (scores or n not in OTHERS)
     ]
     chosen = maker.random.sample(known if len(known) > 2 else sorted(choices()), 3)
-    texts = dict.fromkeys(("window", "limit"), ("none", "7"))
+    texts = {"choice": ("auto", "1")} | dict.fromkeys(("window", "limit"), ("none", "7"))
     texts |= {"across": ("all", "none"), "rounding": ("round(1)",), "tagset": ("penn", "upos")}
     values = {n: sorted(choices()[n].values or texts.get(n, ("*",))) for n in chosen}
     parts = [f"{name}:{maker.random.choice(some)}" for name, some in values.items()]
@@ -334,6 +334,13 @@ STRINGS: dict[str, Callable[[Drawing], str]] = {
     **dict.fromkeys(
         ("--window", "--limit"),
         lambda maker: maker.random.choice(("none", "1", "7", *(_BAD if maker.bad else ()))),
+    ),
+    "--choice": lambda maker: maker.random.choice(
+        ("auto", "1", *(("2", "0", "x") if maker.bad else ()))
+    ),
+    **dict.fromkeys(
+        ("--answer-at", "--id-at"),
+        lambda maker: maker.random.choice(("answer", "id", "x[*].y[-1]", "[?a=b]", *_BAD)),
     ),
     "--features": _stated,
     "--to": lambda maker: maker.random.choice(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 
-from corefeval.formats.answers.prompts import STYLES, Passage, Triple, clusters_of, quote
+from corefeval.formats.answers.prompts import STYLES, Passage, Triple, clusters_of
 from corefeval.formats.answers.text import fold_text
 
 Writer = Callable[[Passage], str]
-CROSSING = ("crac", "json", "lines", "qa", "link-append")  # these can write mentions that cross
+CROSSING = ("json", "lines", "qa")  # these can write mentions that cross
 
 
 def tags_writer(opening: str, closing: str) -> Writer:
@@ -45,30 +45,22 @@ def write_tanl(passage: Passage) -> str:
 def write_lines(passage: Passage) -> str:
     return "\n".join(
         f"- Entity {number}: " + "; ".join(quote(passage, mention) for mention in cluster)
-        for number, cluster in enumerate(clusters_of(passage), start=1)
+        for number, cluster in enumerate(clusters_of(passage).values(), start=1)
     )
 
 
 def write_questions(passage: Passage) -> str:
     return "\n".join(
         f"{quote(passage, mention)} refers to {quote(passage, cluster[0])}"
-        for cluster in clusters_of(passage)
+        for cluster in clusters_of(passage).values()
         for mention in cluster[1:]
     )
 
 
-def write_links(passage: Passage) -> str:
-    links = []
-    linked = [cluster for cluster in clusters_of(passage) if len(cluster) > 1]
-    for number, cluster in enumerate(linked, start=1):
-        behind = (" ".join(passage.words[end : end + 4]) for _, end, _ in cluster)
-        first, second, *later_mentions = (
-            f"{words_of(passage, mention)} ## {words}"
-            for mention, words in zip(cluster, behind, strict=True)
-        )
-        links.append(f"{second} -> {first} | ;;")
-        links += [f"{later} -> [{number} ;;" for later in later_mentions]
-    return "\n".join(links) or "None [+ E]"
+def quote(passage: Passage, mention: Triple) -> str:
+    """A mention in quotes, with its sentence; quotes in it become `″`, which is read alike."""
+    words = words_of(passage, mention).replace('"', "″")
+    return f'"{words}" (sentence {sum(start <= mention[0] for start in passage.starts)})'
 
 
 def words_of(passage: Passage, mention: Triple) -> str:
@@ -87,5 +79,4 @@ WRITERS: dict[str, Writer] = {
     "tanl": write_tanl,
     "lines": write_lines,
     "qa": write_questions,
-    "link-append": write_links,
 }

@@ -21,6 +21,7 @@ _SIDES = (
     "key_format response_format key_layer response_layer encoding key_encoding response_encoding "
     "word_column"
 )
+_ANSWERS = "answer_at id_at"
 _DOCUMENTS = {
     "help": "Only documents whose id matches this pattern, such as 'bc/*'.",
     "default": "*",
@@ -65,7 +66,7 @@ _SCORES = (
                 segments="How many segments to cut a single document into for its intervals.",
             ),
             *take_choices(*STEPS),
-            *take(f"{_SIDES} features unpack_limit jobs piece_size scheduler resume"),
+            *take(f"{_SIDES} {_ANSWERS} features unpack_limit jobs piece_size scheduler resume"),
         ),
         """\
 corefeval score key.conll response.conll
@@ -99,7 +100,7 @@ corefeval score key.conll a.conll b.conll -f latex --digits 1 --width column""",
                 },
             ),
             *take_choices(*STEPS, "errors"),
-            *take(f"{_SIDES} features unpack_limit"),
+            *take(f"{_SIDES} {_ANSWERS} features unpack_limit"),
         ),
         """\
 corefeval errors key.conll response.conll
@@ -134,7 +135,7 @@ corefeval errors key.conll response.conll --list all -f csv -o errors.csv""",
                 },
             ),
             *take_choices(*STEPS),
-            *take(f"{_SIDES} features unpack_limit jobs piece_size scheduler resume"),
+            *take(f"{_SIDES} {_ANSWERS} features unpack_limit jobs piece_size scheduler resume"),
         ),
         """\
 corefeval compare key.conll old=a.conll new=b.conll
@@ -160,7 +161,7 @@ corefeval compare key.conll old.json.gz new=b.conll --fail-if-worse old.conll"""
                 },
             ),
             *take_choices(*STEPS),
-            *take(f"{_SIDES} features unpack_limit"),
+            *take(f"{_SIDES} {_ANSWERS} features unpack_limit"),
         ),
         """\
 corefeval explain key.conll response.conll --from conll-8.01 --to e2e
@@ -191,7 +192,7 @@ corefeval explain key.conll response.conll --results mine.json theirs.json""",
                 title="The title of the report; by default the name of the key.",
             ),
             *take_choices(*STEPS, "errors"),
-            *take(f"{_SIDES} features unpack_limit"),
+            *take(f"{_SIDES} {_ANSWERS} features unpack_limit"),
         ),
         """\
 corefeval report key.conll response.conll
@@ -257,7 +258,9 @@ corefeval lab trust --output trust/""",
         (_FILE, _MORE._replace(help="More of them.")),
         take(
             "against fix all strict protocol tokens documents format quiet input_format key_format "
-            "layer key_layer encoding key_encoding word_column unpack_limit jobs piece_size",
+            f"layer key_layer encoding key_encoding word_column choice {_ANSWERS} unpack_limit "
+            "jobs piece_size",
+            choice={"group": "Files"},
             protocol={
                 "help": "Also fail files that cannot be scored in this way: a name, or a "
                 "signature. `corefeval protocols` lists them.",
@@ -315,7 +318,8 @@ corefeval check corpus/ --quiet --strict""",
         ),
         take(
             "to documents against heads occurrences quiet input_format key_format layer "
-            "key_layer encoding key_encoding word_column unpack_limit",
+            f"key_layer encoding key_encoding word_column choice {_ANSWERS} unpack_limit",
+            choice={"group": "Files"},
             to={
                 "spelled": "--to FORMAT",
                 "help": "The format to write, if the target's ending does not show it: corefud, "
@@ -342,17 +346,19 @@ corefeval convert gum.conllu gum-heads.conllu --heads dependencies""",
         "Write prompts for a language model: JSON lines with id, system and user text.",
         (_KEY._replace(help="The documents to ask about: a file, folder or pattern."),),
         take(
-            "style mentions shots from_ max_tokens output quiet key_format key_layer encoding "
-            "word_column unpack_limit",
+            "style mentions shots from_ max_tokens pieces ideal for_ output quiet key_format "
+            "key_layer encoding word_column unpack_limit",
             from_={
                 "spelled": "--from FILE",
                 "help": "The corpus that worked examples are taken from.",
                 "is_file": True,
             },
-            output="Write to this file instead of standard output.",
+            pieces={"default": "apart", "rare": False, "group": "Options"},
+            output="Write to this file instead of standard output; with `--for` to this folder.",
         ),
         """\
-corefeval prompt key.conll --style markdown -o prompts.jsonl
+corefeval prompt key.conll -o prompts.jsonl --ideal ideal.jsonl
+corefeval prompt key.conll --style xml --for inspect --output folder
 corefeval prompt key.conll --style json --shots 2 --from train.conll
 corefeval score key.conll answers.jsonl""",
         "No model is called. Score its answers as they are, with the same ids.",

@@ -16,7 +16,9 @@ from corefeval.protocol import Protocol
 if TYPE_CHECKING:
     from corefeval.analysis.statistics import Statistics
     from corefeval.diagnostics import Notice
+    from corefeval.formats.answers.prompts import Prompts
     from corefeval.linting import FileRepair, Inspection
+    from corefeval.model import Corpus
 
 
 def check(options: ParsedOptions) -> int:
@@ -53,7 +55,7 @@ def check(options: ParsedOptions) -> int:
     if not any(groups):
         reading = {"against": key, "documents": documents, **options.of_file}
         reading["tokens"] = "same" if rules is None else rules.tokens
-        groups = [inspect(path, **reading) for path in paths]
+        groups = [inspect(path, **reading, **options.of_answers) for path in paths]
     if not is_plain:
         groups = [judge(group, key, rules) for group in groups]
     inspections = [inspection for group in groups for inspection in group]
@@ -115,7 +117,7 @@ def convert(options: ParsedOptions) -> None:
     if os.path.exists(source) and os.path.exists(target) and os.path.samefile(source, target):
         raise UsageError(f"the output would overwrite the input: {target}")
     key = None if against is None else read(against, **options.of_key)
-    corpus = read(source, key=key, occurrences=options.occurrences, **options.of_file)
+    corpus = read(source, key=key, **options.of_answers, **options.of_file)
     corpus = corpus.choose_documents(options.documents)
     if key is not None and corpus.ledger is None:
         raise UsageError(f"{source} has its own tokens: leave out --against")
@@ -164,9 +166,13 @@ def prompt(options: ParsedOptions) -> None:
     from corefeval.formats.answers.prompts import write_prompts
 
     paths = [path for path in (options.key, options.from_) if path is not None]
-    check_paths([], paths, options.output)
+    check_paths([], paths, options.ideal, None if options.for_ else options.output)
     if options.from_ is not None and not options.shots:
         raise UsageError("--from is where worked examples come from: add their number with --shots")
+    if options.for_ is not None and options.output is None:
+        raise UsageError("--for writes a folder: name it with --output")
+    if options.for_ is not None and options.max_tokens is not None:
+        raise UsageError("a harness scores whole documents: leave out --max-tokens or --for")
     corpora = [read(path, **options.of_key) for path in paths]
     prompts = write_prompts(
         corpora[0],
@@ -175,7 +181,33 @@ def prompt(options: ParsedOptions) -> None:
         examples=corpora[1] if len(corpora) > 1 else None,
         shots=options.shots,
         max_tokens=options.max_tokens,
+        pieces=options.pieces,
     )
-    put(prompts.text, options.output)
     notices = [notice for corpus in corpora for notice in corpus.notices]
-    tell([*notices, *prompts.notices], quiet=options.quiet)
+    notices += [*prompts.notices, *_score_ideal(prompts, corpora[0])]
+    if options.for_ is not None:
+        from corefeval.files import write_folder
+        from corefeval.integrations.harnesses import folder_of
+
+        folder = options.output
+        files, losses = folder_of(options.for_, prompts, corpora[0], options.style, folder)
+        write_folder(folder, files)
+        notices += losses
+    else:
+        put(prompts.text, options.output)
+    if options.ideal is not None:
+        put(prompts.ideal_text, options.ideal)
+    tell(notices, quiet=options.quiet)
+
+
+def _score_ideal(prompts: Prompts, key: Corpus) -> tuple[Notice, ...]:
+    """A notice on what a perfect model can score, where documents are cut into pieces."""
+    from corefeval.diagnostics import Notice
+    from corefeval.evaluation import score
+
+    if not any(notice.kind == "cut-prompts" for notice in prompts.notices):
+        return ()
+    ideal = score(key, prompts.carried, metrics="conll", spans="exclusive")["conll"].f1
+    return (
+        Notice("ideal-score", f"an ideal answer to these pieces scores CoNLL {100 * ideal:.2f}"),
+    )

@@ -138,6 +138,19 @@ _OPTIONS = (
         "markdown",
         ("markdown", "xml", "crac", "json"),
     ),
+    Option("--ideal FILE", "Also write the answers of a perfect model, as the style allows, here."),
+    Option(
+        "--for HARNESS",
+        "Write a folder (`--output`) that an evaluation harness runs as it is.",
+        choices=("inspect", "lm-eval"),
+    ),
+    Option(
+        "--pieces CHOICE",
+        "What models are told of numbers in the pieces of a document: they start anew in each "
+        "(apart), or those of earlier pieces are kept, which the model must see (joined).",
+        "apart",
+        ("apart", "joined"),
+    ),
     Option("--mentions", "Mark the key's mentions in the text, and ask only for their entities."),
     Option("--shots N", "How many worked examples come before the text.", 0),
     Option(
@@ -276,6 +289,16 @@ _FILES = (
     ),
     Option("--key-layer NAME", "Which layer of annotation counts in the key.", rare=True),
     Option("--response-layer NAME", "Which layer of annotation counts in responses.", rare=True),
+    Option(
+        "--answer-at PATH",
+        "Where records of an unknown kind have a model's answer, such as `turns[-1].text`.",
+        rare=True,
+    ),
+    Option(
+        "--id-at PATH",
+        "Where records have the id of the document that the answer is about.",
+        rare=True,
+    ),
     Option("--encoding NAME", "The files' character encoding.", "utf-8", rare=True),
     Option(
         "--key-encoding NAME",
@@ -386,7 +409,8 @@ PROTOCOL_OPTIONS = tuple(
 # The protocol, its choices, features and how files are read: all are keywords of `score`.
 REQUEST_OPTIONS = (
     *("features", "encoding", "key_encoding", "response_encoding", "key_format"),
-    *("response_format", "word_column", "key_layer", "response_layer", *PROTOCOL_OPTIONS),
+    *("response_format", "word_column", "key_layer", "response_layer", "answer_at", "id_at"),
+    *PROTOCOL_OPTIONS,
 )
 
 

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from corefeval.diagnostics import UsageError
+from corefeval.protocol import Protocol
 
 INFORMATION = ("--help", "-h", "--version")  # what is shown in place of any work
 _YES, _NO = ("yes", "y", "1", "true", "t"), ("no", "n", "0", "false", "f")
@@ -139,6 +140,15 @@ class ParsedOptions(SimpleNamespace):
     def of_file(self) -> dict[str, Any]:
         """The keywords of `read` for a file that is no response."""
         return self._read_options("input_format", "", "layer")
+
+    @property
+    def of_answers(self) -> dict[str, Any]:
+        """The keywords of `read` for a file that may have answers of a language model."""
+        chosen = self.given("occurrences", "choice", "answer_at", "id_at")
+        if "choice" in chosen:
+            number = Protocol.of(choice=chosen["choice"]).choice
+            chosen["choice"] = 1 if number == "auto" else int(number)
+        return chosen
 
     def _read_options(self, format: str, encoding: str, layer: str) -> dict[str, Any]:
         return {

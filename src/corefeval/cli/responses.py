@@ -261,7 +261,7 @@ def _check_choices(result: Result, path: str, options: ParsedOptions, request: R
 
     names = choices() if options.protocol else split_choices(options.given(*PROTOCOL_OPTIONS))[0]
     for name, (requested, saved) in request.protocol.differences(result.protocol).items():
-        if name in names and not (name in ("spans", "tagset") and requested == "auto"):
+        if name in names and requested != "auto":
             raise UsageError(
                 f"{path} was scored with {name} {saved}, and counts cannot be redone: "
                 f"leave out {name} {requested}, or score the files again"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from corefeval.cli.options import TABLE_OPTIONS
@@ -125,9 +126,10 @@ def find_low(results: Sequence[Result], limits: Sequence[Limit]) -> list[str]:
 
 def compare(options: ParsedOptions) -> int:
     """Compare responses; the exit status says whether one is worse than it may be."""
-    from corefeval.evaluation import COMPARED
+    from corefeval.evaluation import COMPARED, other_rule
     from corefeval.output.tables import Style
     from corefeval.request import Sampling
+    from corefeval.stats.grids import add_effects, factors_of
     from corefeval.stats.significance import Options
 
     tables = options.given(*TABLE_OPTIONS.split())
@@ -145,6 +147,9 @@ def compare(options: ParsedOptions) -> int:
     results = results_of("compare", options, [request])
     with show_trials(options.quiet):
         comparison, worst = _compare_results(results, options, testing)
+        if factors := factors_of([label(argument)[0] or "" for argument in options.response]):
+            score_again = partial(results_of, "compare", options, [other_rule(request)])
+            comparison = add_effects(comparison, factors, score_again)
     shown = ("pairs", "differences", "agreement", "power", "metric")
     drawing = {name: getattr(options, name) for name in shown}
     show(comparison, options.output, format=options.format, **drawing, **tables)

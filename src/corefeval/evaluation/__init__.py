@@ -211,6 +211,7 @@ def compare(
     protocol: Protocol | str | None = None,
     features: Stated = None,
     baseline: str | None = None,
+    factors: Sequence[str] = (),
     segments: int = SEGMENTS,
     piece_size: int | str | None = None,
     executor: Executor | None = None,
@@ -219,8 +220,9 @@ def compare(
     """Score several responses against a key, and compare each with each.
 
     `responses` may be a mapping from names, and include results (of `score` or `load`); if all are
-    results, the key may be None. A single document is compared by its `segments`. Options are those
-    of `score` and of `stats.compare`.
+    results, the key may be None. A single document is compared by its `segments`. With `factors`,
+    such as ("model", "prompt"), names such as `gpt@json` are cells of a grid. Options are those of
+    `score` and of `stats.compare`.
 
     >>> key = {name: [["a", "b", "c"]] for name in "12345678"}
     >>> full, half = (dict.fromkeys(key, [list(side)]) for side in ("abc", "ab"))
@@ -245,7 +247,22 @@ def compare(
     results = _score_responses(key, sources, request, is_default=metrics == COMPARED)
     chosen = None if metrics == COMPARED else common_metrics(results, request.metrics, rate)
     named = results if names is None else dict(zip(names, results, strict=True))
-    return compare_results(named, metrics=chosen, by=request.by, **testing)
+    compared = compare_results(named, metrics=chosen, by=request.by, **testing)
+    if not factors:
+        return compared
+    from corefeval.stats.grids import add_effects
+
+    def score_again() -> list[Result]:
+        scored = _score_responses(key, sources, other_rule(request), is_default=False)
+        return [r.rename(name) for r, name in zip(scored, compared.systems, strict=True)]
+
+    return add_effects(compared, factors, score_again)
+
+
+def other_rule(request: Request) -> Request:
+    """The request with the other rule for mentions of answers that have no place."""
+    lost = {"lost": "drop" if request.protocol.lost == "strict" else "strict"}
+    return replace(request, protocol=Protocol.of_fields(lost, request.protocol))
 
 
 def _list_responses(

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
-from corefeval.archives import MARK, split_member
+from corefeval.archives import MARK, list_samples, split_member
 from corefeval.diagnostics import InputError, KeyNeededError, Notice, UsageError, memory_for
 from corefeval.files import (
     GZIP_MAGIC,
@@ -63,6 +63,9 @@ def read(
     name: str = "",
     key: Corpus | None = None,
     occurrences: str = "in-order",
+    choice: int = 1,
+    answer_at: str | None = None,
+    id_at: str | None = None,
 ) -> Corpus:
     """Read a corpus from a file, packed with gzip or not; `-` is standard input.
 
@@ -71,17 +74,21 @@ def read(
     the column of the words in CoNLL files, counted from 1; by default it is recognised, too.
     `layer` says which annotation counts in files of annotation tools, which may have several.
 
-    Answers of language models (formats `llm…`) are read against a `key`; `occurrences` says which
-    place a listed string means. Other formats have no use for either.
+    Answers of language models (formats `llm…`) are read against a `key`, as `read_answers` does,
+    which has `occurrences`, `choice`, `answer_at` and `id_at`. Other formats have no use for them.
     """
+    how: dict[str, Any] = {"occurrences": occurrences, "choice": choice, "encoding": encoding}
+    how |= {"answer_at": answer_at, "id_at": id_at, "name": name}
+    if format is None and (answer_at is not None or list_samples(os.fspath(path)) is not None):
+        format = "llm"
     if format is not None and find_format(format).needs_key:
-        return _read_answers(path, find_format(format), encoding, name, key, occurrences)
+        return _read_answers(path, find_format(format), key, **how)
     files, several = files_of(path)
     if not several:
         try:
             return read_file(files[0], format, encoding, name, word_column, layer)
         except KeyNeededError:
-            return _read_answers(path, find_format("llm"), encoding, name, key, occurrences)
+            return _read_answers(path, find_format("llm"), key, **how)
     from corefeval.model import join
 
     corpora, skipped = [], []
@@ -115,6 +122,10 @@ def check_reading(**options: Any) -> None:
         elif name.endswith("layer"):
             if not isinstance(value, str):
                 raise UsageError(f"{name} is the name of a layer, not {value!r:.60}")
+        elif name.endswith("_at"):
+            from corefeval.formats.answers.records import check_path
+
+            check_path(value)
         else:
             from corefeval.formats.conll.layout import check_word_column
 
@@ -140,10 +151,8 @@ def skipped_files(path: str, skipped: Sequence[str]) -> tuple[Notice, ...]:
 def _read_answers(
     path: str | os.PathLike[str],
     format: Format,
-    encoding: str,
-    name: str,
     key: Corpus | None,
-    occurrences: str,
+    **options: Any,
 ) -> Corpus:
     """Answers of language models against their key; a KeyNeededError where there is none."""
     if key is None:
@@ -153,8 +162,7 @@ def _read_answers(
             "read_answers(answers, key)"
         )
     with memory_for(os.fspath(path)):
-        options = {"format": format.name, "occurrences": occurrences, "encoding": encoding}
-        return format.read(path, key=key, name=name, **options)
+        return format.read(path, key=key, format=format.name, **options)
 
 
 def read_file(

@@ -320,17 +320,17 @@ _ANSWERS = {
     "llm-mask": "CorefInst's: `<m>Ada</m>#1`",
     "llm-curly": "braces: `{{Ada|1}}`",
     "llm-tanl": "TANL's, linked by words: `[ she | Ada ]`",
-    "llm-link-append": "link-append's links with the words after mentions",
     "llm-qa": "questions and answers: `*It* refers to [the park]`",
     "llm-json": "JSON of clusters, of strings or objects, broken or not",
     "llm-lines": 'a line for each entity: `Entity 1: "Ada"; "she"`',
 }
-# The first line has the key of an answer, and none of a corpus.
+# A record has the key of an answer, and none of a corpus, unless it is a harness's.
 _ANSWER_SIGN = (
-    rb'\A\s*+(?=[^\n]*"(answer|output|response|completion|prediction|generated_text|generation|'
-    rb'choices|candidates|message|result|content)"\s*:)'
-    rb'(?![^\n]*"(sentences|tokens|clusters|mention_clusters|clusters_token_offsets)"\s*:)'
-    rb'(\[\s*)?\{\s*"'
+    rb'\A\s*+(?:\[\s*)*\{\s*"(?:version":\s*\d+,\s*"status"|doc_id":\s*\d+,\s*"doc"\s*:\s*\{|'
+    rb'(?=[^\n]*"(?:(?:answer|outputs?|response|completion|prediction|generated_text|generation|'
+    rb'choices|candidates|messages?|conversations|modelOutput|outputText|result|content)"\s*:'
+    rb'|clusters"\s*:\s*\[[\s\[]*[{"]))'
+    rb'(?![^\n]*"(?:sentences|tokens|document|mention_clusters|clusters_token_offsets)"\s*:))'
 )
 ANSWERS = {
     name: Format(

@@ -9,16 +9,15 @@ tensor(1., dtype=torch.float64)
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
-import numpy as np
 import torch
 from torchmetrics import Metric
 
 from corefeval.diagnostics import UsageError
 from corefeval.evaluation import score
 from corefeval.integrations.documents import number_documents
+from corefeval.integrations.harnesses import counts_of, result_of
 from corefeval.metrics import DEFAULT_PRESET, Metrics
 from corefeval.results import Result
 
@@ -50,10 +49,7 @@ class CorefMetric(Metric):
         super().__init__(**{name: options.pop(name) for name in _OF_TORCH if name in options})
         self._options = {"metrics": metrics, "protocol": protocol, **options}
         self._empty: Result = score({"0": []}, {"0": []}, **self._options)
-        if self._empty.protocol.aggregate != "micro":
-            aggregate = self._empty.protocol.aggregate
-            raise UsageError(f"counts of batches add up only for aggregate:micro, not {aggregate}")
-        width = sum(table.values.shape[1] for table in self._tables(self._empty))
+        width = len(counts_of(self._empty))
         self.add_state("counts", torch.zeros(width, dtype=torch.float64), dist_reduce_fx="sum")
         self.add_state("documents", torch.tensor(0), dist_reduce_fx="sum")
 
@@ -67,8 +63,8 @@ class CorefMetric(Metric):
         result = score(
             number_documents(key, "target"), number_documents(response, "preds"), **self._options
         )
-        sums = [table.values.sum(axis=0) for table in self._tables(result)]
-        self.counts += torch.as_tensor(np.concatenate(sums), device=self.counts.device)
+        sums = torch.tensor(list(counts_of(result).values()), dtype=torch.float64)
+        self.counts += sums.to(self.counts.device)
         self.documents += len(key)
 
     def compute(self) -> dict[str, torch.Tensor]:
@@ -82,15 +78,5 @@ class CorefMetric(Metric):
     @property
     def result(self) -> Result:
         """The counts so far as a result, in which all documents are one."""
-        left = self.counts.detach().cpu().numpy()
-        tables = {}
-        for name, table in self._empty.tables.items():
-            if table.values is not None:
-                width = table.values.shape[1]
-                table, left = replace(table, values=left[None, :width].copy()), left[width:]
-            tables[name] = table
-        return replace(self._empty, tables=tables, document_ids=("all documents",), notices=())
-
-    @staticmethod
-    def _tables(result: Result) -> list[Any]:
-        return [table for table in result.tables.values() if table.values is not None]
+        sums = self.counts.detach().cpu().tolist()
+        return result_of(dict(zip(counts_of(self._empty), sums, strict=True)), self._empty)

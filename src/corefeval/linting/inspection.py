@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from corefeval.archives import list_samples
 from corefeval.diagnostics import (
     InputError,
     Notice,
@@ -90,6 +91,7 @@ def inspect(
     layer: str | None = None,
     documents: str = "*",
     tokens: TokenRule = "same",
+    **answers: Any,
 ) -> list[Inspection]:
     """Check a file, or each file of a folder or pattern; also how they fit a key.
 
@@ -97,14 +99,17 @@ def inspect(
     `documents` is a glob: only documents whose id it matches are looked at, and only files that
     have any; a PairingError says that none has. With `tokens` "align", texts that differ from the
     key's are aligned, and findings say what has no counterpart.
-    Answers of language models need a key; findings say what became of their mentions.
+    Answers of language models need a key; findings say what became of their mentions. `answers` are
+    keywords of `read_answers`.
     """
+    if format is None and ("answer_at" in answers or list_samples(os.fspath(path)) is not None):
+        format = "llm"
     if format is not None and find_format(format).needs_key:
-        return [_inspect_answers(os.fspath(path), find_format(format), encoding, against)]
+        return [_inspect_answers(os.fspath(path), find_format(format), encoding, against, answers)]
     files, several = files_of(path)
     key = None if several else against
     inspections = [
-        _inspect_file(file, format, encoding, word_column, layer, key, documents, tokens)
+        _inspect_file(file, format, encoding, word_column, layer, key, documents, tokens, answers)
         for file in files
     ]
     inspections = [i for i in inspections if i.corpus is None or i.corpus.documents]
@@ -139,6 +144,7 @@ def _inspect_file(
     against: Corpus | None,
     documents: str,
     tokens: TokenRule,
+    answers: Mapping[str, Any],
 ) -> Inspection:
     form = find_format(format) if format else None
     try:
@@ -146,7 +152,7 @@ def _inspect_file(
             source = read_source(file, encoding=encoding)
         form = format_of(source, file, form)
         if form.needs_key:
-            return _inspect_answers(file, form, encoding, against)
+            return _inspect_answers(file, form, encoding, against, answers)
     except InputError as error:
         name = "standard input" if file == "-" else file
         return Inspection(name, (from_error(error, file=name),), form)
@@ -155,11 +161,11 @@ def _inspect_file(
 
 
 def _inspect_answers(
-    path: str, format: Format, encoding: str, against: Corpus | None
+    path: str, format: Format, encoding: str, against: Corpus | None, answers: Mapping[str, Any]
 ) -> Inspection:
     """Check answers of language models, which cannot be read without their key."""
     try:
-        corpus = read(path, format=format.name, encoding=encoding, key=against)
+        corpus = read(path, format=format.name, encoding=encoding, key=against, **answers)
     except InputError as error:
         return Inspection(path, (from_error(error, file=path),), format)
     findings = [] if corpus.ledger is None else list(_answer_findings(corpus.ledger, path))

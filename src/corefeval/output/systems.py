@@ -81,7 +81,8 @@ class ComparisonDrawing(SoloDrawing):
         tables = [stacked_table(comparison)] if _is_stacked() else tables
         additions = self._additional_parts(comparison, compact)
         between = [""] if additions and isinstance(additions[0], str) else []
-        parts = (*tables, legend(comparison, compact=compact), *between, *additions)
+        grid = grid_tables(comparison) if comparison.effects else ()
+        parts = (*grid, *tables, legend(comparison, compact=compact), *between, *additions)
         signatures = (*dict.fromkeys(comparison.signatures.values()), comparison.signature)
         return Sheet(parts, (), signatures, label="comparison")
 
@@ -128,6 +129,14 @@ class ComparisonDrawing(SoloDrawing):
     def record_of(self, comparison: Comparison) -> Row:
         """Scores and differences, and what the options add."""
         record = {"corefeval": __version__, **comparison.as_dict()}
+        if comparison.effects:
+            from corefeval.stats.grids import cells_of
+
+            effects = comparison.effects.items()
+            record["cells"] = cells_of(comparison)
+            record["effects"] = {
+                factor: [row._asdict() for row in rows] for factor, rows in effects
+            }
         if self.differences:
             record["where"] = [
                 differences.as_dict() for differences in comparison.differences(self.metric)
@@ -153,6 +162,32 @@ def main_tables(comparison: Comparison, *, compact: bool, most: int = _MANY) -> 
         )
         for group in groups
     ]
+
+
+def grid_tables(comparison: Comparison) -> tuple[Table, Table, str]:
+    """Levels of the first factor by those of the others, what levels are worth, and the signs."""
+    from corefeval.stats.grids import MARK, cells_of
+
+    cells = cells_of(comparison)
+    parts = [name.partition(MARK) for name in cells]
+    levels, contexts = (dict.fromkeys(part[place] for part in parts) for place in (0, 2))
+    rows = [
+        (level, *(percent(v) for c in contexts for v in cells[f"{level}{MARK}{c}"].values()))
+        for level in levels
+    ]
+    headings = (RATES.get(comparison.rate, comparison.rate), "strict", "unread")
+    columns = [column for name in contexts for column in number_columns(*headings, group=name)]
+    first = next(iter(comparison.effects))
+    caption = comparison.title(comparison.main_metric())
+    grid = table_of((first, *columns), rows, caption=caption)
+    effects = [
+        (factor, f"{row.first} – {row.second}", show_sign(row.difference) + "‡" * row.firm,
+         p_value(row.p), p_value(row.adjusted))
+        for factor, differences in comparison.effects.items() for row in differences
+    ]  # fmt: skip
+    titles: Columns = ("Factor", "Levels", *number_columns("Difference", "p", "adjusted p"))
+    signs = "‡ firm: significant with one sign, whether lost mentions are left out or kept."
+    return grid, table_of(titles, effects, caption="Effects"), signs
 
 
 def stacked_table(comparison: Comparison) -> Table:

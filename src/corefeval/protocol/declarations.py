@@ -221,6 +221,16 @@ class SoundChoices(TypedDict, total=False):
             },
         ),
     ]
+    choice: Annotated[
+        str,
+        Choice(
+            "auto",
+            "Which answer counts where a language model gave several to a prompt; the first by "
+            "default.",
+            at="reading",
+            pattern=NUMBER,
+        ),
+    ]
     lost: Annotated[
         Lost,
         Choice(

@@ -46,6 +46,7 @@ from corefeval.stats.significance import (
     CorporaOptions,
     Correction,
     Effect,
+    LevelDifference,
     Options,
     Pairs,
     Replication,
@@ -86,6 +87,7 @@ __all__ = [
     "Effect",
     "Interval",
     "Intervals",
+    "LevelDifference",
     "MetricAgreement",
     "Options",
     "PairDifference",
@@ -244,7 +246,7 @@ def _p_values(stacked: Stack, pairs: Pairs, options: Options, resampled: Numbers
     """Metrics × pairs; `resampled` is metrics × systems × samples."""
     rate = options.rate
     if options.test == "randomization":
-        return randomization_p(stacked, pairs, rate, options.trials, options.seed)
+        return randomization_p(stacked, pairs, rate, 1, options.trials, options.seed)
     if options.test == "exact":
         return exact_p(stacked, pairs, rate)
     differences = observe_differences(stacked, pairs, rate)

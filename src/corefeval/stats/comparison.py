@@ -1,7 +1,4 @@
-"""A comparison of systems on one corpus: scores, tests of all pairs, and what follows.
-
-Metrics may put the systems in different orders: how far they agree is here, too.
-"""
+"""A comparison of systems on one corpus: scores, tests of pairs, how far the metrics agree."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ from corefeval.results import Result
 from corefeval.stats.bootstraps import Interval
 from corefeval.stats.pairs import Differences, Power, differences, documents_needed
 from corefeval.stats.resampling import check_comparable, choose_metrics, name_results, unit_of
-from corefeval.stats.significance import TOLERANCE, Options
+from corefeval.stats.significance import TOLERANCE, Effects, Options
 from corefeval.stats.standings import PairDifference, Standing, Standings
 
 Table = Literal["scores", "differences"]
@@ -33,11 +30,10 @@ class Comparison(Standings[PairDifference]):
 
     `scores` and `intervals` are by metric, then system; `pairs` are all pairs of systems for each
     metric in turn. `results` are what was compared, and `by` the features by whose values `slices`
-    compares them. Where results are of segments of a single document, `scores` are those of the
-    whole document; intervals and differences belong to the scores of its segments, which are
-    `segment_scores`, by metric and system.
-
-    `slices`, `agreement`, `differences()` and `power()` are worked out on use.
+    compares them. Of a grid, `effects` has what levels are worth, and `strict` the results under
+    the other rule for lost mentions. Where results are of segments of a single document, `scores`
+    are those of the whole document; intervals and differences belong to the scores of its segments,
+    `segment_scores`. `slices`, `agreement`, `differences()` and `power()` are worked out on use.
     """
 
     standings: tuple[Standing[PairDifference], ...]
@@ -46,6 +42,8 @@ class Comparison(Standings[PairDifference]):
     by: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
     segment_scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    effects: Effects = field(default_factory=dict)
+    strict: Mapping[str, Result] = field(default_factory=dict)
 
     @cached_property
     def scores(self) -> dict[str, Mapping[str, float]]:

@@ -146,25 +146,32 @@ class CorporaOptions(TestingOptions):
         }
 
 
-def observe_differences(stacked: Stack, pairs: Pairs, rate: str) -> Numbers:
-    """The differences of the rate: metrics × pairs."""
+def observe_differences(stacked: Stack, pairs: Pairs, rate: str, cells: int = 1) -> Numbers:
+    """The differences of the rate: metrics × pairs, or × means of so many `cells` in a row."""
     scores = stacked.rate(stacked.totals.__getitem__, rate)
-    return np.asarray(scores[:, pairs[0]] - scores[:, pairs[1]])
+    return _mean_of_cells(scores[:, pairs[0]] - scores[:, pairs[1]], cells)
 
 
-def randomization_p(stacked: Stack, pairs: Pairs, rate: str, trials: int, seed: int) -> Numbers:
-    """P-values of paired approximate randomization, two-sided: metrics × pairs.
+def _mean_of_cells(gaps: Numbers, cells: int) -> Numbers:
+    """The means of each `cells` pairs: the pairs of one comparison in all cells of a grid."""
+    return gaps if cells == 1 else gaps.reshape(len(gaps), -1, cells, *gaps.shape[2:]).mean(axis=2)
+
+
+def randomization_p(
+    stacked: Stack, pairs: Pairs, rate: str, cells: int, trials: int, seed: int
+) -> Numbers:
+    """P-values of paired approximate randomization, two-sided: metrics × pairs (of `cells` each).
 
     In each trial the counts of each document change sides with probability ½. With c of n trials
     in which the scores are at least as far apart as observed, p = (c + 1) / (n + 1).
     (Noreen 1989; Moosavi & Strube 2016, section 6.)
     """
     blocks = swaps(stacked.n_documents, trials, seed, bytes_each=_swap_bytes(stacked))
-    distant, _ = _count_distant_swaps(stacked, pairs, rate, blocks)
+    distant, _ = _count_distant_swaps(stacked, pairs, rate, blocks, cells)
     return np.asarray((distant + 1) / (trials + 1))
 
 
-def exact_p(stacked: Stack, pairs: Pairs, rate: str) -> Numbers:
+def exact_p(stacked: Stack, pairs: Pairs, rate: str, cells: int = 1) -> Numbers:
     """The share of all 2ⁿ swaps of n documents that part scores as far as observed.
 
     It is what randomization approximates, for 20 documents at most: metrics × pairs.
@@ -176,7 +183,7 @@ def exact_p(stacked: Stack, pairs: Pairs, rate: str) -> Numbers:
             "use randomization"
         )
     blocks = every_swap(documents, bytes_each=_swap_bytes(stacked))
-    distant, _ = _count_distant_swaps(stacked, pairs, rate, blocks)
+    distant, _ = _count_distant_swaps(stacked, pairs, rate, blocks, cells)
     return np.asarray(distant / 2 ** (documents - 1))
 
 
@@ -211,7 +218,7 @@ _TOGETHER = 24  # pairs whose counts stay in fast memory
 
 
 def _count_distant_swaps(
-    stacked: Stack, pairs: Pairs, rate: str, blocks: Iterator[Numbers]
+    stacked: Stack, pairs: Pairs, rate: str, blocks: Iterator[Numbers], cells: int = 1
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """In how many trials each pair is at least as far apart as observed, and further: two arrays.
 
@@ -220,20 +227,22 @@ def _count_distant_swaps(
     each system serves all its pairs.
     """
     totals = stacked.totals[:, :, None]
-    observed = np.abs(observe_differences(stacked, pairs, rate))[:, :, None]
+    observed = np.abs(observe_differences(stacked, pairs, rate, cells))[:, :, None]
+    together = max(_TOGETHER // cells, 1)
     distant, further = np.zeros((2, *observed.shape[:2]), dtype=np.int64)
     for block in blocks:
         moved = stacked.sums(block)
-        for start in range(0, pairs[0].size, _TOGETHER):
-            part = slice(start, start + _TOGETHER)
-            first, second = pairs[0][part], pairs[1][part]
+        for start in range(0, observed.shape[1], together):
+            part = slice(start, start + together)
+            columns = slice(start * cells, (start + together) * cells)
+            first, second = pairs[0][columns], pairs[1][columns]
             counts = moved[:, first]
             counts -= moved[:, second]
             counts += totals[:, second]
             opposite = totals[:, first] + totals[:, second] - counts
             gaps = stacked.rate(counts.__getitem__, rate)
             gaps -= stacked.rate(opposite.__getitem__, rate)
-            np.abs(gaps, out=gaps)
+            gaps = np.abs(_mean_of_cells(gaps, cells))
             distant[:, part] += (gaps >= observed[:, part] - TOLERANCE).sum(axis=-1)
             further[:, part] += (gaps > observed[:, part] + TOLERANCE).sum(axis=-1)
     return distant, further
@@ -293,6 +302,24 @@ def adjust(p_values: Sequence[float] | Numbers, correction: Correction = "holm")
     result = np.empty_like(values)
     result[order] = np.minimum(1.0, np.maximum.accumulate(steps))
     return result
+
+
+class LevelDifference(NamedTuple):
+    """How two levels of a factor differ on average over all others, and how likely by chance.
+
+    It is `firm` if it is significant, with one sign, whether lost mentions are left out or kept.
+    """
+
+    first: str
+    second: str
+    difference: float
+    p: float
+    adjusted: float
+    significant: bool
+    firm: bool = False
+
+
+Effects = Mapping[str, Sequence[LevelDifference]]  # by factors
 
 
 class Effect(NamedTuple):

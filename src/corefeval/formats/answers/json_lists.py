@@ -14,7 +14,7 @@ from corefeval.formats.answers.text import fold_text
 class Listed:
     """A mention as a string, with what is said of its place: a sentence, or where it begins.
 
-    `behind` are words that follow it, where the answer quotes them. `lost` says why it is no
+    `lost` says why it is no
     mention after all, such as a string that was cut off.
     """
 
@@ -24,7 +24,6 @@ class Listed:
     sentence: int | None = None
     start: int | None = None
     end: int | None = None
-    behind: str = ""
     lost: str = ""
 
 

@@ -1,4 +1,4 @@
-"""Lists of mentions in lines, tables, questions with answers, and links."""
+"""Lists of mentions in lines, tables and questions with answers."""
 
 from __future__ import annotations
 
@@ -161,62 +161,8 @@ def _number(text: str | None) -> int | None:
     return None if text is None else int(text)
 
 
-# ------------------------------------------------------------------ link-append
-
-_LINK = re.compile(
-    # A mention may be a zero, which is ## itself.
-    r"(?<![^;\n])(?P<from>\s*(?:##\w*\s+)?(?:(?!##)[^;\n])*+)##(?P<behind>(?:(?!->)[^;\n])*+)->"
-    r"(?P<to>[^;\n]*)"
-)
-
-
-def read_links(text: str) -> list[Listed]:
-    """`it ## . ** _ -> cabin door ## opened . | ;;`: links to an antecedent, or to entity `[1`.
-
-    The words behind a mention tell which of several places is meant. Entities are numbered from 1
-    in the order of their first link.
-    """
-    mentions: list[Listed] = []
-    entity_of: dict[tuple[str, str], str] = {}
-    number = 0
-    for match in _LINK.finditer(text):
-        mention, to = _context(match["from"], match["behind"]), match["to"].strip(" |")
-        if cluster := re.match(r"\[(\d{1,9})", to):
-            entity = cluster[1]
-            number = max(number, int(entity))
-        else:
-            zero = re.match(r"\s*##\w*\s+(?=##)", to)
-            place = to.find("##", zero.end() if zero else 0)
-            antecedent = _context(to[:place], to[place + 2 :]) if place >= 0 else _context(to, "")
-            antecedent_entity = entity_of.get(antecedent)
-            if antecedent_entity is None:
-                number += 1
-                antecedent_entity = entity_of[antecedent] = str(number)
-                mentions.append(
-                    Listed(
-                        antecedent[0], antecedent_entity, match.start("to"), behind=antecedent[1]
-                    )
-                )
-            entity = antecedent_entity
-        entity_of[mention] = entity
-        mentions.append(Listed(mention[0], entity, match.start(), behind=mention[1]))
-    return mentions
-
-
-def _context(mention: str, behind: str) -> tuple[str, str]:
-    """A mention and the words behind it, without the marks of sentences."""
-    words = " ".join(word for word in behind.split() if word not in ("**", "_", "|"))
-    return " ".join(mention.replace("**", " ").split()), words
-
-
-def count_links(text: str) -> int:
-    """How many links a text has in the style of link-append."""
-    return sum("##" in link.rpartition("->")[0] for link in re.split(r"[;\n]", text))
-
-
 def list_counts(text: str) -> Iterator[tuple[str, int]]:
     """How many mentions each kind of list has in a text."""
-    yield "link-append", count_links(text)
     yield "qa", sum(1 for _ in _QA.finditer(text))
     lines = [match[1] for match in _LINE.finditer(text)]
     listed = [line for line in lines if '"' in line or "“" in line or ";" in line]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+import os
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from itertools import pairwise
+from typing import Literal
 
+from corefeval.checks import check_choice
 from corefeval.diagnostics import Notice, UsageError, note
 from corefeval.display import json_text
-from corefeval.formats.answers.reading import read_answers
 from corefeval.formats.answers.text import ZERO
 from corefeval.model import Corpus, Document
 from corefeval.model.identity import unbroken_word
@@ -18,7 +22,7 @@ from corefeval.model.identity import unbroken_word
 Triple = tuple[int, int, str]  # start, end (exclusive), entity
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Passage:
     """Some sentences of a document: their words, where sentences begin, and the mentions."""
 
@@ -32,112 +36,140 @@ class Passage:
         bounds = pairwise([*self.starts, len(self.words)])
         return "\n".join(" ".join(self.words[start:end]) for start, end in bounds)
 
-    def sentence(self, token: int) -> int:
-        """The number of a token's sentence, from 1."""
-        return sum(start <= token for start in self.starts)
+    @cached_property
+    def places(self) -> dict[tuple[int, str], list[int]]:
+        """The tokens of each word in each sentence, which are counted from 1."""
+        places = defaultdict[tuple[int, str], list[int]](list)
+        for token, word in enumerate(self.words):
+            places[bisect_right(self.starts, token), word].append(token)
+        return places
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
     """A way to write coreference: how mentions are written, and how it is explained.
 
-    `blank` is the entity of a mention that is given, to be filled in.
+    `escape` makes a word one that cannot be taken for a mark. Mentions that cross can be written
+    `never`, where they are `of two entities`, or `always`. `blank` is the entity of a mention
+    that is shown without it.
     """
 
     name: str
     write: Callable[[Passage], str]
     task: str
+    escape: Callable[[str], str] = str
+    crossing: Literal["never", "of two entities", "always"] = "never"
     blank: str = "?"
-    crossing: bool = False
+
+    def carry(self, mentions: Sequence[Triple]) -> list[Triple]:
+        """The mentions that can be written: those that cross an earlier one may be left out."""
+        if self.crossing == "always":
+            return list(mentions)
+        kept = []
+        open_ends = defaultdict[str, list[int]](list)
+        for start, end, entity in mentions:
+            stack = open_ends[entity if self.crossing == "of two entities" else ""]
+            while stack and stack[-1] <= start:
+                stack.pop()
+            if not stack or end <= stack[-1]:
+                stack.append(end)
+                kept.append((start, end, entity))
+        return kept
 
 
-def _tags(opening: str, closing: str) -> Callable[[Passage], str]:
-    """A writer of tags around words; `{e}` is the entity."""
-
-    def write(passage: Passage) -> str:
-        before, behind = defaultdict[int, str](str), defaultdict[int, str](str)
-        for start, _, entity in sorted(passage.mentions, key=lambda m: (m[0], -m[1])):
-            before[start] += opening.replace("{e}", entity)
-        for _, end, entity in sorted(passage.mentions, key=lambda m: (-m[0], m[1])):
-            behind[end - 1] += closing.replace("{e}", entity)
-        words = [f"{before[i]}{word}{behind[i]}" for i, word in enumerate(passage.words)]
-        return Passage(words, passage.starts).text
-
-    return write
+def _write_tags(opening: str, closing: str, passage: Passage) -> str:
+    """The text with tags around mentions; `{e}` is the entity."""
+    before, behind = defaultdict[int, str](str), defaultdict[int, str](str)
+    for start, _, entity in passage.mentions:
+        before[start] += opening.replace("{e}", entity)
+    for _, end, entity in reversed(passage.mentions):
+        behind[end - 1] += closing.replace("{e}", entity)
+    words = [f"{before[i]}{word}{behind[i]}" for i, word in enumerate(passage.words)]
+    return Passage(words, passage.starts).text
 
 
 def _write_crac(passage: Passage) -> str:
     marks = defaultdict[int, list[str]](list)
     for start, end, entity in passage.mentions:
-        if end == start + 1:
-            marks[start].append(f"[e{entity}]")
-        else:
-            marks[start].append(f"[e{entity}")
-            marks[end - 1].append(f"e{entity}]")
-    pairs = enumerate(map(unbroken_word, passage.words))
-    return " ".join(f"{word}|{','.join(marks[i])}" if marks[i] else word for i, word in pairs)
+        marks[start].append(f"[e{entity}]" if end == start + 1 else f"[e{entity}")
+    for start, end, entity in reversed(passage.mentions):
+        marks[end - 1] += [f"e{entity}]"] if end > start + 1 else []
+    words = [
+        f"{word}|{','.join(marks[i])}" if marks[i] else word for i, word in enumerate(passage.words)
+    ]
+    return Passage(words, passage.starts).text
 
 
-def clusters_of(passage: Passage) -> list[list[Triple]]:
+def clusters_of(passage: Passage) -> dict[str, list[Triple]]:
     """The mentions of each entity, in textual order."""
     clusters: dict[str, list[Triple]] = {}
-    for mention in sorted(passage.mentions, key=lambda m: (m[0], -m[1])):
+    for mention in passage.mentions:
         clusters.setdefault(mention[2], []).append(mention)
-    return list(clusters.values())
+    return clusters
 
 
-def _words(passage: Passage, mention: Triple) -> str:
-    return " ".join(passage.words[mention[0] : mention[1]])
+def _describe(passage: Passage, mention: Triple) -> dict[str, object]:
+    """A mention for JSON: its words, its sentence, and which place of these words it has there."""
+    start, end, _ = mention
+    words, sentence = passage.words[start:end], bisect_right(passage.starts, start)
+    places = [
+        token
+        for token in passage.places[sentence, words[0]]
+        if passage.words[token : token + end - start] == words
+    ]
+    described: dict[str, object] = {"text": " ".join(words), "sentence": sentence}
+    return described | ({"nth": places.index(start) + 1} if len(places) > 1 else {})
 
 
 def _write_json(passage: Passage) -> str:
     data = [
-        {
-            "id": number,
-            "mentions": [
-                {"text": _words(passage, mention), "sentence": passage.sentence(mention[0])}
-                for mention in cluster
-            ],
-        }
-        for number, cluster in enumerate(clusters_of(passage), start=1)
+        {"id": int(entity), "mentions": [_describe(passage, mention) for mention in cluster]}
+        for entity, cluster in clusters_of(passage).items()
     ]
-    return json.dumps(data, ensure_ascii=False, indent=1)
+    return _dump(data)
 
 
-def quote(passage: Passage, mention: Triple) -> str:
-    """A mention in quotes, with its sentence; quotes in it become `″`, which is read alike."""
-    words = _words(passage, mention).replace('"', "″")
-    return f'"{words}" (sentence {passage.sentence(mention[0])})'
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
-COPY = "Copy the text word for word and add nothing but tags: "
+def _escape_with(table: dict[str, str]) -> Callable[[str], str]:
+    codes = str.maketrans(table)
+    return lambda word: word.translate(codes)
+
+
+_COPY = "Copy the text word for word and add nothing but tags: "
 _NUMBER = "the number of its entity"
 _STYLES = (
     Style(
         "markdown",
-        _tags("[", "](#cluster_{e})"),
-        f"{COPY}put every mention into square brackets, followed by a link to {_NUMBER}",
-        "",
+        partial(_write_tags, "[", "](#{e})"),
+        f"{_COPY}put every mention into square brackets, followed by a link to {_NUMBER}; a "
+        "backslash before a bracket belongs to the text",
+        _escape_with({"[": r"\[", "]": r"\]", "\\": r"\\"}),
+        blank="",
     ),
     Style(
         "xml",
-        _tags('<m id="{e}">', "</m>"),
-        f"{COPY}put every mention into <m> tags whose id is {_NUMBER}",
+        partial(_write_tags, '<m id="{e}">', "</m>"),
+        f"{_COPY}put every mention into <m> tags whose id is {_NUMBER}",
+        _escape_with({"&": "&amp;", "<": "&lt;", ">": "&gt;"}),
     ),
     Style(
         "crac",
         _write_crac,
-        f"{COPY}after the first word of a mention write |[e1, after its last word |e1], after a "
+        f"{_COPY}after the first word of a mention write |[e1, after its last word |e1], after a "
         f"mention of one word |[e1], with {_NUMBER}; join several marks on one word by commas",
-        crossing=True,
+        unbroken_word,
+        "of two entities",
     ),
     Style(
         "json",
         _write_json,
         "Answer with JSON only: a list of entities, each with its mentions in the order of the "
         "text, word for word, each with the number of its sentence (a line of the text), counted "
-        "from 1",
-        crossing=True,
+        "from 1; where a sentence has these words several times, nth says which of them is meant",
+        crossing="always",
     ),
 )
 STYLES = {style.name: style for style in _STYLES}
@@ -149,6 +181,10 @@ _TASK = (
     "their first mention, and all mentions of an entity have its number."
 )
 _MARKED = "The mentions are already marked: say which entity each of them belongs to."
+_JOINED = (
+    "A text may come in pieces: keep the numbers of the earlier pieces for entities that were "
+    "mentioned there."
+)
 _SAMPLE = Passage(
     ["Ada", "met", "the", "captain", "of", "the", "Argo", ".", "She", "greeted", "him", "."],
     (0, 8),
@@ -158,9 +194,15 @@ _SAMPLE = Passage(
 
 @dataclass(slots=True)
 class Prompts:
-    """What models are asked about a corpus, a record for each document or piece of one."""
+    """What models are asked about a corpus, a record for each document or piece of one.
+
+    `ideal` has the answers of a perfect model, by the ids of records. `carried` are the entities
+    that these say, as lists of tokens (start, end) for each document.
+    """
 
     records: list[dict[str, str]] = field(default_factory=list)
+    ideal: dict[str, str] = field(default_factory=dict)
+    carried: dict[str, list[list[tuple[int, int]]]] = field(default_factory=dict)
     notices: list[Notice] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[dict[str, str]]:
@@ -171,131 +213,173 @@ class Prompts:
         """As JSON lines."""
         return "".join(json_text(record, indent=None) for record in self.records)
 
+    @property
+    def ideal_text(self) -> str:
+        """The ideal answers as JSON lines, which can be scored."""
+        answers = ({"id": name, "answer": answer} for name, answer in self.ideal.items())
+        return "".join(json_text(record, indent=None) for record in answers)
+
 
 def write_prompts(
-    key: Corpus,
+    key: Corpus | str | os.PathLike[str],
     style: str = "markdown",
     *,
     mentions: bool = False,
     examples: Corpus | None = None,
     shots: int = 0,
     max_tokens: int | None = None,
+    pieces: Literal["apart", "joined"] = "apart",
 ) -> Prompts:
     """What to ask a model about the documents of a key: `id`, `system` and `user` of each.
 
-    Of the key only the words are in it, and with `mentions` which words are mentions. `shots`
-    worked examples come from `examples`, the shortest documents of it. `max_tokens` cuts documents
-    into pieces at ends of sentences; answers of the pieces are put together again by their ids.
+    `key` is a corpus, or the path of one. Of the key only the words are in it, and with `mentions`
+    which words are mentions. `shots` worked examples come from `examples`, the shortest documents
+    of it that are not the one asked about. `max_tokens` cuts documents into pieces at ends of
+    sentences, in each of which numbers start anew; with `pieces` "joined", models are told to keep
+    numbers, and `after` is the id of the piece before. `ideal` of the prompts has the answers of a
+    perfect model; notices say what the style cannot write.
 
     Raises a UsageError for an unknown style, and for examples without a corpus to take them from.
     """
     if style not in STYLES:
-        raise UsageError(f"there is no style {style!r}: there are {', '.join(STYLES)}")
+        raise UsageError(f"there is no style {style!r:.60}: there are {', '.join(STYLES)}")
+    check_choice("pieces", pieces, ("apart", "joined"))
     if shots < 0 or (max_tokens is not None and max_tokens < 1):
         raise UsageError(
             "the number of examples and the most tokens are whole numbers from 0 and 1"
         )
     if shots and examples is None:
         raise UsageError("worked examples need a corpus to take them from: --from TRAIN")
-    chosen = STYLES[style]
-    prompts = Prompts()
-    system = (
-        f"{_TASK} {_MARKED + ' ' if mentions else ''}{chosen.task}. For example, the answer to\n\n"
-    )
-    system += f"{_ask(_SAMPLE, chosen, mentions)}\n\nis\n\n{chosen.write(_SAMPLE)}"
-    worked = "" if examples is None else _solve(examples, shots, chosen, mentions, prompts.notices)
-    cut = 0
-    for document in key:
-        pieces = list(_pieces(_passage(document), max_tokens))
-        cut += len(pieces) > 1
-        for number, piece in enumerate(pieces, start=1):
-            behind = f"#{number}/{len(pieces)}" if len(pieces) > 1 else ""
-            question = f"{worked}Text:\n{_ask(piece, chosen, mentions)}\n\nAnswer:"
-            record = {"id": f"{document.id}{behind}", "system": system, "user": question}
-            prompts.records.append(record)
-    remark = "cut into pieces: to link across them, a model must see its earlier answers, and "
-    prompts.notices += note("cut-prompts", cut, "document", remark + "keep their numbers")
-    return prompts
+    if not isinstance(key, Corpus):
+        from corefeval.formats import read
+
+        key = read(key)
+    writer = _Writer(STYLES[style], mentions, shots, max_tokens, pieces == "joined")
+    return writer.write(key, () if examples is None else examples)
 
 
-def _ask(passage: Passage, style: Style, mentions: bool) -> str:
-    """The text as it is shown, with or without its mentions."""
-    if not mentions:
-        return passage.text
-    if not style.task.startswith(COPY):
-        listed = sorted(passage.mentions, key=lambda m: (m[0], -m[1]))
-        return f"{passage.text}\n\nMentions:\n" + "\n".join(quote(passage, m) for m in listed)
-    blank = [(start, end, style.blank) for start, end, _ in passage.mentions]
-    text = style.write(Passage(passage.words, passage.starts, blank))
-    return text.replace("#cluster_)", "#)")
+@dataclass(slots=True)
+class _Writer:
+    """Writes prompts, and counts what they cannot say."""
 
+    style: Style
+    mentions: bool
+    shots: int
+    most: int | None
+    joined: bool
+    prompts: Prompts = field(default_factory=Prompts)
+    tally: Counter[str] = field(default_factory=Counter)
 
-def _solve(
-    examples: Corpus, shots: int, style: Style, mentions: bool, notices: list[Notice]
-) -> str:
-    """The shortest documents with mentions, as they should be answered."""
-    usable = [document for document in examples if document.rows]
-    usable.sort(key=lambda document: (document.n_tokens, document.index))
-    if len(usable) < shots:
-        text = f"only {{n}} with mentions to take {shots} worked examples from"
-        notices.append(Notice("few-examples", text, len(usable), noun="document"))
-    parts, crossing, lost = [], 0, 0
-    for document in usable[:shots]:
-        passage = _passage(document)
-        kept = passage.mentions if style.crossing else drop_crossing(passage.mentions)
-        crossing += len(passage.mentions) - len(kept)
-        passage = Passage(passage.words, passage.starts, kept)
-        answer = style.write(passage)
-        lost += count_misread(answer, passage, document, style.name)
-        parts.append(f"Text:\n{_ask(passage, style, mentions)}\n\nAnswer:\n{answer}\n\n")
-    remark = f"left out of worked examples: {style.name} cannot write mentions that cross"
-    notices += note("crossing-mentions", crossing, "mention", remark)
-    remark = f"in worked examples that {style.name} cannot tell from others with the same words"
-    notices += note("misread-examples", lost, "entity", remark)
-    return "".join(parts)
+    def write(self, key: Corpus, examples: Iterable[Document]) -> Prompts:
+        """The prompts, with what was counted as notices."""
+        hints = [_MARKED] * self.mentions + [_JOINED] * (self.joined and self.most is not None)
+        system = f"{' '.join([_TASK, *hints])} {self.style.task}. For example, the answer to\n\n"
+        system += f"{self._ask(_SAMPLE)}\n\nis\n\n{self.style.write(_SAMPLE)}"
+        worked = self._solve(examples)
+        fewest = self.shots
+        for document in key:
+            passage = _passage(document)
+            texts = [
+                text
+                for name, words, text in worked
+                if name != str(document.id) and words != passage.words
+            ]
+            fewest = min(fewest, len(texts))
+            self._write_pieces(document, passage, system, "".join(texts[: self.shots]))
+        self.tally["gap-mentions"] = len(key.gaps_of)
+        if fewest < self.shots:
+            text = "only {n} besides the one asked about to take worked examples from, of "
+            text += f"{self.shots} wanted"
+            self.prompts.notices.append(Notice("few-examples", text, fewest, noun="document"))
+        aim = "for which a model must see its earlier answers" if self.joined else "which are lost"
+        for kind, noun, outcome in (
+            ("gap-mentions", "mention", "with gaps left out of answers"),
+            ("crossing-mentions", "mention", f"that cross left out of {self.style.name} answers"),
+            ("cut-prompts", "document", "cut into pieces"),
+            ("cut-mentions", "mention", "across pieces left out of answers"),
+            ("cut-links", "link", f"of the key from piece to piece, {aim}"),
+        ):
+            self.prompts.notices += note(kind, self.tally[kind], noun, outcome)
+        return self.prompts
 
+    def _write_pieces(self, document: Document, passage: Passage, system: str, worked: str) -> None:
+        """A record and an ideal answer for each piece of a document."""
+        pieces = list(_pieces(passage, self.most))
+        clusters: dict[str, list[tuple[int, int]]] = {}
+        earlier: dict[str, str] = {}
+        for number, (first, piece) in enumerate(pieces, start=1):
+            carried = self._carry(piece if self.joined else _number_anew(piece))
+            name = f"{document.id}#{number}/{len(pieces)}" if len(pieces) > 1 else str(document.id)
+            question = f"{worked}Text:\n{self._ask(carried)}\n\nAnswer:"
+            record = {"id": name, "system": system, "user": question, **earlier}
+            self.prompts.records.append(record)
+            self.prompts.ideal[name] = self.style.write(carried)
+            earlier = {"after": name} if self.joined else {}
+            for start, end, entity in carried.mentions:
+                cluster = entity if self.joined else f"{entity}#{number}"
+                clusters.setdefault(cluster, []).append((start + first, end + first))
+            self.tally["crossing-mentions"] += len(piece.mentions) - len(carried.mentions)
+            self.tally["cut-mentions"] -= len(piece.mentions)
+            self.tally["cut-links"] += len(clusters_of(piece))
+        self.prompts.carried[str(document.id)] = list(clusters.values())
+        self.tally["cut-mentions"] += len(passage.mentions)
+        self.tally["cut-links"] -= len(
+            {entity for piece in pieces for entity in clusters_of(piece[1])}
+        )
+        self.tally["cut-prompts"] += len(pieces) > 1
 
-def count_misread(answer: str, passage: Passage, document: Document, style: str) -> int:
-    """How many entities of two or more mentions differ when an answer is read back."""
-    read = read_answers({str(document.id): answer}, document.corpus, format=f"llm-{style}")
-    entities_read = defaultdict[int, set[tuple[int, int]]](set)
-    for mention in read[str(document.id)].mentions:
-        entities_read[mention.entity.index].add((mention.start, mention.end))
-    entities_written = [
-        {(start, end) for start, end, _ in cluster} for cluster in clusters_of(passage)
-    ]
-    return sum(
-        entity not in entities_read.values() for entity in entities_written if len(entity) > 1
-    )
+    def _carry(self, passage: Passage) -> Passage:
+        """The passage with escaped words, and the mentions that the style can write."""
+        words = list(map(self.style.escape, passage.words))
+        return replace(passage, words=words, mentions=self.style.carry(passage.mentions))
 
+    def _ask(self, passage: Passage) -> str:
+        """The text as it is shown, with or without its mentions."""
+        if not self.mentions:
+            return passage.text
+        if self.style.crossing == "always":
+            listed = [_describe(passage, mention) for mention in passage.mentions]
+            return "\n".join([f"{passage.text}\n\nMentions:", *map(_dump, listed)])
+        blank = [(start, end, self.style.blank) for start, end, _ in passage.mentions]
+        return self.style.write(replace(passage, mentions=blank))
 
-def drop_crossing(mentions: Sequence[Triple]) -> list[Triple]:
-    """The mentions without those that cross an earlier one."""
-    kept: list[Triple] = []
-    stack: list[int] = []
-    for start, end, entity in sorted(mentions, key=lambda m: (m[0], -m[1])):
-        while stack and stack[-1] <= start:
-            stack.pop()
-        if not stack or end <= stack[-1]:
-            stack.append(end)
-            kept.append((start, end, entity))
-    return kept
+    def _solve(self, examples: Iterable[Document]) -> list[tuple[str, Sequence[str], str]]:
+        """Ids, words and solutions of documents with mentions, the shortest first."""
+        usable = [document for document in examples if self.shots and document.rows]
+        worked = []
+        for document in sorted(usable, key=lambda document: (document.n_tokens, document.index)):
+            passage = _passage(document)
+            solved = self._carry(passage)
+            text = f"Text:\n{self._ask(solved)}\n\nAnswer:\n{self.style.write(solved)}\n\n"
+            worked.append((str(document.id), passage.words, text))
+        return worked
 
 
 def _passage(document: Document) -> Passage:
-    """A document as a passage; entities are numbered in the order of their first mention."""
-    numbers: dict[int, str] = {}
-    mentions = []
-    for mention in document.mentions:
-        number = numbers.setdefault(mention.entity.index, str(len(numbers) + 1))
-        mentions.append((mention.start, mention.end, number))
+    """A document as a passage, without mentions that have gaps; entities are numbered."""
+    gaps = document.corpus.gaps_of
+    mentions = sorted(
+        ((m.start, m.end, m.entity.index) for m in document.mentions if m.row not in gaps),
+        key=lambda mention: (mention[0], -mention[1]),
+    )
     tokens = document._tokens()
     words = list(document.words) if document.n_tokens else []
     if words and "empty" in tokens.columns:  # zeros are words that can be tagged
         empty = map(bool, tokens.column(document.index, "empty"))
         words = [_zero(word) if zero else word for word, zero in zip(words, empty, strict=True)]
     starts = [sentence.start for sentence in tokens.sentence_ranges(document.index)] or [0]
-    return Passage(words, starts, tuple(dict.fromkeys(mentions)))
+    named = [(start, end, str(entity)) for start, end, entity in mentions]
+    return _number_anew(Passage(words, starts, tuple(dict.fromkeys(named))))
+
+
+def _number_anew(passage: Passage) -> Passage:
+    """The passage with entities numbered from 1 in the order of their first mention."""
+    numbers: dict[str, str] = {}
+    mentions = [
+        (start, end, numbers.setdefault(entity, str(len(numbers) + 1)))
+        for start, end, entity in passage.mentions
+    ]
+    return replace(passage, mentions=mentions)
 
 
 def _zero(word: str) -> str:
@@ -309,10 +393,10 @@ def passages(corpus: Corpus) -> Iterator[tuple[str, Passage]]:
         yield str(document.id), _passage(document)
 
 
-def _pieces(passage: Passage, most: int | None) -> Iterator[Passage]:
-    """A passage in pieces of whole sentences, of `most` tokens unless one sentence has more."""
+def _pieces(passage: Passage, most: int | None) -> Iterator[tuple[int, Passage]]:
+    """Starts and pieces of whole sentences, of `most` tokens unless one sentence has more."""
     if most is None or len(passage.words) <= most:
-        yield passage
+        yield 0, passage
         return
     bounds = [*passage.starts, len(passage.words)]
     low = 0
@@ -327,5 +411,5 @@ def _pieces(passage: Passage, most: int | None) -> Iterator[Passage]:
             if first <= start and end <= last
         ]
         starts = [start - first for start in bounds[low:high]]
-        yield Passage(passage.words[first:last], starts, inside)
+        yield first, Passage(passage.words[first:last], starts, inside)
         low = high

@@ -14,9 +14,9 @@ from corefeval.formats.answers.conventions import CONVENTIONS
 from corefeval.formats.answers.documents import KeyDocument, KeyTexts
 from corefeval.formats.answers.json_lists import Listed, read_json
 from corefeval.formats.answers.ledgers import Remarks, notices_of
-from corefeval.formats.answers.lists import list_counts, read_lines, read_links, read_questions
+from corefeval.formats.answers.lists import list_counts, read_lines, read_questions
 from corefeval.formats.answers.placing import EQUAL, Laid, Projector, lay
-from corefeval.formats.answers.records import Answer, answers_of, join_pieces
+from corefeval.formats.answers.records import Answer, about_records, answers_of, join_pieces
 from corefeval.formats.answers.strings import Chooser, KeyText
 from corefeval.formats.answers.tags import TaggedText
 from corefeval.formats.answers.text import Atoms, atoms_of_text, clean, fold_text
@@ -27,9 +27,7 @@ from corefeval.model.ledger import Coverage, Entry, Ledger, Span, State
 Written = TaggedText | list[Listed]
 _LONG = 2000  # characters of a mention that are kept in the ledger
 
-LISTS = {
-    "json": read_json, "lines": read_lines, "qa": read_questions, "link-append": read_links,
-}  # fmt: skip
+LISTS = {"json": read_json, "lines": read_lines, "qa": read_questions}
 # What a format stands for: the conventions to choose from.
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "llm": (*CONVENTIONS, *LISTS),
@@ -229,6 +227,9 @@ def read_answers(
     *,
     format: str = "llm",
     occurrences: str = "in-order",
+    choice: int = 1,
+    answer_at: str | None = None,
+    id_at: str | None = None,
     encoding: str = "utf-8",
     name: str = "",
 ) -> Corpus:
@@ -238,7 +239,9 @@ def read_answers(
     records of chat interfaces, a folder of texts named by document, one text) or a mapping from
     document ids to texts. `format` is `llm`, which finds the convention, or one of them, such
     as `llm-markdown`. `occurrences` says which place is meant by a listed string that has several:
-    the one that fits the order of the list (`in-order`), the `first`, or `all`.
+    the one that fits the order of the list (`in-order`), the `first`, or `all`. `choice` is which
+    of several answers to a prompt counts. `answer_at` and `id_at` are paths in JSON records of an
+    unknown kind, such as `turns[-1].text`.
 
     >>> import corefeval
     >>> key = corefeval.read(corefeval.example("key"))
@@ -253,7 +256,8 @@ def read_answers(
     if occurrences not in ("in-order", "first", "all"):
         raise UsageError(f"occurrences are in-order, first or all, not {occurrences!r:.60}")
     texts = KeyTexts(_corpus_at(key))
-    answer_list, where = answers_of(answers, encoding=encoding)
+    at = {"answer_at": answer_at, "id_at": id_at}
+    answer_list, where = answers_of(answers, encoding=encoding, choice=choice, **at)
     jobs = _jobs_of(join_pieces(answer_list, texts), FAMILIES[format])
     unknown = _pair(jobs, texts)
     reader = AnswerReader(texts, occurrences)
@@ -265,7 +269,8 @@ def read_answers(
     corpus = _corpus_of(pages, texts.key, name or where)
     several = sum(len(job.documents) > 1 for job in jobs)
     remarks = Remarks(name or where, occurrences, unknown, twice, reader.unswept, several)
-    return corpus.with_details(notices=notices_of(corpus, remarks))
+    notices = (*about_records(answer_list, name or where, choice), *notices_of(corpus, remarks))
+    return corpus.with_details(notices=notices)
 
 
 def _corpus_at(key: object) -> Corpus:

@@ -1,46 +1,30 @@
-"""Where answers come from: JSON lines, records of chat interfaces, folders of texts, one text."""
+"""Where answers come from: records of chat interfaces and harnesses, folders of texts, one text."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from corefeval.diagnostics import InputError, UsageError, excerpt
+import numpy as np
+
+from corefeval.archives import list_samples
+from corefeval.checks import check_count
+from corefeval.diagnostics import InputError, Notice, UsageError, note, plural
 from corefeval.formats import files_of
 from corefeval.formats.answers.documents import KeyTexts
-from corefeval.formats.json.records import Record, records_of
-from corefeval.formats.registry import ANSWERS
+from corefeval.formats.json.records import Record, values_of
 from corefeval.formats.source import Source, read_source
 from corefeval.formats.standoff import document_id
 
-ID_FIELDS = (
-    "custom_id", "id", "doc_id", "document_id", "doc_key", "document", "docid", "doc", "key",
-    "name",
-)  # fmt: skip
-ANSWER_FIELDS = (
-    "answer", "output", "response", "completion", "prediction", "generated_text", "generation",
-    "choices", "candidates", "message", "body", "result", "content", "parts", "text",
-)  # fmt: skip
-_FINISH_FIELDS = ("finish_reason", "stop_reason", "finishReason", "done_reason", "finish", "status")
-_CUT = {"length", "max_tokens", "model_length", "max_output_tokens", "incomplete", "token_limit"}
-_REFUSED = {"content_filter", "refusal", "safety", "prohibited_content", "recitation", "blocklist"}
-_NORMAL = {
-    "stop",
-    "end_turn",
-    "stop_sequence",
-    "eos",
-    "complete",
-    "completed",
-    "success",
-    "200",
-    "",
-}
-_DEEP = 12  # levels of a record that are looked at
+_NOWHERE = Source(np.zeros(0, dtype=np.uint8), "answers")
+_DEEP = 12  # levels of an unknown record that are looked at
 _NO_LIST = re.compile(r"\[\s*\]|\{\s*\}")
 _ENDS = 300  # characters at both ends, where a refusal is said; inside of a text it is a story
 _REFUSAL = re.compile(
@@ -50,14 +34,100 @@ _REFUSAL = re.compile(
 )
 
 
+_IDS = "custom_id id doc_id document_id doc_key document docid doc key name"
+# Ids of requests, which are no documents.
+_REQUEST = re.compile(r"(chatcmpl-|cmpl-|msg_|resp_|batch_req_).*", re.DOTALL)
+
+
+class Kind(NamedTuple):
+    """A kind of record, as `records.toml` declares it and says what its fields are."""
+
+    name: str
+    needs: str = ""
+    text: str = ""
+    tools: str = ""
+    finish: str = ""
+    ids: str = _IDS
+    choices: str = ""
+    inner: str = ""
+    refusal: str = ""
+    error: str = ""
+    speaker: str = ""
+    parsed: bool = False
+
+
+_TABLE = tomllib.loads(Path(__file__).with_name("records.toml").read_text(encoding="utf-8"))
+KINDS = tuple(Kind(name, **paths) for name, paths in _TABLE["kinds"].items())
+_PLAIN = KINDS[-1]
+_FINISH = {word: reason for reason, words in _TABLE["finish"].items() for word in words.split()}
+
+_STEP = re.compile(r"\.?([^.\[\]]+)|\[(\*|-1|\?[^\[\]=]+=[^\[\]]*)\]")
+
+
+def check_path(path: str) -> None:
+    """Raise a UsageError for what is no path."""
+    if not isinstance(path, str) or not path or _STEP.sub("", path) or re.search(r"[\s|]", path):
+        raise UsageError(f"{path!r:.60} is no path in a record, such as choices[*].text")
+
+
+def find_all(value: Any, path: str) -> list[Any]:
+    """All values at a path, such as `choices[*].message.content` or `parts[?type=text].text`.
+
+    >>> find_all({"a": [{"b": 1, "c": "x"}, {"b": 2, "c": "y"}]}, "a[?c=y].b")
+    [2]
+    """
+    values = [value]
+    for name, index in _STEP.findall(path):
+        if name:
+            values = [
+                value[name] for value in values if isinstance(value, Mapping) and name in value
+            ]
+        else:
+            lists = [value for value in values if isinstance(value, list)]
+            values = [element for elements in lists for element in _pick(elements, index)]
+    return [value for value in values if value is not None]
+
+
+def _pick(elements: list[Any], index: str) -> list[Any]:
+    """The elements of a list that an index in brackets stands for."""
+    if index.startswith("?"):
+        name, _, value = index[1:].partition("=")
+        objects = (element for element in elements if isinstance(element, Mapping))
+        return [element for element in objects if str(element.get(name) or "") == value]
+    return elements[-1:] if index == "-1" else elements
+
+
+def _find_first(value: Any, paths: str) -> list[Any]:
+    """What stands at the first of some paths at which there is anything."""
+    return next(filter(None, (find_all(value, path) for path in paths.split())), [])
+
+
+Reply = tuple[str, str]  # the text of a choice, and why it ended
+
+
+class Replies(NamedTuple):
+    """What a record says of one document: its id, all choices, and where that stands."""
+
+    identifier: str | None
+    choices: list[Reply]
+    record: Record
+    kind: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model wrote: the id of its document where it is said, and why the answer ended."""
+    """What a model wrote: the id of its document where it is said, and why the answer ended.
+
+    `choices` is how many answers there were, of which this is one; `record` is the kind of record
+    that had it.
+    """
 
     identifier: str | None
     text: str
     finish: str = ""
     line: int | None = None
+    choices: int = 1
+    record: str = ""
 
     @property
     def says_nothing(self) -> bool:
@@ -68,31 +138,70 @@ class Answer:
         return any(_REFUSAL.search(end) for end in (text[:_ENDS], text[-_ENDS:]))
 
 
-def answers_of(source: object, *, encoding: str = "utf-8") -> tuple[list[Answer], str]:
+def answers_of(
+    source: object,
+    *,
+    encoding: str = "utf-8",
+    choice: int = 1,
+    answer_at: str | None = None,
+    id_at: str | None = None,
+) -> tuple[list[Answer], str]:
     """All answers of a path or of a mapping from ids to texts (or records), and what to call them.
 
-    Raises an InputError for files that cannot be read, and a UsageError for what is neither.
+    `choice` is which of several answers to take; `answer_at` and `id_at` are paths in records of a
+    kind that nobody declared. Raises an InputError for files that cannot be read, and a UsageError
+    for what is neither.
     """
+    check_count("the choice", choice)
+    kinds = _list_kinds(answer_at, id_at)
     if isinstance(source, Mapping):
-        return [_answer(str(key), value) for key, value in source.items()], "answers"
+        entries = source.items()
+        replies = [r for name, value in entries for r in _read_value(str(name), value, kinds)]
+        return _choose(replies, choice), "answers"
     if not isinstance(source, str | os.PathLike):
         raise UsageError(
             f"answers are a path, or a mapping from document ids to texts, not {source!r:.60}"
         )
+    path = os.fspath(source)
+    samples = _samples_of(path)
+    if samples is not None:
+        log = Record({"samples": list(samples)}, Source(_NOWHERE.data, path), 0)
+        return _choose(_read(log, kinds), choice), path
     files, several = files_of(source)
-    if not several:
-        return answers_in(read_source(files[0], encoding=encoding)), os.fspath(source)
-    root = Path(source) if os.path.isdir(source) else None
-    answers: list[Answer] = []
+    root = Path(path) if os.path.isdir(path) else None
+    replies = []
     for file in files:
         content = read_source(file, encoding=encoding)
-        if _is_records(content):
-            answers += answers_in(content)
+        records = _records_in(content)
+        if records is not None:
+            replies += [reply for record in records for reply in _read(record, kinds)]
             continue
-        path = Path(file).relative_to(root) if root else Path(Path(file).name)
-        stem = str(document_id(path.with_suffix("").as_posix()))
-        answers.append(Answer(stem, content.text))
-    return answers, os.fspath(source)
+        name = Path(file).relative_to(root) if root else Path(Path(file).name)
+        stem = str(document_id(name.with_suffix("").as_posix())) if several else None
+        replies.append(Replies(stem, [(content.text, "")], Record({}, content, 0)))
+    return _choose(replies, choice), path
+
+
+def _list_kinds(answer_at: str | None, id_at: str | None) -> Sequence[Kind]:
+    """The kinds of records to choose from, with the paths that somebody names."""
+    for path in (answer_at, id_at):
+        if path is not None:
+            check_path(path)
+    kinds: Sequence[Kind] = KINDS
+    if answer_at is not None:
+        kinds = [_PLAIN._replace(name="--answer-at", needs=answer_at, choices=answer_at, text="")]
+    return kinds if id_at is None else [kind._replace(ids=id_at) for kind in kinds]
+
+
+def about_records(answers: Sequence[Answer], whose: str, choice: int) -> Iterator[Notice]:
+    """Notices on the kinds of records that answers came from, and on choices that do not count."""
+    kinds = Counter(answer.record for answer in answers if answer.record not in ("", _PLAIN.name))
+    for kind, count in kinds.items():
+        yield from note("llm-records", count, "record", f"of the kind: {kind}", whose=whose)
+    left_out = sum(answer.choices - 1 for answer in answers)
+    yield from note(
+        "llm-choices", left_out, "answer", f"left out: choice {choice} counts", whose=whose
+    )
 
 
 _PIECE = re.compile(r"(.*)#(\d{1,6})/(\d{1,6})", re.DOTALL)
@@ -116,117 +225,190 @@ def join_pieces(answers: Sequence[Answer], texts: KeyTexts) -> list[Answer]:
     return joined
 
 
-def answers_in(source: Source) -> list[Answer]:
-    """The answers in a file: one for each record, or the whole text."""
+_JSON = re.compile(r"\s*[\[{]")
+_RECORD = re.compile(r'\s*(\[\s*)*\{\s*"')
+
+
+def _records_in(source: Source) -> list[Record] | None:
+    """The records of a file, or of lists and lists of lists in it; None where it is a text.
+
+    Raises an InputError for what begins as a record does, and is no JSON.
+    """
     if not source.data.size:
-        raise InputError("the file is empty", file=source.file, fix="check the path")
-    if not _is_records(source):
-        return [Answer(None, source.text)]
-    records = records_of(source)
-    first = records[0]
-    if len(records) == 1 and not _has_answer(first.values):  # {"id": "text", …}
-        return [_answer(str(key), value, first) for key, value in first.values.items()]
-    return [_answer(None, record.values, record) for record in records]
-
-
-_RECORD = re.compile(r"\s*(\[\s*)?\{")
-
-
-def _is_records(source: Source) -> bool:
-    """Whether a file has records with answers, and is not itself an answer in JSON."""
-    head = source.data[: 1 << 16].tobytes().decode(source.encoding, "replace")
-    if not _RECORD.match(head):
-        return False
-    try:
-        records = records_of(source)
-    except InputError:
-        line = head.lstrip().split("\n", 1)[0]
-        return re.search(ANSWERS["llm"].sign, line.encode()) is not None
-    if all(_has_answer(record.values) for record in records):
-        return True
-    values = records[0].values
-    return len(records) == 1 and bool(values) and all(isinstance(v, str) for v in values.values())
-
-
-def _has_answer(values: Mapping[str, Any]) -> bool:
-    return any(field in values for field in (*ANSWER_FIELDS, "error"))
-
-
-def _answer(identifier: str | None, value: Any, record: Record | None = None) -> Answer:
-    """The answer in a record, or in the value that a mapping has for an id."""
-    if isinstance(value, str):
-        return Answer(identifier, value)
-    line = record.line if record is not None else None
-    text = _text_in(value, 0)
-    finish = _finish_in(value, 0)
-    if isinstance(value, Mapping) and identifier is None:
-        candidates = (value[f] for f in ID_FIELDS if isinstance(value.get(f), str | int))
-        identifier = next((str(candidate) for candidate in candidates), None)
-    if text is None and isinstance(value, Mapping) and value.get("error"):
-        return Answer(identifier, "", "error", line)
-    if text is None and isinstance(value, Mapping) and _is_empty(value):
-        return Answer(identifier, "", finish, line)
-    if text is None:
-        expected = f"one of {', '.join(ANSWER_FIELDS[:6])}, or a record of a chat interface"
-        problem = "there is no answer in the record"
-        if record is not None:
-            raise record.error(problem, found=record.list_keys(), expected=expected)
-        raise InputError(problem, found=excerpt(repr(value)), expected=expected)
-    return Answer(identifier, text, finish, line)
-
-
-def _is_empty(values: Mapping[str, Any]) -> bool:
-    """Whether a record has a place for an answer, and nothing in it."""
-    return _has_answer(values) and all(values.get(field) is None for field in ANSWER_FIELDS)
-
-
-def _text_in(value: Any, depth: int) -> str | None:
-    """The text of an answer, however deep a record has it."""
-    if isinstance(value, str):
-        return value
-    if depth > _DEEP or value is None:
+        raise source.error("the file is empty", fix="check the path")
+    if not _JSON.match(source.text):
         return None
-    if isinstance(value, Mapping):
-        named = [value[field] for field in ANSWER_FIELDS if value.get(field) is not None]
-        candidates = (_text_in(inner, depth + 1) for inner in named)
-        text = next((candidate for candidate in candidates if candidate is not None), None)
-        # An answer that was parsed already: clusters in the place of text.
-        return json.dumps(value, ensure_ascii=False) if text is None and depth and value else text
-    if isinstance(value, list):
-        if value and all(isinstance(part, Mapping) for part in value):
-            chosen = value[:1] if "message" in value[0] or "index" in value[0] else value
-            if any(_has_answer(part) or "type" in part for part in chosen):
-                parts = [
-                    part for part in chosen if part.get("type") not in ("reasoning", "thinking")
-                ]
-                texts = [_text_in(part, depth + 1) for part in parts]
-                return "".join(part_text for part_text in texts if part_text is not None)
-        return json.dumps(value, ensure_ascii=False)
-    return None
+    records: list[Record] = []
+    try:
+        for value, line in values_of(source):
+            lists = value if isinstance(value, list) else [value]
+            lists = [inner if isinstance(inner, list) else [inner] for inner in lists]
+            elements = [element for inner in lists for element in inner]
+            if not elements or not all(isinstance(element, Mapping) for element in elements):
+                elements = [value]
+            place = line - 1 if len(elements) == 1 else None
+            records += [Record(each, source, n, place) for n, each in enumerate(elements)]
+    except InputError:
+        if _RECORD.match(source.text):
+            raise
+        return None
+    return records
 
 
-def _finish_in(value: Any, depth: int) -> str:
-    """Why an answer ended: `length`, `refusal`, `error`, or nothing where it ended by itself."""
-    for raw_reason in _values_of(value, depth):
-        reason = str(raw_reason).lower()
-        if reason in _CUT:
-            return "length"
-        if reason in _REFUSED:
-            return "refusal"
-        if reason not in _NORMAL and reason.isidentifier():
-            return reason
-    return ""
+def _samples_of(path: str) -> Iterator[Any] | None:
+    """The samples in a log of Inspect (`.eval`); None for any other path."""
+    members = list_samples(path)
+    if members is None:
+        return None
+    if members:
+        sources = (read_source(member) for member in members)
+        return (value for source in sources for value, _ in values_of(source))
+    try:
+        from inspect_ai.log import read_eval_log
+    except ImportError:
+        raise InputError(
+            "this log of Inspect is packed with zstd, which this version of Python cannot unpack",
+            file=path,
+            fix=f"inspect log dump {path} > log.json, and name that; or install inspect_ai",
+        ) from None
+    return (sample.model_dump(mode="json") for sample in read_eval_log(path).samples or ())
 
 
-def _values_of(value: Any, depth: int) -> Iterator[object]:
-    if depth > _DEEP:
-        return
-    if isinstance(value, Mapping):
-        yield from (value[f] for f in _FINISH_FIELDS if isinstance(value.get(f), str))
-        if value.get("refusal"):
-            yield "refusal"
-    inner: Sequence[Any] = list(value.values()) if isinstance(value, Mapping) else ()
-    inner = value[:1] if isinstance(value, list) else inner
-    for child in inner:
-        if isinstance(child, Mapping | list):
-            yield from _values_of(child, depth + 1)
+def _choose(answers: Iterable[Replies], choice: int) -> list[Answer]:
+    """The answers with one of their choices; the epochs of a sample of Inspect are choices."""
+    joint: dict[object, Replies] = {}
+    for place, replies in enumerate(answers):
+        name = replies.identifier if replies.kind.startswith("Inspect") else place
+        joint.setdefault(name, replies._replace(choices=[])).choices.extend(replies.choices)
+    chosen = []
+    for identifier, choices, record, kind in joint.values():
+        if choice > len(choices):
+            number = plural(len(choices), "choice")
+            raise record.error(f"there is no choice {choice}", found=number, fix="take another one")
+        text, finish = choices[choice - 1]
+        chosen.append(Answer(identifier, text, finish, record.line, len(choices), kind))
+    return chosen
+
+
+def _read_value(name: str, value: Any, kinds: Sequence[Kind]) -> Iterator[Replies]:
+    """The answer that a mapping has for an id: a text, a record or parsed JSON."""
+    if isinstance(value, Mapping) and _kind_of(value, kinds) not in (None, _PLAIN):
+        yield from _read(Record(dict(value), _NOWHERE, 0), kinds, name)
+    else:
+        text = "" if value is None else _text_of(value)
+        yield Replies(name, [(text, "")], Record({}, _NOWHERE, 0))
+
+
+def _read(
+    record: Record, kinds: Sequence[Kind], identifier: str | None = None, name: str = ""
+) -> Iterator[Replies]:
+    """The answers of a record, or of those in it, with all of their choices."""
+    values = record.values
+    kind = _kind_of(values, kinds)
+    if kind is None:
+        raise _unknown_error(record)
+    speaker = "".join(map(str, _find_first(values, kind.speaker)))
+    if speaker in ("user", "human", "system"):
+        raise record.error(
+            "the last message is not one of the assistant",
+            found=f"one of the {speaker}",
+            fix="name the file with the answers of the model",
+        )
+    ids = next(filter(None, (_ids_at(values, path) for path in kind.ids.split())), [])
+    identifier, name = identifier or next(iter(ids), None), name or kind.name
+    inner = _find_first(values, kind.inner)
+    if kind.parsed:  # a plain record may have an unchanged one of an interface as its answer
+        inner = [
+            v for v in _find_first(values, kind.text) if _kind_of(v, kinds) not in (None, _PLAIN)
+        ]
+    choices = _choices_of(kind, values)
+    if inner and choices[0][1] != "error":
+        for value in sorted(inner, key=_epoch):
+            yield from _read(replace(record, values=value), kinds, identifier, name)
+    elif len(ids) == len(choices) > 1:
+        for single, reply in zip(ids, choices, strict=True):
+            yield Replies(single, [reply], record, name)
+    else:
+        yield Replies(identifier, choices, record, name)
+
+
+def _ids_at(values: Mapping[str, Any], path: str) -> list[str]:
+    """The ids of documents at a path; those of requests are none."""
+    ids = [str(value) for value in find_all(values, path) if type(value) in (str, int)]
+    return [value for value in ids if not _REQUEST.fullmatch(value)]
+
+
+def _epoch(values: Any) -> list[int]:
+    return [epoch for epoch in find_all(values, "epoch") if isinstance(epoch, int)]
+
+
+def _kind_of(values: Any, kinds: Sequence[Kind]) -> Kind | None:
+    """The first kind that fits a record, if any does."""
+    return next((k for k in kinds if isinstance(values, Mapping) and _fits(k, values)), None)
+
+
+def _fits(kind: Kind, values: Mapping[str, Any]) -> bool:
+    """Whether a record has all that a kind needs; a plain one may have nothing in its place."""
+    if not kind.needs:
+        return any(name in values for name in (*kind.text.split(), kind.error))
+    return all(
+        any(find_all(values, need) for need in needs.split("|")) for needs in kind.needs.split()
+    )
+
+
+def _choices_of(kind: Kind, values: Mapping[str, Any]) -> list[Reply]:
+    """The text and the finish reason of each choice; a record without any has an empty one."""
+    if _find_first(values, kind.error):
+        return [("", "error")]
+    replies = []
+    for choice in (_find_first(values, kind.choices) if kind.choices else [values]) or [{}]:
+        parts = [find_all(choice, path) for path in kind.text.split()] or [[choice]]
+        texts = [part for part in parts if part and (kind.parsed or isinstance(part[0], str))]
+        text = "".join(map(_text_of, texts[0])) if texts else ""
+        if not text.strip():
+            text = "\n".join(map(_text_of, _find_first(choice, kind.tools)))
+        sides = (choice, values)
+        reasons = [
+            r for side in sides for path in kind.finish.split() for r in find_all(side, path)
+        ]
+        words = [
+            _FINISH.get(r.lower(), r) for r in reasons if isinstance(r, str) and r.isidentifier()
+        ]
+        if any(_find_first(side, kind.refusal) for side in sides):
+            words = ["refusal"]
+        replies.append((text, next((word for word in words if word != "normal"), "")))
+    return replies
+
+
+def _text_of(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+# Where requests have what a model was asked.
+_ASKED = re.compile(r"\b(messages|system|user|prompt|input|instructions)\b")
+
+
+def _unknown_error(record: Record) -> InputError:
+    """The error for a record of no known kind, with the paths where its answer may be."""
+    values = record.values
+    strings = [(path, text) for path, text in _strings(values) if not _ASKED.search(path)]
+    path, text = max(strings, key=lambda item: len(item[1]), default=("", ""))
+    names = [path for path, text in strings if len(text.split()) == 1]
+    return record.error(
+        "not a record of a known kind",
+        found=record.list_keys() if isinstance(values, dict) else "a list",
+        expected=f"one of {', '.join(kind.name for kind in KINDS)}",
+        fix=f"--answer-at {path if ' ' in text else 'PATH'} --id-at {(*names, 'PATH')[0]}",
+    )
+
+
+def _strings(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """The paths of all strings in a value, of lists that of the first element."""
+    if isinstance(value, str):
+        yield path, value
+    elif path.count(".") + path.count("[") < _DEEP:
+        if isinstance(value, Mapping):
+            for name, inner in value.items():
+                yield from _strings(inner, f"{path}.{name}".removeprefix("."))
+        elif isinstance(value, list) and value:
+            yield from _strings(value[0], f"{path}[*]")

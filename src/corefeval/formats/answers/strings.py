@@ -237,7 +237,6 @@ class Chooser:
             if len(item.places) == 1 and not item.why:
                 self._settle(item, item.places[0])
         self._read_hints()
-        self._settle_by_next_words()
         ordered, firsts = self._are_ordered()
         self._sweep(ordered, firsts)
         for changed in (False, True):  # what had to be changed to be found comes last
@@ -373,31 +372,6 @@ class Chooser:
                 item.hint = item.mention.start * slope
             elif item.mention.sentence is not None:
                 item.hint = item.mention.sentence + shift
-
-    def _settle_by_next_words(self) -> None:
-        """Settle mentions by the words that the answer has behind them, however they are spelt."""
-        for item in self.items:
-            if not item.mention.behind or len(item.places) < 2:
-                continue
-            numbers = self.key.numbers_of(item.mention.behind)
-            scores = [
-                (
-                    sum(
-                        a == b
-                        for a, b in zip(numbers, self._behind(place[1], len(numbers)), strict=False)
-                    ),
-                    -place[0],
-                )
-                for place in item.places
-            ]
-            best = max(range(len(scores)), key=lambda i: scores[i])
-            if scores[best][0]:
-                self._settle(item, item.places[best])
-
-    def _behind(self, token: int, count: int) -> list[int]:
-        first = int(np.searchsorted(self.key.atoms.start, token))
-        numbers: list[int] = self.key.atoms.numbers[first : first + count].tolist()
-        return numbers
 
 
 def _without_blanks(text: str) -> str:

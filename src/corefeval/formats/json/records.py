@@ -97,7 +97,7 @@ def show(value: object) -> str:
 def records_of(source: Source) -> list[Record]:
     """All records of a file, in order; there must be one."""
     records: list[Record] = []
-    for value, line in _values(source):
+    for value, line in values_of(source):
         several = isinstance(value, list)
         for element in value if several else [value]:
             record = Record(element, source, len(records), None if several else line - 1)
@@ -118,7 +118,7 @@ def records_of(source: Source) -> list[Record]:
     return records
 
 
-def _values(source: Source) -> Iterator[tuple[Any, int]]:
+def values_of(source: Source) -> Iterator[tuple[Any, int]]:
     """The values that stand one after the other in a file, each with the line of its beginning.
 
     One value after the other covers JSON lines, a single object and a list alike, and does not

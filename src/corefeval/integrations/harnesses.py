@@ -1,0 +1,145 @@
+"""What drop-ins for evaluation harnesses share: answers as counts, and folders that are run.
+
+Counts add up, so that the total of a harness is the score of the corpus, and no mean of scores.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from corefeval.diagnostics import InputError, Notice, UsageError
+from corefeval.display import json_text
+from corefeval.evaluation import score
+from corefeval.formats.answers.prompts import Prompts
+from corefeval.formats.json.reader import corpus_from_records
+from corefeval.formats.registry import find_format
+from corefeval.model import Corpus
+from corefeval.results import Result
+
+
+def counts_of(result: Result) -> dict[str, float]:
+    """The counts of all documents together, such as `muc/recall_numerator`.
+
+    Raises a UsageError for results that do not add up.
+    """
+    if result.protocol.aggregate != "micro":
+        aggregate = result.protocol.aggregate
+        raise UsageError(f"counts add up only for aggregate:micro, not {aggregate}")
+    return {
+        f"{metric}/{name}": float(column.sum())
+        for metric, table in result.tables.items()
+        for name, column in table.columns().items()
+    }
+
+
+def result_of(counts: Mapping[str, float], empty: Result) -> Result:
+    """Counts as a result in which all documents are one; `empty` is a result of nothing."""
+    tables = {}
+    for metric, table in empty.tables.items():
+        if table.values is not None:
+            row = [counts[f"{metric}/{name}"] for name in table.names]
+            table = replace(table, values=np.array([row]))
+        tables[metric] = table
+    return replace(empty, tables=tables, document_ids=("all documents",), notices=())
+
+
+def score_answer(sample: Mapping[str, Any], answer: str, **options: Any) -> Result:
+    """The result of an answer, against the key that a sample has beside its prompt.
+
+    Raises an InputError for a sample without a key.
+    """
+    record = sample.get("key")
+    key = corpus_from_records([record], "key") if isinstance(record, Mapping) else None
+    if key is None or len(key.documents) != 1:
+        raise InputError(
+            "this sample has no key to score its answer against",
+            found=f"the fields {', '.join(map(str, sample)) or 'of nothing'}",
+            fix="make the folder with corefeval prompt KEY --for inspect|lm-eval --output FOLDER",
+        )
+    return score(key, {str(key.documents[0]): answer}, **options)
+
+
+def sum_scores(items: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """F1 of each metric in per cent, from the counts of all answers; CoNLL where it can be had."""
+    total = Counter[str]()
+    for counts in items:
+        total.update(counts)  # type: ignore[arg-type]
+    metrics = list(dict.fromkeys(name.rpartition("/")[0] for name in total))
+    metrics = ["conll", *metrics] if {"muc", "b3", "ceafe"} <= {*metrics} else metrics
+    result = result_of(total, score({"0": []}, {"0": []}, metrics=metrics or "conll"))
+    return {metric: 100 * result[metric].f1 for metric in metrics}
+
+
+_TASK = '''\
+"""Coreference, scored by corefeval: inspect eval task.py --model …"""
+
+from pathlib import Path
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import Sample, json_dataset
+from inspect_ai.model import ChatMessageSystem, ChatMessageUser
+from inspect_ai.solver import generate
+
+from corefeval.integrations.inspect import coreference
+
+
+def read_sample(record):
+    system, user = record["system"], record["user"]
+    messages = [ChatMessageSystem(content=system), ChatMessageUser(content=user)]
+    return Sample(id=record["id"], input=messages, metadata={"key": record["key"]})
+
+
+@task
+def corefeval():
+    prompts = json_dataset(str(Path(__file__).with_name("prompts.jsonl")), read_sample)
+    return Task(dataset=prompts, solver=generate(), scorer=coreference(format="FORMAT"))
+'''
+_YAML = """\
+# Coreference, scored by corefeval: lm_eval --include_path FOLDER --tasks corefeval --model …
+task: corefeval
+dataset_path: json
+dataset_kwargs:
+  data_files: PROMPTS
+test_split: train
+output_type: generate_until
+doc_to_text: "{{system}}\\n\\n{{user}}"
+doc_to_target: ""
+process_results: !function corefeval.integrations.lm_eval.process_results
+generation_kwargs:
+  until: []
+  do_sample: false
+  max_gen_toks: 4096
+metric_list:
+  - metric: conll
+    aggregation: !function corefeval.integrations.lm_eval.aggregate
+    higher_is_better: true
+metadata:
+  version: 1
+"""
+
+
+def folder_of(
+    harness: str, prompts: Prompts, key: Corpus, style: str, folder: str
+) -> tuple[dict[str, bytes], tuple[Notice, ...]]:
+    """The files of a folder that a harness runs, and notices on what keys cannot have there."""
+    files, notices = find_format("e2e").write(key)
+    lines = files[""].decode().splitlines()
+    records = [
+        {**prompt, "format": f"llm-{style}", "key": json.loads(line)}
+        for prompt, line in zip(prompts.records, lines, strict=True)
+    ]
+    text = "".join(json_text(record, indent=None) for record in records)
+    program = {"task.py": _TASK.replace("FORMAT", f"llm-{style}")}
+    if harness == "lm-eval":
+        place = json.dumps(os.path.join(os.path.abspath(folder), "prompts.jsonl"))
+        program = {"corefeval.yaml": _YAML.replace("PROMPTS", place)}
+    contents = {**program, "prompts.jsonl": text}
+    losses = tuple(notice for notice in notices if notice.noun in ("mention", "empty node"))
+    return {name: content.encode() for name, content in contents.items()}, losses
