@@ -15,6 +15,7 @@ from corefeval._version import __version__
 
 if TYPE_CHECKING:
     from corefeval.analysis.agreement import Agreement, agree
+    from corefeval.analysis.auditing import Audit, audit
     from corefeval.analysis.errors import ErrorAnalysis, analyse
     from corefeval.analysis.explanation import (
         Explanation,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         explain,
         explain_results,
     )
+    from corefeval.consensus import Merged, merge
     from corefeval.diagnostics import (
         CorefEvalError,
         InputError,
@@ -64,10 +66,12 @@ if TYPE_CHECKING:
 # cost next to nothing.
 _HOMES = {
     "analysis.agreement": "Agreement agree",
+    "analysis.auditing": "Audit audit",
     "analysis.errors": "ErrorAnalysis analyse",
     "analysis.explanation": (
         "Explanation ResultDifference Search Sensitivity explain explain_results"
     ),
+    "consensus": "Merged merge",
     "diagnostics": (
         "CorefEvalError InputError Notice PairingError UndefinedMetricError UndefinedRateError "
         "UsageError"
@@ -97,6 +101,7 @@ _HOME_OF = {name: f"corefeval.{home}" for home, names in _HOMES.items() for name
 
 __all__ = [
     "Agreement",
+    "Audit",
     "Comparison",
     "CorefEvalError",
     "Corpus",
@@ -106,6 +111,7 @@ __all__ = [
     "ErrorAnalysis",
     "Explanation",
     "InputError",
+    "Merged",
     "Metric",
     "Notice",
     "PairingError",
@@ -131,6 +137,7 @@ __all__ = [
     "__version__",
     "agree",
     "analyse",
+    "audit",
     "cite",
     "compare",
     "corpus_from_arrays",
@@ -142,6 +149,7 @@ __all__ = [
     "load",
     "load_all",
     "load_suite",
+    "merge",
     "metric",
     "prepare",
     "read",

@@ -1,0 +1,324 @@
+"""The partition that overrules the fewest votes, of mentions in groups, without listing pairs.
+
+A cluster is any set of mentions: a group that cannot be divided, or an entity. What two clusters
+gain together follows from their counts: `cells` has the mentions in each entity of each annotator,
+`marks` those that each annotator marked. Gains are scaled, and less the number of links by which
+they come about, so that of two partitions of one cost the one with fewer links is worth more.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from heapq import nlargest
+from itertools import count
+from operator import add, mul, sub
+
+import numpy as np
+
+from corefeval.model.arrays import IntArray, dense_ranks
+
+EXACT = 10  # groups of a component that is solved exactly
+BOUNDED = 1000  # groups of a component that has a bound
+_BLOCKS = 32  # clusters that are looked at for each entity of a group
+
+
+class Cluster:
+    """Mentions that are together: their counts, and the groups that they are."""
+
+    __slots__ = ("cells", "marks", "members", "size")
+
+    def __init__(
+        self, cells: dict[int, int], marks: list[int], size: int, members: set[int]
+    ) -> None:
+        self.cells, self.marks, self.size, self.members = cells, marks, size, members
+
+    def copy(self) -> Cluster:
+        """A cluster that changes without this one."""
+        return Cluster(dict(self.cells), list(self.marks), self.size, set(self.members))
+
+    def absorb(self, cluster: Cluster) -> None:
+        """Take in another cluster."""
+        for entity, number in cluster.cells.items():
+            self.cells[entity] = self.cells.get(entity, 0) + number
+        self.marks = list(map(add, self.marks, cluster.marks))
+        self.size += cluster.size
+        self.members |= cluster.members
+
+    def release(self, cluster: Cluster) -> None:
+        """Let go of a cluster that is part of this one."""
+        for entity, number in cluster.cells.items():
+            if self.cells[entity] == number:
+                del self.cells[entity]
+            else:
+                self.cells[entity] -= number
+        self.marks = list(map(sub, self.marks, cluster.marks))
+        self.size -= cluster.size
+        self.members -= cluster.members
+
+    def gain(self, cluster: Cluster, shared: int, scale: int) -> int:
+        """What it is worth to join two clusters: `shared` counts pairs in one entity."""
+        votes = 2 * shared - sum(map(mul, self.marks, cluster.marks))
+        return scale * votes - self.size * cluster.size
+
+
+class Climb:
+    """A local search: groups move and clusters are joined as long as that gains anything.
+
+    `apart` has the groups from which a group is kept apart.
+    """
+
+    def __init__(
+        self, groups: Mapping[int, Cluster], start: Mapping[int, int], apart: Apart, scale: int
+    ) -> None:
+        self.groups, self.apart, self.scale = groups, apart, scale
+        self.clusters: dict[int, Cluster] = {}
+        self.holders: dict[int, set[int]] = defaultdict(set)
+        self.place: dict[int, int] = {}
+        self.numbers = count()
+        numbers: dict[int, int] = {}
+        for group in groups:
+            number = numbers.get(start[group], -1)
+            if number < 0 or number in self._barred(group):
+                number = numbers[start[group]] = next(self.numbers)
+            self._put(group, number)
+
+    def run(self) -> dict[int, int]:
+        """Search until nothing helps; the cluster of each group."""
+        while True:
+            while self._pass(self.groups, self._move):
+                pass
+            if not self._pass(list(self.clusters), self._join):
+                return self.place
+
+    def _pass(self, items: Iterable[int], change: Callable[[int, Nearest], bool]) -> bool:
+        """Try a change for all groups or clusters; whether there was any."""
+        nearest = {
+            entity: nlargest(
+                _BLOCKS, numbers, key=lambda number: (self.clusters[number].cells[entity], -number)
+            )
+            for entity, numbers in self.holders.items()
+        }
+        return sum([change(item, nearest) for item in items]) > 0
+
+    def _barred(self, group: int) -> set[int]:
+        return {self.place[rival] for rival in self.apart.get(group, ()) if rival in self.place}
+
+    def _put(self, group: int, number: int) -> None:
+        cluster = self.clusters.get(number)
+        if cluster is None:
+            self.clusters[number] = self.groups[group].copy()
+        else:
+            cluster.absorb(self.groups[group])
+        self.place[group] = number
+        for entity in self.groups[group].cells:
+            self.holders[entity].add(number)
+
+    def _drop(self, number: int, cluster: Cluster) -> None:
+        """Take a cluster's groups out of the cluster of this number."""
+        remaining = self.clusters[number]
+        remaining.release(cluster)
+        for entity in cluster.cells:
+            if entity not in remaining.cells:
+                self.holders[entity].discard(number)
+        if not remaining.members:
+            del self.clusters[number]
+
+    def _best(
+        self, cluster: Cluster, nearest: Nearest, barred: set[int], start: tuple[int, int]
+    ) -> int:
+        """The cluster that gains most with this one; `start` has a gain to beat, and its number."""
+        shared: dict[int, int] = defaultdict(int)
+        for entity, number in cluster.cells.items():
+            for candidate in nearest[entity]:
+                if candidate in self.clusters:
+                    shared[candidate] += number * self.clusters[candidate].cells.get(entity, 0)
+        best, chosen = start
+        for candidate, pairs in shared.items():
+            if candidate not in barred:
+                gain = self.clusters[candidate].gain(cluster, pairs, self.scale)
+                if gain > best or (gain == best and chosen != start[1] and candidate < chosen):
+                    best, chosen = gain, candidate
+        return chosen
+
+    def _move(self, group: int, nearest: Nearest) -> bool:
+        before, cluster = self.place[group], self.groups[group]
+        self._drop(before, cluster)
+        stay = 0
+        if before in self.clusters:
+            home = self.clusters[before]
+            pairs = sum(n * home.cells.get(entity, 0) for entity, n in cluster.cells.items())
+            stay = home.gain(cluster, pairs, self.scale)
+        start = (stay, before) if stay >= 0 else (0, -1)
+        after = self._best(cluster, nearest, self._barred(group) | {before}, start)
+        self._put(group, next(self.numbers) if after < 0 else after)
+        return after != before
+
+    def _join(self, number: int, nearest: Nearest) -> bool:
+        cluster = self.clusters[number]
+        barred = {number}.union(*map(self._barred, cluster.members & self.apart.keys()))
+        target = self._best(cluster, nearest, barred, (0, number))
+        if target == number:
+            return False
+        groups = sorted(cluster.members)
+        self._drop(number, cluster.copy())
+        for group in groups:
+            self._put(group, target)
+        return True
+
+
+Apart = Mapping[int, set[int]]
+Nearest = Mapping[int, Sequence[int]]
+
+
+def divide(groups: Sequence[Cluster], owner: IntArray, apart: Apart) -> tuple[IntArray, IntArray]:
+    """The cluster of each group, numbered in order, and the component of each group.
+
+    Groups are in the order of the text; `owner` has the annotator of each entity. Groups that share
+    no entity, even through others, are in different components, and never together.
+    """
+    component = _components(groups)
+    scale = 1 + sum(group.size for group in groups) ** 2
+    members: dict[int, list[int]] = defaultdict(list)
+    for number, part in enumerate(component.tolist()):
+        members[part].append(number)
+    place = np.zeros(len(groups), dtype=np.int64)
+    first = 0
+    for numbers in members.values():
+        parts = {number: groups[number] for number in numbers}
+        solve = _solve if len(numbers) <= EXACT else _search
+        chosen = solve(parts, owner, apart, scale)
+        place[numbers] = first + np.array(chosen)
+        first += len(numbers)
+    return in_order(place), component
+
+
+def in_order(numbers: IntArray) -> IntArray:
+    """Numbers counted anew from 0 in the order in which they come first."""
+    ranks, _ = dense_ranks(numbers)
+    first = np.full(int(ranks.max(initial=-1)) + 1, ranks.size, dtype=np.int64)
+    np.minimum.at(first, ranks, np.arange(ranks.size))
+    return np.asarray(dense_ranks(first)[0][ranks])
+
+
+def _components(groups: Sequence[Cluster]) -> IntArray:
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    rows = np.repeat(np.arange(len(groups)), [len(group.cells) for group in groups])
+    columns = np.array([entity for group in groups for entity in group.cells], dtype=np.int64)
+    size = len(groups) + int(columns.max(initial=-1)) + 1
+    links = coo_array((np.ones(rows.size), (rows, len(groups) + columns)), shape=(size, size))
+    labels: IntArray = connected_components(links, directed=False)[1][: len(groups)]
+    return in_order(labels)
+
+
+def _solve(
+    groups: Mapping[int, Cluster], owner: IntArray, apart: Apart, scale: int
+) -> Sequence[int]:
+    """The best partition of few groups, by branch and bound.
+
+    What groups that are still to be placed can gain is at most the sum of their positive gains.
+    """
+    numbers = list(groups)
+    weights = [
+        [_weigh(groups[a], groups[b], b in apart.get(a, ()), scale) for a in numbers[:row]]
+        for row, b in enumerate(numbers)
+    ]
+    hope = [sum(weight for weight in row if weight > 0) for row in weights]
+    hopes = [sum(hope[row:]) for row in range(len(hope) + 1)]
+    best, chosen = 0, list(range(len(numbers)))
+    place: list[int] = []
+
+    def extend(value: int) -> None:
+        nonlocal best, chosen
+        row = len(place)
+        if value + hopes[row] <= best:
+            return
+        if row == len(numbers):
+            best, chosen = value, place[:]
+            return
+        gains = [0] * (max(place, default=-1) + 2)
+        for block, weight in zip(place, weights[row], strict=True):
+            gains[block] += weight
+        for block in sorted(range(len(gains)), key=lambda block: -gains[block]):
+            place.append(block)
+            extend(value + gains[block])
+            place.pop()
+
+    extend(0)
+    return chosen
+
+
+def _weigh(first: Cluster, second: Cluster, apart: bool, scale: int) -> int:
+    if apart:
+        return -(scale**3)  # more than all gains together
+    shared = sum(n * second.cells.get(entity, 0) for entity, n in first.cells.items())
+    return first.gain(second, shared, scale)
+
+
+def _search(
+    groups: Mapping[int, Cluster], owner: IntArray, apart: Apart, scale: int
+) -> Sequence[int]:
+    """The best end of local searches from the partition of each annotator."""
+    annotators = owner.tolist()
+    ends = set()
+    for annotator in range(len(next(iter(groups.values())).marks)):
+        start = {}
+        for number, group in groups.items():
+            entities = [entity for entity in group.cells if annotators[entity] == annotator]
+            start[number] = max(entities, key=group.cells.__getitem__, default=-1 - number)
+        climb = Climb(groups, start, apart, scale)
+        place = np.array(list(climb.run().values()))
+        value = sum(_worth(cluster, annotators, scale) for cluster in climb.clusters.values())
+        ends.add((-value, tuple(in_order(place).tolist())))
+    return min(ends)[1]
+
+
+def _worth(cluster: Cluster, annotators: Sequence[int], scale: int) -> int:
+    """Twice what all pairs of mentions of a cluster gain, but for what no partition changes."""
+    cells, marks = cluster.cells.values(), cluster.marks
+    votes = 2 * sum(n * n for n in cells) - sum(n * n for n in marks)
+    return scale * votes - cluster.size**2
+
+
+def bound_cost(groups: Sequence[Cluster], numbers: Sequence[int], apart: Apart) -> int:
+    """A number of votes that every partition of these groups overrules.
+
+    Each pair overrules the smaller side of its votes. Of three pairs of groups of which two had
+    better be together and the third apart, one is not as it should be: the smallest loss is taken
+    off all three, as long as there are such triangles.
+    """
+    from scipy.sparse import csr_array
+
+    chosen = [groups[number] for number in numbers]
+    lengths = [len(group.cells) for group in chosen]
+    columns, _ = dense_ranks(np.array([entity for group in chosen for entity in group.cells]))
+    values = np.array([n for group in chosen for n in group.cells.values()])
+    cells = csr_array((values, columns, np.concatenate(([0], np.cumsum(lengths)))))
+    marks = np.array([group.marks for group in chosen])
+    votes, total = (cells @ cells.T).toarray(), marks @ marks.T
+    inside = (np.trace(total) - marks.sum() - np.trace(votes) + values.sum()) // 2
+    gain, loss = 2 * votes - total, np.minimum(votes, total - votes)
+    rank = {number: row for row, number in enumerate(numbers)}
+    for number, rivals in apart.items():
+        rows = [rank[rival] for rival in rivals if rival in rank and number in rank]
+        loss[rank.get(number, 0), rows] = votes[rank.get(number, 0), rows]
+        gain[rank.get(number, 0), rows] = -total.sum()
+    np.fill_diagonal(gain, 0)
+    return int(inside + np.triu(loss, 1).sum()) + _pack_triangles(gain)
+
+
+def _pack_triangles(gain: IntArray) -> int:
+    """The losses of triangles that share no gain: see `bound_cost`; `gain` is used up."""
+    packed = 0
+    for i, j in np.argwhere(gain > 0).tolist():
+        for k in np.flatnonzero((gain[j] > 0) & (gain[i] < 0)).tolist():
+            loss = min(gain[i, j], gain[j, k], -gain[i, k])
+            if gain[i, j] <= 0:
+                break
+            packed += int(loss)
+            for a, b, sign in ((i, j, -1), (j, k, -1), (i, k, 1)):
+                gain[a, b] += sign * loss
+                gain[b, a] = gain[a, b]
+    return packed
