@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from heapq import nlargest
+from heapq import nsmallest
 from itertools import count
 from operator import add, mul, sub
 
@@ -20,7 +20,7 @@ from corefeval.model.arrays import IntArray, dense_ranks
 
 EXACT = 10  # groups of a component that is solved exactly
 BOUNDED = 1000  # groups of a component that has a bound
-_BLOCKS = 32  # clusters that are looked at for each entity of a group
+_BLOCKS = 8  # clusters that are looked at for each entity of a group
 
 
 class Cluster:
@@ -56,8 +56,10 @@ class Cluster:
         self.size -= cluster.size
         self.members -= cluster.members
 
-    def gain(self, cluster: Cluster, shared: int, scale: int) -> int:
-        """What it is worth to join two clusters: `shared` counts pairs in one entity."""
+    def gain(self, cluster: Cluster, scale: int) -> int:
+        """What it is worth to join two clusters, the second of which may be large."""
+        held = cluster.cells.get
+        shared = sum([number * held(entity, 0) for entity, number in self.cells.items()])
         votes = 2 * shared - sum(map(mul, self.marks, cluster.marks))
         return scale * votes - self.size * cluster.size
 
@@ -69,12 +71,18 @@ class Climb:
     """
 
     def __init__(
-        self, groups: Mapping[int, Cluster], start: Mapping[int, int], apart: Apart, scale: int
+        self,
+        groups: Mapping[int, Cluster],
+        start: Mapping[int, int],
+        owner: Sequence[int],
+        apart: Apart,
+        scale: int,
     ) -> None:
-        self.groups, self.apart, self.scale = groups, apart, scale
+        self.groups, self.owner, self.apart, self.scale = groups, owner, apart, scale
         self.clusters: dict[int, Cluster] = {}
         self.holders: dict[int, set[int]] = defaultdict(set)
         self.place: dict[int, int] = {}
+        self.nearest: dict[int, list[tuple[int, int]]] = {}
         self.numbers = count()
         numbers: dict[int, int] = {}
         for group in groups:
@@ -86,20 +94,30 @@ class Climb:
     def run(self) -> dict[int, int]:
         """Search until nothing helps; the cluster of each group."""
         while True:
-            while self._pass(self.groups, self._move):
-                pass
+            groups: Sequence[int] = list(self.groups)
+            while groups:
+                moved = self._pass(groups, self._move)
+                # Those that moved are the likeliest to move again; all others once these rest.
+                groups = moved or ([] if len(groups) == len(self.groups) else list(self.groups))
             if not self._pass(list(self.clusters), self._join):
                 return self.place
 
-    def _pass(self, items: Iterable[int], change: Callable[[int, Nearest], bool]) -> bool:
-        """Try a change for all groups or clusters; whether there was any."""
-        nearest = {
-            entity: nlargest(
-                _BLOCKS, numbers, key=lambda number: (self.clusters[number].cells[entity], -number)
-            )
-            for entity, numbers in self.holders.items()
-        }
-        return sum([change(item, nearest) for item in items]) > 0
+    def _pass(self, items: Sequence[int], change: Callable[[int], bool]) -> list[int]:
+        """Try a change for some groups or clusters; those that changed."""
+        self.nearest.clear()
+        return [item for item in items if change(item)]
+
+    def _find_nearest(self, entity: int) -> list[tuple[int, int]]:
+        """The largest clusters that may gain by an entity: its mentions there, and the number.
+
+        To gain anything, some entity must have most of what its annotator marked in the cluster.
+        """
+        annotator, held = self.owner[entity], []
+        for number in self.holders[entity]:
+            cluster = self.clusters[number]
+            if 2 * cluster.cells[entity] > cluster.marks[annotator]:
+                held.append((-cluster.cells[entity], number))
+        return nsmallest(_BLOCKS, held)
 
     def _barred(self, group: int) -> set[int]:
         return {self.place[rival] for rival in self.apart.get(group, ()) if rival in self.place}
@@ -124,40 +142,41 @@ class Climb:
         if not remaining.members:
             del self.clusters[number]
 
-    def _best(
-        self, cluster: Cluster, nearest: Nearest, barred: set[int], start: tuple[int, int]
-    ) -> int:
-        """The cluster that gains most with this one; `start` has a gain to beat, and its number."""
-        shared: dict[int, int] = defaultdict(int)
-        for entity, number in cluster.cells.items():
-            for candidate in nearest[entity]:
-                if candidate in self.clusters:
-                    shared[candidate] += number * self.clusters[candidate].cells.get(entity, 0)
+    def _best(self, cluster: Cluster, barred: set[int], start: tuple[int, int]) -> int:
+        """The cluster that gains most with this one; `start` has a gain to beat, and its number.
+
+        A gain is at most twice the shared pairs: those who share too few are not looked at.
+        """
         best, chosen = start
-        for candidate, pairs in shared.items():
-            if candidate not in barred:
-                gain = self.clusters[candidate].gain(cluster, pairs, self.scale)
-                if gain > best or (gain == best and chosen != start[1] and candidate < chosen):
-                    best, chosen = gain, candidate
+        least = best // (2 * self.scale * len(cluster.cells))
+        candidates = set()
+        for entity, number in cluster.cells.items():
+            if entity not in self.nearest:
+                self.nearest[entity] = self._find_nearest(entity)
+            for held, candidate in self.nearest[entity]:
+                if -held * number <= least:
+                    break
+                candidates.add(candidate)
+        for candidate in (candidates - barred) & self.clusters.keys():
+            gain = cluster.gain(self.clusters[candidate], self.scale)
+            if gain > best or (gain == best and chosen != start[1] and candidate < chosen):
+                best, chosen = gain, candidate
         return chosen
 
-    def _move(self, group: int, nearest: Nearest) -> bool:
+    def _move(self, group: int) -> bool:
         before, cluster = self.place[group], self.groups[group]
-        self._drop(before, cluster)
-        stay = 0
-        if before in self.clusters:
-            home = self.clusters[before]
-            pairs = sum(n * home.cells.get(entity, 0) for entity, n in cluster.cells.items())
-            stay = home.gain(cluster, pairs, self.scale)
+        stay = cluster.gain(self.clusters[before], self.scale) - cluster.gain(cluster, self.scale)
         start = (stay, before) if stay >= 0 else (0, -1)
-        after = self._best(cluster, nearest, self._barred(group) | {before}, start)
-        self._put(group, next(self.numbers) if after < 0 else after)
+        after = self._best(cluster, self._barred(group) | {before}, start)
+        if after != before:
+            self._drop(before, cluster)
+            self._put(group, next(self.numbers) if after < 0 else after)
         return after != before
 
-    def _join(self, number: int, nearest: Nearest) -> bool:
+    def _join(self, number: int) -> bool:
         cluster = self.clusters[number]
         barred = {number}.union(*map(self._barred, cluster.members & self.apart.keys()))
-        target = self._best(cluster, nearest, barred, (0, number))
+        target = self._best(cluster, barred, (0, number))
         if target == number:
             return False
         groups = sorted(cluster.members)
@@ -168,7 +187,6 @@ class Climb:
 
 
 Apart = Mapping[int, set[int]]
-Nearest = Mapping[int, Sequence[int]]
 
 
 def divide(groups: Sequence[Cluster], owner: IntArray, apart: Apart) -> tuple[IntArray, IntArray]:
@@ -221,8 +239,12 @@ def _solve(
     What groups that are still to be placed can gain is at most the sum of their positive gains.
     """
     numbers = list(groups)
+    forbidden = -(scale**3)  # more than all gains together
     weights = [
-        [_weigh(groups[a], groups[b], b in apart.get(a, ()), scale) for a in numbers[:row]]
+        [
+            forbidden if b in apart.get(a, ()) else groups[a].gain(groups[b], scale)
+            for a in numbers[:row]
+        ]
         for row, b in enumerate(numbers)
     ]
     hope = [sum(weight for weight in row if weight > 0) for row in weights]
@@ -250,13 +272,6 @@ def _solve(
     return chosen
 
 
-def _weigh(first: Cluster, second: Cluster, apart: bool, scale: int) -> int:
-    if apart:
-        return -(scale**3)  # more than all gains together
-    shared = sum(n * second.cells.get(entity, 0) for entity, n in first.cells.items())
-    return first.gain(second, shared, scale)
-
-
 def _search(
     groups: Mapping[int, Cluster], owner: IntArray, apart: Apart, scale: int
 ) -> Sequence[int]:
@@ -268,7 +283,7 @@ def _search(
         for number, group in groups.items():
             entities = [entity for entity in group.cells if annotators[entity] == annotator]
             start[number] = max(entities, key=group.cells.__getitem__, default=-1 - number)
-        climb = Climb(groups, start, apart, scale)
+        climb = Climb(groups, start, annotators, apart, scale)
         place = np.array(list(climb.run().values()))
         value = sum(_worth(cluster, annotators, scale) for cluster in climb.clusters.values())
         ends.add((-value, tuple(in_order(place).tolist())))
