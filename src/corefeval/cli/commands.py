@@ -29,6 +29,12 @@ _LAYER = {
     "usual": "",
     "group": "Files",
 }
+_WRITTEN_FORMAT = {
+    "spelled": "--to FORMAT",
+    "help": "The format to write, if the target's ending does not show it: corefud, conll, "
+    "conllua, e2e, bookcoref, preco, crac-json, maverick, fastcoref, crac-text, litbank, brat or "
+    "webanno.",
+}
 _LISTED = {"choices": ("text", "json")}
 _SCORES = (
     Command(
@@ -202,9 +208,10 @@ corefeval report key.conll response.conll --no-text""",
         ),
         (
             *take(
-                "metrics distances by_document format output quiet",
+                "metrics distances response by_document ci format output quiet samples seed level",
                 metrics={"default": "standard"},
                 by_document="Show each document's agreement too.",
+                ci="Show intervals of what responses reach, from a bootstrap over documents.",
             ),
             *take_choices(*STEPS, "agreement"),
             *take("file_format file_layer encoding word_column features unpack_limit"),
@@ -212,7 +219,51 @@ corefeval report key.conll response.conll --no-text""",
         """\
 corefeval agree ann.conll bob.conll
 corefeval agree ann=a.conll bob=b.conll cleo=c.conll --metrics conll,lea
+corefeval agree ann=a.conll bob=b.conll --response ours=s.conll --ci
 corefeval agree ann/ bob/ --distances masi --unmarked missing --by-document""",
+    ),
+    Command(
+        "merge",
+        "consensus:merge",
+        "Merge annotations of the same texts: the consensus, and what a person must decide.",
+        (
+            Argument("FILE", "One annotator's file, folder or pattern, or NAME=PATH."),
+            _MORE._replace(help="More annotators."),
+        ),
+        (
+            *take(
+                "output to decisions contested page votes metrics format quiet",
+                output="Write the consensus to this file; without it, only a summary is printed.",
+                to=_WRITTEN_FORMAT,
+                metrics={"default": "conll, lea"},
+                format="How to print the summary.",
+            ),
+            *take_choices(*STEPS, "merge"),
+            *take("file_format file_layer encoding word_column features unpack_limit"),
+        ),
+        """\
+corefeval merge ann.conll bob.conll cleo.conll -o gold.conll
+corefeval merge ann=a.conll bob=b.conll --page decide.html
+corefeval merge ann=a.conll bob=b.conll --decisions decided.tsv -o gold.conll
+corefeval merge ann.conll bob.conll cleo.conll --quorum 2 --votes votes.tsv""",
+    ),
+    Command(
+        "audit",
+        "consensus:audit",
+        "Find annotations of a key that look wrong: those that responses agree against.",
+        (_KEY, _RESPONSE, _MORE),
+        (
+            *take(
+                "top plant format output quiet seed",
+                top={"help": "How many findings to show; 0 for all.", "default": 20},
+            ),
+            *take_choices(*STEPS),
+            *take(f"{_SIDES} unpack_limit"),
+        ),
+        """\
+corefeval audit key.conll a.conll b.conll c.conll
+corefeval audit key.conll a.conll b.conll c.conll --plant 100
+corefeval audit key.conll a.conll b.conll -f csv -o findings.csv""",
     ),
 )
 _CORPORA = (
@@ -308,12 +359,7 @@ corefeval check corpus/ --quiet --strict""",
         take(
             "to documents against heads occurrences quiet input_format key_format layer "
             "key_layer encoding key_encoding word_column unpack_limit",
-            to={
-                "spelled": "--to FORMAT",
-                "help": "The format to write, if the target's ending does not show it: corefud, "
-                "conll, conllua, e2e, bookcoref, preco, crac-json, maverick, fastcoref, crac-text, "
-                "litbank, brat or webanno.",
-            },
+            to=_WRITTEN_FORMAT,
             documents=_DOCUMENTS,
             layer=_LAYER,
             against="The key that a language model's answers are about; its documents and tokens "

@@ -75,6 +75,26 @@ _OPTIONS = (
         "likewise with `bridging`.",
         "",
     ),
+    Option(
+        "--response NAME=PATH",
+        "A response to be compared with the annotators: how close it comes to what they reach. "
+        "Repeat it for several.",
+        repeats=True,
+        is_file=True,
+    ),
+    Option(
+        "--decisions FILE",
+        "A table that `--contested` or the page wrote, with decisions: the consensus obeys them.",
+        is_file=True,
+    ),
+    Option("--contested FILE", "Write what annotators did not agree on to this file, as a table."),
+    Option("--page FILE", "Write a page on which to decide that, as one HTML file."),
+    Option("--votes FILE", "Write who marked each mention to this file, for `--features`."),
+    Option(
+        "--plant N",
+        "Plant this many errors into copies of the key, and show how many of them are found.",
+        0,
+    ),
     Option("--top -n N", "How many of the most expensive mentions and entities to show.", 5),
     Option(
         "--distances LIST",

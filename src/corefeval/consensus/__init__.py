@@ -21,12 +21,12 @@ from corefeval.consensus.partition import (
     divide,
     in_order,
 )
-from corefeval.consensus.units import ENTITY_FEATURES, Mention, Units
+from corefeval.consensus.units import ENTITY_FEATURES, Units
 from corefeval.diagnostics import Notice, UsageError, note, plural
 from corefeval.display import Row, Tabular
 from corefeval.evaluation import count
 from corefeval.metrics import Metrics
-from corefeval.model import DEIXIS, NON_REFERRING, Corpus
+from corefeval.model import DEIXIS, NON_REFERRING, Corpus, Document, Mention
 from corefeval.model.arrays import BoolArray, IntArray, dense_ranks
 from corefeval.model.construction import number_entities
 from corefeval.pairing.annotators import pair_annotations
@@ -127,7 +127,7 @@ class Merged(Tabular):
         return list(self._list_rows())
 
     def _list_rows(self) -> Iterator[Row]:
-        texts: dict[int, list[str]] = {}
+        views: dict[int, Document] = {}
         for contest in self.contested:
             document = int(self.units.document[contest.unit])
             row: Row = {"document": self.document_ids[document], "kind": contest.kind}
@@ -135,7 +135,7 @@ class Merged(Tabular):
             for name, unit in (("", contest.unit), ("other_", contest.other)):
                 start, end = self._place(unit)
                 row |= {f"{name}start": start, f"{name}end": end}
-                ends.append(self._text(unit, texts))
+                ends.append(self._text(unit, views))
             for name in ("votes", "of", "size", "outcome", "stakes"):
                 row[name] = getattr(contest, name)
             yield {**row, "text": ends[0], "other_text": ends[1], "decision": ""}
@@ -150,19 +150,14 @@ class Merged(Tabular):
         starts, ends = zip(*mention, strict=True)
         return ",".join(map(str, starts)), ",".join(map(str, ends))
 
-    def _text(self, unit: int, texts: dict[int, list[str]]) -> str:
-        """The words of a unit; `texts` keeps those of documents."""
-        mention: Any = "" if unit < 0 else self.units.mentions[unit]
-        corpus, number = self.units.corpus, int(self.units.document[unit])
-        if unit < 0 or corpus.labels is not None:
-            return str(mention)
-        if number not in texts:
-            document = corpus[number]
-            plain = list(document.text or "") if document.text is not None else None
-            texts[number] = plain or (document.words if "word" in document.columns else [])
-        parts = [mention] if isinstance(mention[0], int) else mention
-        glue = "" if corpus[number].text is not None else " "
-        return " ".join(glue.join(texts[number][start:end]) for start, end in parts)
+    def _text(self, unit: int, views: dict[int, Document]) -> str:
+        """The words of a unit, where there are any; `views` keeps documents."""
+        corpus = self.units.corpus
+        number = int(self.units.document[unit])
+        document = views.setdefault(number, corpus[number])
+        has_words = corpus.labels is not None or "word" in document.columns
+        is_shown = unit >= 0 and (has_words or document.text is not None)
+        return Mention(document, unit).text if is_shown else ""
 
     def as_dict(self) -> dict[str, object]:
         """Everything, for JSON."""
@@ -207,15 +202,10 @@ class Merged(Tabular):
             if place is not None:
                 record["entities"][place].append(_listed(mentions[unit]))
         for contest in self.contested:
-            row = {"kind": contest.kind, "mention": _listed(mentions[contest.unit])}
-            if contest.other >= 0:
-                row["other"] = _listed(mentions[contest.other])
-            row |= contest._asdict()
-            del row["unit"]
-            if contest.other < 0:
-                del row["other"]
-            else:
-                row["other"] = _listed(mentions[contest.other])
+            row = contest._asdict()
+            row["mention"] = _listed(mentions[row.pop("unit")])
+            other = row.pop("other")
+            row |= {} if other < 0 else {"other": _listed(mentions[other])}
             records[int(self.units.document[contest.unit])]["contested"].append(row)
         return records
 
@@ -224,7 +214,7 @@ class Merged(Tabular):
         return f"<Merged {annotators}: {self.corpus.n_mentions:,} mentions, cost {self.cost:,}>"
 
 
-def _listed(mention: Mention) -> object:
+def _listed(mention: object) -> object:
     """A mention as JSON has it: tuples are lists."""
     return [_listed(part) for part in mention] if isinstance(mention, tuple) else mention
 

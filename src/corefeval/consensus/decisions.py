@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from corefeval.consensus.units import Mention, Units
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.display import visible
+from corefeval.display import Row, csv_cell, visible
 from corefeval.formats.source import read_source
 from corefeval.formats.standoff import lines_of
 from corefeval.model.arrays import BoolArray, IntArray
@@ -123,13 +123,22 @@ def _parse(starts: str, ends: str) -> Mention:
     return parts[0] if len(parts) == 1 else parts
 
 
+def make_table(rows: Sequence[Row], columns: Sequence[str] = COLUMNS) -> str:
+    """Rows as a tab-separated table, which is safe to open, and ids of documents as they are."""
+    lines = [columns]
+    for row in rows:
+        cells = [row[name] if name == "document" else csv_cell(row[name]) for name in columns]
+        lines.append([visible(str(cell)) for cell in cells])
+    return "".join("\t".join(line) + "\n" for line in lines)
+
+
 class _Judge:
     """Decisions put together, with an error for those that cannot hold at once."""
 
     def __init__(self, units: Units, group: IntArray, file: str | None) -> None:
         self.units, self.group, self.file = units, group, file
         self.documents = {str(d): place for place, d in enumerate(units.corpus.documents)}
-        self.documents |= {visible(name): place for name, place in self.documents.items()}
+        self.documents |= {visible(name).strip(): n for name, n in self.documents.items()}
         self.kept: dict[int, Decision] = {}
         self.dropped: dict[int, Decision] = {}
         self.node = np.arange(int(group.max(initial=-1)) + 1)

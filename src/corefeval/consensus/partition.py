@@ -9,7 +9,7 @@ they come about, so that of two partitions of one cost the one with fewer links 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from heapq import nsmallest
 from itertools import count
 from operator import add, mul, sub
