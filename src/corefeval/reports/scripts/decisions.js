@@ -130,7 +130,10 @@ function reading(one) {
     let open = pieces;
     for (let place = from; place < to; place += 1) {
       const now = roles.filter(([, tokens]) => tokens.has(place)).map(([name]) => name).join("");
-      if (starts.has(place) && place > from && text.glue) pieces.push(make("br"));
+      if (starts.has(place) && place > from && text.glue) {
+        pieces.push(make("br"));
+        role = null;
+      }
       if (now !== role) {
         role = now;
         open = [];
@@ -140,7 +143,7 @@ function reading(one) {
     }
     const shown = pieces.flatMap((piece) => {
       if (!Array.isArray(piece)) return [piece];
-      const words = piece[1].join(text.glue) ;
+      const words = piece[1].join(text.glue);
       return [piece[0] ? mark(words, piece[0]) : words, text.glue];
     });
     return make("p", { class: "reading" }, from > 0 ? "… " : "", shown, to < text.words.length ? "…" : "");
@@ -208,7 +211,7 @@ function build() {
   document.getElementById("main").replaceChildren(
     make("h1", {}, data.title),
     make("p", { class: "lead" }, make("span", { id: "progress" }), " ", make("progress", { id: "bar", max: data.cases.length || 1, "aria-label": "decided" })),
-    make("p", { class: "hint" }, "Keys: ", make("kbd", {}, "1"), " and ", make("kbd", {}, "2"), " answer, ", make("kbd", {}, "←"), " ", make("kbd", {}, "→"), " turn, ", make("kbd", {}, "u"), " undoes, ", make("kbd", {}, "/"), " searches, ", make("kbd", {}, "s"), " saves. Decisions stay in this browser until they are saved."),
+    make("p", { class: "hint keys" }, "Keys: ", make("kbd", {}, "1"), " and ", make("kbd", {}, "2"), " answer, ", make("kbd", {}, "←"), " ", make("kbd", {}, "→"), " turn, ", make("kbd", {}, "u"), " undoes, ", make("kbd", {}, "/"), " searches, ", make("kbd", {}, "s"), " saves. Decisions stay in this browser until they are saved."),
     make("div", { id: "body" }));
   const first = [...data.cases.keys()].find((number) => !isDecided(number));
   view.case = first ?? 0;
