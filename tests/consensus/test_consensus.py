@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import numpy as np
@@ -16,7 +17,6 @@ from annotations import (
     cost_of,
     count_links,
     entities_of,
-    make_corpus,
     make_sides,
     partitions_of,
 )
@@ -25,7 +25,9 @@ from conftest import examples
 
 @pytest.mark.parametrize("case", cases_of("merge"), ids=lambda case: case["name"])
 def test_vectors(case):
-    heads = {(d, start, end): head for d, rows in case["heads"].items() for start, end, head in rows}
+    heads = {
+        (d, start, end): head for d, rows in case["heads"].items() for start, end, head in rows
+    }
     merged = corefeval.merge(
         make_sides(case["annotators"], heads),
         quorum=case["quorum"],
@@ -55,7 +57,7 @@ def kept_of(sides, quorum):
     return [m for m in mentions if sum(m in side for side in sides) >= quorum]
 
 
-@settings(max_examples=examples(1000))
+@settings(max_examples=examples(500))
 @given(ANNOTATIONS)
 def test_no_partition_is_better(sides):
     merged = merge_sides(sides)
@@ -66,7 +68,7 @@ def test_no_partition_is_better(sides):
     assert count_links(merged.as_dict()["documents"][0]["entities"]) == best[1]
 
 
-@settings(max_examples=examples(500))
+@settings(max_examples=examples(300))
 @given(ANNOTATIONS, st.data())
 def test_decisions_are_constraints_of_the_minimum(sides, data):
     sides = [side for side in sides if side] or [{(0, 1): 0, (1, 2): 0}]
@@ -108,7 +110,7 @@ def test_decisions_are_constraints_of_the_minimum(sides, data):
     assert not pairs & {(row.unit, row.other) for row in contested}
 
 
-@settings(max_examples=examples(500))
+@settings(max_examples=examples(300))
 @given(ANNOTATIONS, st.randoms())
 def test_order_and_names_do_not_matter(sides, chance):
     merged = merge_sides(sides)
@@ -140,7 +142,7 @@ def test_what_follows_from_the_objective(sides):
 
 
 def test_large_novel_reaches_the_reference(shared):
-    case = corefeval_json(shared / "merge" / "large.json")[0]
+    case = read_json(shared / "merge" / "large.json")[0]
     labels = np.array(case["labels"])
     merged = corefeval.merge(label_corpora(labels), metrics="muc")
     assert merged.bound <= merged.cost <= 1.01 * case["cost"]
@@ -149,15 +151,13 @@ def test_large_novel_reaches_the_reference(shared):
 
 
 def test_three_people_on_a_play(shared):
-    case = corefeval_json(shared / "merge" / "annotators.json")
+    case = read_json(shared / "merge" / "annotators.json")
     merged = corefeval.merge([shared / "merge" / file for file in case["files"]])
     assert merged.cost <= 1.01 * case["cost"]
     assert 0.99 * case["bound"] <= merged.bound <= merged.cost
 
 
-def corefeval_json(path):
-    import json
-
+def read_json(path):
     return json.loads(path.read_text())
 
 
@@ -189,8 +189,6 @@ def test_an_entity_of_5000_mentions_among_20000_works():
     assert np.bincount(merged.shown[merged.shown >= 0]).max() > 4000
     assert any(notice.kind == "no-bound" for notice in merged.notices)
     assert len(merged.contested) <= 2 * np.unique(merged.group).size + merged.units.votes.size
-
-
 
 
 def test_errors_of_decisions():

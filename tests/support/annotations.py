@@ -1,4 +1,4 @@
-"""Annotations for tests of consensus, audits and ceilings: made corpora, drawn ones, brute force."""
+"""Annotations for tests of consensus, audits and ceilings: made, drawn, and brute force."""
 
 from __future__ import annotations
 

@@ -325,10 +325,16 @@ def bound_cost(groups: Sequence[Cluster], numbers: Sequence[int], apart: Apart) 
 
 
 def _pack_triangles(gain: IntArray) -> int:
-    """The losses of triangles that share no gain: see `bound_cost`; `gain` is used up."""
+    """The losses of triangles that share no gain: see `bound_cost`; `gain` is used up.
+
+    The largest gains, and for each the largest losses, come first.
+    """
     packed = 0
-    for i, j in np.argwhere(gain > 0).tolist():
-        for k in np.flatnonzero((gain[j] > 0) & (gain[i] < 0)).tolist():
+    edges = np.argwhere(gain > 0)
+    for i, j in edges[np.argsort(-gain[*edges.T], kind="stable")].tolist():
+        thirds = np.flatnonzero((gain[j] > 0) & (gain[i] < 0))
+        losses = np.minimum(gain[j, thirds], -gain[i, thirds])
+        for k in thirds[np.argsort(-losses, kind="stable")].tolist():
             loss = min(gain[i, j], gain[j, k], -gain[i, k])
             if gain[i, j] <= 0:
                 break

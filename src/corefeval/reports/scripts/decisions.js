@@ -84,8 +84,8 @@ function turn(number) {
 
 /** The table as `--contested` wrote it, with the decisions; other decisions stay empty. */
 function table() {
-  const lines = data.cases.map((one, number) => [...one.line, decisions[number] ?? ""].join("\t"));
-  return [data.header, ...lines].join("\n") + "\n";
+  const rows = data.cases.map((one, number) => [...one.line, decisions[number] ?? ""]);
+  return [data.header, ...rows].map((row) => `${row.join("\t")}\n`).join("");
 }
 
 function save() {
