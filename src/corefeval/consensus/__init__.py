@@ -10,24 +10,17 @@ from typing import Any, Unpack
 import numpy as np
 
 from corefeval.analysis.agreement import read_annotations, result_notices
-from corefeval.analysis.ceilings import count_linked
+from corefeval.analysis.ceilings import MOST_KEYS, count_linked
 from corefeval.consensus.contests import Contest, list_contests
 from corefeval.consensus.decisions import Constraints, constrain, read_decisions
-from corefeval.consensus.partition import (
-    BOUNDED,
-    EXACT,
-    Cluster,
-    bound_cost,
-    divide,
-    in_order,
-)
+from corefeval.consensus.partition import BOUNDED, Groups, divide, in_order
 from corefeval.consensus.units import ENTITY_FEATURES, Units
 from corefeval.diagnostics import Notice, UsageError, note, plural
 from corefeval.display import Row, Tabular
 from corefeval.evaluation import count
 from corefeval.metrics import Metrics
-from corefeval.model import DEIXIS, NON_REFERRING, Corpus, Document, Mention
-from corefeval.model.arrays import BoolArray, IntArray, dense_ranks
+from corefeval.model import DEIXIS, NON_REFERRING, Corpus
+from corefeval.model.arrays import IntArray, dense_ranks
 from corefeval.model.construction import number_entities
 from corefeval.pairing.annotators import pair_annotations
 from corefeval.preparation import prepare_corpora
@@ -36,18 +29,6 @@ from corefeval.request import Input, Options, Request
 from corefeval.results import Result
 
 DEFAULT_METRICS = "conll, lea"
-_MOST = 12  # annotators for whom pairs are counted that nobody links
-
-
-@dataclass(frozen=True, eq=False)
-class Partition:
-    """The entity of each unit, −1 where it is not kept, and cost, bound and proof by document."""
-
-    entity: IntArray
-    cost: IntArray
-    bound: IntArray
-    exact: BoolArray
-    unbounded: int = 0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,9 +47,12 @@ class Merged(Tabular):
     corpus: Corpus
     units: Units
     group: IntArray
-    partition: Partition
+    entity: IntArray
+    """The entity of each unit, lone mentions among them; −1 where it is not kept."""
     shown: IntArray
     """The entity of each unit in the corpus, −1 where it has none."""
+    proof: IntArray
+    """Cost, bound and whether they are exact, in rows, for each document."""
     constraints: Constraints
     results: Mapping[str, Result]
     protocol: Protocol
@@ -77,17 +61,17 @@ class Merged(Tabular):
     @property
     def cost(self) -> int:
         """How many votes are overruled."""
-        return int(self.partition.cost.sum())
+        return int(self.proof[0].sum())
 
     @property
     def bound(self) -> int:
         """How many votes any partition overrules at least."""
-        return int(self.partition.bound.sum())
+        return int(self.proof[1].sum())
 
     @property
     def exact(self) -> bool:
         """Whether no partition of any document can cost less."""
-        return bool(self.partition.exact.all())
+        return bool(self.proof[2].all())
 
     @property
     def signature(self) -> str:
@@ -97,67 +81,52 @@ class Merged(Tabular):
     @cached_property
     def contested(self) -> list[Contest]:
         """What annotators did not agree on; the greatest stakes come first."""
-        return list_contests(self.units, self.group, self.partition.entity, self.constraints)
+        return list_contests(self.units, self.group, self.entity, self.constraints)
 
     @cached_property
     def votes(self) -> list[Row]:
         """Who marked each kept mention: rows of a table of features; one for each span."""
-        corpus, documents = self.units.corpus, self.document_ids
-        marked = self.units.entity >= 0
         rows: dict[tuple[object, ...], Row] = {}
-        for unit in np.flatnonzero(self.partition.entity >= 0).tolist():
-            place: Row = {"document": documents[int(self.units.document[unit])]}
-            if corpus.mention_start is None or corpus.mention_end is None:
-                place["mention"] = self.units.mentions[unit]
-            else:
-                place |= {"start": int(corpus.mention_start[unit])}
-                place |= {"end": int(corpus.mention_end[unit])}
-            names = [name for name, m in zip(self.annotators, marked[:, unit], strict=True) if m]
+        for unit in np.flatnonzero(self.entity >= 0).tolist():
+            document, start, end = self.place(unit)
+            place: Row = {"document": document, "mention": start}
+            if end is not None:  # a table of features has no place for gaps
+                first, last = str(start).split(",")[0], str(end).split(",")[-1]
+                place = {"document": document, "start": int(first), "end": int(last)}
+            marked = zip(self.annotators, self.units.entity[:, unit] >= 0, strict=True)
+            names = [name for name, is_marked in marked if is_marked]
             row = {**place, "votes": len(names), "annotators": "+".join(names)}
             rows.setdefault(tuple(place.values()), row)
         return list(rows.values())
 
-    @property
-    def document_ids(self) -> list[str]:
-        """Names and parts of the documents."""
-        return list(map(str, self.units.corpus.documents))
+    def place(self, unit: int) -> tuple[str, Any, Any]:
+        """Document, start and end of a unit; several with commas where it is discontinuous.
+
+        A plain mention stands for its start, and has no end.
+        """
+        document = str(self.units.corpus.documents[int(self.units.document[unit])])
+        mention: Any = self.units.mentions[unit]
+        if self.units.corpus.labels is not None:
+            return document, mention, None
+        if isinstance(mention[0], int):
+            return document, *mention
+        starts, ends = (",".join(map(str, edges)) for edges in zip(*mention, strict=True))
+        return document, starts, ends
 
     def rows(self) -> list[Row]:
         """The contested decisions, a row each; `decision` is empty."""
-        return list(self._list_rows())
-
-    def _list_rows(self) -> Iterator[Row]:
-        views: dict[int, Document] = {}
+        texts = self.units.texts
+        rows = []
         for contest in self.contested:
-            document = int(self.units.document[contest.unit])
-            row: Row = {"document": self.document_ids[document], "kind": contest.kind}
-            ends = []
-            for name, unit in (("", contest.unit), ("other_", contest.other)):
-                start, end = self._place(unit)
-                row |= {f"{name}start": start, f"{name}end": end}
-                ends.append(self._text(unit, views))
-            for name in ("votes", "of", "size", "outcome", "stakes"):
-                row[name] = getattr(contest, name)
-            yield {**row, "text": ends[0], "other_text": ends[1], "decision": ""}
-
-    def _place(self, unit: int) -> tuple[object, object]:
-        """Start and end of a unit; several with commas where it is discontinuous, none for −1."""
-        mention: Any = None if unit < 0 else self.units.mentions[unit]
-        if mention is None or self.units.corpus.labels is not None:
-            return mention, None
-        if isinstance(mention[0], int):
-            return mention
-        starts, ends = zip(*mention, strict=True)
-        return ",".join(map(str, starts)), ",".join(map(str, ends))
-
-    def _text(self, unit: int, views: dict[int, Document]) -> str:
-        """The words of a unit, where there are any; `views` keeps documents."""
-        corpus = self.units.corpus
-        number = int(self.units.document[unit])
-        document = views.setdefault(number, corpus[number])
-        has_words = corpus.labels is not None or "word" in document.columns
-        is_shown = unit >= 0 and (has_words or document.text is not None)
-        return Mention(document, unit).text if is_shown else ""
+            document, start, end = self.place(contest.unit)
+            has_other = contest.other >= 0
+            other_start, other_end = self.place(contest.other)[1:] if has_other else (None, None)
+            row: Row = {"document": document, "kind": contest.kind, "start": start, "end": end}
+            row |= {"other_start": other_start, "other_end": other_end}
+            row |= dict(zip(contest._fields[3:], contest[3:], strict=True))
+            row |= {"text": texts[contest.unit], "decision": ""}
+            rows.append(row | {"other_text": texts[contest.other] if has_other else ""})
+        return rows
 
     def as_dict(self) -> dict[str, object]:
         """Everything, for JSON."""
@@ -175,37 +144,27 @@ class Merged(Tabular):
             },
         }
 
-    def _list_documents(self) -> list[dict[str, Any]]:
-        records: list[dict[str, Any]] = [
-            {
-                "id": name,
-                "cost": int(self.partition.cost[number]),
-                "bound": int(self.partition.bound[number]),
-                "exact": bool(self.partition.exact[number]),
-                "entities": [],
-                "mentions": [],
-                "contested": [],
-            }
-            for number, name in enumerate(self.document_ids)
+    def _list_documents(self) -> list[Row]:
+        records: list[Row] = [
+            {"id": str(name), "cost": int(cost), "bound": int(bound), "exact": bool(exact)}
+            | {"entities": [], "mentions": [], "contested": []}
+            for name, cost, bound, exact in zip(self.corpus.documents, *self.proof, strict=True)
         ]
-        mentions, begin = self.units.mentions, [0] * len(records)
-        for entity, document in enumerate(self.corpus.entity_document.tolist()):
-            if not records[document]["entities"]:
-                begin[document] = entity
-            records[document]["entities"].append([])
-        columns = (self.units.document, self.shown, self.units.votes)
-        for unit, (document, entity, votes) in enumerate(zip(*map(list, columns), strict=True)):
-            record, number = records[document], int(entity - begin[document])
-            place = number if entity >= 0 else None
-            shown = {"mention": _listed(mentions[unit]), "votes": int(votes), "entity": place}
-            record["mentions"].append(shown)
+        mentions, numbers = [_listed(mention) for mention in self.units.mentions], {}
+        for unit, document in enumerate(self.units.document.tolist()):
+            record, entity = records[document], int(self.shown[unit])
+            if entity >= 0 and entity not in numbers:
+                numbers[entity] = len(record["entities"])
+                record["entities"].append([])
+            place = numbers.get(entity)
+            row = {"mention": mentions[unit], "votes": int(self.units.votes[unit])}
+            record["mentions"].append(row | {"entity": place})
             if place is not None:
-                record["entities"][place].append(_listed(mentions[unit]))
+                record["entities"][place].append(mentions[unit])
         for contest in self.contested:
             row = contest._asdict()
-            row["mention"] = _listed(mentions[row.pop("unit")])
-            other = row.pop("other")
-            row |= {} if other < 0 else {"other": _listed(mentions[other])}
+            row["mention"], other = mentions[row.pop("unit")], row.pop("other")
+            row |= {} if other < 0 else {"other": mentions[other]}
             records[int(self.units.document[contest.unit])]["contested"].append(row)
         return records
 
@@ -261,9 +220,11 @@ def merge_corpora(corpora: Sequence[Corpus], request: Request, decisions: object
     units = Units.of(annotations, protocol.match, request.tagset)
     group = in_order(dense_ranks_of_columns(units.entity))
     constraints = constrain(listed, file, units, group, quorum)
-    partition = _divide(units, group, constraints)
+    entity, proof, unbounded = _divide(units, group, constraints)
     has_singletons = any((corpus.entity_sizes == 1).any() for corpus in annotations.corpora)
-    shown, lone = _show(partition.entity, has_singletons)
+    sizes = np.bincount(entity[entity >= 0], minlength=1)
+    is_lone = (entity >= 0) & (sizes[entity] == 1) & (not has_singletons)
+    shown = np.where(is_lone, -1, entity)
     corpus = _build(units, shown)
     sources = annotations.sources
     results = {
@@ -273,10 +234,11 @@ def merge_corpora(corpora: Sequence[Corpus], request: Request, decisions: object
     notices = [notice for source in corpora for notice in source.notices]
     notices += [n for n in annotations.notices if not n.kind.startswith("unscored")]
     notices += _list_unmerged(corpora, protocol)
-    notices += note(
-        "lone-mentions", lone, "mention", "linked to nothing left out, as no input has singletons"
-    )
-    notices += _note_partition(units, group, partition)
+    text = "linked to nothing left out, as no input has singletons"
+    notices += note("lone-mentions", int(is_lone.sum()), "mention", text)
+    text = f"of more than {BOUNDED:,} groups of mentions without a bound: it is 0 there"
+    notices += note("no-bound", unbounded, "part", text)
+    notices += _note_separations(units, group, entity)
     notices += result_notices({(corpus.name, n): result for n, result in results.items()})
     joint = join_protocols([result.protocol for result in results.values()])
     return Merged(
@@ -285,8 +247,9 @@ def merge_corpora(corpora: Sequence[Corpus], request: Request, decisions: object
         corpus=corpus,
         units=units,
         group=group,
-        partition=partition,
+        entity=entity,
         shown=shown,
+        proof=proof,
         constraints=constraints,
         results=results,
         protocol=joint if annotations.spans is None else joint.but(spans=annotations.spans),
@@ -314,86 +277,36 @@ def dense_ranks_of_columns(table: IntArray) -> IntArray:
     return ranks
 
 
-def _divide(units: Units, group: IntArray, constraints: Constraints) -> Partition:
-    """The partition of the kept units under constraints, and its cost and bound."""
+def _divide(
+    units: Units, group: IntArray, constraints: Constraints
+) -> tuple[IntArray, IntArray, int]:
+    """The entity of each unit; cost, bound and proof by document; how many parts have no bound."""
     kept = np.flatnonzero(constraints.is_kept)
-    n_documents = len(units.corpus.documents)
-    node, names = dense_ranks(constraints.node[group[kept]])
+    node = constraints.node[group[kept]]
     number = in_order(node)
-    rank = np.empty(names.size, dtype=np.int64)
-    rank[node] = number
-    place = {name: int(rank[row]) for row, name in enumerate(names.tolist())}
+    rank = dict(zip(node.tolist(), number.tolist(), strict=True))
     apart = {
-        place[first]: {place[second] for second in rivals if second in place}
+        rank[first]: {rank[second] for second in rivals & rank.keys()}
         for first, rivals in constraints.apart.items()
-        if first in place
+        if first in rank
     }
-    labels = units.entity[:, kept]
     owner = np.zeros(int(units.entity.max(initial=-1)) + 1, dtype=np.int64)
     for annotator, row in enumerate(units.entity):
         owner[row[row >= 0]] = annotator
-    clusters = _make_clusters(labels, number, len(labels))
-    block, component = divide(clusters, owner, apart)
+    groups = Groups.of(units.entity[:, kept], number, owner, apart)
+    block, costs, bounds, exact = divide(groups)
     entity = np.full(group.size, -1, dtype=np.int64)
     entity[kept] = in_order(block[number])
-    costs = _count_costs(labels, entity[kept], component[number])
-    bounds, exact, unbounded = costs.copy(), np.ones(costs.size, dtype=np.bool_), 0
-    sizes = np.bincount(component, minlength=costs.size)
-    for part in np.flatnonzero(sizes > EXACT).tolist():
-        members = np.flatnonzero(component == part).tolist()
-        unbounded += len(members) > BOUNDED
-        bounds[part] = 0 if len(members) > BOUNDED else bound_cost(clusters, members, apart)
-        exact[part] = bounds[part] == costs[part]
     document = np.zeros(costs.size, dtype=np.int64)
-    document[component[number]] = units.document[kept]
-    cost, bound, open_parts = (
-        np.bincount(document, weights=values, minlength=n_documents).astype(np.int64)
-        for values in (costs, bounds, ~exact)
-    )
-    return Partition(entity, cost, bound, open_parts == 0, unbounded)
-
-
-def _make_clusters(labels: IntArray, number: IntArray, n_annotators: int) -> list[Cluster]:
-    """A cluster for each number of units, whose entities the labels are."""
-    size = np.bincount(number)
-    clusters = [Cluster({}, [0] * n_annotators, n, {row}) for row, n in enumerate(size.tolist())]
-    width = int(labels.max(initial=0)) + 1
-    for annotator, row in enumerate(labels):
-        is_marked = row >= 0
-        cell, cells = dense_ranks(number[is_marked] * width + row[is_marked])
-        numbers, entities = np.divmod(cells, width)
-        columns = (numbers, entities, np.bincount(cell, minlength=cells.size))
-        for cluster, entity, n in zip(*(column.tolist() for column in columns), strict=True):
-            clusters[cluster].cells[entity] = n
-            clusters[cluster].marks[annotator] += n
-    return clusters
-
-
-def _count_costs(labels: IntArray, entity: IntArray, component: IntArray) -> IntArray:
-    """How many votes are overruled in each component."""
-    number = int(component.max(initial=-1)) + 1
-    costs = np.zeros(number, dtype=np.int64)
-    for row in labels:
-        rows = np.flatnonzero(row >= 0)
-        for sign, parts in ((1, (row,)), (-2, (row, entity)), (1, (entity,))):
-            cell = dense_ranks_of_columns(np.stack([part[rows] for part in parts]))
-            sizes = np.bincount(cell)
-            of_cell = np.zeros(sizes.size, dtype=np.int64)
-            of_cell[cell] = component[rows]
-            pairs = sign * (sizes * (sizes - 1) // 2)
-            costs += np.bincount(of_cell, weights=pairs, minlength=number).astype(np.int64)
-    return costs
-
-
-def _show(entity: IntArray, has_singletons: bool) -> tuple[IntArray, int]:
-    """The entity of each unit in the corpus, and how many lone mentions are left out."""
-    if has_singletons or not entity.size:
-        return entity, 0
-    sizes = np.bincount(entity[entity >= 0], minlength=1)
-    is_lone = (entity >= 0) & (sizes[entity] == 1)
-    shown = np.where(is_lone, -1, entity)
-    shown[shown >= 0] = in_order(shown[shown >= 0])
-    return shown, int(is_lone.sum())
+    document[groups.component[number]] = units.document[kept]
+    proof = np.stack(
+        [
+            np.bincount(document, weights=values, minlength=len(units.corpus.documents))
+            for values in (costs, bounds, ~exact)
+        ]
+    ).astype(np.int64)
+    proof[2] = proof[2] == 0
+    return entity, proof, int((np.bincount(groups.component) > BOUNDED).sum())
 
 
 def _build(units: Units, shown: IntArray) -> Corpus:
@@ -415,8 +328,8 @@ def _build(units: Units, shown: IntArray) -> Corpus:
     chosen = chosen.with_details(features=features, mention_head=head, name="consensus")
     corpus = number_entities(chosen, chosen.mention_document, entity)
     begin = np.searchsorted(corpus.entity_document, corpus.entity_document)
-    numbers = np.arange(corpus.n_entities) - begin
-    return corpus.with_details(names=list(map(str, numbers.tolist())))
+    numbers = (np.arange(corpus.n_entities) - begin).tolist()
+    return corpus.with_details(names=list(map(str, numbers)))
 
 
 def _list_unmerged(corpora: Sequence[Corpus], protocol: Protocol) -> Iterator[Notice]:
@@ -433,20 +346,16 @@ def _list_unmerged(corpora: Sequence[Corpus], protocol: Protocol) -> Iterator[No
             yield Notice("not-merged", text, number, parts=tuple(parts))
 
 
-def _note_partition(units: Units, group: IntArray, partition: Partition) -> Iterator[Notice]:
-    """Notices on parts without a bound, and on pairs that are together though nobody links them."""
-    text = f"of more than {BOUNDED:,} groups of mentions without a bound: it is 0 there"
-    yield from note("no-bound", partition.unbounded, "part", text)
-    kept = np.flatnonzero(partition.entity >= 0)
-    _, first = np.unique(group[kept], return_index=True)
-    labels, entity = units.entity[:, kept[first]], partition.entity[kept[first]]
-    if len(labels) > _MOST:
-        return
-    marks = np.where(labels >= 0, 0, -1)
-    everything = np.zeros(entity.size, dtype=np.int64)
-    together = sum(
-        sign * int(count_linked(table, entity, everything, 1)[0])
-        for sign, table in ((1, marks), (-1, labels))
-    )
-    text = "of groups of mentions put together though nobody links them"
-    yield from note("overruled-separations", together, "pair", text)
+def _note_separations(units: Units, group: IntArray, entity: IntArray) -> Iterator[Notice]:
+    """A notice on pairs of groups that are together though nobody links them."""
+    kept = np.flatnonzero(entity >= 0)
+    first = kept[np.unique(group[kept], return_index=True)[1]]
+    labels = units.entity[:, first]
+    if len(labels) <= MOST_KEYS:
+        everything = np.zeros(first.size, dtype=np.int64)
+        marked, linked = (
+            int(count_linked(table, entity[first], everything, 1)[0])
+            for table in (np.minimum(labels, 0), labels)
+        )
+        text = "of groups of mentions put together though nobody links them"
+        yield from note("overruled-separations", marked - linked, "pair", text)

@@ -1,104 +1,223 @@
-"""The partition that overrules the fewest votes, of mentions in groups, without listing pairs.
+"""The partition that overrules the fewest votes, of groups of mentions, without listing pairs.
 
-A cluster is any set of mentions: a group that cannot be divided, or an entity. What two clusters
-gain together follows from their counts: `cells` has the mentions in each entity of each annotator,
-`marks` those that each annotator marked. Gains are scaled, and less the number of links by which
-they come about, so that of two partitions of one cost the one with fewer links is worth more.
+Groups and clusters of them are counts: of their mentions in each entity of each annotator, of those
+that each annotator marked, and of all. What two of them gain together is a weighted product of
+their counts. It is scaled, and less the number of links by which it comes about, so that of two
+partitions of one cost the one with fewer links is worth more.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from heapq import nsmallest
 from itertools import count
-from operator import add, mul, sub
+from typing import Any
 
 import numpy as np
 
-from corefeval.model.arrays import IntArray, dense_ranks
+from corefeval.model.arrays import BoolArray, FloatArray, IntArray
 
 EXACT = 10  # groups of a component that is solved exactly
 BOUNDED = 1000  # groups of a component that has a bound
 _BLOCKS = 8  # clusters that are looked at for each entity of a group
 
 
-class Cluster:
-    """Mentions that are together: their counts, and the groups that they are."""
-
-    __slots__ = ("cells", "marks", "members", "size")
-
-    def __init__(
-        self, cells: dict[int, int], marks: list[int], size: int, members: set[int]
-    ) -> None:
-        self.cells, self.marks, self.size, self.members = cells, marks, size, members
-
-    def copy(self) -> Cluster:
-        """A cluster that changes without this one."""
-        return Cluster(dict(self.cells), list(self.marks), self.size, set(self.members))
-
-    def absorb(self, cluster: Cluster) -> None:
-        """Take in another cluster."""
-        for entity, number in cluster.cells.items():
-            self.cells[entity] = self.cells.get(entity, 0) + number
-        self.marks = list(map(add, self.marks, cluster.marks))
-        self.size += cluster.size
-        self.members |= cluster.members
-
-    def release(self, cluster: Cluster) -> None:
-        """Let go of a cluster that is part of this one."""
-        for entity, number in cluster.cells.items():
-            if self.cells[entity] == number:
-                del self.cells[entity]
-            else:
-                self.cells[entity] -= number
-        self.marks = list(map(sub, self.marks, cluster.marks))
-        self.size -= cluster.size
-        self.members -= cluster.members
-
-    def gain(self, cluster: Cluster, scale: int) -> int:
-        """What it is worth to join two clusters, the second of which may be large."""
-        held = cluster.cells.get
-        shared = sum([number * held(entity, 0) for entity, number in self.cells.items()])
-        votes = 2 * shared - sum(map(mul, self.marks, cluster.marks))
-        return scale * votes - self.size * cluster.size
+def in_order(numbers: IntArray) -> IntArray:
+    """Numbers counted anew from 0 in the order in which they come first."""
+    ranks, first = np.unique(numbers, return_index=True)
+    place = np.empty(ranks.size, dtype=np.int64)
+    place[np.argsort(first, kind="stable")] = np.arange(ranks.size)
+    return np.asarray(place[np.searchsorted(ranks, numbers)])
 
 
-class Climb:
-    """A local search: groups move and clusters are joined as long as that gains anything.
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Groups of mentions in the order of the text, and groups that must be `apart`.
 
-    `apart` has the groups from which a group is kept apart.
+    `owner` has the annotator of each entity. `counts` is a sparse table with a row for each group:
+    its mentions in each entity, then those that each annotator marked, then all.
     """
+
+    counts: Any
+    owner: IntArray
+    n_annotators: int
+    apart: Mapping[int, set[int]] = field(default_factory=dict)
+
+    @staticmethod
+    def of(labels: IntArray, group: IntArray, owner: IntArray, apart: Any) -> Groups:
+        """The groups of mentions, whose entities are `labels` by annotator (−1: not marked)."""
+        annotator, mention = np.nonzero(labels >= 0)
+        everything = np.arange(group.size)
+        columns = (labels[annotator, mention], owner.size + annotator)
+        column = np.concatenate((*columns, np.full(group.size, owner.size + len(labels))))
+        row = group[np.concatenate((mention, mention, everything))]
+        shape = int(group.max(initial=-1)) + 1, owner.size + len(labels) + 1
+        return Groups(_sum_cells(row, column, shape), owner, len(labels), apart)
+
+    @cached_property
+    def component(self) -> IntArray:
+        """Groups that share no entity, even through others, are in different components."""
+        from scipy.sparse.csgraph import connected_components
+
+        size, n_entities = sum(self.counts.shape), self.owner.size
+        row, column = self.counts[:, :n_entities].nonzero()
+        links = _sum_cells(row, self.counts.shape[0] + column, (size, size))
+        labels = connected_components(links, directed=False)[1]
+        return in_order(labels[: self.counts.shape[0]])
+
+    def sum_by(self, number: IntArray) -> Any:
+        """The counts of all groups with the same number."""
+        shape = int(number.max(initial=-1)) + 1, number.size
+        return _sum_cells(number, np.arange(number.size), shape) @ self.counts
+
+    def weigh(self, entity: float, mark: float, total: float = 0) -> FloatArray:
+        """A weight for each column of the counts."""
+        return np.repeat([entity, mark, total], [self.owner.size, self.n_annotators, 1])
+
+    def costs(self, block: IntArray) -> FloatArray:
+        """The votes that a partition overrules in each component.
+
+        With n mentions there are n(n − 1)/2 pairs: sums of squares are all that is needed.
+        """
+        together, whole = self.sum_by(block), self.sum_by(self.component)
+        part = np.zeros(together.shape[0], dtype=np.int64)
+        part[block] = self.component
+        gain = (together * together) @ self.weigh(1, -0.5) + together @ self.weigh(0, -0.5)
+        links = (whole * whole) @ self.weigh(0.5, 0) - whole @ self.weigh(0.5, 0)
+        return np.rint(links - np.bincount(part, weights=gain, minlength=whole.shape[0]))
+
+
+def _sum_cells(row: IntArray, column: IntArray, shape: tuple[int, int]) -> Any:
+    from scipy.sparse import coo_array
+
+    return coo_array((np.ones(row.size, np.int64), (row, column)), shape=shape).tocsr()
+
+
+def divide(groups: Groups) -> tuple[IntArray, FloatArray, FloatArray, BoolArray]:
+    """The cluster of each group; then cost, bound and whether it is exact for each component."""
+    component, number = groups.component, groups.counts.shape[0]
+    scale = 1 + int(groups.counts[:, [-1]].sum()) ** 2
+    weights = [round(weight) for weight in groups.weigh(2 * scale, -scale, -1).tolist()]
+    table, bounds = groups.counts, groups.counts.indptr.tolist()
+    cells = list(zip(table.indices.tolist(), table.data.tolist(), strict=True))
+    counters = [Counter(dict(cells[bounds[g] : bounds[g + 1]])) for g in range(number)]
+    members: dict[int, list[int]] = defaultdict(list)
+    for group, part in enumerate(component.tolist()):
+        members[part].append(group)
+    block = np.arange(number)
+    for listed in members.values():
+        parts = {group: counters[group] for group in listed}
+        solve = _solve if len(listed) <= EXACT else _search
+        block[listed] = np.array(listed)[solve(parts, groups, weights)]
+    costs = groups.costs(block := in_order(block))
+    limits = costs.copy()
+    for part, listed in members.items():
+        if len(listed) > EXACT:
+            limits[part] = bound_cost(groups, listed) if len(listed) <= BOUNDED else 0
+    return block, costs, limits, limits == costs
+
+
+def _gain(first: Mapping[int, int], second: Mapping[int, int], weights: Sequence[int]) -> int:
+    """What it is worth to join two clusters, of which the second may be large."""
+    held = second.get
+    return sum([number * held(key, 0) * weights[key] for key, number in first.items()])
+
+
+def _solve(
+    parts: Mapping[int, Counter[int]], groups: Groups, weights: Sequence[int]
+) -> Sequence[int]:
+    """The best partition of few groups, by branch and bound.
+
+    What groups that are still to be placed can gain is at most the sum of their positive gains.
+    """
+    forbidden = -(weights[0] ** 3)  # more than all gains together
+    gains = [
+        [
+            forbidden if g in groups.apart.get(h, ()) else _gain(parts[h], parts[g], weights)
+            for h in [*parts][:row]
+        ]
+        for row, g in enumerate(parts)
+    ]
+    hopes = [
+        sum(max(gain, 0) for later in gains[row:] for gain in later)
+        for row in range(len(gains) + 1)
+    ]
+    best, chosen = 0, list(range(len(parts)))
+    place: list[int] = []
+
+    def extend(value: int) -> None:
+        nonlocal best, chosen
+        row = len(place)
+        if value + hopes[row] <= best:
+            return
+        if row == len(gains):
+            best, chosen = value, place[:]
+            return
+        totals = [0] * (max(place, default=-1) + 2)
+        for block, gain in zip(place, gains[row], strict=True):
+            totals[block] += gain
+        for block in sorted(range(len(totals)), key=lambda block: -totals[block]):
+            place.append(block)
+            extend(value + totals[block])
+            place.pop()
+
+    extend(0)
+    return chosen
+
+
+def _search(
+    parts: Mapping[int, Counter[int]], groups: Groups, weights: Sequence[int]
+) -> Sequence[int]:
+    """The best end of local searches from the partition of each annotator."""
+    owner, ends = groups.owner.tolist(), []
+    for annotator in range(groups.n_annotators):
+        start = {}
+        for number, cells in parts.items():
+            entities = [key for key in cells if key < len(owner) and owner[key] == annotator]
+            start[number] = max(entities, key=cells.__getitem__, default=-1 - number)
+        climb = _Climb(parts, start, groups, weights)
+        place = np.array(list(climb.run().values()))
+        value = sum(_gain(cells, cells, weights) for cells in climb.clusters.values())
+        ends.append((-value, in_order(place).tolist()))
+    return min(ends)[1]
+
+
+class _Climb:
+    """A local search: groups move and clusters are joined as long as that gains anything."""
 
     def __init__(
         self,
-        groups: Mapping[int, Cluster],
+        parts: Mapping[int, Counter[int]],
         start: Mapping[int, int],
-        owner: Sequence[int],
-        apart: Apart,
-        scale: int,
+        groups: Groups,
+        weights: Sequence[int],
     ) -> None:
-        self.groups, self.owner, self.apart, self.scale = groups, owner, apart, scale
-        self.clusters: dict[int, Cluster] = {}
+        self.parts, self.apart, self.weights = parts, groups.apart, weights
+        self.column = (groups.owner.size + groups.owner).tolist()  # of what the annotator marked
+        self.clusters: dict[int, Counter[int]] = defaultdict(Counter)
+        self.members: dict[int, set[int]] = defaultdict(set)
         self.holders: dict[int, set[int]] = defaultdict(set)
         self.place: dict[int, int] = {}
         self.nearest: dict[int, list[tuple[int, int]]] = {}
         self.numbers = count()
         numbers: dict[int, int] = {}
-        for group in groups:
+        for group in parts:
             number = numbers.get(start[group], -1)
-            if number < 0 or number in self._barred(group):
+            if number < 0 or number in self._barred([group]):
                 number = numbers[start[group]] = next(self.numbers)
             self._put(group, number)
 
     def run(self) -> dict[int, int]:
         """Search until nothing helps; the cluster of each group."""
         while True:
-            groups: Sequence[int] = list(self.groups)
+            groups = list(self.parts)
             while groups:
                 moved = self._pass(groups, self._move)
                 # Those that moved are the likeliest to move again; all others once these rest.
-                groups = moved or ([] if len(groups) == len(self.groups) else list(self.groups))
+                groups = moved or ([] if len(groups) == len(self.parts) else list(self.parts))
             if not self._pass(list(self.clusters), self._join):
                 return self.place
 
@@ -112,214 +231,86 @@ class Climb:
 
         To gain anything, some entity must have most of what its annotator marked in the cluster.
         """
-        annotator, held = self.owner[entity], []
-        for number in self.holders[entity]:
-            cluster = self.clusters[number]
-            if 2 * cluster.cells[entity] > cluster.marks[annotator]:
-                held.append((-cluster.cells[entity], number))
+        held = []
+        for number in self.holders[entity] & self.clusters.keys():
+            cells = self.clusters[number]
+            if 2 * cells[entity] > cells[self.column[entity]]:
+                held.append((-cells[entity], number))
         return nsmallest(_BLOCKS, held)
 
-    def _barred(self, group: int) -> set[int]:
-        return {self.place[rival] for rival in self.apart.get(group, ()) if rival in self.place}
+    def _barred(self, groups: Sequence[int] | set[int]) -> set[int]:
+        rivals = (rival for group in groups for rival in self.apart.get(group, ()))
+        return {self.place[rival] for rival in rivals if rival in self.place}
 
     def _put(self, group: int, number: int) -> None:
-        cluster = self.clusters.get(number)
-        if cluster is None:
-            self.clusters[number] = self.groups[group].copy()
-        else:
-            cluster.absorb(self.groups[group])
+        if (before := self.place.get(group)) is not None:
+            self.clusters[before].subtract(self.parts[group])
+            self.members[before].discard(group)
+            if not self.members[before]:
+                del self.clusters[before]
+        self.clusters[number].update(self.parts[group])
+        self.members[number].add(group)
         self.place[group] = number
-        for entity in self.groups[group].cells:
+        for entity in self.parts[group]:
             self.holders[entity].add(number)
 
-    def _drop(self, number: int, cluster: Cluster) -> None:
-        """Take a cluster's groups out of the cluster of this number."""
-        remaining = self.clusters[number]
-        remaining.release(cluster)
-        for entity in cluster.cells:
-            if entity not in remaining.cells:
-                self.holders[entity].discard(number)
-        if not remaining.members:
-            del self.clusters[number]
+    def _best(self, cells: Mapping[int, int], barred: set[int], start: tuple[int, int]) -> int:
+        """The cluster that gains most with these counts; `start` has a gain to beat.
 
-    def _best(self, cluster: Cluster, barred: set[int], start: tuple[int, int]) -> int:
-        """The cluster that gains most with this one; `start` has a gain to beat, and its number.
-
-        A gain is at most twice the shared pairs: those who share too few are not looked at.
+        A gain is at most that by shared entities: those who share too few are not looked at.
         """
         best, chosen = start
-        least = best // (2 * self.scale * len(cluster.cells))
+        entities = [key for key in cells if key < len(self.column)]
+        least = best // (self.weights[0] * len(entities))
         candidates = set()
-        for entity, number in cluster.cells.items():
+        for entity in entities:
             if entity not in self.nearest:
                 self.nearest[entity] = self._find_nearest(entity)
             for held, candidate in self.nearest[entity]:
-                if -held * number <= least:
+                if -held * cells[entity] <= least:
                     break
                 candidates.add(candidate)
-        for candidate in (candidates - barred) & self.clusters.keys():
-            gain = cluster.gain(self.clusters[candidate], self.scale)
-            if gain > best or (gain == best and chosen != start[1] and candidate < chosen):
+        for candidate in sorted((candidates - barred) & self.clusters.keys()):
+            gain = _gain(cells, self.clusters[candidate], self.weights)
+            if gain > best:
                 best, chosen = gain, candidate
         return chosen
 
     def _move(self, group: int) -> bool:
-        before, cluster = self.place[group], self.groups[group]
-        stay = cluster.gain(self.clusters[before], self.scale) - cluster.gain(cluster, self.scale)
+        before, cells = self.place[group], self.parts[group]
+        stay = _gain(cells, self.clusters[before], self.weights) - _gain(cells, cells, self.weights)
         start = (stay, before) if stay >= 0 else (0, -1)
-        after = self._best(cluster, self._barred(group) | {before}, start)
+        after = self._best(cells, self._barred([group]) | {before}, start)
         if after != before:
-            self._drop(before, cluster)
             self._put(group, next(self.numbers) if after < 0 else after)
         return after != before
 
     def _join(self, number: int) -> bool:
-        cluster = self.clusters[number]
-        barred = {number}.union(*map(self._barred, cluster.members & self.apart.keys()))
-        target = self._best(cluster, barred, (0, number))
-        if target == number:
-            return False
-        groups = sorted(cluster.members)
-        self._drop(number, cluster.copy())
-        for group in groups:
+        members = self.members[number]
+        barred = self._barred(members & self.apart.keys()) | {number}
+        target = self._best(self.clusters[number], barred, (0, number))
+        for group in sorted(members) if target != number else ():
             self._put(group, target)
-        return True
+        return target != number
 
 
-Apart = Mapping[int, set[int]]
-
-
-def divide(groups: Sequence[Cluster], owner: IntArray, apart: Apart) -> tuple[IntArray, IntArray]:
-    """The cluster of each group, numbered in order, and the component of each group.
-
-    Groups are in the order of the text; `owner` has the annotator of each entity. Groups that share
-    no entity, even through others, are in different components, and never together.
-    """
-    component = _components(groups)
-    scale = 1 + sum(group.size for group in groups) ** 2
-    members: dict[int, list[int]] = defaultdict(list)
-    for number, part in enumerate(component.tolist()):
-        members[part].append(number)
-    place = np.zeros(len(groups), dtype=np.int64)
-    first = 0
-    for numbers in members.values():
-        parts = {number: groups[number] for number in numbers}
-        solve = _solve if len(numbers) <= EXACT else _search
-        chosen = solve(parts, owner, apart, scale)
-        place[numbers] = first + np.array(chosen)
-        first += len(numbers)
-    return in_order(place), component
-
-
-def in_order(numbers: IntArray) -> IntArray:
-    """Numbers counted anew from 0 in the order in which they come first."""
-    ranks, _ = dense_ranks(numbers)
-    first = np.full(int(ranks.max(initial=-1)) + 1, ranks.size, dtype=np.int64)
-    np.minimum.at(first, ranks, np.arange(ranks.size))
-    return np.asarray(dense_ranks(first)[0][ranks])
-
-
-def _components(groups: Sequence[Cluster]) -> IntArray:
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    rows = np.repeat(np.arange(len(groups)), [len(group.cells) for group in groups])
-    columns = np.array([entity for group in groups for entity in group.cells], dtype=np.int64)
-    size = len(groups) + int(columns.max(initial=-1)) + 1
-    links = coo_array((np.ones(rows.size), (rows, len(groups) + columns)), shape=(size, size))
-    labels: IntArray = connected_components(links, directed=False)[1][: len(groups)]
-    return in_order(labels)
-
-
-def _solve(
-    groups: Mapping[int, Cluster], owner: IntArray, apart: Apart, scale: int
-) -> Sequence[int]:
-    """The best partition of few groups, by branch and bound.
-
-    What groups that are still to be placed can gain is at most the sum of their positive gains.
-    """
-    numbers = list(groups)
-    forbidden = -(scale**3)  # more than all gains together
-    weights = [
-        [
-            forbidden if b in apart.get(a, ()) else groups[a].gain(groups[b], scale)
-            for a in numbers[:row]
-        ]
-        for row, b in enumerate(numbers)
-    ]
-    hope = [sum(weight for weight in row if weight > 0) for row in weights]
-    hopes = [sum(hope[row:]) for row in range(len(hope) + 1)]
-    best, chosen = 0, list(range(len(numbers)))
-    place: list[int] = []
-
-    def extend(value: int) -> None:
-        nonlocal best, chosen
-        row = len(place)
-        if value + hopes[row] <= best:
-            return
-        if row == len(numbers):
-            best, chosen = value, place[:]
-            return
-        gains = [0] * (max(place, default=-1) + 2)
-        for block, weight in zip(place, weights[row], strict=True):
-            gains[block] += weight
-        for block in sorted(range(len(gains)), key=lambda block: -gains[block]):
-            place.append(block)
-            extend(value + gains[block])
-            place.pop()
-
-    extend(0)
-    return chosen
-
-
-def _search(
-    groups: Mapping[int, Cluster], owner: IntArray, apart: Apart, scale: int
-) -> Sequence[int]:
-    """The best end of local searches from the partition of each annotator."""
-    annotators = owner.tolist()
-    ends = set()
-    for annotator in range(len(next(iter(groups.values())).marks)):
-        start = {}
-        for number, group in groups.items():
-            entities = [entity for entity in group.cells if annotators[entity] == annotator]
-            start[number] = max(entities, key=group.cells.__getitem__, default=-1 - number)
-        climb = Climb(groups, start, annotators, apart, scale)
-        place = np.array(list(climb.run().values()))
-        value = sum(_worth(cluster, annotators, scale) for cluster in climb.clusters.values())
-        ends.add((-value, tuple(in_order(place).tolist())))
-    return min(ends)[1]
-
-
-def _worth(cluster: Cluster, annotators: Sequence[int], scale: int) -> int:
-    """Twice what all pairs of mentions of a cluster gain, but for what no partition changes."""
-    cells, marks = cluster.cells.values(), cluster.marks
-    votes = 2 * sum(n * n for n in cells) - sum(n * n for n in marks)
-    return scale * votes - cluster.size**2
-
-
-def bound_cost(groups: Sequence[Cluster], numbers: Sequence[int], apart: Apart) -> int:
-    """A number of votes that every partition of these groups overrules.
+def bound_cost(groups: Groups, rows: Sequence[int]) -> int:
+    """A number of votes that every partition of some groups overrules.
 
     Each pair overrules the smaller side of its votes. Of three pairs of groups of which two had
     better be together and the third apart, one is not as it should be: the smallest loss is taken
     off all three, as long as there are such triangles.
     """
-    from scipy.sparse import csr_array
-
-    chosen = [groups[number] for number in numbers]
-    lengths = [len(group.cells) for group in chosen]
-    columns, _ = dense_ranks(np.array([entity for group in chosen for entity in group.cells]))
-    values = np.array([n for group in chosen for n in group.cells.values()])
-    cells = csr_array((values, columns, np.concatenate(([0], np.cumsum(lengths)))))
-    marks = np.array([group.marks for group in chosen])
-    votes, total = (cells @ cells.T).toarray(), marks @ marks.T
-    inside = (np.trace(total) - marks.sum() - np.trace(votes) + values.sum()) // 2
+    n_entities = groups.owner.size
+    cells, marks = groups.counts[rows][:, :n_entities], groups.counts[rows][:, n_entities:-1]
+    votes, total = (cells @ cells.T).toarray(), (marks @ marks.T).toarray()
+    inside = np.trace(total - votes) // 2  # votes on pairs within a group
     gain, loss = 2 * votes - total, np.minimum(votes, total - votes)
-    rank = {number: row for row, number in enumerate(numbers)}
-    for number, rivals in apart.items():
-        rows = [rank[rival] for rival in rivals if rival in rank and number in rank]
-        loss[rank.get(number, 0), rows] = votes[rank.get(number, 0), rows]
-        gain[rank.get(number, 0), rows] = -total.sum()
+    rank = {row: place for place, row in enumerate(rows)}
+    for row in groups.apart.keys() & rank.keys():
+        for rival in groups.apart[row] & rank.keys():
+            place = rank[row], rank[rival]
+            loss[place], gain[place] = votes[place], -total.sum()
     np.fill_diagonal(gain, 0)
     return int(inside + np.triu(loss, 1).sum()) + _pack_triangles(gain)
 

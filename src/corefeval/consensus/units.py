@@ -97,6 +97,15 @@ class Units:
         return list_mentions(self.corpus)
 
     @cached_property
+    def texts(self) -> list[str]:
+        """The words of each unit, where there are any."""
+        return [
+            mention.text if mention.label is not None or document.has_words else ""
+            for document in self.corpus
+            for mention in document.mentions
+        ]
+
+    @cached_property
     def numbers(self) -> dict[tuple[int, Mention], int]:
         """The unit of each document and mention that anybody marked."""
         places = zip(self.spans.mention_document.tolist(), list_mentions(self.spans), strict=True)

@@ -35,7 +35,7 @@ class MergedDrawing(SoloDrawing):
 
     def sheet_of(self, merged: Merged, format: str) -> Sheet:
         """What was kept and overruled, and each annotator against the consensus."""
-        entity, votes = merged.partition.entity, merged.units.votes
+        entity, votes = merged.entity, merged.units.votes
         gap = (merged.cost - merged.bound) / merged.cost if merged.cost else 0.0
         number = {
             "Annotators": len(merged.annotators),
