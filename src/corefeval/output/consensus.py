@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from corefeval._version import __version__
 from corefeval.diagnostics import plural
-from corefeval.display import shorten
+from corefeval.display import Row, shorten
 from corefeval.output.tables import (
     Cell,
     Cells,
@@ -23,7 +23,7 @@ from corefeval.output.tables import (
 )
 
 if TYPE_CHECKING:
-    from corefeval.analysis.auditing import Audit, Finding
+    from corefeval.analysis.auditing import Audit
     from corefeval.consensus import Merged
 
 
@@ -117,15 +117,15 @@ class AuditDrawing(SoloDrawing):
         return {"corefeval": __version__, **audit.as_dict(), "notices": notices}
 
 
-def _pair(finding: Finding) -> tuple[str, str]:
+def _pair(finding: Row) -> tuple[str, str]:
     """The document, and the two entities that a finding is about."""
-    return finding.document, f"{finding.entity} {finding.other}"
+    return finding["document"], f"{finding['entity']} {finding['other']}"
 
 
-def _finding_row(finding: Finding) -> Cells:
-    places = (_place(finding.entity) or "(missing)", _place(finding.other))
-    numbers = (str(finding.against), str(finding.support), f"{finding.suspicion:.2f}")
-    return _place(finding.mention), shorten(finding.text), *places, *numbers
+def _finding_row(finding: Row) -> Cells:
+    places = (_place(finding["entity"]) or "(missing)", _place(finding["other"]))
+    numbers = (str(finding["against"]), str(finding["support"]), f"{finding['suspicion']:.2f}")
+    return _place(finding["mention"]), shorten(finding["text"]), *places, *numbers
 
 
 def _place(mention: object) -> str:
