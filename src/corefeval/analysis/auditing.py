@@ -212,7 +212,7 @@ class _Views:
             Mention(documents[document], row)
             for row, document in enumerate(self.units.mention_document.tolist())
         ]
-        first = np.argsort(self.rank)[np.minimum(self.begin(owner), owner.size - 1)]
+        first = np.append(np.argsort(self.rank), -1)[self.begin(owner)]
         findings = []
         for unit, target, against, support in zip(*map(list, self.find(owner)), strict=True):
             mention, is_moved = views[unit], owner[unit] >= 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 from corefeval.cli.analysis import read_annotators
 from corefeval.cli.parsing import ParsedOptions
 from corefeval.cli.printing import check_paths, label, names_of, put, show, tell
@@ -17,14 +15,14 @@ def merge(options: ParsedOptions) -> None:
     from corefeval.consensus.decisions import make_table
     from corefeval.formats import write
     from corefeval.formats.registry import find_format, format_for
-    from corefeval.output import render
 
     if options.to is not None and options.output is None:
         raise UsageError("--to is the format of the consensus: add -o FILE")
     if options.output is not None:
         _ = find_format(options.to) if options.to is not None else format_for(options.output)
-    targets = [options.output, options.contested, options.page, options.votes]
-    tables = [target for target in targets if target != "-"]
+    is_printed = options.output == "-"
+    tables = [options.contested, options.page, options.votes]
+    tables += [] if is_printed else [options.output]
     further = [] if options.decisions is None else [(None, options.decisions)]
     arguments = (options.file, *options.more)
     request, corpora = read_annotators(options, arguments, further, tables)
@@ -40,9 +38,8 @@ def merge(options: ParsedOptions) -> None:
         from corefeval.reports.decisions import make_decision_page
 
         make_decision_page(merged).save(options.page)
-    # Standard output may be the consensus or a table.
-    text = render(merged, format=options.format)
-    (sys.stderr if "-" in targets else sys.stdout).write(text)
+    if not is_printed:  # else standard output is the consensus
+        show(merged, None, format=options.format)
     tell(notices, quiet=options.quiet)
 
 
