@@ -35,21 +35,20 @@ class MergedDrawing(SoloDrawing):
 
     def sheet_of(self, merged: Merged, format: str) -> Sheet:
         """What was kept and overruled, and each annotator against the consensus."""
-        entity, votes = merged.entity, merged.units.votes
+        entity = merged.entity
         gap = (merged.cost - merged.bound) / merged.cost if merged.cost else 0.0
         number = {
             "Annotators": len(merged.annotators),
             "Quorum": merged.quorum,
             "Mentions kept": int((entity >= 0).sum()),
             "Mentions dropped": int((entity < 0).sum()),
-            "Marked by all": int((votes == len(merged.annotators)).sum()),
             "Entities": merged.corpus.n_entities,
             "Votes overruled": merged.cost,
             "At least": merged.bound,
             "Contested decisions": len(merged.contested),
         }
         rows: list[Cells] = [(row_label(name), f"{count:,}") for name, count in number.items()]
-        rows.insert(8, (row_label("Gap in percent"), percent(gap)))
+        rows.insert(7, (row_label("Gap in percent"), percent(gap)))
         result = next(iter(merged.results.values()))
         titles = [result.titles.get(metric, metric) for metric in result.metrics]
         scores: list[Cells] = [
