@@ -31,6 +31,7 @@ from corefeval.request import Input, Options, Reading, Request, Sampling
 from corefeval.results import Result
 
 Pairs = dict[tuple[str, str], float]
+_NUMBERS = ("one", "two")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -352,12 +353,12 @@ def read_annotations(
     if isinstance(sources, str | os.PathLike | Corpus | Document) or not isinstance(
         sources, Iterable
     ):
-        raise UsageError("annotations are compared with each other: pass a list of them")
+        raise UsageError(f"annotations come in a list of {_NUMBERS[least - 1]} or more")
     are_named = isinstance(sources, Mapping)
     annotations: list[Input] = list(sources.values() if isinstance(sources, Mapping) else sources)
     if len(annotations) < least:
-        number = "two or more annotators" if least > 1 else "an annotator"
-        raise UsageError(f"there must be {number}: there is {len(annotations)}")
+        number = _NUMBERS[least - 1]
+        raise UsageError(f"there must be {number} or more annotators: there is {len(annotations)}")
     defaults = [f"annotator {number}" for number in range(1, len(annotations) + 1)]
     names = list(map(str, sources)) if isinstance(sources, Mapping) else defaults
     read = partial(as_corpus, reading=reading, key=key)

@@ -49,15 +49,15 @@ class Audit(Tabular):
         return self.protocol.signature
 
     def rows(self) -> list[Row]:
-        """A row for each finding."""
-        return list(self.findings)
+        """A row for each finding; mentions are texts such as `3:5`, start and end."""
+        return [{name: _write(value) for name, value in row.items()} for row in self.findings]
 
     def as_dict(self) -> dict[str, object]:
         """Everything, for JSON."""
         return {
             "responses": list(self.responses),
             "signature": self.signature,
-            "findings": self.rows(),
+            "findings": list(self.findings),
             "calibration": list(self.calibration),
         }
 
@@ -232,6 +232,13 @@ class _Views:
                 }
             )
         return findings
+
+
+def _write(value: Any) -> Any:
+    """A value, or a mention as a text; parts of discontinuous ones with commas between."""
+    if not isinstance(value, list):
+        return value
+    return ",".join(map(_write, value)) if isinstance(value[0], list) else ":".join(map(str, value))
 
 
 def _place(mention: Mention) -> Any:

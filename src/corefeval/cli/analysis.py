@@ -77,12 +77,12 @@ def agree(options: ParsedOptions) -> None:
     from corefeval.request import Sampling
 
     arguments = (options.file, options.other, *options.more)
+    distances = parse_distances(options.distances)
     sampling = Sampling(options.level if options.ci else None, options.samples, options.seed)
     if options.ci and not options.response:
         raise UsageError("--ci is about responses: add --response NAME=PATH")
     responses = [label(argument) for argument in options.response or ()]
     request, corpora = read_annotators(options, arguments, responses, [options.output], sampling)
-    distances = parse_distances(options.distances)
     reading = request.response_reading._asdict() | {"key": corpora[0]}
     systems = [
         read(path, name=name, **reading)
