@@ -78,7 +78,7 @@ def test_decisions_are_constraints_of_the_minimum(sides, data):
     mentions = merged.units.mentions
     words = [data.draw(st.sampled_from(("same", "apart"))) for _ in contested]
     decisions = [
-        (word, "", mentions[row.unit], mentions[row.other])
+        (word, "", mentions[row.unit], mentions[row.partner])
         for word, row in zip(words, contested, strict=True)
     ]
     tuples = {m: tuple(side.get(m) for side in sides) for m in mentions}
@@ -106,8 +106,8 @@ def test_decisions_are_constraints_of_the_minimum(sides, data):
 
     allowed = filter(obeys, filter(holds_groups_together, partitions_of(kept)))
     assert decided.cost == min(cost_of(cut, partition) for partition in allowed)[0]
-    pairs = {(row.unit, row.other) for row in decided.contested}
-    assert not pairs & {(row.unit, row.other) for row in contested}
+    pairs = {(row.unit, row.partner) for row in decided.contested}
+    assert not pairs & {(row.unit, row.partner) for row in contested}
 
 
 @settings(max_examples=examples(300))

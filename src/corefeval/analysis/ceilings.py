@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from corefeval.diagnostics import Notice
+from corefeval.display import Row
 from corefeval.model.arrays import FloatArray, IntArray, dense_ranks
 from corefeval.preparation import Prepared
 from corefeval.request import Sampling
@@ -37,7 +38,7 @@ def count_links(cell: IntArray, document: IntArray, n_documents: int) -> FloatAr
     of_cell = np.zeros(sizes.size, dtype=np.int64)
     of_cell[cell] = document
     pairs = sizes * (sizes - 1) // 2
-    return np.bincount(of_cell, weights=pairs, minlength=n_documents)
+    return np.asarray(np.bincount(of_cell, weights=pairs, minlength=n_documents), np.float64)
 
 
 def count_linked(
@@ -112,9 +113,9 @@ class Links:
         numerator, denominator = (
             count_links(cell[cell >= 0], place[cell >= 0], number) for cell, place in sides
         )
-        some = count_linked(labels, entity, document, number)
+        linked = count_linked(labels, entity, document, number)
         total = count_links(entity, document, number)
-        columns = np.minimum(numerator, denominator), denominator, some, total
+        columns = np.minimum(numerator, denominator), denominator, linked, total
         return CountTable("ratio", _RATIO, np.stack(columns, axis=1))
 
     def _places(self, who: str, documents: Mapping[str, int]) -> IntArray:
@@ -131,7 +132,7 @@ class Ceilings:
     links: Links
     sampling: Sampling
 
-    def measure(self, metrics: Sequence[str]) -> tuple[list[dict[str, Any]], list[Notice]]:
+    def measure(self, metrics: Sequence[str]) -> tuple[list[Row], list[Notice]]:
         """A row for each metric and kind, and notices."""
         sums = _on_same_documents(self.results)
         ids = next(iter(sums.values())).document_ids
@@ -189,18 +190,18 @@ class Ceilings:
             chosen = [replace(first, tables={metric: table}, slices={}) for table in tables]
         return dict(zip(cases, _sample(chosen, metric, *draw), strict=True))
 
-    def _row(self, curves: Mapping[Any, Curve], level: float | None) -> dict[str, Any]:
+    def _row(self, curves: Mapping[Any, Curve], level: float | None) -> Row:
         everybody = self.annotators
-        others = {name: tuple(key for key in everybody if key != name) for name in everybody}
-        reached = {name: curves[others[name], name] for name in everybody}
+        rivals = {name: tuple(key for key in everybody if key != name) for name in everybody}
+        reached = {name: curves[rivals[name], name] for name in everybody}
         ceiling = np.mean([*reached.values()], axis=0)
         responses = {}
         for name in self.responses:
             value = curves[everybody, name]
-            place = np.mean([curves[others[key], name] for key in everybody], axis=0)
+            place = np.mean([curves[rivals[key], name] for key in everybody], axis=0)
             share = divide(place, ceiling, np.nan)
             columns = {"value": value, "level": place, "share": share}
-            row = {column: _observed(curve) for column, curve in columns.items()}
+            row: Row = {column: _observed(curve) for column, curve in columns.items()}
             row |= {f"{c}_interval": _interval(curve, level) for c, curve in columns.items()}
             responses[name] = row
         return {

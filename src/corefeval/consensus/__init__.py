@@ -119,13 +119,14 @@ class Merged(Tabular):
         rows = []
         for contest in self.contested:
             document, start, end = self.place(contest.unit)
-            has_other = contest.other >= 0
-            other_start, other_end = self.place(contest.other)[1:] if has_other else (None, None)
+            is_link = contest.partner >= 0
+            ends = self.place(contest.partner)[1:] if is_link else (None, None)
             row: Row = {"document": document, "kind": contest.kind, "start": start, "end": end}
-            row |= {"other_start": other_start, "other_end": other_end}
+            row |= {"other_start": ends[0], "other_end": ends[1]}
             row |= dict(zip(contest._fields[3:], contest[3:], strict=True))
-            row |= {"text": texts[contest.unit], "decision": ""}
-            rows.append(row | {"other_text": texts[contest.other] if has_other else ""})
+            row["text"] = texts[contest.unit]
+            row["other_text"] = texts[contest.partner] if is_link else ""
+            rows.append(row | {"decision": ""})
         return rows
 
     def as_dict(self) -> dict[str, object]:
@@ -162,10 +163,11 @@ class Merged(Tabular):
             if place is not None:
                 record["entities"][place].append(mentions[unit])
         for contest in self.contested:
-            row = contest._asdict()
-            row["mention"], other = mentions[row.pop("unit")], row.pop("other")
-            row |= {} if other < 0 else {"other": mentions[other]}
-            records[int(self.units.document[contest.unit])]["contested"].append(row)
+            ends: Row = {"kind": contest.kind, "mention": mentions[contest.unit]}
+            if contest.partner >= 0:
+                ends["other"] = mentions[contest.partner]
+            ends |= dict(zip(contest._fields[3:], contest[3:], strict=True))
+            records[int(self.units.document[contest.unit])]["contested"].append(ends)
         return records
 
     def __repr__(self) -> str:
@@ -181,7 +183,6 @@ def _listed(mention: object) -> object:
 def merge(
     sources: Mapping[str, Input] | Iterable[Input],
     *,
-    quorum: int | str | None = None,
     decisions: object = None,
     metrics: Metrics = DEFAULT_METRICS,
     protocol: Protocol | str | None = None,
@@ -202,8 +203,6 @@ def merge(
     >>> merged.cost, merged.as_dict()["documents"][0]["entities"]
     (2, [['Ada', 'she']])
     """
-    if quorum is not None:
-        options["quorum"] = quorum  # type: ignore[typeddict-item]
     options |= {"key_layer": file_layer, "response_layer": file_layer}
     steps = (*STEPS, "merge")
     request = Request.of(protocol, options, metrics=metrics, steps=steps, sound=True)
@@ -290,10 +289,7 @@ def _divide(
         for first, rivals in constraints.apart.items()
         if first in rank
     }
-    owner = np.zeros(int(units.entity.max(initial=-1)) + 1, dtype=np.int64)
-    for annotator, row in enumerate(units.entity):
-        owner[row[row >= 0]] = annotator
-    groups = Groups.of(units.entity[:, kept], number, owner, apart)
+    groups = Groups.of(units.entity[:, kept], number, units.owner, apart)
     block, costs, bounds, exact = divide(groups)
     entity = np.full(group.size, -1, dtype=np.int64)
     entity[kept] = in_order(block[number])
@@ -336,7 +332,7 @@ def _list_unmerged(corpora: Sequence[Corpus], protocol: Protocol) -> Iterator[No
     """What a consensus does not have of each annotation: relations, and other layers."""
     for corpus in corpora:
         kinds = corpus.relations.kind.values() if len(corpus.relations) else []
-        parts = [(f"{kind} relations", kinds.count(kind)) for kind in sorted({*kinds} - {None})]
+        parts = [(f"{kind} relations", kinds.count(kind)) for kind in sorted(map(str, {*kinds}))]
         layers = corpus.mention_layer.tolist() if corpus.entity_layer is not None else []
         parts.append(("non-referring mentions", layers.count(NON_REFERRING)))
         if protocol.layer == "identity":

@@ -188,8 +188,8 @@ class _Judge:
         first, second = self.node[groups].tolist()
         if first == second:
             joined = [link for link in self.links if self.node[link[0]] == first]
-            same = next((d for *pair, d in joined if {*pair} == {*groups}), joined[-1][2])
-            raise self.error("a pair is apart, and the same as well", same, decision)
+            link = next((d for *pair, d in joined if {*pair} == {*groups}), joined[-1][2])
+            raise self.error("a pair is apart, and the same as well", link, decision)
         return first, second
 
 

@@ -82,12 +82,13 @@ class Groups:
 
         With n mentions there are n(n − 1)/2 pairs: sums of squares are all that is needed.
         """
-        together, whole = self.sum_by(block), self.sum_by(self.component)
+        together, parts = self.sum_by(block), self.sum_by(self.component)
         part = np.zeros(together.shape[0], dtype=np.int64)
         part[block] = self.component
         gain = (together * together) @ self.weigh(1, -0.5) + together @ self.weigh(0, -0.5)
-        links = (whole * whole) @ self.weigh(0.5, 0) - whole @ self.weigh(0.5, 0)
-        return np.rint(links - np.bincount(part, weights=gain, minlength=whole.shape[0]))
+        links = (parts * parts - parts) @ self.weigh(0.5, 0)
+        costs: FloatArray = links - np.bincount(part, weights=gain, minlength=parts.shape[0])
+        return np.rint(costs)
 
 
 def _sum_cells(row: IntArray, column: IntArray, shape: tuple[int, int]) -> Any:
@@ -172,7 +173,8 @@ def _search(
     parts: Mapping[int, Counter[int]], groups: Groups, weights: Sequence[int]
 ) -> Sequence[int]:
     """The best end of local searches from the partition of each annotator."""
-    owner, ends = groups.owner.tolist(), []
+    owner: list[int] = groups.owner.tolist()
+    ends: list[tuple[int, list[int]]] = []
     for annotator in range(groups.n_annotators):
         start = {}
         for number, cells in parts.items():

@@ -55,13 +55,13 @@ class Units:
         order = first[_order_rows(stacked.take_mentions(first))]
         rank = np.argsort(order_of := number[order], kind="stable")[number]
         model = min(corpora, key=_rank_as_text)
-        details = {"tokens": model.tokens, "metadata": model.metadata}
-        details["sentence_metadata"] = model.sentence_metadata
         heads = np.concatenate([_heads_of(corpus) for corpus in corpora])
         span_heads = _choose(order.size, rank[heads >= 0], heads[heads >= 0].tolist(), -1)
         spans = stacked.take_mentions(order).with_details(
             mention_head=np.array(span_heads, dtype=np.int64) if (heads >= 0).any() else None,
-            **details,
+            tokens=model.tokens,
+            metadata=model.metadata,
+            sentence_metadata=model.sentence_metadata,
         )
         entity = Coding.of(corpora, annotations.codes, "missing").chain[:, order_of]
         leader = np.arange(order.size)
@@ -90,6 +90,14 @@ class Units:
     def votes(self) -> IntArray:
         """How many annotators marked each unit."""
         return np.asarray((self.entity >= 0).sum(axis=0))
+
+    @cached_property
+    def owner(self) -> IntArray:
+        """The annotator of each entity."""
+        owner = np.zeros(int(self.entity.max(initial=-1)) + 1, dtype=np.int64)
+        for annotator, row in enumerate(self.entity):
+            owner[row[row >= 0]] = annotator
+        return owner
 
     @cached_property
     def mentions(self) -> list[Mention]:
@@ -141,15 +149,19 @@ def _rank_as_text(corpus: Corpus) -> tuple[int, str]:
 
 def _order_rows(corpus: Corpus) -> IntArray:
     """The rows in the order of the text, by start and end; plain mentions in their own order."""
-    if corpus.labels is None:
-        return np.lexsort((corpus.mention_end, corpus.mention_start, corpus.mention_document))
-    labels: Any = set(corpus.labels)
+    keys: list[Any] = [corpus.mention_end, corpus.mention_start, corpus.mention_document]
+    if corpus.labels is not None:
+        rank = {label: place for place, label in enumerate(_sort(set(corpus.labels)))}
+        keys[:2] = [[rank[label] for label in corpus.labels]]
+    return np.lexsort(keys)
+
+
+def _sort(values: Any) -> list[Any]:
+    """Values in their order, or in that of how they are written where they have none."""
     try:
-        ranked = sorted(labels)
+        return sorted(values)
     except TypeError:
-        ranked = sorted(labels, key=repr)
-    rank = {label: number for number, label in enumerate(ranked)}
-    return np.lexsort(([rank[label] for label in corpus.labels], corpus.mention_document))
+        return sorted(values, key=repr)
 
 
 def _heads_of(corpus: Corpus) -> IntArray:
@@ -162,11 +174,7 @@ def _choose(number: int, groups: IntArray, values: Sequence[Any], missing: Any) 
 
     Values that are None or empty are no statements.
     """
-    distinct: Any = {value for value in values if value is not None and value != ""}
-    try:
-        ranked = sorted(distinct)
-    except TypeError:
-        ranked = sorted(distinct, key=repr)
+    ranked = _sort({value for value in values if value is not None and value != ""})
     rank = {value: place for place, value in enumerate(ranked)}
     codes = np.array([rank.get(value, -1) for value in values], dtype=np.int64)
     width = max(len(ranked), 1)

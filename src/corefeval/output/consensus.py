@@ -13,6 +13,7 @@ from corefeval.display import Row, shorten
 from corefeval.output.tables import (
     Cell,
     Cells,
+    Columns,
     Sheet,
     SoloDrawing,
     number_columns,
@@ -90,10 +91,8 @@ class AuditDrawing(SoloDrawing):
         ):
             rows = [_finding_row(finding) for finding in group]
             sections.append(titled_rows(Cell(document, label=True), rows))
-        headings = (
-            *("Document", "Mention", "Text", "In the key with", "Responses put it with"),
-            *number_columns("Against", "Support", "Suspicion"),
-        )
+        names = ("Document", "Mention", "Text", "In the key with", "Responses put it with")
+        headings: Columns = (*names, *number_columns("Against", "Support", "Suspicion"))
         parts = [table_of(headings, *sections, caption="What looks wrong in the key")]
         if audit.calibration:
             levels = [

@@ -6,7 +6,8 @@ import hashlib
 from typing import Any, ClassVar
 
 from corefeval._version import __version__
-from corefeval.consensus import Contest, Merged
+from corefeval.consensus import Merged
+from corefeval.consensus.contests import Contest
 from corefeval.consensus.decisions import COLUMNS, WORDS, make_table
 from corefeval.diagnostics import plural
 from corefeval.reports.page import Page
@@ -61,7 +62,7 @@ def make_decision_page(merged: Merged, *, title: str = "Contested decisions") ->
 def _describe_case(merged: Merged, contest: Contest, line: str) -> dict[str, Any]:
     """A contest for the page; `line` is its row of the table, without the decision."""
     entity, cells = merged.units.entity, line.split("\t")
-    units = [unit for unit in (contest.unit, contest.other) if unit >= 0]
+    units = [unit for unit in (contest.unit, contest.partner) if unit >= 0]
     says = []
     for row in entity[:, units].tolist():
         if len(row) == 1:
