@@ -73,3 +73,19 @@ def test_a_perfect_system_reaches_the_ceiling_and_zero_has_no_share():
     many = {str(number): ann for number in range(13)}
     kinds = [row["kind"] for row in corefeval.agree(many, {"x": bob}, metrics="muc").ceilings]
     assert kinds == ["mean", "best"]
+
+
+def test_tokens_that_differ_are_aligned(conll):
+    line = '{{"doc_key": "x_0", "sentences": [{}], "clusters": {}}}\n'
+    ann = conll(line.format('["Ada", "ate", "her", "ice-cream"]', "[[[0, 0], [2, 2]], [[2, 3]]]"))
+    bob = conll(
+        line.format('["Ada", "ate", "her", "ice", "-", "cream"]', "[[[2, 5]], [[0, 0], [2, 2]]]")
+    )
+    agreement = corefeval.agree({"ann": ann, "bob": bob}, {"x": ann, "y": bob}, tokens="align")
+    assert {row["ceiling"] for row in agreement.ceilings} == {1.0}
+    assert {r["value"] for row in agreement.ceilings for r in row["responses"].values()} == {1.0}
+    merged = corefeval.merge([bob, ann], tokens="align")
+    assert merged.cost == 0 and merged.corpus[0].words[3:] == ["ice", "-", "cream"]
+    assert merged.as_dict()["documents"][0]["entities"] == [[[0, 1], [2, 3]], [[2, 6]]]
+    assert "first-tokens" in {notice.kind for notice in merged.notices}
+    assert not corefeval.audit(ann, [bob], tokens="align").findings

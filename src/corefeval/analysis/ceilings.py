@@ -81,10 +81,10 @@ class Links:
         response = prepared.response
         partner = prepared.matches.partners_of_response(response.n_mentions)
         label = np.append(prepared.key.mention_entity, -1)[partner]
-        order = np.arange(label.size)
-        if response.own_text is not None:  # whose axis, and order, depends on the key
-            text = response.own_text
-            order = np.lexsort((text.end, text.start, response.mention_document))
+        text, order = response.on_own_text, np.arange(label.size)
+        if text.mention_start is not None and text.mention_end is not None:
+            # Where tokens differ, the order of mentions depends on the key.
+            order = np.lexsort((text.mention_end, text.mention_start, text.mention_document))
         names = prepared.document_ids
         self.entity[pair[1]] = response.mention_entity[order]
         self.document[pair[1]] = [names[d] for d in response.mention_document[order].tolist()]
