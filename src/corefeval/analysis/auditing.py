@@ -38,10 +38,15 @@ class Audit(Tabular):
     """
 
     responses: tuple[str, ...]
-    findings: tuple[Row, ...]
+    views: Views
     calibration: tuple[Row, ...]
     protocol: Protocol
     notices: tuple[Notice, ...] = ()
+
+    @cached_property
+    def findings(self) -> tuple[Row, ...]:
+        """What looks wrong, the most suspicious first."""
+        return tuple(self.views.describe())
 
     @property
     def signature(self) -> str:
@@ -111,24 +116,24 @@ def audit_corpora(
             prepared = prepare_corpora(corpus, side, request)
             matches.append(prepared.matches.partners_of_response(side.n_mentions))
             protocol = prepared.protocol
-    views = _Views.of(corpus, sides, annotations.codes, matches)
-    owner = np.full(views.units.n_mentions, -1)
-    owner[: corpus.n_mentions] = corpus.mention_entity
-    unseen = corpus.n_mentions - np.unique(views.unit[owner[views.unit] >= 0]).size
+    views = Views.of(corpus, sides, annotations.codes, matches)
+    unseen = np.bincount(views.unit, minlength=corpus.n_mentions)[: corpus.n_mentions] == 0
     notices = [notice for source in (key, *responses) for notice in source.notices]
     notices += annotations.notices
-    notices += note("unseen-mentions", unseen, "mention", "of the key that no response has")
+    notices += note(
+        "unseen-mentions", int(unseen.sum()), "mention", "of the key that no response has"
+    )
     return Audit(
         responses=tuple(side.name for side in responses),
-        findings=tuple(views.describe(owner)),
-        calibration=tuple(_calibrate(views, owner, plant, seed)) if plant else (),
+        views=views,
+        calibration=tuple(_calibrate(views, plant, seed)) if plant else (),
         protocol=protocol,
         notices=tuple(dict.fromkeys(notices)),
     )
 
 
 @dataclass(frozen=True, eq=False)
-class _Views:
+class Views:
     """What responses say: the unit and the entity of each of their mentions, all in one.
 
     Units are the mentions of the key, and behind these the mentions that only responses have.
@@ -139,11 +144,13 @@ class _Views:
     unit: IntArray
     entity: IntArray
     number: int
+    owner: IntArray
+    """The key's entity of each unit, −1 where the key does not have it."""
 
     @staticmethod
     def of(
         key: Corpus, sides: Sequence[Corpus], codes: Sequence[IntArray], matches: list[IntArray]
-    ) -> _Views:
+    ) -> Views:
         """The views of responses, whose mentions are matched with rows of the key (−1: none)."""
         stacked = reduce(stack_mentions, map(strip_details, sides))
         unit, all_codes = np.concatenate(matches), np.concatenate(codes[1:])
@@ -153,7 +160,9 @@ class _Views:
         kept = np.flatnonzero(unit >= 0)
         units = stack_mentions(strip_details(key), stacked.take_mentions(new[first]))
         units = units.with_details(tokens=key.tokens)
-        return _Views(units, unit[kept], stacked.mention_entity[kept], len(sides))
+        owner = np.full(units.n_mentions, -1)
+        owner[: key.n_mentions] = key.mention_entity
+        return Views(units, unit[kept], stacked.mention_entity[kept], len(sides), owner)
 
     @cached_property
     def rank(self) -> IntArray:
@@ -205,26 +214,25 @@ class _Views:
         units = units[np.lexsort((self.rank[units], -sizes, (support - against)[units]))]
         return units, chosen[units], against[units], support[units]
 
-    def describe(self, owner: IntArray) -> list[Row]:
+    def describe(self) -> list[Row]:
         """What looks wrong, as people read it."""
-        documents = list(self.units)
-        views = [
-            Mention(documents[document], row)
-            for row, document in enumerate(self.units.mention_document.tolist())
-        ]
+        owner = self.owner
+        documents, place = list(self.units), self.units.mention_document
         first = np.append(np.argsort(self.rank), -1)[self.begin(owner)]
         findings = []
         for unit, target, against, support in zip(*map(list, self.find(owner)), strict=True):
-            mention, is_moved = views[unit], owner[unit] >= 0
-            entity = _place(views[first[owner[unit]]]) if is_moved else None
+            mention, is_moved = Mention(documents[place[unit]], unit), owner[unit] >= 0
+            entity, aim = (
+                Mention(mention.document, int(first[number])) for number in (owner[unit], target)
+            )
             has_text = mention.label is not None or mention.document.has_words
             findings.append(
                 {
                     "document": str(mention.document.id),
                     "kind": "moved" if is_moved else "missing",
                     "mention": _place(mention),
-                    "entity": entity,
-                    "other": _place(views[first[target]]),
+                    "entity": _place(entity) if is_moved else None,
+                    "other": _place(aim),
                     "against": int(against),
                     "support": int(support),
                     "suspicion": float((against - support) / self.number),
@@ -247,14 +255,14 @@ def _place(mention: Mention) -> Any:
     return parts[0] if len(parts) == 1 else parts or mention.label
 
 
-def _calibrate(views: _Views, owner: IntArray, plant: int, seed: int) -> list[Row]:
+def _calibrate(views: Views, plant: int, seed: int) -> list[Row]:
     """How many planted errors are found at each suspicion, over copies of the key."""
     generator = np.random.default_rng(seed)
     levels = np.arange(views.number, 0, -1)
     counts = np.zeros((2, levels.size))  # findings, and planted errors among them
     planted = copies = 0
     while planted < plant:
-        copy, errors = _plant(views.units, owner, generator, plant - planted, planted)
+        copy, errors = _plant(views.units, views.owner, generator, plant - planted, planted)
         if not errors.any():
             raise UsageError(f"there is no entity of {_LEAST} mentions to plant an error in")
         unit, _, against, support = views.find(copy)

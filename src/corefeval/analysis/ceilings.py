@@ -13,7 +13,7 @@ import numpy as np
 
 from corefeval.diagnostics import Notice
 from corefeval.display import Row
-from corefeval.model.arrays import FloatArray, IntArray, dense_ranks
+from corefeval.model.arrays import FloatArray, IntArray, stable_order
 from corefeval.preparation import Prepared
 from corefeval.request import Sampling
 from corefeval.results import CountTable, Result
@@ -63,8 +63,10 @@ def refine(cell: IntArray, label: IntArray) -> IntArray:
     """Cells divided by a label; −1 where either is −1."""
     is_inside = (cell >= 0) & (label >= 0)
     width = int(label.max(initial=0)) + 1
+    rows, values = np.flatnonzero(is_inside), (cell * width + label)[is_inside]
+    order = stable_order(values)
     inner = np.full(cell.size, -1, dtype=np.int64)
-    inner[is_inside] = dense_ranks((cell * width + label)[is_inside])[0]
+    inner[rows[order]] = np.cumsum(np.diff(values[order], prepend=-1) != 0) - 1
     return inner
 
 
@@ -73,7 +75,8 @@ class Links:
     """The entities of everybody's mentions, and those of the keys that these are matched with."""
 
     entity: dict[str, IntArray] = field(default_factory=dict)
-    document: dict[str, list[str]] = field(default_factory=dict)
+    document: dict[str, IntArray] = field(default_factory=dict)
+    ids: dict[str, tuple[str, ...]] = field(default_factory=dict)
     label: dict[Pair, IntArray] = field(default_factory=dict)
 
     def add(self, prepared: Prepared, pair: Pair) -> None:
@@ -85,18 +88,15 @@ class Links:
         if text.mention_start is not None and text.mention_end is not None:
             # Where tokens differ, the order of mentions depends on the key.
             order = np.lexsort((text.mention_end, text.mention_start, text.mention_document))
-        names = prepared.document_ids
         self.entity[pair[1]] = response.mention_entity[order]
-        self.document[pair[1]] = [names[d] for d in response.mention_document[order].tolist()]
+        self.document[pair[1]] = response.mention_document[order]
+        self.ids[pair[1]] = prepared.document_ids
         self.label[pair] = label[order]
 
     @property
     def is_sound(self) -> bool:
         """Whether everybody has the same mentions against all keys."""
-        return all(
-            label.size == self.entity[who].size == len(self.document[who])
-            for (_, who), label in self.label.items()
-        )
+        return all(label.size == self.entity[who].size for (_, who), label in self.label.items())
 
     def count(self, keys: Sequence[str], who: str, documents: Mapping[str, int]) -> CountTable:
         """Links that all keys have, and links of the response that any of them has."""
@@ -119,7 +119,8 @@ class Links:
         return CountTable("ratio", _RATIO, np.stack(columns, axis=1))
 
     def _places(self, who: str, documents: Mapping[str, int]) -> IntArray:
-        return np.array([documents[name] for name in self.document[who]], dtype=np.int64)
+        places = np.array([documents[name] for name in self.ids[who]], dtype=np.int64)
+        return np.asarray(places[self.document[who]])
 
 
 @dataclass(frozen=True, eq=False)

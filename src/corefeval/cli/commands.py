@@ -11,6 +11,8 @@ _KEY = Argument("KEY", "The key: a file, folder or pattern; `-` is standard inpu
 _KEY_OR_SAVED = Argument("KEY", "The key (a file, folder, pattern or `-`), or a saved file.")
 _RESPONSE = Argument("RESPONSE", "A response, as PATH or NAME=PATH.")
 _MORE = Argument("[MORE...]", "More responses.")
+_ANNOTATOR = Argument("FILE", "One annotator's file, folder or pattern, or NAME=PATH.")
+_MORE_ANNOTATORS = _MORE._replace(help="More annotators.")
 _FILE = Argument("FILE", "A file, folder or pattern; `-` is standard input.")
 
 _SIDES = (
@@ -201,11 +203,7 @@ corefeval report key.conll response.conll --no-text""",
         "analysis:agree",
         "Measure the agreement between annotators: F1 of each pair, and Krippendorff's α over "
         "chains.",
-        (
-            Argument("FILE", "One annotator's file, folder or pattern, or NAME=PATH."),
-            Argument("OTHER", "Another annotator's."),
-            _MORE._replace(help="More annotators."),
-        ),
+        (_ANNOTATOR, Argument("OTHER", "Another annotator's."), _MORE_ANNOTATORS),
         (
             *take(
                 "metrics distances response by_document ci format output quiet samples seed level",
@@ -217,7 +215,6 @@ corefeval report key.conll response.conll --no-text""",
             *take("file_format file_layer encoding word_column features unpack_limit"),
         ),
         """\
-corefeval agree ann.conll bob.conll
 corefeval agree ann=a.conll bob=b.conll cleo=c.conll --metrics conll,lea
 corefeval agree ann=a.conll bob=b.conll --response ours=s.conll --ci
 corefeval agree ann/ bob/ --distances masi --unmarked missing --by-document""",
@@ -226,10 +223,7 @@ corefeval agree ann/ bob/ --distances masi --unmarked missing --by-document""",
         "merge",
         "consensus:merge",
         "Merge annotations of the same texts: the consensus, and what a person must decide.",
-        (
-            Argument("FILE", "One annotator's file, folder or pattern, or NAME=PATH."),
-            _MORE._replace(help="More annotators."),
-        ),
+        (_ANNOTATOR, _MORE_ANNOTATORS),
         (
             *take(
                 "output to decisions contested page votes metrics format quiet",
@@ -242,8 +236,7 @@ corefeval agree ann/ bob/ --distances masi --unmarked missing --by-document""",
             *take("file_format file_layer encoding word_column features unpack_limit"),
         ),
         """\
-corefeval merge ann.conll bob.conll cleo.conll -o gold.conll
-corefeval merge ann=a.conll bob=b.conll --page decide.html
+corefeval merge ann.conll bob.conll cleo.conll -o gold.conll --page decide.html
 corefeval merge ann=a.conll bob=b.conll --decisions decided.tsv -o gold.conll
 corefeval merge ann.conll bob.conll cleo.conll --quorum 2 --votes votes.tsv""",
     ),
@@ -261,7 +254,6 @@ corefeval merge ann.conll bob.conll cleo.conll --quorum 2 --votes votes.tsv""",
             *take(f"{_SIDES} unpack_limit"),
         ),
         """\
-corefeval audit key.conll a.conll b.conll c.conll
 corefeval audit key.conll a.conll b.conll c.conll --plant 100
 corefeval audit key.conll a.conll b.conll -f csv -o findings.csv""",
     ),
