@@ -197,6 +197,7 @@ def test_errors_of_decisions():
         "no annotation has": [("keep", "", "x")],
         "a document that no": [("keep", "x", "a")],
         "decision 1 is none": [("keep", "", "a", "b")],
+        "decision 1 is n": [()],
         "decision 2 is none": [("drop", "", "a"), ("glue", "", "a", "b")],
         "decision 1 and decision 2": [("drop", "", "a"), ("same", "", "a", "c")],
         "decision 1 and decision 3": [

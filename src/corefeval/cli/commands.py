@@ -230,15 +230,13 @@ corefeval agree ann/ bob/ --distances masi --unmarked missing --by-document""",
                 output="Write the consensus to this file; without it, only a summary is printed.",
                 to=_WRITTEN_FORMAT,
                 metrics={"default": "conll, lea"},
-                format="How to print the summary.",
             ),
             *take_choices(*STEPS, "merge"),
             *take("file_format file_layer encoding word_column features unpack_limit"),
         ),
         """\
 corefeval merge ann.conll bob.conll cleo.conll -o gold.conll --page decide.html
-corefeval merge ann=a.conll bob=b.conll --decisions decided.tsv -o gold.conll
-corefeval merge ann.conll bob.conll cleo.conll --quorum 2 --votes votes.tsv""",
+corefeval merge ann=a.conll bob=b.conll --decisions decided.tsv --votes votes.tsv -o gold.conll""",
     ),
     Command(
         "audit",
@@ -254,8 +252,7 @@ corefeval merge ann.conll bob.conll cleo.conll --quorum 2 --votes votes.tsv""",
             *take(f"{_SIDES} unpack_limit"),
         ),
         """\
-corefeval audit key.conll a.conll b.conll c.conll --plant 100
-corefeval audit key.conll a.conll b.conll -f csv -o findings.csv""",
+corefeval audit key.conll a.conll b.conll c.conll --plant 100""",
     ),
 )
 _CORPORA = (

@@ -18,11 +18,11 @@ from corefeval.formats.standoff import lines_of
 from corefeval.model.arrays import BoolArray, IntArray
 
 WORDS = {"mention": ("keep", "drop"), "link": ("same", "apart")}
+_SIZES = {"keep": 1, "drop": 1, "same": 2, "apart": 2}  # mentions that a decision is about
 COLUMNS = (
     "document", "kind", "start", "end", "other_start", "other_end", "votes", "of", "size",
     "outcome", "stakes", "text", "other_text", "decision",
 )  # fmt: skip
-_NEEDED = ("document", "kind", "start", "end", "other_start", "other_end", "decision")
 
 
 class Decision(NamedTuple):
@@ -58,18 +58,16 @@ def read_decisions(source: object, encoding: str) -> tuple[list[Decision], str |
         return list(_read_table(source, encoding)), os.fspath(source)
     decisions = []
     for number, entry in enumerate(source if isinstance(source, Iterable) else [source], start=1):
-        parts = list(entry) if isinstance(entry, tuple | list) else [entry]
-        word = parts[0] if parts and isinstance(parts[0], str) else ""
-        size = next((2 + place for place, w in enumerate(WORDS.values(), 1) if word in w), 0)
-        if len(parts) != size:
+        is_whole = isinstance(entry, tuple | list) and len(entry) > 1
+        word, document, *mentions = entry if is_whole else (entry, "")
+        if not isinstance(word, str) or len(mentions) != _SIZES.get(word):
             raise InputError(
                 f"decision {number} is none",
                 found=excerpt(repr(entry)),
-                expected='("keep", document, mention), ("drop", document, mention), '
-                '("same", document, mention, mention) or ("apart", document, mention, mention)',
+                expected='("keep", document, mention) or "drop", or with two mentions "same" or '
+                '"apart"',
             )
-        mentions = tuple(map(_freeze, parts[2:]))
-        decisions.append(Decision(word, parts[1], mentions, number))
+        decisions.append(Decision(word, document, tuple(map(_freeze, mentions)), number))
     return decisions, None
 
 
@@ -82,39 +80,28 @@ def _freeze(mention: Any) -> Mention:
 
 def _read_table(path: str | os.PathLike[str], encoding: str) -> Iterator[Decision]:
     source = read_source(path, encoding=encoding)
-    lines = lines_of(source.text)
-    names = [name.strip() for name in lines[0].split("\t")] if lines else []
-    if not {*_NEEDED} <= {*names} or len({*names}) < len(names):
-        raise source.error(
-            "not the header of a table of decisions",
-            1,
-            found=excerpt(" ".join(names)),
-            expected=f"the columns that --contested writes: {', '.join(COLUMNS)}",
-        )
-    for number, line in enumerate(lines[1:], start=2):
-        cells = line.split("\t") + [""] * len(names)
-        row = dict(zip(names, map(str.strip, cells), strict=False))
-        if not row["decision"]:
-            continue
-        words = WORDS.get(row["kind"], ())
-        if row["decision"] not in words:
-            raise source.error(
-                "a decision that is none",
-                number,
-                found=excerpt(f"{row['kind']} {row['decision']}"),
-                expected="mention with keep or drop, or link with same or apart",
-            )
-        ends = [("start", "end"), ("other_start", "other_end")][: 1 + (row["kind"] == "link")]
+    header, *lines = lines_of(source.text) or [""]
+    names = [name.strip() for name in header.split("\t")]
+    if not {*COLUMNS[:6], COLUMNS[-1]} <= {*names}:
+        expected = f"the columns that --contested writes: {', '.join(COLUMNS)}"
+        problem = "not the header of a table of decisions"
+        raise source.error(problem, 1, found=excerpt(header), expected=expected)
+    for number, line in enumerate(lines, start=2):
+        row = defaultdict(str, zip(names, map(str.strip, line.split("\t")), strict=False))
+        word = row["decision"]
+        if word and word not in WORDS.get(row["kind"], ()):
+            problem, pair = "a decision that is none", f"{row['kind']} {word}"
+            expected = "mention with keep or drop, or link with same or apart"
+            raise source.error(problem, number, found=excerpt(pair), expected=expected)
         try:
-            mentions = tuple(_parse(row[start], row[end]) for start, end in ends)
+            ends = [(row[f"{name}start"], row[f"{name}end"]) for name in ("", "other_")]
+            mentions = tuple(_parse(*pair) for pair in ends[: _SIZES.get(word, 0)])
         except ValueError:
-            raise source.error(
-                "a mention without start and end",
-                number,
-                found=excerpt(line),
-                expected="tokens counted from 0, the end after the last one",
-            ) from None
-        yield Decision(row["decision"], row["document"], mentions, number)
+            expected = "tokens counted from 0, the end after the last one"
+            problem = "a mention without start and end"
+            raise source.error(problem, number, found=excerpt(line), expected=expected) from None
+        if word:
+            yield Decision(word, row["document"], mentions, number)
 
 
 def _parse(starts: str, ends: str) -> Mention:
@@ -146,8 +133,8 @@ class _Judge:
 
     def error(self, problem: str, *decisions: Decision, **details: str) -> InputError:
         """An error about decisions, the last of which it stands at."""
-        places = ["line" if self.file else "decision"] * len(decisions)
-        named = " and ".join(f"{p} {d.line}" for p, d in zip(places, decisions, strict=True))
+        place = "line" if self.file else "decision"
+        named = " and ".join(f"{place} {decision.line}" for decision in decisions)
         line = decisions[-1].line if self.file else None
         return InputError(f"{problem} ({named})", file=self.file, line=line, **details)
 
