@@ -218,3 +218,58 @@ def test_errors_of_decisions():
         with pytest.raises(corefeval.UsageError):
             corefeval.merge(sides, **wrong)
     assert corefeval.merge([sides["ann"]]).cost == 0
+
+
+def list_by_hand(sides, merged):
+    """Contested decisions as they are defined, mention by mention."""
+    mentions = merged.units.mentions
+    total, kind = len(sides), {m: tuple(side.get(m) for side in sides) for m in mentions}
+    rows = []
+    for m in mentions:
+        votes = sum(m in side for side in sides)
+        if votes < total:
+            outcome = "keep" if votes >= merged.quorum else "drop"
+            rows.append(("mention", m, None, votes, total, 1, outcome, min(votes, total - votes)))
+    entities = {}
+    for m, number in zip(mentions, merged.entity.tolist(), strict=True):
+        if number >= 0:
+            entities.setdefault(number, []).append(m)
+    kept = [m for entity in entities.values() for m in entity]
+
+    def vote(a, b):
+        voters = [side for side in sides if a in side and b in side]
+        return sum(side[a] == side[b] for side in voters), len(voters)
+
+    seen = set()
+    for a in sorted({min(n for n in kept if kind[n] == kind[m]) for m in kept}):
+        group = [m for m in kept if kind[m] == kind[a]]
+        links = []
+        for entity in sorted(entities.values()):
+            remaining = [m for m in entity if m not in group]
+            votes = sum(vote(a, b)[0] for b in remaining)
+            of = sum(vote(a, b)[1] for b in remaining)
+            if 0 < votes < of:
+                b = min(b for b in remaining if vote(a, b)[0])
+                links.append((a in entity, 2 * votes - of, b, votes, of))
+        own = [link for link in links if link[0]]
+        rivals = sorted((link for link in links if not link[0]), key=lambda link: -link[1])
+        for together, _, b, votes, of in (*own, *rivals[:1]):
+            outcome = "same" if together else "apart"
+            pair = frozenset((kind[a], kind[b])), outcome
+            if pair not in seen:
+                stakes = len(group) * min(votes, of - votes)
+                rows.append(("link", a, b, votes, of, len(group), outcome, stakes))
+            seen.add(pair)
+    return sorted(rows, key=lambda row: (-row[-1], row[1], row[2] or ()))
+
+
+@settings(max_examples=examples(500))
+@given(ANNOTATIONS)
+def test_contested_decisions_are_those_of_the_definition(sides):
+    merged = merge_sides(sides)
+    mentions = merged.units.mentions
+    shown = [
+        (row.kind, mentions[row.unit], None if row.partner < 0 else mentions[row.partner], *row[3:])
+        for row in merged.contested
+    ]
+    assert shown == list_by_hand(sides, merged)

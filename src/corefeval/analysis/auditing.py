@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any, Unpack
 
@@ -104,6 +104,8 @@ def audit_corpora(
     if isinstance(plant, bool) or not isinstance(plant, int) or plant < 0:
         raise UsageError(f"plant is a number of errors, not {plant!r:.60}")
     check_seed(seed)
+    # What an answer has that is not in the text is nothing to vote with.
+    request = replace(request, protocol=request.protocol.but(lost="drop"))
     annotations = pair_annotations([key, *responses], request.protocol, on_first_tokens=True)
     corpus, *sides = annotations.corpora
     protocol = request.protocol

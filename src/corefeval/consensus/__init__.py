@@ -212,7 +212,7 @@ def merge(
 
 def merge_corpora(corpora: Sequence[Corpus], request: Request, decisions: object = None) -> Merged:
     """The consensus of annotators, after whom their corpora are named, as a request says."""
-    protocol = request.protocol
+    protocol = request.protocol.but(lost="drop")  # what is not in the text cannot be merged
     quorum = _check(protocol, len(corpora))
     listed, file = read_decisions([] if decisions is None else decisions, request.encoding)
     annotations = pair_annotations(corpora, protocol, on_first_tokens=True)
