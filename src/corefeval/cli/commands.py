@@ -235,8 +235,8 @@ corefeval agree ann/ bob/ --distances masi --unmarked missing --by-document""",
             *take("file_format file_layer encoding word_column features unpack_limit"),
         ),
         """\
-corefeval merge ann.conll bob.conll cleo.conll -o gold.conll --page decide.html
-corefeval merge ann=a.conll bob=b.conll --decisions decided.tsv --votes votes.tsv -o gold.conll""",
+corefeval merge ann.conll bob.conll -o gold.conll --page decide.html
+corefeval merge ann.conll bob.conll --decisions decided.tsv -o gold.conll""",
     ),
     Command(
         "audit",
