@@ -149,7 +149,8 @@ class Ceilings:
         if len(self.annotators) <= MOST_KEYS and self.links.is_sound:
             kinds.append(("links", "undisputed"))
         else:
-            text = f"undisputed links are left out: there are more than {MOST_KEYS} annotators"
+            text = "undisputed links are left out: they need the same mentions against all keys, "
+            text += f"and at most {MOST_KEYS} annotators"
             notices.append(Notice("no-undisputed", text))
         rows = []
         for metric, kind in kinds:

@@ -17,7 +17,7 @@ TABLE_OPTIONS = "digits rates caption label width"
 TABLE_FORMATS = ("text", "json", "csv", "markdown", "latex")
 OTHER_SCORERS = "What other scorers do differently"
 # The choices of the protocol that brief help shows.
-_USUAL_CHOICES = ("match", "singletons", "documents", "missing", "tokens")
+_USUAL_CHOICES = ("match", "singletons", "documents", "missing", "tokens", "quorum")
 
 _OPTIONS = (
     Option(
