@@ -57,7 +57,7 @@ def kept_of(sides, quorum):
     return [m for m in mentions if sum(m in side for side in sides) >= quorum]
 
 
-@settings(max_examples=examples(500))
+@settings(max_examples=examples(250))
 @given(ANNOTATIONS)
 def test_no_partition_is_better(sides):
     merged = merge_sides(sides)
@@ -68,7 +68,7 @@ def test_no_partition_is_better(sides):
     assert count_links(merged.as_dict()["documents"][0]["entities"]) == best[1]
 
 
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(250))
 @given(ANNOTATIONS, st.data())
 def test_decisions_are_constraints_of_the_minimum(sides, data):
     sides = [side for side in sides if side] or [{(0, 1): 0, (1, 2): 0}]
@@ -110,7 +110,7 @@ def test_decisions_are_constraints_of_the_minimum(sides, data):
     assert not pairs & {(row.unit, row.partner) for row in contested}
 
 
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(250))
 @given(ANNOTATIONS, st.randoms())
 def test_order_and_names_do_not_matter(sides, chance):
     merged = merge_sides(sides)
@@ -124,7 +124,7 @@ def test_order_and_names_do_not_matter(sides, chance):
     }
 
 
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(250))
 @given(ANNOTATIONS)
 def test_what_follows_from_the_objective(sides):
     merged = merge_sides(sides)
@@ -263,7 +263,7 @@ def list_by_hand(sides, merged):
     return sorted(rows, key=lambda row: (-row[-1], row[1], row[2] or ()))
 
 
-@settings(max_examples=examples(500))
+@settings(max_examples=examples(250))
 @given(ANNOTATIONS)
 def test_contested_decisions_are_those_of_the_definition(sides):
     merged = merge_sides(sides)
