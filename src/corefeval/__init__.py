@@ -15,6 +15,7 @@ from corefeval._version import __version__
 
 if TYPE_CHECKING:
     from corefeval.analysis.agreement import Agreement, agree
+    from corefeval.analysis.auditing import Audit, audit
     from corefeval.analysis.errors import ErrorAnalysis, analyse
     from corefeval.analysis.explanation import (
         Explanation,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         explain_results,
     )
     from corefeval.analysis.statistics import Statistics, statistics
+    from corefeval.consensus import Merged, merge
     from corefeval.diagnostics import (
         CorefEvalError,
         InputError,
@@ -66,11 +68,13 @@ if TYPE_CHECKING:
 # cost next to nothing.
 _HOMES = {
     "analysis.agreement": "Agreement agree",
+    "analysis.auditing": "Audit audit",
     "analysis.errors": "ErrorAnalysis analyse",
     "analysis.explanation": (
         "Explanation ResultDifference Search Sensitivity explain explain_results"
     ),
     "analysis.statistics": "Statistics statistics",
+    "consensus": "Merged merge",
     "diagnostics": (
         "CorefEvalError InputError Notice PairingError UndefinedMetricError UndefinedRateError "
         "UsageError"
@@ -101,6 +105,7 @@ _HOME_OF = {name: f"corefeval.{home}" for home, names in _HOMES.items() for name
 
 __all__ = [
     "Agreement",
+    "Audit",
     "Comparison",
     "CorefEvalError",
     "Corpus",
@@ -110,6 +115,7 @@ __all__ = [
     "ErrorAnalysis",
     "Explanation",
     "InputError",
+    "Merged",
     "Metric",
     "Notice",
     "PairingError",
@@ -137,6 +143,7 @@ __all__ = [
     "__version__",
     "agree",
     "analyse",
+    "audit",
     "cite",
     "compare",
     "corpus_from_arrays",
@@ -148,6 +155,7 @@ __all__ = [
     "load",
     "load_all",
     "load_suite",
+    "merge",
     "metric",
     "prepare",
     "read",

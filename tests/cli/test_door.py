@@ -41,7 +41,9 @@ def things():
         "Slices": result.by("kind"),
         "Comparison": compared,
         "ErrorAnalysis": analyse(KEY, EAGER),
-        "Agreement": agree({"ann": KEY, "bob": EAGER}),
+        "Agreement": agree({"ann": KEY, "bob": EAGER}, {"ours": CAUTIOUS}),
+        "Merged": corefeval.merge({"ann": KEY, "bob": EAGER}),
+        "Audit": corefeval.audit(KEY, {"ours": CAUTIOUS, "theirs": EAGER}, plant=4),
         "Statistics": statistics(corefeval.read(KEY)),
         "ExperimentResult": EXPERIMENTS["splits"].run(metrics="muc, lea"),
         "Explanation": corefeval.explain(KEY, EAGER, to="e2e"),
@@ -57,10 +59,12 @@ def things():
 
 NAMES = ("Result", "Slices", "Comparison", "ErrorAnalysis", "Agreement", "Statistics",
          "ExperimentResult", "Explanation", "Sensitivity", "Search", "ResultDifference",
-         "Concordance", "Differences", "SuiteResult", "CorporaComparison")  # fmt: skip
+         "Concordance", "Differences", "SuiteResult", "CorporaComparison",
+         "Merged", "Audit")  # fmt: skip
 
 OF_NO_DOCUMENTS = {"ExperimentResult", "Concordance", "Explanation", "Sensitivity", "Search",
-                   "ResultDifference", "SuiteResult", "CorporaComparison"}  # fmt: skip
+                   "ResultDifference", "SuiteResult", "CorporaComparison", "Merged",
+                   "Audit"}  # fmt: skip
 
 
 def test_every_drawing_is_tested(things):

@@ -25,6 +25,7 @@ from fuzzing.values import (
 # How many of a thousand cases each command gets: all alike, but for what is slow or says little.
 SHARES = {
     "score": 170, "explain": 60, "errors": 110, "compare": 110, "agree": 90, "check": 150,
+    "merge": 90, "audit": 60,
     "stats": 80, "convert": 150, "report": 10, "lab": 10, "metrics": 12, "features": 12,
     "protocols": 12, "example": 14, "prompt": 50, "cite": 12, "completion": 4,
     "suite run": 40, "suite init": 20, "suite check": 20, "suite table": 30, "suite compare": 20,
@@ -41,6 +42,7 @@ OF_SOME_FORMATS = (
 _ONLY_WITH = {
     **{one: {"--key-format": "--against", "--key-encoding": "--against"} for one in CHECKED},
     "prompt": {"--from": "--shots", "--shots": "--from", "--for": "--output"},
+    "agree": {"--ci": "--response"},
 }
 
 
@@ -161,6 +163,8 @@ class _Maker(Drawing):
             writable = [name for name, format in FORMATS.items() if format.writer or self.bad]
             options.append(("--to", self.random.choice(writable)))
         given = {group[0] for group in options}
+        if self.command == "merge" and not given & {"-o", "--output"}:
+            options = [group for group in options if group[0] != "--to"]
         needs = _ONLY_WITH.get(self.command, {})
         return places, [group for group in options if needs.get(group[0], group[0]) in given]
 

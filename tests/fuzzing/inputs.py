@@ -310,6 +310,21 @@ def stated_features(random: Random, number: int, *, mistakes: bool) -> bytes:
     return random.choice(MISTAKES)(random, data) if mistakes else data
 
 
+def made_decisions(random: Random, number: int, *, mistakes: bool) -> bytes:
+    """A table of decisions on mentions and pairs of a text."""
+    lines = ["document\tkind\tstart\tend\tother_start\tother_end\tdecision"]
+    for document in corpus(number, 0):
+        mentions = document.mentions
+        for mention in random.sample(mentions, min(len(mentions), 3)):
+            second = random.choice(mentions)
+            place = f"{document.id}\t{{}}\t{mention.start}\t{mention.end}\t"
+            pair = place.format("link") + f"{second.start}\t{second.end}\t"
+            lines.append(place.format("mention") + "\t\t" + random.choice(("keep", "drop", "")))
+            lines.append(pair + random.choice(("same", "apart", "", "")))
+    data = "\n".join(lines).encode("utf-8", "surrogatepass")
+    return random.choice(MISTAKES)(random, data) if mistakes else data
+
+
 def _with_mistakes(random: Random, files: Files) -> Files:
     """Files of which one or two have mistakes, or one is gone."""
     changed = dict(files)

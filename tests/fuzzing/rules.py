@@ -107,7 +107,7 @@ def _blame(case: Case, outcome: Outcome) -> Iterator[str]:
     message = next((m for m in re.findall(r"(?ms)^error: (.*)", outcome.err)), "")
     if outcome.status != BAD_INPUT or not message or _FEATURE.match(message):
         return
-    names = {"standard input", "tags.json", "features.tsv"}
+    names = {"standard input", "tags.json", "features.tsv", "decisions.tsv"}
     names |= {"document"} if case.command == "lab" else set()  # of the only key
     for text in (word for group in case.arguments[1:] for word in group[1:] or group):
         for part in (text, text.rpartition("=")[2], text.partition("=")[0]):
@@ -150,7 +150,8 @@ def _format(case: Case) -> str:
 
 def _is_data(case: Case) -> bool:
     """Whether standard output is a file that was asked for."""
-    return case.command == "convert" or case.option("--fix") == "-"
+    is_merged = case.command == "merge" and case.option("--output", "-o") == "-"
+    return case.command == "convert" or case.option("--fix") == "-" or is_merged
 
 
 def _shown(case: Case, outcome: Outcome) -> str:
@@ -163,7 +164,7 @@ def _shown(case: Case, outcome: Outcome) -> str:
 
 
 _PRINTED = ("suite init", "-")
-_MAKERS = ("report", "lab", "suite page")  # what they print is beside what they make
+_MAKERS = ("report", "lab", "suite page", "merge")  # what they print is beside what they make
 
 
 def _form(case: Case, outcome: Outcome) -> Iterator[str]:
@@ -334,9 +335,11 @@ def _converted(case: Case, outcome: Outcome, folder: Path, place: str) -> Iterat
 def _pages(case: Case, outcome: Outcome) -> Iterator[str]:
     """Reports are whole pages, whose data parses."""
     page = {"report": "report.html", "suite page": "leaderboard.html"}.get(case.command)
+    if case.command == "merge":
+        page = case.option("--page")
     if page is None or outcome.status != DONE or case.only_informs:
         return
-    name = case.option("--output", "-o") or page
+    name = page if case.command == "merge" else case.option("--output", "-o") or page
     page = outcome.files.get(os.path.normpath(name), b"").decode("utf-8", "replace")
     if not page.lstrip().lower().startswith("<!doctype html>") or "</html>" not in page[-20:]:
         yield "the report is no whole page"

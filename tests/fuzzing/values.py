@@ -22,6 +22,7 @@ from fuzzing.inputs import (
     SAVED,
     SIDES,
     Files,
+    made_decisions,
     make_input,
     make_suite,
     make_suite_results,
@@ -36,8 +37,10 @@ SLOW_EXPERIMENTS = ("trust", "correct-links", "mention-identification", "mention
 
 INPUTS = (
     "KEY", "RESPONSE", "MORE", "FILE", "OTHER", "SOURCE", "--against", "--tagset", "--from", "PATH",
+    "--response", "--decisions",
 )  # fmt: skip
-OUTPUTS = ("TARGET", "FOLDER", "--output", "--save", "--fix", "--resume", "--cache", "--ideal")
+OUTPUTS = ("TARGET", "FOLDER", "--output", "--save", "--fix", "--resume", "--cache", "--ideal",
+           "--contested", "--page", "--votes")  # fmt: skip
 
 _WRITTEN = {
     "report": ["report.html"], "suite run": ["suite.cache"], "suite init": ["suite.toml"],
@@ -113,7 +116,9 @@ class Drawing:
         self.files |= files
         if random.random() < 0.02:
             self.files["empty/"] = b""
-        labelled = self.command in ("score", "compare", "explain", "errors", "report", "agree")
+        labelled = self.command in (
+            *("score", "compare", "explain", "errors", "report", "agree", "merge", "audit"),
+        )
         if labelled and not saved and len(self.kinds) > 1 and random.random() < 0.3:
             label = (
                 random.choice(ARGUMENTS) if random.random() < 0.4 else f"system{len(self.kinds)}"
@@ -124,7 +129,8 @@ class Drawing:
 
     def _answers(self) -> float:
         """How many of the inputs are answers: of commands that cannot take them, only mistakes."""
-        return {"agree": 0.01, "stats": self.bad / 4}.get(self.command, 0.1)
+        rates = {"agree": 0.01, "merge": 0.01, "stats": self.bad / 4}
+        return rates.get(self.command, 0.1)
 
     def folder(self) -> str:
         """A folder of keys or of a system's responses, called by their corpora."""
@@ -194,6 +200,13 @@ def _stated(maker: Drawing) -> str:
     data = stated_features(maker.random, maker.number, mistakes=mistakes)
     maker.files["features.tsv"] = data
     return "features.tsv"
+
+
+def _decided(maker: Drawing) -> str:
+    mistakes = maker.random.random() < 3 * maker.bad
+    data = made_decisions(maker.random, maker.number, mistakes=mistakes)
+    maker.files["decisions.tsv"] = data
+    return "decisions.tsv"
 
 
 @cache
@@ -343,9 +356,13 @@ STRINGS: dict[str, Callable[[Drawing], str]] = {
         lambda maker: maker.random.choice(("answer", "id", "x[*].y[-1]", "[?a=b]", *_BAD)),
     ),
     "--features": _stated,
+    "--decisions": _decided,
+    "--quorum": lambda maker: maker.random.choice(
+        ("half", "1", *(("0", "99", "x", "-1") if maker.bad else ()))
+    ),
     "--to": lambda maker: maker.random.choice(
         [name for name, format in FORMATS.items() if format.writer or maker.bad]
-        if maker.command == "convert"
+        if maker.command in ("convert", "merge")
         else [*NAMED, *_PUBLISHED[: 2 + 9 * bool(maker.bad)]]
     ),
     "--from": lambda maker: (

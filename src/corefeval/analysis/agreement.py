@@ -7,13 +7,14 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import permutations
+from itertools import permutations, product
 from pathlib import Path
 from typing import Unpack
 
 import numpy as np
 
 from corefeval.analysis.alpha import Alpha, AlphaCounts, Coding, count_alpha, parse_distances
+from corefeval.analysis.ceilings import Ceilings, Links
 from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.display import Row, Tabular, distinct_names, have_same_fields
 from corefeval.evaluation import count
@@ -26,10 +27,11 @@ from corefeval.pairing.axis import ALIGNED
 from corefeval.pairing.mismatches import MISMATCH
 from corefeval.preparation import as_corpus, prepare_corpora
 from corefeval.protocol import STEPS, Protocol, join_protocols
-from corefeval.request import Input, Reading, Request, ScoreOptions
+from corefeval.request import Input, Reading, Request, Sampling, ScoreOptions
 from corefeval.results import Result
 
 Pairs = dict[tuple[str, str], float]
+_NUMBERS = ("one", "two")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,6 +52,8 @@ class Agreement(Tabular):
     mentions: IntArray
     protocol: Protocol
     notices: tuple[Notice, ...] = ()
+    ceilings: tuple[Row, ...] = ()
+    """How close responses come to annotators, for each metric and way to score against several."""
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -107,10 +111,24 @@ class Agreement(Tabular):
                 (agreement.id, agreement.alpha, agreement.pairwise) for agreement in self.documents
             ]
         names = ("document", "measure", "name", "key", "response", "value")
-        return [
+        rows = [
             {**dict(zip(names, (document, *row), strict=True)), "signature": self.signature}
             for document, alpha, pairwise in everything
             for row in _list_values(alpha, pairwise)
+        ]
+        return [*rows, *self.ceiling_rows()]
+
+    def ceiling_rows(self) -> list[Row]:
+        """A row for each metric, kind and response, with the ceiling and the ends of intervals."""
+        return [
+            {
+                "metric": row["metric"],
+                "kind": row["kind"],
+                "who": name,
+                **_ceiling_columns(row, name),
+            }
+            for row in self.ceilings
+            for name in row["responses"]
         ]
 
     def as_dict(self) -> dict[str, object]:
@@ -122,6 +140,7 @@ class Agreement(Tabular):
             "alpha": {name: coefficient.as_dict() for name, coefficient in self.alphas.items()},
             "f1": {metric: _f1_as_dict(pairs) for metric, pairs in self.pairwise.items()},
             "documents": [document.as_dict() for document in self.documents],
+            **({"ceilings": list(self.ceilings)} if self.ceilings else {}),
         }
 
     def __eq__(self, value: object) -> bool:
@@ -195,12 +214,17 @@ class DocumentAgreement:
 
 def agree(
     sources: Mapping[str, Input] | Iterable[Input],
+    responses: Mapping[str, Input] | Iterable[Input] | None = None,
     *,
     metrics: Metrics = DEFAULT_PRESET,
     distances: str | Iterable[str] = "all",
     protocol: Protocol | str | None = None,
     format: str | None = None,
     file_layer: str | None = None,
+    ci: bool = False,
+    samples: int = 1000,
+    seed: int = 0,
+    level: float = 0.95,
     **options: Unpack[ScoreOptions],
 ) -> Agreement:
     """Measure the agreement between two or more annotators of the same documents.
@@ -214,6 +238,10 @@ def agree(
     annotator did not mark is a singleton of theirs, or with `unmarked="missing"` no value.
     `protocol` and the other options are those of `score`; files have one `format` and `file_layer`.
 
+    `responses` of systems are scored against all annotators, and `ceilings` then says how close
+    they come to annotators, who are scored against each other in the same way; with `ci` there are
+    intervals, from `samples` of documents with this `seed`, that hold `level` of them.
+
     >>> agreement = agree({"ann": [["Ada", "she", "her"]], "bob": [["Ada", "she"], ["her"]]})
     >>> round(agreement.pairwise["muc"]["ann", "bob"], 4), round(agreement.alpha["jaccard"], 4)
     (0.6667, -0.1111)
@@ -221,20 +249,46 @@ def agree(
     distance_names = parse_distances(distances)
     steps = (*STEPS, "agreement")
     options |= {"key_layer": file_layer, "response_layer": file_layer}
-    request = Request.of(protocol, options, metrics=metrics, steps=steps, sound=True)
-    corpora = _read_annotations(sources, request.response_reading._replace(format=format))
-    return agree_corpora(corpora, request, distance_names)
+    sampling = Sampling(level if ci else None, samples, seed)
+    request = Request.of(protocol, options, sampling, metrics=metrics, steps=steps, sound=True)
+    corpora = read_annotations(sources, request.response_reading._replace(format=format))
+    systems = []
+    if responses is not None:
+        systems = read_annotations(responses, request.response_reading, least=1, key=corpora[0])
+    return agree_corpora(corpora, request, distance_names, systems)
 
 
 def agree_corpora(
-    corpora: Sequence[Corpus], request: Request, distances: Sequence[str]
+    corpora: Sequence[Corpus],
+    request: Request,
+    distances: Sequence[str],
+    responses: Sequence[Corpus] = (),
 ) -> Agreement:
-    """The agreement between annotators, after whom their corpora are named, as a request says."""
+    """The agreement between annotators, after whom their corpora are named, as a request says.
+
+    With responses, which are named too, it has ceilings.
+    """
+    names = [corpus.name for corpus in (*corpora, *responses)]
+    if responses and len({*names}) < len(names):
+        twice = max(names, key=names.count)
+        raise UsageError(f"{twice!r} is the name of two: annotators and responses need their own")
     annotations = pair_annotations(corpora, request.protocol)
     coding = Coding.of(annotations.corpora, annotations.codes, request.protocol.unmarked)
-    results = _score_pairs(annotations.sources, request)
-    notices = [notice for corpus in corpora for notice in corpus.notices]
+    links = Links()
+    results = _score_pairs(permutations(annotations.sources, 2), request, links)
+    notices = [notice for corpus in (*corpora, *responses) for notice in corpus.notices]
     notices += (*annotations.notices, *_notices(results, request.protocol))
+    ceilings: list[Row] = []
+    if responses:
+        scored = _score_pairs(product(annotations.sources, responses), request, links)
+        notices += result_notices(scored)
+        everything, annotators = results | scored, tuple(names[: len(corpora)])
+        measured = Ceilings(
+            everything, annotators, tuple(names[len(corpora) :]), links, request.sampling
+        )
+        metrics = [m for m in next(iter(results.values())).metrics if _all_have(everything, m)]
+        ceilings, ceiling_notices = measured.measure(metrics)
+        notices += ceiling_notices
     joint = join_protocols([result.protocol for result in results.values()])
     return Agreement(
         annotators=tuple(corpus.name for corpus in corpora),
@@ -244,15 +298,27 @@ def agree_corpora(
         mentions=coding.units,
         protocol=joint if annotations.spans is None else joint.but(spans=annotations.spans),
         notices=tuple(dict.fromkeys(notices)),
+        ceilings=tuple(ceilings),
     )
 
 
-def _score_pairs(corpora: Sequence[Corpus], request: Request) -> dict[tuple[str, str], Result]:
-    """The results of all ordered pairs: not every metric has the same F1 both ways."""
-    return {
-        (key.name, response.name): count(prepare_corpora(key, response, request), request.metrics)
-        for key, response in permutations(corpora, 2)
-    }
+def _all_have(results: Mapping[tuple[str, str], Result], metric: str) -> bool:
+    return all(metric in result for result in results.values())
+
+
+def _score_pairs(
+    pairs: Iterable[tuple[Corpus, Corpus]], request: Request, links: Links
+) -> dict[tuple[str, str], Result]:
+    """The results of pairs of key and response, whose matches the links take in.
+
+    Annotators are paired both ways: not every metric has the same F1 both ways.
+    """
+    results = {}
+    for key, response in pairs:
+        prepared = prepare_corpora(key, response, request)
+        links.add(prepared, (key.name, response.name))
+        results[key.name, response.name] = count(prepared, request.metrics)
+    return results
 
 
 def _notices(results: Mapping[tuple[str, str], Result], protocol: Protocol) -> Iterator[Notice]:
@@ -260,6 +326,11 @@ def _notices(results: Mapping[tuple[str, str], Result], protocol: Protocol) -> I
     if protocol.match != "exact":
         text = f"F1 counts mentions matched by {protocol.match}; for α they "
         yield Notice("alpha-exact", text + "must have the same tokens")
+    yield from result_notices(results)
+
+
+def result_notices(results: Mapping[tuple[str, str], Result]) -> Iterator[Notice]:
+    """Notices on results by key and response; what both directions of a pair say comes once."""
     seen_pairs = set[tuple[str, str]]()
     for (key_name, response_name), result in results.items():
         is_first = (response_name, key_name) not in seen_pairs
@@ -268,21 +339,30 @@ def _notices(results: Mapping[tuple[str, str], Result], protocol: Protocol) -> I
         yield from (notice for notice in result.notices if notice.kind in kinds)
 
 
-def _read_annotations(
-    sources: Mapping[str, Input] | Iterable[Input], reading: Reading
+def read_annotations(
+    sources: Mapping[str, Input] | Iterable[Input],
+    reading: Reading,
+    *,
+    least: int = 2,
+    key: Corpus | None = None,
 ) -> list[Corpus]:
-    """A corpus for each annotator, named after them; a UsageError for fewer than two."""
+    """A corpus for each annotator, named after them; a UsageError for fewer than `least`.
+
+    Answers of language models are read against a `key`.
+    """
     if isinstance(sources, str | os.PathLike | Corpus | Document) or not isinstance(
         sources, Iterable
     ):
-        raise UsageError("agreement is between annotators: pass a list of two or more annotations")
+        raise UsageError(f"annotations come in a list of {_NUMBERS[least - 1]} or more")
     are_named = isinstance(sources, Mapping)
     annotations: list[Input] = list(sources.values() if isinstance(sources, Mapping) else sources)
-    if len(annotations) < 2:
-        raise UsageError(f"agreement needs two or more annotators: there is {len(annotations)}")
+    if len(annotations) < least:
+        number = _NUMBERS[least - 1]
+        raise UsageError(f"there must be {number} or more annotators: there is {len(annotations)}")
     defaults = [f"annotator {number}" for number in range(1, len(annotations) + 1)]
     names = list(map(str, sources)) if isinstance(sources, Mapping) else defaults
-    jobs = [partial(as_corpus, *pair, reading) for pair in zip(annotations, names, strict=True)]
+    read = partial(as_corpus, reading=reading, key=key)
+    jobs = [partial(read, *pair) for pair in zip(annotations, names, strict=True)]
     corpora = list(read_ahead(jobs))
     if not are_named:
         paths = [corpus.name or name for corpus, name in zip(corpora, defaults, strict=True)]
@@ -298,6 +378,17 @@ def _list_values(
     for metric, pairs in pairwise.items():
         for (key, response), f1 in pairs.items():
             yield "f1", metric, key, response, f1
+
+
+def _ceiling_columns(row: Row, name: str) -> Row:
+    """Value, level, ceiling and share of a response, then the ends of their intervals."""
+    cells = row["responses"][name] | {key: row[key] for key in ("ceiling", "ceiling_interval")}
+    columns = ("value", "level", "ceiling", "share")
+    values = {column: cells[column] for column in columns}
+    for column in columns:
+        ends = cells[f"{column}_interval"]
+        values |= {} if ends is None else {f"{column}_low": ends[0], f"{column}_high": ends[1]}
+    return values
 
 
 def _means(pairwise: Mapping[str, Pairs]) -> dict[str, float]:

@@ -20,6 +20,7 @@ from corefeval.cli.printing import (
     short,
     show,
     show_progress,
+    show_trials,
     tell,
 )
 from corefeval.cli.responses import list_matches, make_request, read_all
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from corefeval.lab import ExperimentResult
     from corefeval.model import Corpus
     from corefeval.reports import Report
-    from corefeval.request import Request
+    from corefeval.request import Request, Sampling
 
 _FAMILIES = ("set", "bridging")  # of kinds: each stands for missed, spurious and wrong ones
 
@@ -80,32 +81,63 @@ def agree(options: ParsedOptions) -> None:
     """Measure the agreement between annotators."""
     from corefeval.analysis.agreement import agree_corpora
     from corefeval.analysis.alpha import parse_distances
-    from corefeval.formats import read, read_ahead
+    from corefeval.formats import read
+    from corefeval.request import Sampling
 
-    labels = [label(argument) for argument in (options.file, options.other, *options.more)]
-    paths = [path for _, path in labels]
-    _check_annotators(labels, paths, options.output)
-    layer = options.file_layer
-    request = make_request(options, options.metrics, key_layer=layer, response_layer=layer)
+    arguments = (options.file, options.other, *options.more)
     distances = parse_distances(options.distances)
-    names = names_of(labels)
-    reading = {**request.key_reading._asdict(), "format": options.file_format}
-    jobs = [
-        partial(read, path, name=name, **reading) for path, name in zip(paths, names, strict=True)
+    sampling = Sampling(options.level if options.ci else None, options.samples, options.seed)
+    if options.ci and not options.response:
+        raise UsageError("--ci is about responses: add --response NAME=PATH")
+    responses = [label(argument) for argument in options.response or ()]
+    request, corpora = read_annotators(options, arguments, responses, [options.output], sampling)
+    reading = request.response_reading._asdict() | {"key": corpora[0]}
+    systems = [
+        read(path, name=name, **reading)
+        for name, (_, path) in zip(names_of(responses), responses, strict=True)
     ]
-    agreement = agree_corpora(list(read_ahead(jobs)), request, distances)
+    with show_trials(options.quiet):
+        agreement = agree_corpora(corpora, request, distances, systems)
     show(agreement, options.output, format=options.format, by_document=options.by_document)
     tell(agreement.notices, quiet=options.quiet)
 
 
+def read_annotators(
+    options: ParsedOptions,
+    arguments: Sequence[str],
+    further: Sequence[tuple[str | None, str]],
+    targets: Sequence[str | None],
+    sampling: Sampling | None = None,
+) -> tuple[Request, list[Corpus]]:
+    """The request of a command, and the corpora of annotators by their names.
+
+    `further` are names and paths of other inputs, and `targets` what is written: no two may clash.
+    """
+    from corefeval.formats import read, read_ahead
+
+    labels = [label(argument) for argument in arguments]
+    everything = [*labels, *further]
+    _check_annotators(everything, [path for _, path in everything], targets)
+    layer = options.file_layer
+    request = make_request(
+        options, options.metrics, sampling=sampling, key_layer=layer, response_layer=layer
+    )
+    reading = {**request.key_reading._asdict(), "format": options.file_format}
+    jobs = [
+        partial(read, path, name=name, **reading)
+        for name, (_, path) in zip(names_of(labels), labels, strict=True)
+    ]
+    return request, list(read_ahead(jobs))
+
+
 def _check_annotators(
-    labels: list[tuple[str | None, str]], paths: list[str], output: str | None
+    labels: list[tuple[str | None, str]], paths: list[str], targets: Sequence[str | None]
 ) -> None:
     titles = [name or path for name, path in labels]
     twice = max(titles, key=titles.count)
     if titles.count(twice) > 1 and twice != "-":
         raise UsageError(f"two annotators are called {twice!r}: name them, as in NAME={twice}")
-    check_paths(labels, paths, output)
+    check_paths(labels, paths, *targets)
 
 
 def explain(options: ParsedOptions) -> None:

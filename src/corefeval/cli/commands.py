@@ -15,6 +15,8 @@ _KEY = Argument("KEY", "The key: a file, folder or pattern; `-` is standard inpu
 _KEY_OR_SAVED = Argument("KEY", "The key (a file, folder, pattern or `-`), or a saved file.")
 _RESPONSE = Argument("RESPONSE", "A response, as PATH or NAME=PATH.")
 _MORE = Argument("[MORE...]", "More responses.")
+_ANNOTATOR = Argument("FILE", "One annotator's file, folder or pattern, or NAME=PATH.")
+_MORE_ANNOTATORS = _MORE._replace(help="More annotators.")
 _FILE = Argument("FILE", "A file, folder or pattern; `-` is standard input.")
 
 _SIDES = (
@@ -33,6 +35,12 @@ _LAYER = {
     "choices": (),
     "usual": "",
     "group": "Files",
+}
+_WRITTEN_FORMAT = {
+    "spelled": "--to FORMAT",
+    "help": "The format to write, if the target's ending does not show it: corefud, conll, "
+    "conllua, e2e, bookcoref, preco, crac-json, maverick, fastcoref, crac-text, litbank, brat or "
+    "webanno.",
 }
 _LISTED = {"choices": ("text", "json")}
 _SCORES = (
@@ -204,24 +212,56 @@ corefeval report key.conll response.conll --no-text""",
         "analysis:agree",
         "Measure the agreement between annotators: F1 of each pair, and Krippendorff's α over "
         "chains.",
-        (
-            Argument("FILE", "One annotator's file, folder or pattern, or NAME=PATH."),
-            Argument("OTHER", "Another annotator's."),
-            _MORE._replace(help="More annotators."),
-        ),
+        (_ANNOTATOR, Argument("OTHER", "Another annotator's."), _MORE_ANNOTATORS),
         (
             *take(
-                "metrics distances by_document format output quiet",
+                "metrics distances response by_document ci format output quiet samples seed level",
                 metrics={"default": "standard"},
                 by_document="Show each document's agreement too.",
+                ci="Show intervals of what responses reach, from a bootstrap over documents.",
             ),
             *take_choices(*STEPS, "agreement"),
             *take("file_format file_layer encoding word_column features unpack_limit"),
         ),
         """\
-corefeval agree ann.conll bob.conll
 corefeval agree ann=a.conll bob=b.conll cleo=c.conll --metrics conll,lea
+corefeval agree ann=a.conll bob=b.conll --response ours=s.conll --ci
 corefeval agree ann/ bob/ --distances masi --unmarked missing --by-document""",
+    ),
+    Command(
+        "merge",
+        "consensus:merge",
+        "Merge annotations of the same texts: the consensus, and what a person must decide.",
+        (_ANNOTATOR, _MORE_ANNOTATORS),
+        (
+            *take(
+                "output to decisions contested page votes metrics format quiet",
+                output="Write the consensus to this file; without it, only a summary is printed.",
+                to=_WRITTEN_FORMAT,
+                metrics={"default": "conll, lea"},
+            ),
+            *take_choices(*STEPS, "merge"),
+            *take("file_format file_layer encoding word_column features unpack_limit"),
+        ),
+        """\
+corefeval merge ann.conll bob.conll -o gold.conll --page decide.html
+corefeval merge ann.conll bob.conll --decisions decided.tsv -o gold.conll""",
+    ),
+    Command(
+        "audit",
+        "consensus:audit",
+        "Find annotations of a key that look wrong: those that responses agree against.",
+        (_KEY, _RESPONSE, _MORE),
+        (
+            *take(
+                "top plant format output quiet seed",
+                top={"help": "How many findings to show; 0 for all.", "default": 20},
+            ),
+            *take_choices(*STEPS),
+            *take(f"{_SIDES} unpack_limit"),
+        ),
+        """\
+corefeval audit key.conll a.conll b.conll c.conll --plant 100""",
     ),
 )
 _CORPORA = (
@@ -320,12 +360,7 @@ corefeval check corpus/ --quiet --strict""",
             "to documents against heads occurrences quiet input_format key_format layer "
             f"key_layer encoding key_encoding word_column choice {_ANSWERS} unpack_limit",
             choice={"group": "Files"},
-            to={
-                "spelled": "--to FORMAT",
-                "help": "The format to write, if the target's ending does not show it: corefud, "
-                "conll, conllua, e2e, bookcoref, preco, crac-json, maverick, fastcoref, crac-text, "
-                "litbank, brat or webanno.",
-            },
+            to=_WRITTEN_FORMAT,
             documents=_DOCUMENTS,
             layer=_LAYER,
             against="The key that a language model's answers are about; its documents and tokens "

@@ -17,7 +17,7 @@ TABLE_OPTIONS = "digits rates caption label width"
 TABLE_FORMATS = ("text", "json", "csv", "markdown", "latex")
 OTHER_SCORERS = "What other scorers do differently"
 # The choices of the protocol that brief help shows.
-_USUAL_CHOICES = ("match", "singletons", "documents", "missing", "tokens")
+_USUAL_CHOICES = ("match", "singletons", "documents", "missing", "tokens", "quorum")
 
 _OPTIONS = (
     Option(
@@ -79,6 +79,26 @@ _OPTIONS = (
         "--entities N",
         "Also show the N largest entities: name, mentions, first and last place. `csv` then has "
         "these alone.",
+        0,
+    ),
+    Option(
+        "--response NAME=PATH",
+        "A response to be compared with the annotators: how close it comes to what they reach. "
+        "Repeat it for several.",
+        repeats=True,
+        is_file=True,
+    ),
+    Option(
+        "--decisions FILE",
+        "A table that `--contested` or the page wrote, with decisions: the consensus obeys them.",
+        is_file=True,
+    ),
+    Option("--contested FILE", "Write what annotators did not agree on to this file, as a table."),
+    Option("--page FILE", "Write a page on which to decide that, as one HTML file."),
+    Option("--votes FILE", "Write who marked each mention to this file, for `--features`."),
+    Option(
+        "--plant N",
+        "Plant this many errors into copies of the key, and show how many of them are found.",
         0,
     ),
     Option("--top -n N", "How many of the most expensive mentions and entities to show.", 5),

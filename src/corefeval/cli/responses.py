@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from corefeval.request import Request, Sampling
     from corefeval.results import Result
 
-_STEPS = (*STEPS, "errors", "agreement")  # those of all commands, none of which offers too much
+_STEPS = (
+    *STEPS,
+    "errors",
+    "agreement",
+    "merge",
+)  # those of all commands, none of which offers too much
 
 
 def make_request(

@@ -30,8 +30,8 @@ class Mention:
     def __repr__(self) -> str:
         if self.label is not None:
             return f"<Mention {self.label!r}>"
-        has_words = "word" in self.document.columns or self.document.text is not None
-        return f"<Mention {self.start}:{self.end}{f' {self.text!r}' if has_words else ''}>"
+        text = f" {self.text!r}" if self.document.has_words else ""
+        return f"<Mention {self.start}:{self.end}{text}>"
 
     @property
     def label(self) -> Hashable | None:
@@ -208,6 +208,11 @@ class Document:
         tokens = self.corpus.tokens
         table = None if tokens is None else tokens.table(self.index)
         return None if table is None else table.text
+
+    @property
+    def has_words(self) -> bool:
+        """Whether there are words, or a text."""
+        return "word" in self.columns or self.text is not None
 
     @cached_property
     def words(self) -> list[str]:

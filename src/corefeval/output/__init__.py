@@ -25,6 +25,8 @@ DRAWINGS = {
     "CorporaComparison": "corefeval.output.systems:CorporaDrawing",
     "ErrorAnalysis": "corefeval.output.errors:ErrorDrawing",
     "Agreement": "corefeval.output.corpora:AgreementDrawing",
+    "Merged": "corefeval.output.consensus:MergedDrawing",
+    "Audit": "corefeval.output.consensus:AuditDrawing",
     "Statistics": "corefeval.output.corpora:StatisticsDrawing",
     "ExperimentResult": "corefeval.figures:ExperimentDrawing",
     "Explanation": "corefeval.output.explanations:ExplanationDrawing",
@@ -75,9 +77,9 @@ def render(
     Scores and agreement have `by_document` (JSON has documents in any case). A comparison has
     `pairs`, `differences`, `agreement` and `power` (of `metric`), which add to what is shown; CSV,
     which is one table, has documents (`differences`), `pairs`, or scores. Error analyses have
-    `kinds`, whose errors are then listed, or else `top`, the number of the most expensive mentions.
-    They and statistics have `entities`, the number of the largest entities to show; CSV then has
-    these alone.
+    `kinds`, whose errors are then listed, or else `top`, the number of the most expensive mentions;
+    audits have `top`, too. Analyses and statistics have `entities`, the number of the largest
+    entities to show; CSV then has these alone.
     Experiments have `everything`, all metrics instead of the best known. Suites have `metric`,
     `averages`, `sort` and `rows_of`. A UsageError says what a type does not have.
 

@@ -228,6 +228,8 @@ def _make_tables(agreement: Agreement, by_document: bool) -> list[Table]:
             ("Krippendorff's α by document", _document_alpha_table(agreement)),
             (title, _document_f1_table(agreement)),
         ]
+    if agreement.ceilings:
+        tables.append(("Responses beside annotators", _ceiling_table(agreement)))
     return [table._replace(caption=title) for title, table in tables]
 
 
@@ -276,6 +278,28 @@ def _pair_table(agreement: Agreement) -> Table:
         sections.append(rows)
     headings = (*(numbers if numbered else names), "Mean")
     return table_of(("Metric", "Annotator", *number_columns(*headings)), *sections)
+
+
+def _ceiling_table(agreement: Agreement) -> Table:
+    """Value, level, ceiling and share of each response, with intervals where there are any."""
+    rows = agreement.ceiling_rows()
+    columns = ("value", "level", "ceiling", "share")
+    intervals = [name for name in columns if any(f"{name}_low" in row for row in rows)]
+    sections: dict[str, list[Cells]] = {}
+    for row in rows:
+        title = agreement.titles.get(row["metric"], row["metric"].capitalize())
+        values = [_ITSELF if row[name] is None else percent(row[name]) for name in columns]
+        ends = [
+            "–".join(percent(row[f"{name}_{end}"]) for end in ("low", "high"))
+            if f"{name}_low" in row
+            else ""
+            for name in intervals
+        ]
+        cells = (row["kind"], row["who"], *values, *ends)
+        sections.setdefault(title, []).append(cells)
+    headings = [name.capitalize() for name in (*columns, *(f"{n} from–to" for n in intervals))]
+    titled = (titled_rows(row_label(title), cells) for title, cells in sections.items())
+    return table_of(("Metric", "Kind", "Response", *number_columns(*headings)), *titled)
 
 
 def _document_alpha_table(agreement: Agreement) -> Table:

@@ -9,7 +9,15 @@ from functools import reduce
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, list_names, plural
+from corefeval.diagnostics import (
+    InputError,
+    Notice,
+    PairingError,
+    excerpt,
+    list_names,
+    note,
+    plural,
+)
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray
 from corefeval.model.identity import mention_codes
@@ -42,20 +50,24 @@ class Annotations:
     notices: list[Notice]
 
 
-def pair_annotations(corpora: Sequence[Corpus], protocol: Protocol) -> Annotations:
+def pair_annotations(
+    corpora: Sequence[Corpus], protocol: Protocol, *, on_first_tokens: bool = False
+) -> Annotations:
     """Annotations of the documents that all have, their texts checked, with policies applied.
 
     All are paired with the first of them that has tokens, or else texts or positions: characters
-    are mapped to tokens, and plain spans get positions.
+    are mapped to tokens, and plain spans get positions. Where tokens differ, the mentions of more
+    than two (`on_first_tokens`: of any number) are sets of the tokens of the first; those in text
+    that the first lacks are dropped for `on_first_tokens`, with a notice.
     """
-    corpora, sources, spans, notices = _on_common_documents(corpora, protocol)
+    corpora, sources, spans, notices = _on_common_documents(corpora, protocol, on_first_tokens)
     corpora, joined = join_groups(corpora, protocol.across)
     kept, codes, dropped, _ = apply_policies(corpora, _common_codes(corpora), protocol)
     return Annotations(kept, sources or kept, codes, spans, [*notices, *joined, *dropped])
 
 
 def _on_common_documents(
-    corpora: Sequence[Corpus], protocol: Protocol
+    corpora: Sequence[Corpus], protocol: Protocol, on_first_tokens: bool
 ) -> tuple[list[Corpus], list[Corpus], Spans | None, list[Notice]]:
     """The corpora on one axis, how plain spans were read, and notices.
 
@@ -77,11 +89,11 @@ def _on_common_documents(
     notices += [notice for pairing in pairings for notice in pairing.notices]
     if all(pairing.key.own_text is None for pairing in pairings):
         sources = []
-    elif len(pairings) > 1:
-        pairings, alpha_notice = _on_first_tokens(pairings)
-        notices.append(alpha_notice)
+    elif len(pairings) > 1 or on_first_tokens:
+        pairings, token_notices = _on_first_tokens(pairings, on_first_tokens)
+        notices += token_notices
     paired = [pairing.response for pairing in pairings]
-    paired.insert(standard, pairings[0].key)
+    paired.insert(standard, pairings[0].key if pairings else settled[standard])
     for before, after in zip(corpora, paired, strict=True):
         notices += after.notices[len(before.notices) :]
     readings = dict.fromkeys(spans for _, spans in placed if spans is not None)
@@ -89,29 +101,39 @@ def _on_common_documents(
     return paired, sources, reading, notices
 
 
-def _on_first_tokens(pairings: Sequence[Pairing]) -> tuple[list[Pairing], Notice]:
+def _on_first_tokens(
+    pairings: Sequence[Pairing], drop_bare: bool
+) -> tuple[list[Pairing], list[Notice]]:
     """Mentions of all annotators as sets of the tokens of the first, with whom all are paired.
 
-    Mentions in text that the first one lacks are on tokens of their own, behind all others.
+    Mentions in text that the first one lacks are dropped, or else are on tokens of their own,
+    behind all others.
     """
-    shown = []
+    shown, n_bare = [], 0
     room: int | IntArray = 0  # tokens of the annotators so far
     for key, response, *_ in pairings:
-        first, placed, own_text = (
-            show_on_key(key, key),
-            show_on_key(key, response),
-            response.own_text,
-        )
+        first, placed = show_on_key(key, key), show_on_key(key, response)
+        own_text = response.own_text
         if own_text is not None and first.tokens is not None:
-            bare = np.flatnonzero(np.asarray(placed.mention_start) == placed.mention_end)
-            owner, positions = list_tokens(response.on_own_text, bare)
-            behind = (first.tokens.counts + room)[response.mention_document[bare][owner]]
-            placed = respan(placed, bare, owner, positions + behind)
-            room = room + own_text.tokens.counts
+            is_bare = np.asarray(placed.mention_start) == placed.mention_end
+            n_bare += int(is_bare.sum())
+            if drop_bare:
+                placed = placed.keep_mentions(~is_bare)
+            else:
+                bare = np.flatnonzero(is_bare)
+                owner, positions = list_tokens(response.on_own_text, bare)
+                behind = (first.tokens.counts + room)[response.mention_document[bare][owner]]
+                placed = respan(placed, bare, owner, positions + behind)
+                room = room + own_text.tokens.counts
         shown.append(Pairing(first, placed))
-    text = f"for α, mentions are compared by the tokens of {shown[0].key.name or 'the first'}, "
+    name = shown[0].key.name or "the first"
+    if drop_bare:
+        text = f"mentions stand on the tokens of {name}, with which all others are aligned"
+        left_out = note("bare-mentions", n_bare, "mention", f"in text that {name} lacks left out")
+        return shown, [Notice("first-tokens", text), *left_out]
+    text = f"for α, mentions are compared by the tokens of {name}, "
     text += "with which those of all other annotators are aligned"
-    return shown, Notice("alpha-tokens", text)
+    return shown, [Notice("alpha-tokens", text)]
 
 
 def _common_codes(corpora: Sequence[Corpus]) -> list[IntArray]:
@@ -129,9 +151,10 @@ def _common_codes(corpora: Sequence[Corpus]) -> list[IntArray]:
                 fix="make every plain mention a tuple (start, end) of token positions, "
                 "or use corefeval.corpus_from_arrays",
             )
-    codes, further_codes = mention_codes(first, reduce(stack_mentions, map(strip_details, further)))
+    stacked = reduce(stack_mentions, map(strip_details, further or [first]))
+    codes, further_codes = mention_codes(first, stacked)
     ends = np.cumsum([corpus.n_mentions for corpus in further])
-    return [codes, *np.split(further_codes, ends[:-1])]
+    return [codes, *np.split(further_codes, ends[:-1])][: len(corpora)]
 
 
 def _rank(corpus: Corpus) -> int:

@@ -273,6 +273,15 @@ class SoundChoices(TypedDict, total=False):
             values={"singleton": "as a chain of its own", "missing": "as a missing value"},
         ),
     ]
+    quorum: Annotated[
+        str,
+        Choice(
+            "half",
+            "How many annotators must mark a mention that a consensus keeps: a number, or half.",
+            at="merge",
+            pattern=NUMBER,
+        ),
+    ]
     undefined: Annotated[
         Undefined,
         Choice(
