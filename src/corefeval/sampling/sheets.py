@@ -137,6 +137,11 @@ class Row:
         """Whether the row is no companion."""
         return self.role != "companion"
 
+    @property
+    def is_answered(self) -> bool:
+        """Whether there is an answer that says something."""
+        return self.cells["answer"] not in ("", UNSURE)
+
     def _mention(self, column: str) -> Mention | None:
         mentions = self._list(self.cells.get(column, ""))
         return mentions[0] if mentions else None
