@@ -17,6 +17,8 @@ _SIDES = (
     "key_format response_format key_layer response_layer encoding key_encoding response_encoding "
     "word_column"
 )
+_READING = "response_format response_layer encoding response_encoding word_column unpack_limit"
+_OF_RESPONSES = ("reading", "pairing", "policies", "matching")
 _DOCUMENTS = {
     "help": "Only documents whose id matches this pattern, such as 'bc/*'.",
     "default": "*",
@@ -213,6 +215,49 @@ corefeval report key.conll response.conll --no-text""",
 corefeval agree ann.conll bob.conll
 corefeval agree ann=a.conll bob=b.conll cleo=c.conll --metrics conll,lea
 corefeval agree ann/ bob/ --distances masi --unmarked missing --by-document""",
+    ),
+    Command(
+        "sample",
+        "sampling:sample",
+        "Draw what people should look at, to score responses without a key.",
+        (_RESPONSE, _MORE),
+        (
+            *take(
+                "design n seed candidates answers output quiet",
+                seed={"rare": False, "group": "Options"},
+                output={
+                    "help": "The sheet to write: CSV, or a page for labelling if it ends in .html.",
+                    "default": "sheet.csv",
+                },
+            ),
+            *take_choices(*_OF_RESPONSES),
+            *take(_READING),
+        ),
+        """\
+corefeval sample a.conll b=b.conll --design names --n 400 --output sheet.html
+corefeval sample a.conll b=b.conll --n 700 --answers sheet.csv --output more.csv""",
+        "The same responses, design and seed give the same sheet. A larger number of draws begins "
+        "with those of a smaller one.",
+    ),
+    Command(
+        "estimate",
+        "sampling:estimate",
+        "Estimate scores from a filled sheet: intervals, differences, and how many labels more.",
+        (Argument("SHEET", "A sheet that `corefeval sample` drew, filled in."), _RESPONSE, _MORE),
+        take(
+            "annotator sentences candidates margin metrics level format output quiet "
+            f"digits caption label width {_READING}",
+            metrics={"usual": "all that the design offers"},
+            level={
+                "help": "The share of samples whose interval has the true score in it.",
+                "rare": False,
+                "group": "Options",
+            },
+        ),
+        """\
+corefeval estimate sheet.csv a.conll b=b.conll
+corefeval estimate anna.csv a.conll b=b.conll --annotator ben.csv --margin 2""",
+        "How responses are scored is in the first line of the sheet.",
     ),
 )
 _CORPORA = (

@@ -27,6 +27,7 @@ DRAWINGS = {
     "ErrorAnalysis": "corefeval.output.errors:ErrorDrawing",
     "Agreement": "corefeval.output.corpora:AgreementDrawing",
     "Statistics": "corefeval.output.corpora:StatisticsDrawing",
+    "Estimates": "corefeval.output.estimates:EstimatesDrawing",
     "ExperimentResult": "corefeval.figures:ExperimentDrawing",
     "Explanation": "corefeval.output.explanations:ExplanationDrawing",
     "Sensitivity": "corefeval.output.explanations:SensitivityDrawing",
@@ -58,6 +59,7 @@ class Options(TypedDict, total=False):
     label: str | None
     width: Width | None
     group: str
+    margin: float | None
 
 
 def render(
@@ -77,7 +79,7 @@ def render(
     which is one table, has documents (`differences`), `pairs`, or scores. Error analyses have
     `kinds`, whose errors are then listed, or else `top`, the number of the most expensive mentions.
     Experiments have `everything`, all metrics instead of the best known. Suites have `metric`,
-    `averages`, `sort` and `rows_of`. A UsageError says what a type does not have.
+    `averages`, `sort` and `rows_of`. Estimates have a `margin` in points. A UsageError says what a type does not have.
 
     Tables have `digits` of percentages and a `caption`; in LaTeX a `label`, and a `width`, "column"
     or "page", that floats fit into. Scores, comparisons and suites have `rates` in any order, such

@@ -278,7 +278,7 @@ def _select(parts: Parts, metrics: Sequence[str], refused: Mapping[str, str]) ->
     return {
         metric: add_f1({r: p for r, p in parts[metric].items() if f"{metric}.{r}" not in refused})
         for metric in metrics
-        if metric in parts and not all(f"{metric}.{rate}" in refused for rate in parts[metric])
+        if metric in parts
     }
 
 

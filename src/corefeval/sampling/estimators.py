@@ -115,7 +115,8 @@ def estimate_entities(
         parts: Parts = {"mentions": {"precision": ratios[-1]}}
         for place, metric in enumerate(_METRICS):
             rates = dict(zip(("recall", "precision"), ratios[2 * place :], strict=False))
-            parts[metric] = rates
+            if metric != "muc" or len(names) >= LEAST_FOR_MUC:
+                parts[metric] = rates
         scores[title] = parts
     return scores
 
