@@ -79,7 +79,8 @@ def render(
     which is one table, has documents (`differences`), `pairs`, or scores. Error analyses have
     `kinds`, whose errors are then listed, or else `top`, the number of the most expensive mentions.
     Experiments have `everything`, all metrics instead of the best known. Suites have `metric`,
-    `averages`, `sort` and `rows_of`. Estimates have a `margin` in points. A UsageError says what a type does not have.
+    `averages`, `sort` and `rows_of`. Estimates have a `margin` in points. A UsageError says what a
+    type does not have.
 
     Tables have `digits` of percentages and a `caption`; in LaTeX a `label`, and a `width`, "column"
     or "page", that floats fit into. Scores, comparisons and suites have `rates` in any order, such

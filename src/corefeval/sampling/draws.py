@@ -147,9 +147,9 @@ def _random_numbers(size: int, *seeds: int) -> NDArray[np.uint64]:
 def _group_partners(
     frame: Frame, mention: int, seed: int, systems: Iterable[int]
 ) -> dict[int | None, str]:
-    """Names of systems by the second mention of the entity that they give to a mention, None without one.
+    """Names of systems by a second mention of the entity that they give to a mention, or None.
 
-    The second mention is the one of the lowest priority, which depends on seed and mentions alone.
+    It is the one of the lowest priority, which depends on the seed and the two mentions alone.
     """
     partners: dict[int | None, str] = {}
     start = _random_numbers(1, seed, int(frame.digest, 16), mention)[0]

@@ -97,9 +97,9 @@ class Difference(Record):
 class Estimates(Tabular, Mapping[str, Mapping[str, Mapping[str, Estimate]]]):
     """Estimates by system, metric and rate: `estimates["a"]["b3"]["recall"].value`.
 
-    `n` is the number of draws that all people answered, `frame` what they were drawn from. `refused`
-    says why a rate is not there, `agreement` how far several people agree, and `annotators` has the
-    estimates of each of them.
+    `n` is the number of draws that all people answered, `frame` what they were drawn from.
+    `refused` says why a rate is not there, `agreement` how far several people agree, `annotators`
+    has the estimates of each of them.
     """
 
     scores: Mapping[str, Mapping[str, Mapping[str, Estimate]]]

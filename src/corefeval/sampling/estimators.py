@@ -125,7 +125,7 @@ _METRICS = ("muc", "b3", "lea")
 
 
 def _sum_entity(entity: IntArray, sizes: IntArray) -> FloatArray:
-    """y and d of recall and precision of MUC, B³, LEA and mentions, for a key entity's mentions."""
+    """Numerators and denominators of all rates, for the mentions of a key entity."""
     a, has = entity.size, entity >= 0
     _, first, c = np.unique(entity[has], return_index=True, return_counts=True)
     size = sizes[has][first]

@@ -2,14 +2,58 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
-from corefeval.sampling.frame import Frame
+from corefeval._version import __version__
+from corefeval.model.text_tokens import text_of
+from corefeval.reports.page import embed, make_policy, make_template
+from corefeval.sampling.frame import Frame, escape_cell
 
 if TYPE_CHECKING:
     from corefeval.sampling.sheets import Sheet
 
+_MARK = "# corefeval sheet"
+
 
 def make_page(frame: Frame, sheet: Sheet) -> str:
-    """The page of a sheet."""
-    return ""
+    """The page of a sheet: its rows, and words and mentions of their documents."""
+    template, script, style = (
+        files(__package__).joinpath(f"page.{ending}").read_text(encoding="utf-8")
+        for ending in ("html.jinja", "js", "css")
+    )
+    rows = [{name: escape_cell(cell) for name, cell in row.items()} for row in sheet.rows()]
+    signature = sheet.signature
+    data: dict[str, Any] = {
+        "mark": _MARK,
+        "signature": str(signature),
+        "digest": signature.digest,
+        "design": sheet.design,
+        "instructions": sheet.instructions,
+        "columns": [*rows[0]],
+        "rows": rows,
+        "documents": {} if sheet.design == "pairs" else _list_texts(frame, sheet),
+    }
+    return make_template(template).render(
+        policy=make_policy(script, ""), design=sheet.design, title="Questions", version=__version__,
+        instructions=sheet.instructions, style=style, script=script, data=embed(data),
+    )  # fmt: skip
+
+
+def _list_texts(frame: Frame, sheet: Sheet) -> dict[str, dict[str, Any]]:
+    """The text of each document of a sheet (words, or one text), and its mentions with places."""
+    places = {name: place for place, name in enumerate(frame.documents)}
+    texts: dict[str, dict[str, Any]] = {}
+    for name in dict.fromkeys(row.document for row in sheet):
+        document = places[name]
+        tokens = frame.corpora[frame.text_place[document]].tokens
+        text: Any = text_of(tokens, document)
+        if tokens is not None and text is None and tokens.has_column(document, "word"):
+            text = tokens.column(document, "word")
+        texts[escape_cell(name)] = {"text": text, "mentions": []}
+    for number, place in enumerate(frame.document.tolist()):
+        if (entry := texts.get(escape_cell(frame.documents[place]))) is not None:
+            labels = frame.labels
+            where = frame.spans[number].tolist() if labels is None else [str(labels[number]), ""]
+            entry["mentions"].append([frame.ids[number], *where])
+    return texts

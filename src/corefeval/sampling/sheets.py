@@ -367,7 +367,7 @@ def read_sheet(path: str | os.PathLike[str]) -> Sheet:
             )  # fmt: skip
         if (twin := rows.setdefault(row.row, row)) is not row:
             raise source.error(
-                f"two rows have the number {row.row}", line, found=f"the number of line {twin.line}",
+                f"two rows have the number {row.row}", line, found=f"it is on line {twin.line}, too",
                 expected="each row once", fix="remove one of the two",
             )  # fmt: skip
         check_answer(sheet, row)
