@@ -18,7 +18,6 @@ _SIDES = (
     "word_column"
 )
 _READING = "response_format response_layer encoding response_encoding word_column unpack_limit"
-_OF_RESPONSES = ("reading", "pairing", "policies", "matching")
 _DOCUMENTS = {
     "help": "Only documents whose id matches this pattern, such as 'bc/*'.",
     "default": "*",
@@ -230,8 +229,7 @@ corefeval agree ann/ bob/ --distances masi --unmarked missing --by-document""",
                     "default": "sheet.csv",
                 },
             ),
-            *take_choices(*_OF_RESPONSES),
-            *take(_READING),
+            *take(f"protocol singletons duplicates layer documents zeros {_READING}"),
         ),
         """\
 corefeval sample a.conll b=b.conll --design names --n 400 --output sheet.html

@@ -84,7 +84,7 @@ class Frame:
     @cached_property
     def sizes(self) -> IntArray:
         """The size of the entity that each system gives to each mention, 0 without one."""
-        rows = [np.where(row >= 0, np.bincount(row[row >= 0])[row], 0) for row in self.entity]
+        rows = [np.bincount(row + 1)[row + 1] * (row >= 0) for row in self.entity]
         return np.array(rows, dtype=np.int64).reshape(self.entity.shape)
 
     @cached_property
@@ -243,18 +243,12 @@ def _digest(
         digest.update(line.encode("utf-8", "surrogatepass"))
 
     for name, entity in systems:
-        add(f"{name}\n")
-        rows = np.flatnonzero(entity >= 0)
-        leader = np.full(int(entity.max(initial=-1)) + 1, entity.size)
-        np.minimum.at(leader, entity[rows], rows)
-        leaders = leader[entity[rows]]
-        rows = rows[np.argsort(leaders, kind="stable")]
-        starts = np.flatnonzero(np.diff(np.sort(leaders), prepend=-1)).tolist()
-        listed = [ids[row] for row in rows.tolist()]
-        firsts = rows[starts].tolist()
-        ends = [*starts[1:], len(listed)]
-        lines = zip(firsts, starts, ends, strict=True)
-        add("".join(f"{texts[f]}\t{' '.join(listed[start:end])}\n" for f, start, end in lines))
+        entities: dict[int, list[str]] = {}
+        for number, mention, text in zip(entity.tolist(), ids, texts, strict=True):
+            if number >= 0:
+                entities.setdefault(number, [f"{text}\t{mention}"]).append(mention)
+        lines = (" ".join([first, *further[1:]]) for first, *further in entities.values())
+        add("\n".join((name, *lines, "")))
     if candidates is not None:
         add("+candidates\n")
         for text, rows_of_text in groupby(candidates.tolist(), key=texts.__getitem__):
