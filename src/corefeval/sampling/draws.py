@@ -273,14 +273,15 @@ def _take_over(sheet: Sheet, older: Sheet) -> Sheet:
     """The sheet with the answers of an older one to the same questions."""
     names = ("document", "id", "partner", "sentence")
     answers = {tuple(row.cells.get(name) for name in names): row for row in older}
+    idle = {place for place, row in answers.items() if row.cells["answer"]}
     rows = []
     for row in sheet:
-        answered = answers.pop(tuple(row.cells.get(name) for name in names), None)
-        if answered is not None:
+        place = tuple(row.cells.get(name) for name in names)
+        idle.discard(place)
+        if (answered := answers.get(place)) is not None:
             columns = ("answer", "missed", *(("members",) if row.is_draw else ()))
             cells = {n: v for n in columns if (v := answered.cells.get(n)) is not None}
             row = row.changed(**cells)
         rows.append(row)
-    idle = sum(bool(row.cells["answer"]) for row in answers.values())
-    notices = note("idle-answers", idle, "answer", "of the older sheet not needed any more")
+    notices = note("idle-answers", len(idle), "answer", "of the older sheet not needed any more")
     return replace(sheet, design_rows=tuple(rows), notices=(*sheet.notices, *notices))

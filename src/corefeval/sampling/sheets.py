@@ -367,7 +367,7 @@ def read_sheet(path: str | os.PathLike[str]) -> Sheet:
             )  # fmt: skip
         if (twin := rows.setdefault(row.row, row)) is not row:
             raise source.error(
-                f"two rows have the number {row.row}", line, found=f"it is on line {twin.line}, too",
+                f"two rows have the number {row.row}", line, found=f"also on line {twin.line}",
                 expected="each row once", fix="remove one of the two",
             )  # fmt: skip
         check_answer(sheet, row)
@@ -390,7 +390,7 @@ def _read_signature(text: str, source: Any) -> Signature:
     try:
         protocol = Protocol.parse(match["protocol"])
     except UsageError as error:
-        raise source.error(str(error), 1) from None
+        raise source.error(str(error), 1, fix="restore the first line of the sheet") from None
     numbers = (int(match[name]) for name in ("n", "frame", "seed"))
     names = tuple(match["responses"].split(";"))
     return Signature(match["design"], *numbers, names, match["digest"], protocol)
