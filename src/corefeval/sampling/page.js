@@ -397,7 +397,7 @@
     if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
     const target = event.target;
     const isField = target instanceof HTMLInputElement && ["text", "number"].includes(target.type);
-    const isEmpty = !isField || (target.id === "answer" && (target.value === "" || target.value === rows[place].answer));
+    const isEmpty = !isField || target.value === "" || (target.id === "answer" && target.value === rows[place].answer);
     const steps = { PageUp: -1, PageDown: 1, ...(isEmpty && target.type !== "file" ? { ArrowLeft: -1, ArrowRight: 1 } : {}) };
     if (event.key in steps) go(place + steps[event.key]);
     else if (target.id === "answer" && ["ArrowDown", "ArrowUp"].includes(event.key)) {
