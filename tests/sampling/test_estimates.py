@@ -286,7 +286,7 @@ def test_sentences_give_mentions_and_reach():
 def test_several_people():
     first = PERSON.fill(corefeval.sample(RESPONSES, design="names", n=60))
     named = [(row.document, row.answer) for row in first if row.is_draw and row.answer != "-"]
-    often = next(row.row for row in first if named.count((row.document, row.answer)) > 2)
+    often = next(row.row for row in first if named.count((row.document, row.answer)) > 1)
     second = first.fill(lambda row: "-" if row.row == often else row.answer)
     second = second.fill(lambda row: "" if row.row == 1 else row.answer)
     estimates = corefeval.estimate([first, second], RESPONSES)

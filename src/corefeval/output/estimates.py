@@ -95,7 +95,6 @@ def _show_interval(*numbers: float | None) -> tuple[str, str, str]:
 
 def _show_difference(entry: Difference) -> tuple[Cell | str, ...]:
     numbers = _show_interval(entry.value, entry.error, entry.low, entry.high)
-    mark = "*" if entry.is_significant else ""
-    p = "–" if entry.p is None else f"{entry.p:.4f}"
+    p = "–" if entry.p is None else f"{entry.p:.4f}{'*' * entry.is_significant}"
     names = f"{entry.first} − {entry.second}"
-    return _TITLES[entry.metric], RATES[entry.rate], names, *numbers, Cell(p, mark=mark)
+    return _TITLES[entry.metric], RATES[entry.rate], names, *numbers, p
