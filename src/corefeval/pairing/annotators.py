@@ -128,7 +128,7 @@ def pair_responses(
 def _with_all_documents(
     corpora: Sequence[Corpus], pattern: str
 ) -> tuple[list[DocumentId], list[IntArray], list[Notice]]:
-    """Ids of the documents that any corpus has, and the place of each in every corpus, or −1."""
+    """Ids of documents that any corpus has, in order, their places in every corpus, and notices."""
     identifiers: list[DocumentId] = []
     rows: list[dict[int, int]] = []
     for corpus in corpora:
@@ -138,6 +138,7 @@ def _with_all_documents(
         identifiers += [corpus.documents[index] for index in extra]
         rows.append(row)
     chosen = match_documents(identifiers, pattern, corpora[0].name).tolist()
+    chosen.sort(key=[*map(str, identifiers)].__getitem__)
     names = [str(identifiers[i]) for i in chosen if any(i not in row for row in rows)]
     text = "{n} that not all responses have, without mentions in those that lack them: {items}"
     lacking = Notice("missing-documents", text, len(names), tuple(names), "document")
@@ -155,7 +156,7 @@ def _check_nodes(first: Corpus, second: Corpus, paired: IntArray) -> None:
             rows = ragged_arange(tokens.offsets[paired], tokens.counts[paired])
             places = np.flatnonzero(tokens.coded("empty", rows).where(bool))
         nodes.append(places)
-    if not np.array_equal(*nodes):
+    if not np.array_equal(nodes[0], nodes[1]):
         raise InputError(
             f"the empty nodes (zeros) are not those of {first.name or 'the first response'}",
             file=second.name or None,

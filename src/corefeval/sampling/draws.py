@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import Literal, NamedTuple, Unpack, get_args
 
 import numpy as np
@@ -16,7 +17,7 @@ from corefeval.diagnostics import InputError, UsageError, note
 from corefeval.model.arrays import IntArray
 from corefeval.protocol import Protocol
 from corefeval.request import Input, Options, Request
-from corefeval.sampling.frame import Frame, Responses, make_frame, show_contexts
+from corefeval.sampling.frame import Frame, Responses, make_frame
 from corefeval.sampling.page import make_page
 from corefeval.sampling.sheets import COLUMNS, Row, Sheet, Signature, read_sheet
 
@@ -95,8 +96,8 @@ def sample(
     )
     if older is not None:
         check_digest(older, frame)
-    sentences = list_sentences(frame) if design == "sentences" else ()
-    size = len(sentences) if design == "sentences" else frame.size
+    sentences = list_sentences(frame) if design == "sentences" else []
+    size = len(sentences) if design == "sentences" else len(frame.ids)
     if not size:
         raise InputError("there is nothing to draw from", file=frame.corpora[0].name or None)
     order = np.argsort(_random_numbers(size, seed, int(frame.digest, 16)), kind="stable")
@@ -104,8 +105,8 @@ def sample(
     if design == "sentences":
         cells = _show_sentences(frame, [sentences[index] for index in drawn])
     else:
-        cells = _show_mentions(frame, [*_QUESTIONS[design or ""](frame, drawn, seed)])
-    labels = dict(zip(frame.index, frame.labels, strict=True)) if frame.labels else {}
+        cells = _show_mentions(frame, _QUESTIONS[design or ""](frame, drawn, seed))
+    labels = dict(zip(frame.index, frame.mentions.labels or (), strict=False))
     empty = dict.fromkeys(COLUMNS[design or "names"], "")
     policy = _SINGLETONS[frame.protocol.singletons]
     names = tuple(sorted(frame.names))
@@ -201,32 +202,31 @@ _QUESTIONS = {"names": _ask_names, "entities": _ask_entities, "pairs": _ask_pair
 _TEXTS = ("before", "mention", "after")
 
 
-def _show_mentions(frame: Frame, questions: Sequence[_Question]) -> Iterator[dict[str, str]]:
+def _show_mentions(frame: Frame, questions: Iterable[_Question]) -> Iterator[dict[str, str]]:
     """The cells of questions, with documents, ids and texts in context."""
-    mentions = [m for _, *pair in questions for m in pair if m is not None]
-    documents = [int(frame.document[mention]) for mention in mentions]
-    if frame.labels is None:
-        places = zip(documents, frame.spans[mentions].tolist(), strict=True)
-        contexts = show_contexts(frame, [(document, *span) for document, span in places])
-    else:
-        contexts = [["", str(frame.labels[mention]), ""] for mention in mentions]
-    texts = dict(zip(mentions, contexts, strict=True))
-    for cells, mention, partner in questions:
-        cells |= {"document": frame.documents[frame.document[mention]], "id": frame.ids[mention]}
-        cells |= zip(_TEXTS, texts[mention], strict=True)
-        if partner is not None:
-            cells["partner"] = frame.ids[partner]
-            cells |= zip((f"partner_{name}" for name in _TEXTS), texts[partner], strict=True)
+    corpus = frame.mentions
+    for cells, *pair in questions:
+        for prefix, mention in zip(("", "partner_"), pair, strict=True):
+            if mention is None:
+                continue
+            document = int(corpus.mention_document[mention])
+            cells["partner" if prefix else "id"] = frame.ids[mention]
+            if corpus.mention_start is not None and corpus.mention_end is not None:
+                span = int(corpus.mention_start[mention]), int(corpus.mention_end[mention])
+                texts = frame.show_context(document, *span)
+            else:
+                texts = ["", str((corpus.labels or ())[mention]), ""]
+            cells |= {f"{prefix}{n}": text for n, text in zip(_TEXTS, texts, strict=True)}
+            cells["document"] = frame.documents[document]
         yield cells
 
 
-def _show_sentences(frame: Frame, sentences: Sequence[Sentence]) -> Iterator[dict[str, str]]:
-    texts = show_contexts(frame, [(s.document, s.start, s.end) for s in sentences])
-    for sentence, (_, text, _) in zip(sentences, texts, strict=True):
+def _show_sentences(frame: Frame, sentences: Iterable[Sentence]) -> Iterator[dict[str, str]]:
+    for sentence in sentences:
         yield {
             "document": frame.documents[sentence.document],
             "sentence": str(sentence.number),
-            "text": text,
+            "text": frame.show_context(sentence.document, sentence.start, sentence.end)[1],
             "mentions": " ".join(frame.ids[mention] for mention in sentence.mentions.tolist()),
         }
 
@@ -243,29 +243,23 @@ class Sentence(NamedTuple):
 
 def list_sentences(frame: Frame) -> list[Sentence]:
     """The sentences of all documents that any response has, with the mentions that begin there."""
-    sentences = []
-    counts = np.bincount(frame.document, minlength=len(frame.documents))
-    after = 0
-    for document in frame.document_order:
-        rows = np.arange(after, after := after + int(counts[document]))
-        place = int(frame.text_place[document])
-        tokens = frame.corpora[place].tokens
-        if frame.labels is not None or tokens is None or not tokens.marks_sentences:
+    sentences, offsets = [], frame.mentions.mention_offsets.tolist()
+    for document, (first, last) in enumerate(pairwise(offsets)):
+        responses = frame.corpora[: len(frame.names)]
+        tokens = [c.tokens for c in responses if c.tokens and c.tokens.counts[document]]
+        starts = frame.mentions.mention_start
+        if starts is None or (tokens and not tokens[0].marks_sentences):
             raise InputError(
                 "sentences cannot be drawn, because nothing says where they begin",
-                file=frame.corpora[place].name or None,
+                file=frame.corpora[0].name or None,
                 expected="a format with tokens and sentences",
                 fix="take another design: names, entities or pairs",
             )
-        if place < len(frame.names):
-            ranges = [*tokens.sentence_ranges(document)]
-            inner = [part.start for part in ranges[1:]]
-            owners = np.searchsorted(inner, frame.spans[rows, 0], side="right")
-            cuts = np.searchsorted(owners, np.arange(1, len(ranges)))
-            for number, (part, mentions) in enumerate(
-                zip(ranges, np.split(rows, cuts) if ranges else (), strict=True), 1
-            ):
-                sentences.append(Sentence(document, number, part.start, part.stop, mentions))
+        ranges = [*tokens[0].sentence_ranges(document)] if tokens else []
+        cuts = np.searchsorted(starts[first:last], [part.start for part in ranges[1:]])
+        lists = np.split(np.arange(first, last), cuts)
+        for number, (part, mentions) in enumerate(zip(ranges, lists, strict=False), 1):
+            sentences.append(Sentence(document, number, part.start, part.stop, mentions))
     return sentences
 
 

@@ -42,18 +42,16 @@ def make_page(frame: Frame, sheet: Sheet) -> str:
 
 def _list_texts(frame: Frame, sheet: Sheet) -> dict[str, dict[str, Any]]:
     """The text of each document of a sheet (words, or one text), and its mentions with places."""
-    places = {name: place for place, name in enumerate(frame.documents)}
     texts: dict[str, dict[str, Any]] = {}
+    corpus = frame.mentions
     for name in dict.fromkeys(row.document for row in sheet):
-        document = places[name]
-        tokens = frame.corpora[frame.text_place[document]].tokens
+        document = frame.documents.index(name)
+        tokens, mentions = frame.find_tokens(document), []
         text: Any = text_of(tokens, document)
-        if tokens is not None and text is None and tokens.has_column(document, "word"):
+        if tokens is not None and tokens.has_column(document, "word"):
             text = tokens.column(document, "word")
-        texts[escape_cell(name)] = {"text": text, "mentions": []}
-    for number, place in enumerate(frame.document.tolist()):
-        if (entry := texts.get(escape_cell(frame.documents[place]))) is not None:
-            labels = frame.labels
-            where = frame.spans[number].tolist() if labels is None else [str(labels[number]), ""]
-            entry["mentions"].append([frame.ids[number], *where])
+        for mention in corpus[document].mentions:
+            place = mention.span if mention.label is None else (str(mention.label), "")
+            mentions.append([frame.ids[mention.row], *place])
+        texts[escape_cell(name)] = {"text": text, "mentions": mentions}
     return texts
