@@ -106,7 +106,8 @@ def sample(
         cells = _show_sentences(frame, [sentences[index] for index in drawn])
     else:
         cells = _show_mentions(frame, _QUESTIONS[design or ""](frame, drawn, seed))
-    labels = dict(zip(frame.index, frame.mentions.labels or (), strict=False))
+    places = map(frame.documents.__getitem__, frame.mentions.mention_document.tolist())
+    labels = dict(zip(zip(places, frame.ids), frame.mentions.labels or ()))  # noqa: B905
     empty = dict.fromkeys(COLUMNS[design or "names"], "")
     policy = _SINGLETONS[frame.protocol.singletons]
     names = tuple(sorted(frame.names))

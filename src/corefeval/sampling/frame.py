@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
+from itertools import pairwise
 
 import numpy as np
 
@@ -86,7 +87,7 @@ class Frame:
 
     @cached_property
     def ids(self) -> list[str]:
-        """The ids of the mentions: spans such as 3..5, parts joined by +, or m1, m2, …"""
+        """The ids of the mentions: spans such as 3..5, parts joined by +, or m1 and so on."""
         corpus = self.mentions
         if corpus.mention_start is None or corpus.mention_end is None:
             return [f"m{number}" for number in range(1, corpus.n_mentions + 1)]
@@ -98,27 +99,36 @@ class Frame:
         return ids
 
     @cached_property
-    def index(self) -> dict[tuple[str, str], int]:
-        """The number of each mention, by document and id."""
-        names = map(self.documents.__getitem__, self.mentions.mention_document.tolist())
-        return dict(zip(zip(names, self.ids, strict=True), range(len(self.ids)), strict=True))
+    def _numbers(self) -> dict[str, dict[str, int]]:
+        edges = zip(self.documents, pairwise(self.mentions.mention_offsets.tolist()), strict=True)
+        return {
+            name: dict(zip(self.ids[first:last], range(first, last), strict=True))
+            for name, (first, last) in edges
+        }
+
+    def find(self, document: str, mention: str) -> int | None:
+        """The number of a mention, by its document and id; None where there is none."""
+        return self._numbers.get(document, {}).get(mention)
 
     @cached_property
     def digest(self) -> str:
         """What tells responses and candidates from changed ones: 16 digits of their SHA-256."""
-        documents, digest = self.mentions.mention_document.tolist(), hashlib.sha256()
+        owned, digest = self.mentions.mention_document, hashlib.sha256()
         texts = [str(identifier) for identifier in self.mentions.documents]
         groups = [(name, self.entity[self.names.index(name)]) for name in sorted(self.names)]
         if self.candidates is not None:
-            owners = np.where(self.candidates, self.mentions.mention_document, -1)
-            groups.append(("+candidates", owners))
+            groups.append(("+candidates", np.where(self.candidates, owned, -1)))
         for name, owner in groups:
-            lines: dict[int, list[str]] = {}
-            for number, mention, document in zip(owner.tolist(), self.ids, documents, strict=True):
-                if number >= 0:
-                    lines.setdefault(number, [f"{texts[document]}\t{mention}"]).append(mention)
-            listed = (" ".join([first, *further[1:]]) for first, *further in lines.values())
-            digest.update("\n".join((name, *listed, "")).encode("utf-8", "surrogatepass"))
+            rows = np.flatnonzero(owner >= 0)
+            _, first, inverse = np.unique(owner[rows], return_index=True, return_inverse=True)
+            order = np.argsort(first[inverse.reshape(-1)], kind="stable")
+            words = [self.ids[row] for row in rows[order].tolist()]
+            begins = np.flatnonzero(np.diff(first[inverse.reshape(-1)][order], prepend=-1))
+            documents = owned[rows[order][begins]].tolist()
+            for place, document in zip(begins.tolist(), documents, strict=True):
+                words[place] = f"\n{texts[document]}\t{words[place]}"
+            lines = " ".join(words).replace(" \n", "\n")
+            digest.update(f"{name}{lines}\n".encode("utf-8", "surrogatepass"))
         return digest.hexdigest()[:16]
 
     @cached_property

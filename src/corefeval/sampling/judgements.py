@@ -56,7 +56,7 @@ def read_judgements(sheet: Sheet, frame: Frame) -> Judgements:
 def _find(judgements: Judgements, row: Row, column: str = "id") -> int:
     """The number in the frame of the mention that a row names in a column."""
     text = row.cells[column]
-    number = judgements.frame.index.get((row.document, text))
+    number = judgements.frame.find(row.document, text)
     if number is None:
         raise judgements.sheet.error(
             f"{excerpt(text)} is no mention of document {excerpt(row.document)}",
@@ -122,7 +122,7 @@ def _collect_members(
     judgements: Judgements, listed: Mapping[Name, list[Row]], names: Mapping[int, Row]
 ) -> None:
     """The mentions of each entity that a person lists; errors for those with other names."""
-    index, sheet = judgements.frame.index, judgements.sheet
+    find, sheet = judgements.frame.find, judgements.sheet
     outside = added = unions = 0
     named: dict[Name, set[int]] = {}
     for mention, row in names.items():
@@ -137,7 +137,7 @@ def _collect_members(
                         f"{excerpt(word)} is no id of a mention", row,
                         expected="ids such as 3..5 with blanks between them, or none",
                     )  # fmt: skip
-            present = [n for word in ids if (n := index.get((row.document, word))) is not None]
+            present = [n for word in ids if (n := find(row.document, word)) is not None]
             outside += len(ids) - len(present)
             for mention in present:
                 if (twin := names.get(mention, row)).answer != row.answer:
@@ -146,7 +146,7 @@ def _collect_members(
                         found=f"{excerpt(row.answer)} and {excerpt(twin.answer)}",
                         expected="one name for one mention",
                     )  # fmt: skip
-            lists.append({*present, index[row.document, row.cells["id"]]})
+            lists.append({*present, _find(judgements, row)})
         joint = set().union(*lists)
         unions += any(members != joint for members in lists)
         added += len(named[name] - joint)
@@ -224,7 +224,7 @@ def _read_sentences(judgements: Judgements) -> None:
             judgements.unsure[number] = None
         elif answer:
             words = [word for word in answer.split() if word != NONE]
-            wrong = {judgements.frame.index.get((row.document, word), -1) for word in words}
+            wrong = {judgements.frame.find(row.document, word) for word in words}
             mentions = {*sentences[number].mentions.tolist()}
             if not wrong <= mentions:
                 raise judgements.sheet.error(
