@@ -58,8 +58,9 @@ class EstimatesDrawing(SoloDrawing):
         if estimates.differences:
             rows = [_show_difference(entry) for entry in estimates.differences]
             columns = number_columns("Difference", "±", "Interval", "p")
-            headings = ("Metric", "Rate", "Responses", *columns)
-            parts.append(table_of(headings, rows, caption="Differences (* significant)"))
+            headings = "Metric", "Rate", "Responses"
+            caption = "Differences (* significant)"
+            parts.append(table_of((*headings, *columns), rows, caption=caption))
         about = [f"{estimates.n:,} answered draws of {estimates.frame:,} ({estimates.design})"]
         about += [f"{name}: {value:.4g}" for name, value in (estimates.agreement or {}).items()]
         about += [f"no {key}: {reason}" for key, reason in estimates.refused.items()]

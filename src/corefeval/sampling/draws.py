@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from corefeval.checks import check_choice, check_seed
 from corefeval.diagnostics import InputError, UsageError, note
-from corefeval.model.arrays import IntArray
 from corefeval.protocol import Protocol
 from corefeval.request import Input, Options, Request
 from corefeval.sampling.frame import Frame, Responses, make_frame
@@ -84,18 +83,24 @@ def sample(
     if older is not None:
         if design not in (None, older.design) or seed not in (0, older.signature.seed):
             raise UsageError("design and seed are those of the answers: leave them out")
-        design, seed, protocol = older.design, older.signature.seed, older.signature.protocol
-    check_choice("design", design, get_args(Design))
+        seed, protocol = older.signature.seed, older.signature.protocol
+    chosen = older.design if older is not None else str(design)
+    check_choice("design", chosen, get_args(Design))
     check_seed(seed)
     if isinstance(n, bool) or not isinstance(n, int) or n < 2:
         raise UsageError(f"n, the number of draws, is a whole number of at least 2, not {n!r}")
-    if design == "pairs" and candidates is not None:
+    if chosen == "pairs" and candidates is not None:
         raise UsageError("a pair is of one entity, and candidates have none: leave them out")
-    frame = make_frame(
-        responses, candidates, Request.of(protocol, options, steps=STEPS, sound=True)
-    )
-    if older is not None:
-        check_digest(older, frame)
+    request = Request.of(protocol, options, steps=STEPS, sound=True)
+    frame = make_frame(responses, candidates, request)
+    if older is None:
+        return _draw(frame, chosen, n, seed)
+    check_digest(older, frame)
+    return _take_over(_draw(frame, chosen, n, seed), older)
+
+
+def _draw(frame: Frame, design: str, n: int, seed: int) -> Sheet:
+    """A sheet of n draws: the first of a permutation that depends on seed and digest alone."""
     sentences = list_sentences(frame) if design == "sentences" else []
     size = len(sentences) if design == "sentences" else len(frame.ids)
     if not size:
@@ -105,23 +110,22 @@ def sample(
     if design == "sentences":
         cells = _show_sentences(frame, [sentences[index] for index in drawn])
     else:
-        cells = _show_mentions(frame, _QUESTIONS[design or ""](frame, drawn, seed))
+        cells = _show_mentions(frame, [*_QUESTIONS[design](frame, drawn, seed)])
     places = map(frame.documents.__getitem__, frame.mentions.mention_document.tolist())
     labels = dict(zip(zip(places, frame.ids), frame.mentions.labels or ()))  # noqa: B905
-    empty = dict.fromkeys(COLUMNS[design or "names"], "")
+    empty = dict.fromkeys(COLUMNS[design], "")
     policy = _SINGLETONS[frame.protocol.singletons]
     names = tuple(sorted(frame.names))
-    sheet = Sheet(
+    return Sheet(
         tuple(Row({**empty, **row, "row": f"{k}"}, k, labels) for k, row in enumerate(cells, 1)),
-        tuple(line.format(**policy) for line in _INSTRUCTIONS[design or "names"]),
-        Signature(design or "", n, size, seed, names, frame.digest, frame.protocol),
+        tuple(line.format(**policy) for line in _INSTRUCTIONS[design]),
+        Signature(design, n, size, seed, names, frame.digest, frame.protocol),
         notices=(
             *frame.notices,
             *note("all-drawn", size * (n >= size), "draw", "in all: there are no more to draw"),
         ),
         page=partial(make_page, frame),
     )
-    return sheet if older is None else _take_over(sheet, older)
 
 
 def check_digest(sheet: Sheet, frame: Frame) -> None:
@@ -203,32 +207,35 @@ _QUESTIONS = {"names": _ask_names, "entities": _ask_entities, "pairs": _ask_pair
 _TEXTS = ("before", "mention", "after")
 
 
-def _show_mentions(frame: Frame, questions: Iterable[_Question]) -> Iterator[dict[str, str]]:
+def _show_mentions(frame: Frame, questions: Sequence[_Question]) -> Iterator[dict[str, str]]:
     """The cells of questions, with documents, ids and texts in context."""
     corpus = frame.mentions
-    for cells, *pair in questions:
-        for prefix, mention in zip(("", "partner_"), pair, strict=True):
-            if mention is None:
-                continue
-            document = int(corpus.mention_document[mention])
-            cells["partner" if prefix else "id"] = frame.ids[mention]
-            if corpus.mention_start is not None and corpus.mention_end is not None:
-                span = int(corpus.mention_start[mention]), int(corpus.mention_end[mention])
-                texts = frame.show_context(document, *span)
-            else:
-                texts = ["", str((corpus.labels or ())[mention]), ""]
-            cells |= {f"{prefix}{n}": text for n, text in zip(_TEXTS, texts, strict=True)}
-            cells["document"] = frame.documents[document]
+    mentions = [mention for _, *pair in questions for mention in pair if mention is not None]
+    documents = corpus.mention_document[mentions].tolist()
+    if corpus.mention_start is not None and corpus.mention_end is not None:
+        columns = corpus.mention_start[mentions].tolist(), corpus.mention_end[mentions].tolist()
+        contexts = frame.show_contexts([*zip(documents, *columns, strict=True)])
+    else:
+        contexts = [["", str((corpus.labels or ())[mention]), ""] for mention in mentions]
+    texts = dict(zip(mentions, contexts, strict=True))
+    for cells, mention, partner in questions:
+        document = frame.documents[corpus.mention_document[mention]]
+        cells |= {"document": document, "id": frame.ids[mention]}
+        cells |= zip(_TEXTS, texts[mention], strict=True)
+        if partner is not None:
+            cells["partner"] = frame.ids[partner]
+            cells |= zip((f"partner_{name}" for name in _TEXTS), texts[partner], strict=True)
         yield cells
 
 
-def _show_sentences(frame: Frame, sentences: Iterable[Sentence]) -> Iterator[dict[str, str]]:
-    for sentence in sentences:
+def _show_sentences(frame: Frame, sentences: Sequence[Sentence]) -> Iterator[dict[str, str]]:
+    texts = frame.show_contexts([(s.document, s.start, s.end) for s in sentences])
+    for sentence, (_, text, _) in zip(sentences, texts, strict=True):
         yield {
             "document": frame.documents[sentence.document],
             "sentence": str(sentence.number),
-            "text": frame.show_context(sentence.document, sentence.start, sentence.end)[1],
-            "mentions": " ".join(frame.ids[mention] for mention in sentence.mentions.tolist()),
+            "text": text,
+            "mentions": " ".join(frame.ids[mention] for mention in sentence.mentions),
         }
 
 
@@ -239,7 +246,7 @@ class Sentence(NamedTuple):
     number: int
     start: int
     end: int
-    mentions: IntArray
+    mentions: range
 
 
 def list_sentences(frame: Frame) -> list[Sentence]:
@@ -258,9 +265,10 @@ def list_sentences(frame: Frame) -> list[Sentence]:
             )
         ranges = [*tokens[0].sentence_ranges(document)] if tokens else []
         cuts = np.searchsorted(starts[first:last], [part.start for part in ranges[1:]])
-        lists = np.split(np.arange(first, last), cuts)
-        for number, (part, mentions) in enumerate(zip(ranges, lists, strict=False), 1):
-            sentences.append(Sentence(document, number, part.start, part.stop, mentions))
+        edges = [first, *(cuts + first).tolist(), last]
+        for number, part in enumerate(ranges):
+            mentions = range(edges[number], edges[number + 1])
+            sentences.append(Sentence(document, number + 1, part.start, part.stop, mentions))
     return sentences
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 from math import ceil, sqrt
 from statistics import fmean, variance
 from typing import Any, Unpack
@@ -18,10 +18,9 @@ from corefeval.diagnostics import Notice, UsageError, merge_notices
 from corefeval.display import Record, Row, Tabular
 from corefeval.evaluation import score
 from corefeval.metrics import Metrics, parse_metrics
-from corefeval.model.arrays import FloatArray
 from corefeval.request import Input, Options, Request
 from corefeval.sampling.draws import check_digest
-from corefeval.sampling.estimators import ESTIMATORS, Draws, Part, Parts, add_f1
+from corefeval.sampling.estimators import ESTIMATORS, Part, Parts, add_f1
 from corefeval.sampling.frame import Frame, Responses, make_frame
 from corefeval.sampling.judgements import Judgements, read_judgements
 from corefeval.sampling.sheets import UNSURE, Sheet
@@ -132,11 +131,11 @@ class Estimates(Tabular, Mapping[str, Mapping[str, Mapping[str, Estimate]]]):
                 if (entry.first, entry.second) == (first, second):
                     return entry
                 if (entry.second, entry.first) == (first, second):
-                    values = (
+                    value, low, high = (
                         None if x is None else -x for x in (entry.value, entry.high, entry.low)
                     )
-                    turned = dict(zip(("value", "low", "high"), values, strict=True))
-                    return replace(entry, first=first, second=second, **turned)
+                    turned = replace(entry, first=first, second=second)
+                    return replace(turned, value=value, low=low, high=high)
         raise UsageError(f"there is no difference of {first} and {second} by {metric}.{rate}")
 
     def rows(self, *, margin: float | None = None) -> list[Row]:
@@ -195,19 +194,8 @@ def estimate(
     sheets = [sheet] if isinstance(sheet, Sheet) else [*sheet]
     check_probability("the level of an interval", level)
     extra = [] if sentences is None else [sentences]
-    for filled in (*sheets, *extra):
-        if not isinstance(filled, Sheet):
-            raise UsageError(f"a sheet is what read_sheet or sample return, not {filled!r:.60}")
-    if not sheets:
-        raise UsageError("there is no sheet to estimate from")
-    design = sheets[0].design
-    chosen = _choose_metrics(metrics, design)
-    for filled in sheets[1:]:
-        if filled.signature != sheets[0].signature:
-            raise filled.error(
-                "the sheets have different signatures", found=str(filled.signature),
-                expected=str(sheets[0].signature), fix="take copies of one sheet, one per person",
-            )  # fmt: skip
+    _check_sheets(sheets, extra)
+    chosen = _choose_metrics(metrics, sheets[0].design)
     request = Request.of(sheets[0].signature.protocol, options, steps=())
     frame = make_frame(responses, candidates, request)
     for filled in (*sheets, *extra):
@@ -215,13 +203,30 @@ def estimate(
     estimates = _estimate([read_judgements(filled, frame) for filled in sheets], chosen, level)
     notices = [*frame.notices, *estimates.notices, *_advise(frame, estimates, sentences)]
     scores = dict(estimates.scores)
-    if sentences is not None:
-        if sentences.design != "sentences" or design == "sentences":
-            raise UsageError("sentences is a sheet of the design sentences, beside another one")
-        reach = _estimate([read_judgements(sentences, frame)], ("mentions",), level)
+    for filled in extra:
+        reach = _estimate([read_judgements(filled, frame)], ("mentions",), level)
         scores["frame"] = reach["frame"]
         notices += reach.notices
     return replace(estimates, scores=scores, notices=merge_notices(notices))
+
+
+def _check_sheets(sheets: Sequence[object], extra: Sequence[object]) -> None:
+    """Refuse what is no sheet, and sheets that do not belong together."""
+    signatures = []
+    for sheet in (*sheets, *extra):
+        if not isinstance(sheet, Sheet):
+            raise UsageError(f"a sheet is what read_sheet or sample return, not {sheet!r:.60}")
+        signatures.append(sheet.signature)
+        if len(signatures) <= len(sheets) and sheet.signature != signatures[0]:
+            raise sheet.error(
+                "the sheets have different signatures", found=str(sheet.signature),
+                expected=str(signatures[0]), fix="take copies of one sheet, one per person",
+            )  # fmt: skip
+    if not sheets:
+        raise UsageError("there is no sheet to estimate from")
+    designs = [signature.design for signature in signatures]
+    if extra and (designs[-1] != "sentences" or designs[0] == "sentences"):
+        raise UsageError("sentences is a sheet of the design sentences, beside another one")
 
 
 def _choose_metrics(metrics: Metrics | None, design: str) -> tuple[str, ...]:
@@ -238,15 +243,17 @@ def _estimate(people: Sequence[Judgements], metrics: Sequence[str], level: float
     """The estimates of one or several people, over the draws that all of them answered."""
     signature = people[0].sheet.signature
     common = [n for n in people[0].answers if all(n in person.answers for person in people)]
-    draws, refused = Draws(common, signature.frame), dict[str, str]()
-    scores = [ESTIMATORS[signature.design](person, draws, refused) for person in people]
+    for person in people:
+        person.answers = {number: person.answers[number] for number in common}
+    refused: dict[str, str] = {}
+    scores = [ESTIMATORS[signature.design](person, refused) for person in people]
     kept = [
         {system: _select(parts, metrics, refused) for system, parts in entry.items()}
         for entry in scores
     ]
     refused = {key: text for key, text in refused.items() if key.partition(".")[0] in metrics}
     notices = [notice for person in people for notice in person.notices]
-    notices += _note_ranges(people[0], draws, metrics) if signature.design == "pairs" else ()
+    notices += _note_ranges(people[0], metrics) if signature.design == "pairs" else ()
     if len(common) < _FEW:
         text = f"{len(common)} answered draws are few: intervals were not checked below {_FEW}"
         notices.append(Notice("few-draws", text, len(common)))
@@ -282,39 +289,40 @@ def _select(parts: Parts, metrics: Sequence[str], refused: Mapping[str, str]) ->
     }
 
 
-def _standard_error(weighted: Sequence[FloatArray], values: Sequence[float]) -> float | None:
-    """The error of a mean over people: that of their draws, and that of what they differ in."""
-    if weighted[0].size < 2:
-        return None
-    errors = [float(np.var(numbers, ddof=1)) / numbers.size for numbers in weighted]
-    return sqrt(fmean(errors) + (variance(values) if len(values) > 1 else 0.0))
+def _average(parts: Sequence[Part]) -> tuple[float | None, float | None]:
+    """The mean over people and its error: that of their draws, and that of what they differ in."""
+    values = [part.value for part in parts if part.value is not None]
+    if len(values) < len(parts):
+        return None, None
+    if parts[0].weighted.size < 2:
+        return fmean(values), None
+    errors = [float(np.var(part.weighted, ddof=1)) / part.weighted.size for part in parts]
+    return fmean(values), sqrt(fmean(errors) + (variance(values) if len(values) > 1 else 0.0))
 
 
 def _join(parts: Sequence[Part], frame_size: int, level: float) -> Estimate:
-    """The estimate of one or several people's rate, with its interval on the scale of logits."""
-    values = [part.value for part in parts if part.value is not None]
+    """The estimate of one or several people's rate, with its interval."""
+    value, error = _average(parts)
     counted = min(part.counted for part in parts)
-    if len(values) < len(parts):
-        return Estimate(None, None, None, None, counted)
-    value, error = fmean(values), _standard_error([part.weighted for part in parts], values)
     linear = np.mean([part.linear for part in parts], axis=0)
     spread = float(np.var(linear, ddof=1)) if linear.size > 1 else 0.0
-    low, high = _find_interval(value, error, counted, level)
-    return Estimate(value, error, low, high, counted, spread, frame_size, level)
+    interval = _find_interval(value, error, counted, level)
+    return Estimate(value, error, *interval, counted, spread, frame_size, level)
 
 
 def _find_interval(
-    value: float, error: float | None, counted: int, level: float
+    value: float | None, error: float | None, counted: int, level: float
 ) -> tuple[float | None, float | None]:
+    """The interval on the scale of logits; at 0 and 1 that of a share without exceptions."""
     from scipy.special import expit, logit, stdtrit
 
-    if counted < 2 or error is None:
+    if counted < 2 or value is None or error is None:
         return None, None
-    rest_of_level = ((1 - level) / 2) ** (1 / counted)
+    edge = ((1 - level) / 2) ** (1 / counted)
     if value < _TINY:
-        return 0.0, 1 - rest_of_level
+        return 0.0, 1 - edge
     if value > 1 - _TINY:
-        return rest_of_level, 1.0
+        return edge, 1.0
     half = float(stdtrit(counted - 1, 0.5 + level / 2)) * error / (value * (1 - value))
     return float(expit(logit(value) - half)), float(expit(logit(value) + half))
 
@@ -324,36 +332,26 @@ def _compare(entries: Sequence[Mapping[str, Parts]], level: float) -> Iterator[D
     from scipy.special import stdtr, stdtrit
 
     systems = [system for system in entries[0] if system != "frame"]
-    pairs = [*combinations(systems, 2)]
     for metric, rates in entries[0][systems[0]].items():
         for rate in rates:
-            found = []
-            for first, second in pairs:
-                sides = [(e[first][metric][rate], e[second][metric][rate]) for e in entries]
-                difference = Difference(metric, rate, first, second, None, None, None, None, None)
-                values = [
-                    a.value - b.value
-                    for a, b in sides
-                    if a.value is not None and b.value is not None
-                ]
-                if len(values) == len(sides):
-                    value = fmean(values)
-                    error = _standard_error([a.weighted - b.weighted for a, b in sides], values)
-                    free = min(min(a.counted, b.counted) for a, b in sides) - 1
-                    difference = replace(difference, value=value, error=error)
-                    if free > 0 and error is not None:
-                        half = float(stdtrit(free, 0.5 + level / 2)) * error
-                        p = 1.0 if abs(value) < _TINY else 0.0
-                        if p == 0 and error > 0:
-                            p = 2 * float(stdtr(free, -abs(value) / error))
-                        difference = replace(difference, low=value - half, high=value + half, p=p)
-                found.append(difference)
-            adjusted = adjust([1.0 if entry.p is None else entry.p for entry in found])
-            for entry, p in zip(found, adjusted.tolist(), strict=True):
+            differences = []
+            for pair in combinations(systems, 2):
+                sides = ([entry[system][metric][rate] for system in pair] for entry in entries)
+                parts = [first.minus(second) for first, second in sides]
+                value, error, free = *_average(parts), min(part.counted for part in parts) - 1
+                low, high, p = None, None, None
+                if value is not None and error is not None and free > 0:
+                    half = float(stdtrit(free, 0.5 + level / 2)) * error
+                    low, high, p = value - half, value + half, float(abs(value) < _TINY)
+                    if not p and error:
+                        p = 2 * float(stdtr(free, -abs(value) / error))
+                differences.append(Difference(metric, rate, *pair, value, error, low, high, p))
+            adjusted = adjust([1.0 if entry.p is None else entry.p for entry in differences])
+            for entry, p in zip(differences, adjusted.tolist(), strict=True):
                 yield replace(entry, is_significant=p < 1 - level)
 
 
-def _note_ranges(person: Judgements, draws: Draws, metrics: Sequence[str]) -> Iterator[Notice]:
+def _note_ranges(person: Judgements, metrics: Sequence[str]) -> Iterator[Notice]:
     """A notice on what scores would be if all unsure answers of pairs were n, or y."""
     if not any(notice.kind == "many-unsure" for notice in person.notices):
         return
@@ -363,16 +361,11 @@ def _note_ranges(person: Judgements, draws: Draws, metrics: Sequence[str]) -> It
             mention: {s: value if answer == UNSURE else answer for s, answer in systems.items()}
             for mention, systems in person.unsure.items()
         }
-        settled = replace(person, answers=person.answers | answers)
-        every = Draws([*draws.numbers, *answers], draws.frame_size)
-        bounds.append(ESTIMATORS["pairs"](settled, every, {}))
-    ranges = [
-        f"{metric}.precision of {system} {100 * low.value:.2f}–{100 * high.value:.2f}"
-        for system in bounds[0]
-        for metric in metrics
-        if (low := bounds[0][system][metric]["precision"]).value is not None
-        and (high := bounds[1][system][metric]["precision"]).value is not None
-    ]
+        bounds.append(ESTIMATORS["pairs"](replace(person, answers=person.answers | answers), {}))
+    ranges = []
+    for system, metric in product(bounds[0], metrics):
+        values = [100 * (b[system][metric]["precision"].value or 0) for b in bounds]
+        ranges.append(f"{metric}.precision of {system} {values[0]:.2f}–{values[1]:.2f}")
     text = f"if all {UNSURE} were n, or all were y: {', '.join(ranges)}"
     yield Notice("unsure-range", text, len(person.unsure), tuple(ranges))
 
@@ -388,8 +381,8 @@ def _agree(people: Sequence[Judgements], common: Sequence[int]) -> dict[str, flo
     }
     design = people[0].sheet.design
     if design == "pairs":
-        count, others = len(units) * len(people), len(people) - 1
-        unlike = sum(a != b for unit in units for a in unit for b in unit) / others
+        count, partners = len(units) * len(people), len(people) - 1
+        unlike = sum(a != b for unit in units for a in unit for b in unit) / partners
         times = Counter(answer for unit in units for answer in unit)
         likeness = sum(number * number for number in times.values())
         counts = (np.array([float(number)]) for number in (count, unlike, likeness))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
-from itertools import pairwise
+from itertools import pairwise, repeat
 
 import numpy as np
 
@@ -120,10 +120,12 @@ class Frame:
             groups.append(("+candidates", np.where(self.candidates, owned, -1)))
         for name, owner in groups:
             rows = np.flatnonzero(owner >= 0)
-            _, first, inverse = np.unique(owner[rows], return_index=True, return_inverse=True)
-            order = np.argsort(first[inverse.reshape(-1)], kind="stable")
-            words = [self.ids[row] for row in rows[order].tolist()]
-            begins = np.flatnonzero(np.diff(first[inverse.reshape(-1)][order], prepend=-1))
+            leader = np.zeros(int(owner.max(initial=-1)) + 1, dtype=np.int64)
+            leader[owner[rows[::-1]]] = rows[::-1]  # the first mention of each entity
+            leaders = leader[owner[rows]]
+            order = np.argsort(leaders, kind="stable")
+            words = [*map(self.ids.__getitem__, rows[order].tolist())]
+            begins = np.flatnonzero(np.diff(leaders[order], prepend=-1))
             documents = owned[rows[order][begins]].tolist()
             for place, document in zip(begins.tolist(), documents, strict=True):
                 words[place] = f"\n{texts[document]}\t{words[place]}"
@@ -148,37 +150,52 @@ class Frame:
         tokens = (corpus.tokens for corpus in self.corpora)
         return next((t for t in tokens if t is not None and t.counts[document]), None)
 
-    @cached_property
-    def _words(self) -> dict[int, tuple[list[str], list[str]]]:
-        return {}
+    def show_contexts(self, spans: Sequence[tuple[int, int, int]]) -> list[list[str]]:
+        """The texts before, in and after spans of documents; empty where there are no words."""
+        texts = [["", "", ""] for _ in spans]
+        windows: dict[int, list[tuple[int, range]]] = {}
+        for number, (document, start, end) in enumerate(spans):
+            tokens = self.find_tokens(document)
+            if (text := text_of(tokens, document)) is not None:
+                sides = text[:start].split()[-CONTEXT:], text[start:end].split(), text[end:].split()
+                texts[number] = [" ".join(words[:CONTEXT]) for words in sides]
+            elif tokens is not None and "word" in tokens.columns:
+                place = next(n for n, corpus in enumerate(self.corpora) if corpus.tokens is tokens)
+                last = min(end + CONTEXT, int(tokens.counts[document]))
+                window = range(max(start - CONTEXT, 0), last)
+                windows.setdefault(place, []).append((number, window))
+        for place, listed in windows.items():
+            tokens = self.corpora[place].tokens
+            assert tokens is not None
+            offsets = tokens.offsets.tolist()
+            rows = np.array([offsets[spans[n][0]] + t for n, window in listed for t in window])
+            words = iter(tokens.coded("word", rows).values())
+            has_speakers = "speaker" in tokens.columns
+            speakers = tokens.coded("speaker", rows).values() if has_speakers else repeat(None)
+            turns = iter(speakers)
+            for number, window in listed:
+                _, start, end = spans[number]
+                texts[number] = _join_words(window, start, end, words, turns)
+        return texts
 
-    def show_context(self, document: int, start: int, end: int) -> list[str]:
-        """The texts before, in and after a span; empty where there are no words.
 
-        Where the corpus has speakers, their names stand before what they begin to say.
-        """
-        tokens = self.find_tokens(document)
-        if tokens is None or not tokens.has_column(document, "word"):
-            text = text_of(tokens, document) or ""
-            sides = text[:start].split()[-CONTEXT:], text[start:end].split(), text[end:].split()
-            return [" ".join(words[:CONTEXT]) for words in sides]
-        if document not in self._words:
-            columns = (
-                tokens.column(document, name) if tokens.has_column(document, name) else []
-                for name in ("word", "speaker")
-            )
-            self._words[document] = next(columns), next(columns)
-        words, speakers = self._words[document]
-        pieces: list[list[str]] = [[], [], []]
-        before = ""
-        for place in range(max(start - CONTEXT, 0), min(end + CONTEXT, len(words))):
-            piece = (place >= start) + (place >= end)
-            speaker = speakers[place] if speakers else ""
-            if speaker not in (before, "", "-", "_"):
-                pieces[piece - (place == start)].append(f"[{speaker}:]")
-            pieces[piece].append(words[place])
-            before = speaker
-        return [" ".join(piece) for piece in pieces]
+def _join_words(
+    window: range,
+    start: int,
+    end: int,
+    words: Iterator[str | None],
+    speakers: Iterator[str | None],
+) -> list[str]:
+    """The texts before, in and after a span; names of speakers stand before what they say."""
+    pieces: list[list[str]] = [[], [], []]
+    before: str | None = ""
+    for place, word, speaker in zip(window, words, speakers, strict=False):
+        piece = (place >= start) + (place >= end)
+        if speaker not in (before, None, "", "-", "_"):
+            pieces[piece - (place == start)].append(f"[{speaker}:]")
+        pieces[piece].append(word or "")
+        before = speaker
+    return [" ".join(piece) for piece in pieces]
 
 
 def list_responses(responses: Responses) -> dict[str, Input]:
@@ -216,29 +233,8 @@ def make_frame(responses: Responses, candidates: Input | None, request: Request)
     for chosen, policies in sides:  # singletons of candidates are to stay
         left = apply_policies(corpora[chosen], codes[chosen], policies)
         kept, kept_codes, notices = kept + left[0], kept_codes + left[1], notices + left[2]
-    stacked = reduce(stack_mentions, map(strip_details, kept))
-    _, first, inverse = np.unique(
-        np.concatenate(kept_codes), return_index=True, return_inverse=True
-    )
-    spans = () if stacked.labels is not None else (stacked.mention_end, stacked.mention_start)
-    keys = (np.asarray(column)[first] for column in (*spans, stacked.mention_document))
-    order = np.lexsort((first, *keys))
-    numbers = np.argsort(order)[inverse.reshape(-1)]
-    owners = np.full((len(kept), order.size), -1, dtype=np.int64)
-    ends = np.cumsum([corpus.n_mentions for corpus in kept])[:-1]
-    columns = np.split(numbers, ends), np.split(stacked.mention_entity, ends)
-    for owner, rows, entities in zip(owners, *columns, strict=True):
-        owner[rows] = entities
-    names = tuple(inputs)
-    frame = Frame(
-        names,
-        kept,
-        stacked.take_mentions(first[order]),
-        owners[np.argsort(np.argsort(np.array(names)))],
-        None if candidates is None else owners[-1] >= 0,
-        protocol,
-        tuple(notices),
-    )
+    names, has_candidates = tuple(inputs), candidates is not None
+    frame = _number_mentions(names, kept, kept_codes, protocol, notices, has_candidates)
     if len(set(frame.documents)) < len(frame.documents):
         raise InputError(
             "the names of two documents differ only by what cannot be seen in a sheet",
@@ -246,3 +242,34 @@ def make_frame(responses: Responses, candidates: Input | None, request: Request)
             fix="give each document a name of its own",
         )
     return frame
+
+
+def _number_mentions(
+    names: tuple[str, ...],
+    corpora: Sequence[Corpus],
+    codes: Sequence[IntArray],
+    protocol: Protocol,
+    notices: Sequence[Notice],
+    has_candidates: bool,
+) -> Frame:
+    """The frame of corpora in the order of their names, of which the last may be candidates."""
+    stacked = reduce(stack_mentions, map(strip_details, corpora))
+    _, first, inverse = np.unique(np.concatenate(codes), return_index=True, return_inverse=True)
+    spans = () if stacked.labels is not None else (stacked.mention_end, stacked.mention_start)
+    keys = (np.asarray(column)[first] for column in (*spans, stacked.mention_document))
+    order = np.lexsort((first, *keys))
+    numbers = np.argsort(order)[inverse.reshape(-1)]
+    owners = np.full((len(corpora), order.size), -1, dtype=np.int64)
+    ends = np.cumsum([corpus.n_mentions for corpus in corpora])[:-1]
+    columns = np.split(numbers, ends), np.split(stacked.mention_entity, ends)
+    for owner, rows, entities in zip(owners, *columns, strict=True):
+        owner[rows] = entities
+    return Frame(
+        names,
+        corpora,
+        stacked.take_mentions(first[order]),
+        owners[np.argsort(np.argsort(np.array(names)))],
+        owners[-1] >= 0 if has_candidates else None,
+        protocol,
+        tuple(notices),
+    )

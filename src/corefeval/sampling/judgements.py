@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
+from math import sqrt
+from typing import Any
 
 from corefeval.diagnostics import Notice, excerpt, list_names, note
 from corefeval.sampling.draws import list_sentences
@@ -27,13 +29,18 @@ class Judgements:
 
     sheet: Sheet
     frame: Frame
-    answers: dict[int, object] = field(default_factory=dict)
-    unsure: dict[int, object] = field(default_factory=dict)
+    answers: dict[int, Any] = field(default_factory=dict)
+    unsure: dict[int, Any] = field(default_factory=dict)
     draws: int = 0
     members: dict[Name, set[int]] = field(default_factory=dict)
     companions: dict[tuple[int, int], Name | None] = field(default_factory=dict)
     row_of: dict[object, Row] = field(default_factory=dict)
     notices: list[Notice] = field(default_factory=list)
+
+    @property
+    def finite(self) -> float:
+        """The square root of the share of the frame that is not answered."""
+        return sqrt(max(1 - len(self.answers) / self.sheet.signature.frame, 0))
 
 
 def read_judgements(sheet: Sheet, frame: Frame) -> Judgements:
@@ -111,11 +118,7 @@ def _read_names(judgements: Judgements) -> None:
     judgements.notices += note("idle-members", ignored, "list of members", outcome)
     _collect_members(judgements, listed, names)
     _drop_singletons(judgements)
-    judgements.notices += _note_similar({name for name in judgements.row_of if _is_name(name)})
-
-
-def _is_name(key: object) -> bool:
-    return isinstance(key, tuple)
+    judgements.notices += _note_similar({name for name in judgements.answers.values() if name})
 
 
 def _collect_members(
@@ -225,7 +228,7 @@ def _read_sentences(judgements: Judgements) -> None:
         elif answer:
             words = [word for word in answer.split() if word != NONE]
             wrong = {judgements.frame.find(row.document, word) for word in words}
-            mentions = {*sentences[number].mentions.tolist()}
+            mentions = {*sentences[number].mentions}
             if not wrong <= mentions:
                 raise judgements.sheet.error(
                     "an id that is no mention of the sentence", row, found=excerpt(answer)

@@ -391,6 +391,6 @@ def _read_signature(text: str, source: Any) -> Signature:
         protocol = Protocol.parse(match["protocol"])
     except UsageError as error:
         raise source.error(str(error), 1, fix="restore the first line of the sheet") from None
-    numbers = (int(match[name]) for name in ("n", "frame", "seed"))
+    n, frame, seed = (int(match[name]) for name in ("n", "frame", "seed"))
     names = tuple(match["responses"].split(";"))
-    return Signature(match["design"], *numbers, names, match["digest"], protocol)
+    return Signature(match["design"], n, frame, seed, names, match["digest"], protocol)
