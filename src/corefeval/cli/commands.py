@@ -229,7 +229,11 @@ corefeval agree ann/ bob/ --distances masi --unmarked missing --by-document""",
                     "default": "sheet.csv",
                 },
             ),
-            *take(f"protocol singletons duplicates layer documents zeros {_READING}"),
+            *take(
+                f"protocol singletons duplicates layer documents zeros {_READING}",
+                singletons={"choices": ("keep", "drop")},
+                documents="Draw only from the documents whose id matches this pattern.",
+            ),
         ),
         """\
 corefeval sample a.conll b=b.conll --design names --n 400 --output sheet.html
