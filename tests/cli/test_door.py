@@ -35,7 +35,10 @@ def things():
     compared = compare(KEY, SYSTEMS, by="genre", trials=99, samples=50)
     outcome = make_outcome(["ours", "theirs"], ["one", "two"], documents=3, slices=False)
     outcome = replace(outcome, statistics=compare_suite(outcome, trials=99))
+    sheet = corefeval.sample(SYSTEMS, design="pairs", n=30).fill(lambda row: "y")
     return {
+        "Estimates": corefeval.estimate(sheet, SYSTEMS),
+        "Sheet": sheet,
         "Result": result,
         "Slices": result.by("kind"),
         "Comparison": compared,
@@ -56,10 +59,12 @@ def things():
 
 NAMES = ("Result", "Slices", "Comparison", "ErrorAnalysis", "Agreement", "Statistics",
          "ExperimentResult", "Explanation", "Sensitivity", "Search", "ResultDifference",
-         "Concordance", "Differences", "SuiteResult", "CorporaComparison")  # fmt: skip
+         "Concordance", "Differences", "SuiteResult", "CorporaComparison", "Estimates",
+         "Sheet")  # fmt: skip
 
 OF_NO_DOCUMENTS = {"ExperimentResult", "Concordance", "Explanation", "Sensitivity", "Search",
-                   "ResultDifference", "SuiteResult", "CorporaComparison"}  # fmt: skip
+                   "ResultDifference", "SuiteResult", "CorporaComparison", "Estimates",
+                   "Sheet"}  # fmt: skip
 
 
 def test_every_drawing_is_tested(things):

@@ -237,7 +237,7 @@ corefeval agree ann/ bob/ --distances masi --unmarked missing --by-document""",
         ),
         """\
 corefeval sample a.conll b=b.conll --design names --n 400 --output sheet.html
-corefeval sample a.conll b=b.conll --n 700 --answers sheet.csv --output more.csv""",
+corefeval sample a.conll b=b.conll --n 700 --answers sheet.csv -o more.csv""",
         "The same responses, design and seed give the same sheet. A larger number of draws begins "
         "with those of a smaller one.",
     ),
