@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -301,3 +302,18 @@ def test_documents_that_not_all_have_are_drawn_from(tmp_path):
     scores = corefeval.estimate(Person(key).fill(sheet), responses)
     assert scores["a"]["b3"]["recall"].value == pytest.approx(4 / 6)
     assert scores["a"]["b3"]["precision"].value == 1
+
+
+def test_other_texts_are_refused(tmp_path):
+    text = tmp_path / "b.conll"
+    words = Path(RESPONSES["eager"]).read_text(encoding="utf-8")
+    text.write_text(words.replace("October", "November"), encoding="utf-8")
+    with pytest.raises(InputError, match="do not have the same text") as caught:
+        corefeval.sample({"a": RESPONSES["eager"], "b": text}, design="names", n=9)
+    assert "key" not in str(caught.value) and caught.value.line
+    one, two = (
+        corefeval.read(path).choose_documents("fi/*") for path in (RESPONSES["eager"], text)
+    )
+    elsewhere = corefeval.read(RESPONSES["eager"]).choose_documents("bc/*")
+    with pytest.raises(InputError, match="do not have the same text"):
+        corefeval.sample({"a": elsewhere, "b": one, "c": two}, design="names", n=9)

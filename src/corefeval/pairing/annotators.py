@@ -105,6 +105,30 @@ def pair_responses(
     if protocol.zeros == "drop":
         placed, zero_notices = settle_zeros(placed, protocol.zeros)
         notices += zero_notices
+    try:
+        notices += _check_responses(placed, places, protocol)
+    except PairingError as error:  # which speaks of a key
+        raise PairingError(
+            "the responses do not have the same text",
+            file=error.file,
+            line=error.line,
+            found=error.found,
+            expected=(error.expected or "the same tokens").replace("the key", "another response"),
+            fix="run all systems on the same tokens, as mentions are told apart by their tokens",
+        ) from None
+    codes = _common_codes(placed) if len(placed) > 1 else [mention_codes(*placed, *placed)[0]]
+    return placed, codes, notices
+
+
+def _check_responses(
+    placed: list[Corpus], places: Sequence[IntArray], protocol: Protocol
+) -> list[Notice]:
+    """Check that texts and empty nodes are the same, and put all responses on one sort of tokens.
+
+    Responses are replaced in `placed`. All are compared with the one that has the best tokens, and
+    with each other where it lacks a document.
+    """
+    notices = []
     standard = min(range(len(placed)), key=lambda index: _rank(placed[index]))
     for index, corpus in enumerate(placed):
         if index != standard:
@@ -115,14 +139,11 @@ def pair_responses(
             notices += differing
             _check_nodes(placed[standard], placed[index], paired)
     for first, second in combinations(range(len(placed)), 2):
-        tokens, second_tokens = placed[first].tokens, placed[second].tokens
+        corpus, tokens, partner = placed[second], placed[first].tokens, placed[second].tokens
         alone = (places[first] >= 0) & (places[second] >= 0) & (places[standard] < 0)
-        if tokens is not None and second_tokens is not None and alone.any():
-            check_tokens(
-                documents, tokens, second_tokens, np.flatnonzero(alone), placed[second].name
-            )
-    codes = _common_codes(placed) if len(placed) > 1 else [mention_codes(*placed, *placed)[0]]
-    return placed, codes, notices
+        if tokens is not None and partner is not None and alone.any():
+            check_tokens(corpus.documents, tokens, partner, np.flatnonzero(alone), corpus.name)
+    return notices
 
 
 def _with_all_documents(
