@@ -213,6 +213,8 @@ def test_mistakes_in_rows(filled):
         refuse(path, words, 3 + rows.index(companion))
     write_rows(path, sheet, [{k: v for k, v in row.items() if k != "answer"} for row in rows])
     refuse(path, "the column answer is missing", 2)
+    path.write_text(sheet.csv.split("\n1,")[0], encoding="utf-8")
+    refuse(path, "a sheet without rows")
     path.write_text(sheet.csv.split("\nrow,")[0], encoding="utf-8")
     refuse(path, "the column row is missing")
 

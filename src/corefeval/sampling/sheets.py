@@ -371,6 +371,8 @@ def read_sheet(path: str | os.PathLike[str]) -> Sheet:
                 expected="each row once", fix="remove one of the two",
             )  # fmt: skip
         check_answer(sheet, row)
+    if not rows:
+        raise source.error("a sheet without rows", fix="take the sheet as it was written")
     ordered = tuple(rows[number] for number in sorted(rows))
     return replace(sheet, design_rows=ordered, instructions=tuple(instructions))
 
