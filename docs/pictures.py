@@ -23,6 +23,7 @@ COMMANDS = (
     "example --suite shared",
     "suite run shared/suite.toml --save results.json.gz",
     "suite page results.json.gz --output leaderboard.html",
+    "sample cautious.conll eager.conll --design names --n 60 --output sheet.html",
 )
 # The page, what its address says, the height in pixels, and where to click.
 SHOTS = {
@@ -30,6 +31,7 @@ SHOTS = {
     "report-overview": ("report", "", 780, ()),
     "report-comparison": ("report", "system=cautious&view=comparison", 780, ()),
     "leaderboard": ("leaderboard", "", 1020, ()),
+    "sheet": ("sheet", "", 560, ()),
 }
 
 

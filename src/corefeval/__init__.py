@@ -58,6 +58,9 @@ if TYPE_CHECKING:
     from corefeval.protocol import Protocol
     from corefeval.reports import Report, report
     from corefeval.results import Result, Score, Slices
+    from corefeval.sampling.draws import sample
+    from corefeval.sampling.estimates import Difference, Estimate, Estimates, estimate
+    from corefeval.sampling.sheets import Sheet, read_sheet
     from corefeval.scorer import Scorer
     from corefeval.stats import Comparison
     from corefeval.suites.definition import Suite, SuiteCorpus, SuiteSystem, read_suite
@@ -95,6 +98,9 @@ _HOMES = {
     "protocol": "Protocol",
     "reports": "Report report",
     "results": "Result Score Slices",
+    "sampling.draws": "sample",
+    "sampling.estimates": "Difference Estimate Estimates estimate",
+    "sampling.sheets": "Sheet read_sheet",
     "scorer": "Scorer",
     "stats": "Comparison",
     "suites.definition": "Suite SuiteCorpus SuiteSystem read_suite",
@@ -110,9 +116,12 @@ __all__ = [
     "CorefEvalError",
     "Corpus",
     "Declaration",
+    "Difference",
     "Document",
     "DocumentId",
     "ErrorAnalysis",
+    "Estimate",
+    "Estimates",
     "Explanation",
     "InputError",
     "Merged",
@@ -130,6 +139,7 @@ __all__ = [
     "Scorer",
     "Search",
     "Sensitivity",
+    "Sheet",
     "Slices",
     "Statistics",
     "Suite",
@@ -149,6 +159,7 @@ __all__ = [
     "corpus_from_arrays",
     "corpus_from_entities",
     "count",
+    "estimate",
     "example",
     "explain",
     "explain_results",
@@ -160,11 +171,13 @@ __all__ = [
     "prepare",
     "read",
     "read_answers",
+    "read_sheet",
     "read_suite",
     "register",
     "render",
     "report",
     "run_suite",
+    "sample",
     "score",
     "statistics",
     "unpack_limit",

@@ -36,7 +36,10 @@ def things():
     compared = compare(KEY, SYSTEMS, by="genre", trials=99, samples=50)
     outcome = make_outcome(["ours", "theirs"], ["one", "two"], documents=3, slices=False)
     outcome = replace(outcome, statistics=compare_suite(outcome, trials=99))
+    sheet = corefeval.sample(SYSTEMS, design="pairs", n=30).fill(lambda row: "y")
     return {
+        "Estimates": corefeval.estimate(sheet, SYSTEMS),
+        "Sheet": sheet,
         "Result": result,
         "Slices": result.by("kind"),
         "Comparison": compared,
@@ -60,11 +63,11 @@ def things():
 NAMES = ("Result", "Slices", "Comparison", "ErrorAnalysis", "Agreement", "Statistics",
          "ExperimentResult", "Explanation", "Sensitivity", "Search", "ResultDifference",
          "Concordance", "Differences", "SuiteResult", "CorporaComparison",
-         "Merged", "Audit")  # fmt: skip
+         "Merged", "Audit", "Estimates", "Sheet")  # fmt: skip
 
 OF_NO_DOCUMENTS = {"ExperimentResult", "Concordance", "Explanation", "Sensitivity", "Search",
                    "ResultDifference", "SuiteResult", "CorporaComparison", "Merged",
-                   "Audit"}  # fmt: skip
+                   "Audit", "Estimates", "Sheet"}  # fmt: skip
 
 
 def test_every_drawing_is_tested(things):

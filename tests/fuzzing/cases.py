@@ -28,8 +28,8 @@ SHARES = {
     "merge": 90, "audit": 60,
     "stats": 80, "convert": 150, "report": 10, "lab": 10, "metrics": 12, "features": 12,
     "protocols": 12, "example": 14, "prompt": 50, "cite": 12, "completion": 4,
-    "suite run": 40, "suite init": 20, "suite check": 20, "suite table": 30, "suite compare": 20,
-    "suite page": 8,
+    "suite run": 40, "suite init": 20, "suite check": 20, "suite table": 30, "suite compare": 35,
+    "suite page": 8, "sample": 60, "estimate": 60,
 }  # fmt: skip
 # What tables alone have, and a key that is not always there: elsewhere they are an error.
 OF_SOME_FORMATS = (
@@ -125,6 +125,8 @@ class _Maker(Drawing):
                 ended = not words
         for option in COMMANDS[self.command].options:
             options += self.option(option)
+        if self.command == "sample" and self.random.random() >= self.bad:
+            options += self._wishes({group[0] for group in options})
         if not self.bad:
             places, options = self._reconcile(places, options)
         self.random.shuffle(options)
@@ -144,6 +146,13 @@ class _Maker(Drawing):
             encoding=self.random.choice(("utf-8",) * 17 + ("ascii", "cp1252", "koi8-r")),
             joined=self.random.random() < 0.1,
         )
+
+    def _wishes(self, given: set[str]) -> list[tuple[str, ...]]:
+        """What a sample cannot do without, unless an older sheet says it."""
+        wishes = {"--design": ("names", "entities", "pairs", "sentences"), "--n": ("9", "40")}
+        needed = [name for name in wishes if name not in given]
+        needed = [name for name in needed if name == "--n" or "--answers" not in given]
+        return [(name, self.random.choice(wishes[name])) for name in needed]
 
     def _reconcile(
         self, places: list[tuple[str, ...]], options: list[tuple[str, ...]]

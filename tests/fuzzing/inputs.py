@@ -222,6 +222,38 @@ def make_input(
 
 
 @cache
+def _filled_sheet(kind: str, number: int, design: str) -> bytes:
+    """A sheet of the responses a and b of a text in a format, with answers."""
+    from tempfile import TemporaryDirectory
+
+    names = Random(number)
+    answers: dict[str, Callable[[Any], Any]] = {
+        "pairs": lambda row: names.choice("yyyn-?"),
+        "sentences": lambda row: names.choice(("?", ((), 1), (row.mentions[:1], 0))),
+    }
+    try:
+        with TemporaryDirectory() as folder:
+            responses = {}
+            for side, name in enumerate("ab"):
+                for ending, data in whole_files(kind, number, side).items():
+                    responses[name] = str(Path(folder, name + ending))
+                    Path(responses[name]).write_bytes(data)
+            sheet = corefeval.sample(responses, design=design, n=9, seed=number)
+        sheet = sheet.fill(answers.get(design, lambda row: f"{names.choice('aab-?')}"))
+        sheet = sheet.complete(lambda row: ())
+    except (CorefEvalError, OSError):  # not all sides belong together, and some are folders
+        return b"# corefeval sheet,design:names\n"
+    return sheet.csv.encode("utf-8-sig", "backslashreplace")
+
+
+def make_filled_sheet(random: Random, kind: str, number: int, *, mistakes: bool) -> bytes:
+    """A filled sheet of two responses, with mistakes or without."""
+    design = random.choice(("names", "entities", "pairs", "sentences"))
+    data = _filled_sheet(kind, number, design)
+    return random.choice(MISTAKES)(random, data) if mistakes else data
+
+
+@cache
 def _suite_results(number: int) -> bytes:
     """The saved results of two systems on two corpora, of which one cell has none."""
     from tempfile import TemporaryDirectory

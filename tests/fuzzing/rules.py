@@ -164,7 +164,8 @@ def _shown(case: Case, outcome: Outcome) -> str:
 
 
 _PRINTED = ("suite init", "-")
-_MAKERS = ("report", "lab", "suite page", "merge")  # what they print is beside what they make
+# What they print is beside what they make.
+_MAKERS = ("report", "lab", "suite page", "merge", "sample")
 
 
 def _form(case: Case, outcome: Outcome) -> Iterator[str]:
@@ -334,12 +335,13 @@ def _converted(case: Case, outcome: Outcome, folder: Path, place: str) -> Iterat
 
 def _pages(case: Case, outcome: Outcome) -> Iterator[str]:
     """Reports are whole pages, whose data parses."""
-    page = {"report": "report.html", "suite page": "leaderboard.html"}.get(case.command)
-    if case.command == "merge":
-        page = case.option("--page")
+    pages = {"report": "report.html", "suite page": "leaderboard.html", "sample": "sheet.csv"}
+    page = case.option("--page") if case.command == "merge" else pages.get(case.command)
     if page is None or outcome.status != DONE or case.only_informs:
         return
     name = page if case.command == "merge" else case.option("--output", "-o") or page
+    if not name.endswith(".html") and case.command == "sample":
+        return
     page = outcome.files.get(os.path.normpath(name), b"").decode("utf-8", "replace")
     if not page.lstrip().lower().startswith("<!doctype html>") or "</html>" not in page[-20:]:
         yield "the report is no whole page"

@@ -23,6 +23,7 @@ from fuzzing.inputs import (
     SIDES,
     Files,
     made_decisions,
+    make_filled_sheet,
     make_input,
     make_suite,
     make_suite_results,
@@ -38,13 +39,14 @@ SLOW_EXPERIMENTS = ("trust", "correct-links", "mention-identification", "mention
 INPUTS = (
     "KEY", "RESPONSE", "MORE", "FILE", "OTHER", "SOURCE", "--against", "--tagset", "--from", "PATH",
     "--response", "--decisions",
+    "--candidates",
 )  # fmt: skip
 OUTPUTS = ("TARGET", "FOLDER", "--output", "--save", "--fix", "--resume", "--cache", "--ideal",
            "--contested", "--page", "--votes")  # fmt: skip
 
 _WRITTEN = {
     "report": ["report.html"], "suite run": ["suite.cache"], "suite init": ["suite.toml"],
-    "suite page": ["leaderboard.html"],
+    "suite page": ["leaderboard.html"], "sample": ["sheet.csv"],
 }  # fmt: skip
 
 # What can be on a command line, and what can be a path without leading out of the case's folder.
@@ -74,6 +76,8 @@ class Drawing:
         self.kind = random.choice([*FORMATS])
         if command in ("score", "compare") and random.random() < 0.05:
             self.kind = SAVED
+        if command == "estimate" and random.random() < 0.7:  # formats that keep all of a sheet
+            self.kind = random.choice(("conll", "e2e", "corefud"))
         self.rate = random.choice((0.03, 0.1, 0.2))
         # Half of the cases are as they should be but for hostile names, so that work is done; the
         # others have a mistake here and there, or are full of them.
@@ -118,6 +122,7 @@ class Drawing:
             self.files["empty/"] = b""
         labelled = self.command in (
             *("score", "compare", "explain", "errors", "report", "agree", "merge", "audit"),
+            "sample",
         )
         if labelled and not saved and len(self.kinds) > 1 and random.random() < 0.3:
             label = (
@@ -129,8 +134,8 @@ class Drawing:
 
     def _answers(self) -> float:
         """How many of the inputs are answers: of commands that cannot take them, only mistakes."""
-        rates = {"agree": 0.01, "merge": 0.01, "stats": self.bad / 4}
-        return rates.get(self.command, 0.1)
+        rates = dict.fromkeys(("agree", "merge", "sample", "estimate"), 0.01)
+        return {**rates, "stats": self.bad / 4}.get(self.command, 0.1)
 
     def folder(self) -> str:
         """A folder of keys or of a system's responses, called by their corpora."""
@@ -149,6 +154,14 @@ class Drawing:
         self.kinds.append(self.kind)
         return path
 
+    def sheet(self) -> str:
+        """A filled sheet of the responses that are still to come, or of others."""
+        mistakes = self.random.random() < min(5 * self.bad, 0.7)
+        path = f"sheet{len(self.files)}.csv"
+        data = make_filled_sheet(self.random, self.kind, self.number, mistakes=mistakes)
+        self.files[path] = data
+        return path
+
     def suite_results(self) -> str:
         """Saved results of a suite."""
         mistakes = self.random.random() < min(5 * self.bad, 0.7)
@@ -159,7 +172,7 @@ class Drawing:
         """A path to be written: new, there already, an input, a folder, or impossible."""
         chance = self.random.random() if self.bad else self.random.random() * 0.8
         if chance < 0.6:
-            path = self.random.choice(("out", "out.json", "out.conllu.gz", "out.txt"))
+            path = self.random.choice(("out", "out.json", "out.conllu.gz", "out.txt", "out.html"))
         elif chance < 0.8:
             path = self.random.choice(("out", "out.html"))
             self.files.setdefault(path, b"before\n")
@@ -379,6 +392,7 @@ STRINGS: dict[str, Callable[[Drawing], str]] = {
     ),
     "EXPERIMENT": _experiment,
     "SUITE": Drawing.suite,
+    **dict.fromkeys(("SHEET", "--annotator", "--sentences", "--answers"), Drawing.sheet),
     "RESULTS": Drawing.suite_results,
     "--rates": lambda maker: maker.listed(("r", "p", "f1", "recall", *(_BAD if maker.bad else ()))),
     "--averages": lambda maker: maker.listed(

@@ -57,7 +57,7 @@ def test_every_argument_of_a_command_is_known(command):
 
 
 def test_everything_is_drawn():
-    cases = [make_case(f"drawn-{number}") for number in range(12000)]
+    cases = [make_case(f"drawn-{number}") for number in range(17000)]
     assert {case.command for case in cases} > set(COMMANDS)
     assert {kind for case in cases for kind in case.kinds} >= {*FORMATS, "llm"}
     assert {case.option("--to") for case in cases} >= set(FORMATS)

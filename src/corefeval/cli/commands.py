@@ -24,6 +24,7 @@ _SIDES = (
     "word_column"
 )
 _ANSWERS = "answer_at id_at"
+_READING = "response_format response_layer encoding response_encoding word_column unpack_limit"
 _DOCUMENTS = {
     "help": "Only documents whose id matches this pattern, such as 'bc/*'.",
     "default": "*",
@@ -262,6 +263,52 @@ corefeval merge ann.conll bob.conll --decisions decided.tsv -o gold.conll""",
         ),
         """\
 corefeval audit key.conll a.conll b.conll c.conll --plant 100""",
+    ),
+    Command(
+        "sample",
+        "sampling:sample",
+        "Draw what people should look at, to score responses without a key.",
+        (_RESPONSE, _MORE),
+        (
+            *take(
+                "design n seed candidates answers output quiet",
+                seed={"rare": False, "group": "Options"},
+                output={
+                    "help": "The sheet to write: CSV, or a page for labelling if it ends in .html.",
+                    "default": "sheet.csv",
+                },
+            ),
+            *take(
+                f"protocol singletons duplicates layer documents zeros {_READING}",
+                singletons={"choices": ("keep", "drop")},
+                documents="Draw only from the documents whose id matches this pattern.",
+            ),
+        ),
+        """\
+corefeval sample a.conll b=b.conll --design names --n 400 --output sheet.html
+corefeval sample a.conll b=b.conll --n 700 --answers sheet.csv -o more.csv""",
+        "The same responses, design and seed give the same sheet. A larger number of draws begins "
+        "with those of a smaller one.",
+    ),
+    Command(
+        "estimate",
+        "sampling:estimate",
+        "Estimate scores from a filled sheet: intervals, differences, and how many labels more.",
+        (Argument("SHEET", "A sheet that `corefeval sample` drew, filled in."), _RESPONSE, _MORE),
+        take(
+            "annotator sentences candidates margin metrics level format output quiet "
+            f"digits caption label width {_READING}",
+            metrics={"usual": "all that the design offers"},
+            level={
+                "help": "The share of samples whose interval has the true score in it.",
+                "rare": False,
+                "group": "Options",
+            },
+        ),
+        """\
+corefeval estimate sheet.csv a.conll b=b.conll
+corefeval estimate anna.csv a.conll b=b.conll --annotator ben.csv --margin 2""",
+        "How responses are scored is in the first line of the sheet.",
     ),
 )
 _CORPORA = (

@@ -122,6 +122,30 @@ _OPTIONS = (
         "Two files that `--save` wrote: show how their protocols differ. With the key and the "
         "response, also show what each difference is worth.",
     ),
+    Option(
+        "--design DESIGN",
+        "What is asked: who mentions are (names), which others are the same (entities), whether "
+        "two are the same (pairs), or what is missing (sentences).",
+        choices=("names", "entities", "pairs", "sentences"),
+    ),
+    Option("--n N", "How many mentions or sentences to draw."),
+    Option(
+        "--candidates FILE",
+        "A corpus whose mentions can be drawn, too, such as all noun phrases.",
+        is_file=True,
+    ),
+    Option(
+        "--answers FILE",
+        "An older sheet of the same responses, to continue with more draws.",
+        is_file=True,
+    ),
+    Option("--annotator FILE", "The sheet of another person.", repeats=True, is_file=True),
+    Option(
+        "--sentences FILE",
+        "A filled sheet of sentences, which tells how many mentions were found at all.",
+        is_file=True,
+    ),
+    Option("--margin NUMBER", "Show how many draws an interval of ± this many points needs."),
     Option("--no-text", "Leave out the words of the corpus, for texts that may not be shared."),
     Option("--no-ci", "Show no intervals."),
     Option("--title TEXT", "The title of the page."),

@@ -28,6 +28,7 @@ DRAWINGS = {
     "Merged": "corefeval.output.consensus:MergedDrawing",
     "Audit": "corefeval.output.consensus:AuditDrawing",
     "Statistics": "corefeval.output.corpora:StatisticsDrawing",
+    "Estimates": "corefeval.output.estimates:EstimatesDrawing",
     "ExperimentResult": "corefeval.figures:ExperimentDrawing",
     "Explanation": "corefeval.output.explanations:ExplanationDrawing",
     "Sensitivity": "corefeval.output.explanations:SensitivityDrawing",
@@ -60,6 +61,7 @@ class RenderOptions(TypedDict, total=False):
     label: str | None
     width: Width | None
     group: str
+    margin: float | None
 
 
 def render(
@@ -81,7 +83,8 @@ def render(
     audits have `top`, too. Analyses and statistics have `entities`, the number of the largest
     entities to show; CSV then has these alone.
     Experiments have `everything`, all metrics instead of the best known. Suites have `metric`,
-    `averages`, `sort` and `rows_of`. A UsageError says what a type does not have.
+    `averages`, `sort` and `rows_of`. Estimates have a `margin` in points. A UsageError says what a
+    type does not have.
 
     Tables have `digits` of percentages and a `caption`; in LaTeX a `label`, and a `width`, "column"
     or "page", that floats fit into. Scores, comparisons and suites have `rates` in any order, such

@@ -6,6 +6,7 @@ import fnmatch
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import combinations
 
 import numpy as np
 
@@ -18,15 +19,17 @@ from corefeval.diagnostics import (
     note,
     plural,
 )
-from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray
+from corefeval.model import Corpus, DocumentId
+from corefeval.model.arrays import IntArray, ragged_arange
+from corefeval.model.corpus import match_documents
 from corefeval.model.identity import mention_codes
 from corefeval.model.joining import stack_mentions, strip_details
 from corefeval.model.moving import list_tokens, respan, show_on_key
 from corefeval.model.text_tokens import has_texts
-from corefeval.pairing.documents import Pairing, pair, partners, put_on_tokens
+from corefeval.pairing.documents import Pairing, pair, partners, put_on_tokens, unify_positions
 from corefeval.pairing.policies import apply_policies
 from corefeval.pairing.regrouping import join_groups
+from corefeval.pairing.texts import check_tokens
 from corefeval.pairing.zeros import settle_zeros
 from corefeval.protocol import Protocol, Spans, Zeros
 
@@ -99,6 +102,100 @@ def _on_common_documents(
     readings = dict.fromkeys(spans for _, spans in placed if spans is not None)
     reading = next(iter(readings)) if len(readings) == 1 else None
     return paired, sources, reading, notices
+
+
+def pair_responses(
+    corpora: Sequence[Corpus], protocol: Protocol
+) -> tuple[list[Corpus], list[IntArray], list[Notice]]:
+    """Responses on all documents that any of them has, codes of their mentions, and notices.
+
+    A document that a response lacks is empty there. Texts and empty nodes must be the same.
+    """
+    documents, places, notices = _with_all_documents(corpora, protocol.documents)
+    placed = [c.select_documents(rows, documents) for c, rows in zip(corpora, places, strict=True)]
+    if protocol.zeros == "drop":
+        placed, zero_notices = settle_zeros(placed, protocol.zeros)
+        notices += zero_notices
+    try:
+        notices += _check_responses(placed, places, protocol)
+    except PairingError as error:  # which speaks of a key
+        raise PairingError(
+            "the responses do not have the same text",
+            file=error.file,
+            line=error.line,
+            found=error.found,
+            expected=(error.expected or "the same tokens").replace("the key", "another response"),
+            fix="run all systems on the same tokens, as mentions are told apart by their tokens",
+        ) from None
+    codes = _common_codes(placed) if len(placed) > 1 else [mention_codes(*placed, *placed)[0]]
+    return placed, codes, notices
+
+
+def _check_responses(
+    placed: list[Corpus], places: Sequence[IntArray], protocol: Protocol
+) -> list[Notice]:
+    """Check that texts and empty nodes are the same, and put all responses on one sort of tokens.
+
+    Responses are replaced in `placed`. All are compared with the one that has the best tokens, and
+    with each other where it lacks a document.
+    """
+    notices = []
+    standard = min(range(len(placed)), key=lambda index: _rank(placed[index]))
+    for index, corpus in enumerate(placed):
+        if index != standard:
+            paired = np.flatnonzero((places[index] >= 0) & (places[standard] >= 0))
+            _, placed[index], _, differing = unify_positions(
+                placed[standard], corpus, paired, protocol, zeros_settled=True
+            )
+            notices += differing
+            _check_nodes(placed[standard], placed[index], paired)
+    for first, second in combinations(range(len(placed)), 2):
+        corpus, tokens, partner = placed[second], placed[first].tokens, placed[second].tokens
+        alone = (places[first] >= 0) & (places[second] >= 0) & (places[standard] < 0)
+        if tokens is not None and partner is not None and alone.any():
+            check_tokens(corpus.documents, tokens, partner, np.flatnonzero(alone), corpus.name)
+    return notices
+
+
+def _with_all_documents(
+    corpora: Sequence[Corpus], pattern: str
+) -> tuple[list[DocumentId], list[IntArray], list[Notice]]:
+    """Ids of documents that any corpus has, in order, their places in every corpus, and notices."""
+    identifiers: list[DocumentId] = []
+    rows: list[dict[int, int]] = []
+    for corpus in corpora:
+        row = partners(identifiers, corpus.documents)
+        extra = sorted({*range(len(corpus.documents))}.difference(row.values()))
+        row |= {len(identifiers) + number: index for number, index in enumerate(extra)}
+        identifiers += [corpus.documents[index] for index in extra]
+        rows.append(row)
+    chosen = match_documents(identifiers, pattern, corpora[0].name).tolist()
+    chosen.sort(key=[*map(str, identifiers)].__getitem__)
+    names = [str(identifiers[i]) for i in chosen if any(i not in row for row in rows)]
+    text = "{n} that not all responses have, without mentions in those that lack them: {items}"
+    lacking = Notice("missing-documents", text, len(names), tuple(names), "document")
+    places = [np.array([row.get(i, -1) for i in chosen], dtype=np.int64) for row in rows]
+    return [identifiers[i] for i in chosen], places, [lacking] if names else []
+
+
+def _check_nodes(first: Corpus, second: Corpus, paired: IntArray) -> None:
+    """Raise an InputError unless empty nodes of documents that both have are in the same places."""
+    nodes = []
+    for corpus in (first, second):
+        places = np.empty(0, dtype=np.int64)
+        if corpus.tokens is not None and "empty" in corpus.tokens.columns:
+            tokens = corpus.tokens
+            rows = ragged_arange(tokens.offsets[paired], tokens.counts[paired])
+            places = np.flatnonzero(tokens.coded("empty", rows).where(bool))
+        nodes.append(places)
+    if not np.array_equal(nodes[0], nodes[1]):
+        raise InputError(
+            f"the empty nodes (zeros) are not those of {first.name or 'the first response'}",
+            file=second.name or None,
+            expected="the same tokens and empty nodes in all responses, as mentions are named by "
+            "their places",
+            fix="--zeros drop leaves out zeros and their mentions",
+        )
 
 
 def _on_first_tokens(

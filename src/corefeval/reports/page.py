@@ -102,10 +102,15 @@ def fingerprint(script: str) -> str:
 @cache
 def template(name: str) -> Template:
     """A template whose values are escaped unless it says otherwise."""
+    return make_template(_read(name))
+
+
+def make_template(text: str) -> Template:
+    """The template of a text, whose values are escaped unless it says otherwise."""
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    return environment.from_string(_read(name))
+    return environment.from_string(text)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,11 +137,11 @@ class Page:
         return template("page.html.jinja").render(
             title=self.payload["title"],
             noun=self.noun,
-            data=_embed(self.payload),
+            data=embed(self.payload),
             script=script,
             library=library,
             style=style(self.styles),
-            policy=_policy(script, library),
+            policy=make_policy(script, library),
             version=self.payload["version"],
             head=head,
             rows=rows,
@@ -183,13 +188,13 @@ class Report(Page):
         return f"{documents}, {plural(len(self.payload['systems']), 'response')}"
 
 
-def _embed(payload: dict[str, Any]) -> str:
+def embed(payload: dict[str, Any]) -> str:
     """JSON that can stand in an HTML page: nothing in it ends the element or opens a comment."""
     text = json.dumps(payload, ensure_ascii=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _policy(script: str, library: str) -> str:
+def make_policy(script: str, library: str) -> str:
     """What the page may do: run its own scripts, known by their hashes, and nothing else.
 
     Even if a text of the corpus found its way into the page as HTML, it would not run.

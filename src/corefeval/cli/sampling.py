@@ -1,0 +1,60 @@
+"""`corefeval sample` and `estimate`: scores with intervals, without a key."""
+
+from __future__ import annotations
+
+import sys
+
+from corefeval.cli.options import REQUEST_OPTIONS
+from corefeval.cli.parsing import ParsedOptions
+from corefeval.cli.printing import check_paths, label, names_of, plain_names, show, tell
+from corefeval.diagnostics import UsageError, plural
+from corefeval.display import visible
+
+_OF_TABLES = ("digits", "caption", "label", "width")
+
+
+def _name_responses(options: ParsedOptions, *files: str | None) -> dict[str, str]:
+    """Responses by name, after a check of all paths."""
+    labels = [label(argument) for argument in (options.response, *options.more)]
+    paths = [path for _, path in labels]
+    check_paths(labels, [*paths, *filter(None, files)], options.output)
+    names = plain_names(names_of(labels), {name for name, _ in labels})
+    return dict(zip(names, paths, strict=True))
+
+
+def sample(options: ParsedOptions) -> None:
+    """Draw what people should look at, and write it as a sheet."""
+    from corefeval.sampling.draws import sample
+
+    responses = _name_responses(options, options.answers, options.candidates)
+    names = ("design", "n", "seed", "candidates", "answers")
+    sheet = sample(
+        responses, **{"n": 0, **options.given(*names)}, **options.given(*REQUEST_OPTIONS)
+    )
+    sheet.write(options.output)
+    draws = plural(sum(row.is_draw for row in sheet), "draw")
+    total = f"{draws} of {sheet.signature.frame:,}, {plural(len(sheet), 'row')}"
+    sys.stdout.write(f"{visible(options.output)}: {total}\n")
+    tell(sheet.notices, quiet=options.quiet)
+
+
+def estimate(options: ParsedOptions) -> None:
+    """Estimate scores from sheets that people filled in."""
+    from corefeval.sampling.estimates import estimate
+    from corefeval.sampling.sheets import read_sheet
+
+    sheets = [options.sheet, *(options.annotator or ())]
+    responses = _name_responses(options, *sheets, options.sentences, options.candidates)
+    margin = options.margin
+    if margin is not None and not 0 < margin < 100:
+        raise UsageError(f"--margin is a number of points between 0 and 100, not {margin:g}")
+    estimates = estimate(
+        [read_sheet(path) for path in sheets],
+        responses,
+        sentences=None if options.sentences is None else read_sheet(options.sentences),
+        **options.given("metrics", "level", "candidates"),
+        **options.given(*REQUEST_OPTIONS),
+    )
+    wishes = options.given(*_OF_TABLES)
+    show(estimates, options.output, format=options.format, margin=margin, **wishes)
+    tell(estimates.notices, quiet=options.quiet)

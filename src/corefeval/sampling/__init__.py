@@ -1,0 +1,1 @@
+"""Sampling: draws of mentions or sentences for people to judge, and scores estimated from these."""
