@@ -24,6 +24,7 @@ from corefeval.pairing import (
     DocumentPairs,
     Kept,
     apply_policies,
+    apply_to_side,
     find_suspects,
     mismatch_notices,
     pair,
@@ -214,6 +215,22 @@ def _pair_and_match(
         (*notices, *policy_notices, *match_notices, *other_spans, *stated_notices),
         beyond=_look_beyond(kept, matches, protocol.match, request.tagset, own_tokens),
     )
+
+
+def prepare_probe(
+    key: Corpus, response: Corpus, protocol: Protocol
+) -> tuple[Corpus, Corpus, tuple[IntArray, IntArray], list[Notice]]:
+    """A key of questions and a response on its tokens, codes of the mentions of both, and notices.
+
+    Policies are for the response alone: several questions may be about the same words.
+    """
+    protocol.check_sound()
+    pairing = pair(key, response, protocol, may_widen=True)
+    codes = mention_codes(pairing.key, pairing.response)
+    drops_singletons = protocol.singletons != "keep"
+    kept = apply_to_side(pairing.response, codes[1], protocol, drops_singletons)
+    notices = [*response.notices, *pairing.notices, *kept.notices]
+    return pairing.key, kept.corpus or pairing.response, (codes[0], kept.codes), notices
 
 
 def _match(

@@ -117,26 +117,27 @@ class _Misfit(NamedTuple):
 
 
 def put_texts_on_tokens(
-    key: Corpus, response: Corpus, rule: TokenRule
+    key: Corpus, response: Corpus, rule: TokenRule, *, may_widen: bool = False
 ) -> tuple[Corpus, Corpus, IntArray, list[Notice]]:
     """Both sides with token positions, in documents where one side is a text without tokens.
 
     Both must number their documents alike. Also returns the documents whose texts do not fit and
-    were cut into words, to be aligned, where the rule is to do so.
+    were cut into words, to be aligned, where the rule is to do so. Mentions of the key that end
+    inside tokens are an error, unless they `may_widen`.
     """
     notices: list[Notice] = []
-    unfit = _find_unfit_texts(key, response) if rule == "align" else []
+    unfit = _find_unfit_texts(key, response, may_widen) if rule == "align" else []
     if unfit:
         key, key_notices = cut_texts(key, unfit)
         response, response_notices = cut_texts(response, unfit)
         notices += (*key_notices, *response_notices)
-    key, key_notices = with_key_on_tokens(key, response)
+    key, key_notices = with_key_on_tokens(key, response, may_widen)
     response, response_notices = on_tokens(response, key, ignore_tokens=rule == "ignore")
     notices += (*key_notices, *response_notices)
     return key, response, np.array(unfit, dtype=np.int64), notices
 
 
-def _find_unfit_texts(key: Corpus, response: Corpus) -> list[int]:
+def _find_unfit_texts(key: Corpus, response: Corpus, may_widen: bool) -> list[int]:
     """The documents in which one side is a text that is not made of the other side's words."""
     sides = key.tokens, response.tokens
     if key.labels is not None or response.labels is not None or not any(map(has_texts, sides)):
@@ -152,7 +153,8 @@ def _find_unfit_texts(key: Corpus, response: Corpus) -> list[int]:
             fits = isinstance(_place(text, *_words(key, response, index)), Places)
         elif key_text is not None:
             place = _place(key_text, *_words(response, key, index))
-            fits = isinstance(place, Places) and has_whole_tokens(key, index, place)
+            fits = isinstance(place, Places)
+            fits = fits and (may_widen or has_whole_tokens(key, index, place))
         else:
             continue
         if not fits:
@@ -193,11 +195,14 @@ def on_tokens(
     return moved, notices
 
 
-def with_key_on_tokens(key: Corpus, response: Corpus) -> tuple[Corpus, tuple[Notice, ...]]:
+def with_key_on_tokens(
+    key: Corpus, response: Corpus, may_widen: bool
+) -> tuple[Corpus, tuple[Notice, ...]]:
     """The key with token positions in the documents where it is a text and the response has tokens.
 
-    Both must number their documents alike. Nothing of the key is changed for the response's sake:
-    a mention that does not begin and end with tokens of the response is an error.
+    Both must number their documents alike. Nothing of the key is changed for the response's sake: a
+    mention that does not begin and end with tokens of the response is an error, unless it
+    `may_widen`.
     """
     if response.labels is not None or response.tokens is None or not has_texts(key.tokens):
         return key, ()
@@ -215,7 +220,8 @@ def with_key_on_tokens(key: Corpus, response: Corpus) -> tuple[Corpus, tuple[Not
     if len(places) < len(key.documents):
         tokens = mix_tokens(tokens, key.tokens, [index in places for index in range(len(key))])
     moved, notices = move_to_tokens(key, places, tokens)
-    if widened := [notice for notice in notices if notice.kind == "widened-mentions"]:
+    widened = [notice for notice in notices if notice.kind == "widened-mentions"]
+    if widened and not may_widen:
         raise PairingError(
             "the key is a text without tokens, and not all of its mentions are whole tokens of the "
             "response",

@@ -1,0 +1,55 @@
+"""What a response chose for an item of a probe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from corefeval.display import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Decision(Record):
+    """What was chosen for an item, and what is right; both are labels of candidates.
+
+    `choice` is the label, `both` (of two or more), `none`, `unmarked` if the target is no mention,
+    `unclear` for an answer that is not understood, or `missing`. An item whose `gold` is None is
+    open: it can be neither right nor wrong.
+    """
+
+    id: str
+    choice: str
+    chosen: tuple[str, ...]
+    gold: tuple[str, ...] | None
+    groups: Mapping[str, str]
+    pair: str | None
+    human: Mapping[str, float]
+    candidates: int
+
+    @property
+    def right(self) -> bool | None:
+        """Whether exactly the right candidates were chosen; None for an open item."""
+        if self.gold is None:
+            return None
+        return self.chosen == self.gold and self.choice not in ("missing", "unclear")
+
+    @property
+    def outcome(self) -> str | None:
+        """`right`, `wrong` if one other candidate was chosen, or else the choice."""
+        if self.right is None:
+            return None
+        return "right" if self.right else "wrong" if len(self.chosen) == 1 else self.choice
+
+    @property
+    def links(self) -> tuple[int, int, int, int]:
+        """Candidates by whether they were chosen and are right: tp, fp, fn, tn.
+
+        Nothing is counted for an open item, and all candidates of a missing one are fn.
+        """
+        if self.gold is None:
+            return 0, 0, 0, 0
+        if self.choice == "missing":
+            return 0, 0, self.candidates, 0
+        correct = len({*self.chosen} & {*self.gold})
+        extra, lacking = len(self.chosen) - correct, len(self.gold) - correct
+        return correct, extra, lacking, self.candidates - correct - extra - lacking
