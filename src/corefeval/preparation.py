@@ -219,18 +219,16 @@ def _pair_and_match(
 
 def prepare_probe(
     key: Corpus, response: Corpus, protocol: Protocol
-) -> tuple[Corpus, Corpus, tuple[IntArray, IntArray], list[Notice]]:
-    """A key of questions and a response on its tokens, codes of the mentions of both, and notices.
+) -> tuple[Corpus, Corpus, list[Notice]]:
+    """A key of questions and a response on the response's tokens, and notices.
 
     Policies are for the response alone: several questions may be about the same words.
     """
-    protocol.check_sound()
     pairing = pair(key, response, protocol, may_widen=True)
-    codes = mention_codes(pairing.key, pairing.response)
-    drops_singletons = protocol.singletons != "keep"
-    kept = apply_to_side(pairing.response, codes[1], protocol, drops_singletons)
+    codes = mention_codes(pairing.key, pairing.response)[1]
+    kept = apply_to_side(pairing.response, codes, protocol, protocol.singletons != "keep")
     notices = [*response.notices, *pairing.notices, *kept.notices]
-    return pairing.key, kept.corpus or pairing.response, (codes[0], kept.codes), notices
+    return pairing.key, kept.corpus or pairing.response, notices
 
 
 def _match(

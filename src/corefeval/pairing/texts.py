@@ -265,16 +265,21 @@ def _words(key: Corpus, response: Corpus, index: int) -> tuple[list[str], list[b
 def _place(text: str, words: Sequence[str], empty: Sequence[bool]) -> Places | _Misfit:
     """Where the words are in the text; zeros may be in it or not, blanks in words may be `_`."""
     characters = without_blanks(text)
-    spellings = []
-    for spelt in (words, list(map(seen_word, words)), list(map(plain_word, words))):
-        visible = [without_blanks(word) for word in spelt]
+    if "".join(words) == characters:  # which is by far the quickest to see
+        return Places.of(text, list(map(len, words)))
+    spellings: list[list[str]] = []
+    for respell in (str, seen_word, plain_word):
+        visible = [without_blanks(respell(word)) for word in words]
         spellings.append(visible)
         if any(empty):
             real = zip(visible, empty, strict=True)
             spellings.append(["" if zero else word for word, zero in real])
+        for visible in spellings:
+            if "".join(visible) == characters:
+                return Places.of(text, list(map(len, visible)))
     plain = plain_word(characters) if characters else ""  # of the same length
     for visible in spellings:
-        if "".join(visible) in (characters, plain):
+        if "".join(visible) == plain:
             return Places.of(text, list(map(len, visible)))
     return _misfit(text, words, spellings[1] if any(empty) else spellings[0])
 
