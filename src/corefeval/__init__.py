@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     )
     from corefeval.output import render
     from corefeval.preparation import Prepared, prepare
+    from corefeval.probes import Probe, ProbeResult, probe, read_probe
     from corefeval.protocol import Protocol
     from corefeval.reports import Report, report
     from corefeval.results import Result, Score, Slices
@@ -84,6 +85,7 @@ _HOMES = {
     "model": "Corpus Document DocumentId corpus_from_arrays corpus_from_entities",
     "output": "render",
     "preparation": "Prepared prepare",
+    "probes": "Probe ProbeResult probe read_probe",
     "protocol": "Protocol",
     "reports": "Report report",
     "results": "Result Score Slices",
@@ -111,6 +113,8 @@ __all__ = [
     "PairingError",
     "Parameter",
     "Prepared",
+    "Probe",
+    "ProbeResult",
     "Protocol",
     "Report",
     "Result",
@@ -144,8 +148,10 @@ __all__ = [
     "load_suite",
     "metric",
     "prepare",
+    "probe",
     "read",
     "read_answers",
+    "read_probe",
     "read_suite",
     "register",
     "render",

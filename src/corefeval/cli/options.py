@@ -17,7 +17,16 @@ TABLE_OPTIONS = "digits rates caption label width"
 TABLE_FORMATS = ("text", "json", "csv", "markdown", "latex")
 OTHER_SCORERS = "What other scorers do differently"
 # The choices of the protocol that brief help shows.
-_USUAL_CHOICES = ("match", "singletons", "documents", "missing", "tokens")
+_USUAL_CHOICES = (
+    "match",
+    "singletons",
+    "documents",
+    "missing",
+    "tokens",
+    "candidate",
+    "names",
+    "pair",
+)
 
 _OPTIONS = (
     Option(
@@ -128,10 +137,13 @@ _OPTIONS = (
     ),
     Option(
         "--style -s STYLE",
-        "How the model should write mentions.",
-        "markdown",
-        ("markdown", "xml", "crac", "json"),
+        "How the model should write mentions, or answer the questions of a probe.",
+        choices=("markdown", "xml", "crac", "json", "letter", "name", "yesno"),
+        usual="markdown, or letter for a probe",
     ),
+    Option("--by-item", "Show what was chosen for each item."),
+    Option("--contrast CONTRAST", "A group and two of its values to contrast: GROUP=FIRST,SECOND."),
+    Option("--write FILE", "Write the items of the probe as JSON lines, to run a system on."),
     Option("--mentions", "Mark the key's mentions in the text, and ask only for their entities."),
     Option("--shots N", "How many worked examples come before the text.", 0),
     Option(
@@ -255,6 +267,11 @@ _FILES = (
     Option(
         "--key-format FORMAT",
         "The key's format (conll, corefud, e2e, …); by default it is recognised by its content.",
+        rare=True,
+    ),
+    Option(
+        "--probe-format FORMAT",
+        "The probe's format (gap, winobias, …); by default it is recognised by its content.",
         rare=True,
     ),
     Option(

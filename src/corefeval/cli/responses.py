@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from corefeval.request import Request, Sampling
     from corefeval.results import Result
 
-_STEPS = (*STEPS, "errors", "agreement")  # those of all commands, none of which offers too much
+_STEPS = (
+    *STEPS,
+    "errors",
+    "agreement",
+    "probes",
+)  # those of all commands, none of which offers too much
 
 
 def make_request(
@@ -241,7 +246,7 @@ def _load_saved(
 
     results = []
     for result in load_all(path):
-        _check_choices(result, path, options, request)
+        check_choices(result, path, options, request)
         if options.features is not None and result.protocol.features == "none":
             raise UsageError(
                 f"{path} was scored without a file of features, and counts cannot be redone: "
@@ -263,7 +268,7 @@ def _load_saved(
     return [_with_intervals(result, request.sampling) for result in results]
 
 
-def _check_choices(result: Result, path: str, options: ParsedOptions, request: Request) -> None:
+def check_choices(result: Result, path: str, options: ParsedOptions, request: Request) -> None:
     """Refuse choices other than those that a saved result was scored with."""
     from corefeval.protocol import choices, split_choices
 

@@ -20,6 +20,7 @@ Format = Literal[
 
 # The drawing of each type, by name: who prints scores does not pay for importing the others.
 DRAWINGS = {
+    "ProbeResult": "corefeval.output.probes:ProbeDrawing",
     "Result": "corefeval.output.scores:ResultDrawing",
     "Slices": "corefeval.output.scores:SliceDrawing",
     "Comparison": "corefeval.output.systems:ComparisonDrawing",
@@ -58,6 +59,7 @@ class Options(TypedDict, total=False):
     label: str | None
     width: Width | None
     group: str
+    comparisons: Sequence[Any]
 
 
 def render(

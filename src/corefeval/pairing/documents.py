@@ -96,9 +96,7 @@ def unify_positions(
     the protocol says. Also returns how plain spans were read.
     """
     rule, notices = _token_rule(protocol), list[Notice]()
-    key, response, cut, text_notices = put_texts_on_tokens(
-        key, response, rule, may_widen=may_widen
-    )
+    key, response, cut, text_notices = put_texts_on_tokens(key, response, rule, may_widen=may_widen)
     notices += text_notices
     key, response, spans = put_on_tokens(key, response, protocol)
     marks_nodes = not zeros_settled and any(map(_marks_nodes, (key, response)))

@@ -5,21 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 
-from corefeval.checks import check_probability, split_call, split_list
-from corefeval.diagnostics import InputError, Notice, PairingError, UsageError, list_names, note
+from corefeval.checks import split_list
+from corefeval.diagnostics import Notice, PairingError, UsageError, list_names, note
+from corefeval.files import open_file
 from corefeval.formats import files_of, skipped_files
-from corefeval.formats.registry import UnknownFormatError
+from corefeval.formats.registry import HEAD, UnknownFormatError
 from corefeval.formats.source import Source, read_source
-from corefeval.probes.decisions import decide
-from corefeval.probes.items import PROBE_STYLES, Candidate, Item, Probe, make_item
-from corefeval.probes.readers import PROBE_FORMATS, Entry, detect_probe, read_entry, read_items, entry_value
+from corefeval.probes.decisions import Chosen, decide
+from corefeval.probes.items import PROBE_STYLES, Candidate, Item, Probe
+from corefeval.probes.readers import PROBE_FORMATS, Entry, detect_probe, read_entry, read_items
 from corefeval.probes.result import ProbeResult, count
 from corefeval.protocol import Protocol
-from corefeval.request import Options, Reading, Request
+from corefeval.request import Options, Request
 from corefeval.results.decisions import Decision
 
 __all__ = [
@@ -29,21 +30,20 @@ __all__ = [
     "Item",
     "Probe",
     "ProbeResult",
-    "detect_probe",
+    "is_probe",
     "probe",
     "read_probe",
 ]
 
 STEPS = ("reading", "pairing", "policies", "rates", "probes")
+_NO_FILE = Source(np.empty(0, dtype=np.uint8), "items")
 
 
-def read_probe(
-    source: object, *, format: str | None = None, encoding: str = "utf-8"
-) -> Probe:
-    """Read a probe: a path, folder or pattern, a list of paths, or of records in the own form.
+def read_probe(source: object, *, format: str | None = None, encoding: str = "utf-8") -> Probe:
+    """Read a probe: a path, folder or pattern, a list of these, or a list of items.
 
-    The format is recognised by the content, and AmbiCoref by the names of its files, unless it is
-    named.
+    Items are dictionaries in corefeval's own form. The format of files is recognised by their
+    content, and AmbiCoref by the names of its files, unless it is named.
 
     >>> probe = read_probe([{"id": "1", "text": "[A Ann] saw [B Bea] when [* she] left."}])
     >>> probe.items[0].text, probe.items[0].target, probe.items[0].candidates[1].text
@@ -52,39 +52,45 @@ def read_probe(
     if isinstance(source, Probe):
         return source
     listed = [source] if isinstance(source, str | os.PathLike) else source
-    if not isinstance(listed, Sequence) or not listed:
+    if not isinstance(listed, Iterable):
         raise UsageError(f"a probe is a path, or a list of paths or of items, not {source!r:.60}")
-    items: dict[str, Item] = {}
-    homes: dict[str, str] = {}
-    formats, skipped = [], []
-
-    def add(item: Item, entry: Entry) -> None:
-        if item.id in items:
-            raise entry.fail("an item appears twice", f"{item.id} as in {homes[item.id]}", "new ids")
-        items[item.id], homes[item.id] = item, f"{entry.source.file}, line {entry.line}"
-
-    for number, path in enumerate(listed):
-        if isinstance(path, Mapping):
-            entry = Entry(path, number + 1, Source(np.empty(0, np.uint8), "items"), number + 1)
-            add(read_entry(entry, "probe", entry_value), entry)
+    entries: list[tuple[Entry, Item]] = []
+    formats, names, skipped = dict[str, None](), list[str](), list[str]()
+    for number, part in enumerate(listed, start=1):
+        if isinstance(part, Mapping):
+            entry = Entry(part, number, _NO_FILE, number)
+            entries.append((entry, read_entry(entry, "probe")))
             continue
-        files, several = files_of(path)
+        names.append(os.fspath(part))
+        files, several = files_of(part)
         for file in files:
             try:
-                name, pairs = read_items(read_source(file, encoding=encoding), format)
+                format_name, pairs = read_items(read_source(file, encoding=encoding), format)
             except UnknownFormatError:
-                if not several:
+                if not several or len(skipped) == len(files) - 1:
                     raise
                 skipped.append(file)
-                continue
-            formats.append(name)
-            for entry, item in pairs:
-                add(item, entry)
-    label = ", ".join(str(path) for path in listed if not isinstance(path, Mapping)) or "items"
-    if not items:
-        raise InputError("there are no items", file=label, expected=", ".join(PROBE_FORMATS))
-    notices = skipped_files(label, skipped)
-    return Probe(tuple(items.values()), label, "+".join({*formats}) or "probe", notices)
+            else:
+                formats[format_name] = None
+                entries += pairs
+    homes: dict[str, Entry] = {}
+    for entry, item in entries:
+        if (home := homes.setdefault(item.id, entry)) is not entry:
+            where = f"{item.id}, as in {home.source.file}, line {home.line}"
+            raise entry.fail("an item appears twice", where, "an id for each item")
+    if not entries:
+        raise PairingError("there are no items in the probe", file=", ".join(names) or None)
+    name, items = ", ".join(names) or "items", tuple(item for _, item in entries)
+    return Probe(items, name, ", ".join(formats) or "probe", skipped_files(name, skipped))
+
+
+def is_probe(path: str) -> bool:
+    """Whether a path has a file that can be nothing but a probe."""
+    for file in files_of(path)[0] if path != "-" else ():
+        with open_file(file) as stream:
+            if (name := detect_probe(stream.read(HEAD), file)) is not None:
+                return name != "winobias-conll"
+    return False
 
 
 def probe(
@@ -98,39 +104,58 @@ def probe(
     protocol: Protocol | str | None = None,
     **options: Unpack[Options],
 ) -> ProbeResult:
-    """Score a response to a probe: which candidate does the target of each item refer to?
+    """Score a response to a probe: to which candidate does the target of each item refer?
+
+    The probe is whatever `read_probe` takes. The response is whatever `score` takes, a table with
+    the rows of GAP, or answers of a language model: a file, or a mapping from ids to texts.
+
+    `by` names groups whose values are shown; `contrast` is written as `GROUP=FIRST,SECOND`, and
+    `level` is that of intervals. Options are those of `score`, and `candidate` ("cover", "exact",
+    "nested", "overlap(0.5)"), `names` ("span", "string") and `pair` ("GROUP,GROUP").
+
+    >>> items = [{"id": "1", "text": "[A Ann] saw [B Bea] when [* she] left.", "gold": "A"}]
+    >>> result = probe(items, {"1": "Ann"})
+    >>> result, result.decisions[0].choice
+    (<ProbeResult of 1 item: 1 of 1 right>, 'A')
     """
     base = Protocol.of(protocol)
-    stated = float(split_call(base.ci)[1] or 0.95) if base.ci.startswith("wilson") else 0.95
-    level = stated if level is None else level
-    check_probability("the level of an interval", level)
-    request = Request.of(base.but(ci="none"), options, steps=STEPS, sound=True)
-    chosen = request.protocol.but(ci=f"wilson({level:g})")
+    stated, request = base.ci, Request.of(base.but(ci="none"), options, steps=STEPS, sound=True)
+    chosen = request.protocol.but(ci=stated if stated != "none" else "wilson(0.95)")
     asked = read_probe(probe, format=probe_format, encoding=request.key_reading.encoding)
-    return count_choices(asked, response, request.response_reading, chosen).view(by, contrast)
+    choices, notices = decide(
+        asked, response, request.response_reading, chosen.but(missing="empty")
+    )
+    missing = tuple(item.id for item in asked.items if item.id not in choices)
+    outcome = {"empty": "counted as wrong", "skip": "left out"}.get(chosen.missing, "")
+    if missing and not outcome:
+        fix = "complete the response, or use --missing empty or skip"
+        raise PairingError("items are not in the response", found=list_names(missing), fix=fix)
+    text = f"{{n}} not in the response, {outcome}: {{items}}"
+    notices += [Notice("missing-items", text, len(missing), missing, "item")] if missing else []
+    kept = [item for item in asked.items if item.id in choices or chosen.missing == "empty"]
+    groups = [] if chosen.pair == "none" else [*split_list(chosen.pair)]
+    result = ProbeResult(
+        **count([_decide_item(item, choices.get(item.id, "missing"), groups) for item in kept]),
+        protocol=chosen,
+        key=asked.name,
+        response=os.fspath(response) if isinstance(response, str | os.PathLike) else "response",
+        notices=(*asked.notices, *notices),
+    ).view(by, contrast, level)
+    for group in groups:
+        result.by(group)  # which refuses one that no item has
+    unpaired = result.contrast.paired.unpaired if result.contrast and result.contrast.paired else 0
+    more = note("unpaired-items", unpaired, "item", "without a twin of the other value")
+    return replace(result, notices=(*result.notices, *more))
 
 
-def count_choices(
-    probe: Probe, response: object, reading: Reading, protocol: Protocol, name: str = ""
-) -> ProbeResult:
-    choices, notices = decide(probe, response, reading, protocol.but(missing="empty"))
-    missing = tuple(item.id for item in probe.items if item.id not in choices)
-    if missing and protocol.missing == "error":
-        raise PairingError("items are missing", found=list_names(missing))
-    if missing:
-        notices.append(Notice("missing-items", "{n} missing: {items}", len(missing), missing, "item"))
-    decisions = []
-    groups = [] if protocol.pair == "none" else [*split_list(protocol.pair)]
-    for item in probe.items:
-        if item.id in missing and protocol.missing == "skip":
-            continue
-        value = choices.get(item.id, "missing")
-        labels = () if isinstance(value, str) else tuple(sorted(value))
-        choice = value if isinstance(value, str) else ("none", *labels, "both")[min(len(labels), 2) if len(labels) < 2 else -1]
-        pair = item.pair
-        if groups:
-            pair = ".".join(item.groups[g] for g in groups) if all(g in item.groups for g in groups) else None
-        decisions.append(Decision(item.id, choice, labels, item.gold, item.groups, pair, item.human, len(item.candidates)))
-    result = ProbeResult(**count(decisions), protocol=protocol, key=probe.name, response=str(response) if isinstance(response,(str,os.PathLike)) else "response", notices=(*probe.notices, *notices))
-    for group in groups: result.find_values(group)
-    return result
+def _decide_item(item: Item, value: Chosen, groups: Sequence[str]) -> Decision:
+    """The decision on an item; groups make pairs, if there are any."""
+    labels = () if isinstance(value, str) else tuple(sorted(value))
+    choice = value if isinstance(value, str) else ("none", *labels)[-1]
+    values = [item.groups[group] for group in groups if group in item.groups]
+    pair = item.pair
+    if groups:
+        pair = "|".join(values) if len(values) == len(groups) else None
+    choice = "both" if len(labels) > 1 else choice
+    number = len(item.candidates)
+    return Decision(item.id, choice, labels, item.gold, item.groups, pair, item.human, number)

@@ -206,7 +206,9 @@ def _list_mentions(corpus: Corpus) -> list[list[tuple[int, set[int], int]]]:
         documents[document].append((entity, {*range(start, end)}, row))
     for row, start, end in corpus.gaps.tolist():
         document = corpus.mention_document[row]
-        documents[document][row - corpus.mention_offsets[document]][1].difference_update(range(start, end))
+        documents[document][row - corpus.mention_offsets[document]][1].difference_update(
+            range(start, end)
+        )
     return documents
 
 

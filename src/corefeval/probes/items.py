@@ -84,10 +84,13 @@ def make_item(record: Mapping[str, Any], fail: Fail) -> Item:
         targets = [span for label, span in marked if label == "*"]
         if len(targets) != 1:
             raise fail("an item has one target, [* …]", f"{len(targets)} in {text}", "[* she]")
-        target, entries = targets[0], [
-            {"label": letter, "spans": [span for label, span in marked if label == letter]}
-            for letter in sorted({label for label, _ in marked} - {"*"})
-        ]
+        target, entries = (
+            targets[0],
+            [
+                {"label": letter, "spans": [span for label, span in marked if label == letter]}
+                for letter in sorted({label for label, _ in marked} - {"*"})
+            ],
+        )
     units, blank = (tokens, " ") if tokens else (text, "")
 
     def read_span(span: Any) -> Span:

@@ -105,7 +105,7 @@ def _find_words(words: str, text: str, article: str = "", flags: int = 0) -> Rec
     return {"text": match[0], "spans": [match.span()]} if match else {"text": words, "spans": []}
 
 
-def entry_value(entry: Entry) -> Record:
+def _ask_own(entry: Entry) -> Record:
     value: Record = entry.value
     return value
 
@@ -276,7 +276,7 @@ PROBE_FORMATS = {
         rb'\A\s*(\[\s*)?\{.*?"sentence_with_pronoun"\s*:', _list_records, _ask_knowref
     ),
     "probe": ProbeFormat(
-        rb'\A\s*(\[\s*)?\{.*?("(gold|target)"\s*:|\[\* )', _list_records, entry_value
+        rb'\A\s*(\[\s*)?\{.*?("(gold|target)"\s*:|\[\* )', _list_records, _ask_own
     ),
     "winobias": ProbeFormat(rb"\A\s*\d+ [^\n]*\[[^\n]*\]", list_lines, _ask_winobias),
     "winobias-conll": ProbeFormat(
@@ -304,14 +304,14 @@ def read_items(source: Source, format: str | None) -> tuple[str, Iterator[tuple[
             fix="name its format with --probe-format / probe_format=…, or write it in the own form",
         )
     check_choice("probe_format", chosen, PROBE_FORMATS)
-    _, list_entries, ask = PROBE_FORMATS[chosen]
-    return chosen, ((entry, read_entry(entry, chosen, ask)) for entry in list_entries(source))
+    entries = PROBE_FORMATS[chosen].entries(source)
+    return chosen, ((entry, read_entry(entry, chosen)) for entry in entries)
 
 
-def read_entry(entry: Entry, format: str, ask: Callable[[Entry], Record]) -> Item:
+def read_entry(entry: Entry, format: str) -> Item:
     """The item of an entry; an error of the entry for whatever is wrong with it."""
     try:
-        return make_item(ask(entry), entry.fail)
+        return make_item(PROBE_FORMATS[format].ask(entry), entry.fail)
     except (TypeError, ValueError, LookupError, AttributeError, OverflowError):
         expected = "what the page on probes shows for this format"
         raise entry.fail(f"this is not an item of {format}", entry.value, expected) from None

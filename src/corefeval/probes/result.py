@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from functools import cached_property
+from dataclasses import dataclass, fields, replace
+from itertools import combinations
 from math import comb, sqrt
 from statistics import NormalDist
-from typing import Any, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from corefeval.checks import split_call, split_list
+from corefeval.checks import check_probability, split_call, split_list
 from corefeval.diagnostics import UsageError, plural
 from corefeval.display import Row
 from corefeval.results import Result, Score, Slices
 from corefeval.results.aggregation import CountTable
 from corefeval.results.decisions import Decision
-from corefeval.stats import compare
+from corefeval.stats import adjust, compare
 
 Ends = tuple[float, float]
 _CONTRASTS = (
@@ -28,68 +28,42 @@ _CONTRASTS = (
 )
 
 
-def wilson(count: int, total: int, level: float) -> Ends:
-    """Wilson's interval of a share (1927)."""
-    z, share = NormalDist().inv_cdf((1 + level) / 2), count / total
-    middle = (share + z * z / (2 * total)) / (1 + z * z / total)
-    width = z / (1 + z * z / total) * sqrt(share * (1 - share) / total + (z / total / 2) ** 2)
-    return max(0.0, middle - width), min(1.0, middle + width)
-
-
-@dataclass(frozen=True)
-class Paired:
+class Paired(NamedTuple):
     """Pairs by whether something holds of the first, of the second, of both or of neither.
 
-    `cells` are (both, first only, second only, neither). The interval of the `difference` is that
-    of Agresti and Min (2005), and `p` is of McNemar's exact test.
+    `cells` are (both, first only, second only, neither). The interval of the difference is that of
+    Agresti and Min (2005), and `p` is of McNemar's exact test.
     """
 
-    cells: tuple[int, int, int, int]
-    level: float
-    unpaired: int = 0
-
-    @property
-    def pairs(self) -> int:
-        """How many pairs there are."""
-        return sum(self.cells)
-
-    @property
-    def difference(self) -> float:
-        """By how much the share of the first exceeds that of the second."""
-        return (self.cells[1] - self.cells[2]) / max(self.pairs, 1)
-
-    @property
-    def interval(self) -> Ends:
-        """The ends of the interval of the difference."""
-        first, second, total = self.cells[1] + 0.5, self.cells[2] + 0.5, self.pairs + 2
-        z, gap = NormalDist().inv_cdf((1 + self.level) / 2), first - second
-        width = z * sqrt(first + second - gap * gap / total) / total
-        return gap / total - width, gap / total + width
-
-    @property
-    def p(self) -> float:
-        """How likely a difference is at least as large by chance."""
-        _, first, second, _ = self.cells
-        tail = sum(comb(first + second, number) for number in range(min(first, second) + 1))
-        return min(1.0, 2 * tail / 2 ** (first + second))
+    pairs: int
+    unpaired: int
+    cells: tuple[int, ...]
+    difference: float
+    interval: Ends
+    p: float
 
 
-@dataclass(frozen=True)
-class PairedSystems(Paired):
-    """Two systems on the scored items of a probe; `f1_p` is of approximate randomization."""
+class PairedSystems(NamedTuple):
+    """Two systems on the scored items of a probe, as `Paired`.
 
-    first: str = ""
-    second: str = ""
-    f1_difference: float = 0.0
-    f1_p: float = 1.0
-    adjusted_p: float | None = None
+    F1 of links is tested by approximate randomization; `adjusted_p` is `p` by Holm's correction.
+    """
+
+    first: str
+    second: str
+    cells: tuple[int, ...]
+    difference: float
+    interval: Ends
+    p: float
+    adjusted_p: float
+    f1_difference: float
+    f1_p: float
 
 
-@dataclass(frozen=True)
-class Contrast:
-    """The items with two values of a group: how often they are right, or decided if any is open.
+class Contrast(NamedTuple):
+    """How often items with two values of a group are right, or `of` which they are decided.
 
-    The interval of the difference is Newcombe's (1998, method 10); `ratio` is that of F1, and
+    The interval of the difference is Newcombe's (1998, method 10), `ratio` is that of F1, and
     `paired` is about twins.
     """
 
@@ -97,26 +71,49 @@ class Contrast:
     first: str
     second: str
     of: str
-    items: tuple[int, int]
-    rates: Ends
+    items: tuple[int, ...]
+    rates: tuple[float, ...]
+    difference: float
     interval: Ends
     ratio: float | None
     paired: Paired | None
 
-    @property
-    def difference(self) -> float:
-        """By how much the rate of the first exceeds that of the second."""
-        return self.rates[0] - self.rates[1]
 
+class Consistency(NamedTuple):
+    """Pairs of two or more items: how many there are, and in how many all choices are the same.
 
-@dataclass(frozen=True)
-class Consistency:
-    """Pairs of two or more items, and in how many of them all choices are the same, or right."""
+    Of those without open items (`scored`), in `all_right` all items are right.
+    """
 
     pairs: int
     same_choice: int
     scored: int
     all_right: int
+
+
+def _find_z(level: float) -> float:
+    return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def wilson(count: int, total: int, level: float) -> Ends:
+    """Wilson's interval of a share (1927)."""
+    z, share = _find_z(level), count / total
+    middle, scale = share + z * z / (2 * total), 1 + z * z / total
+    width = z * sqrt(share * (1 - share) / total + (z / total / 2) ** 2)
+    return max(0.0, (middle - width) / scale), min(1.0, (middle + width) / scale)
+
+
+def pair_up(pairs: Iterable[tuple[bool, bool]], level: float, unpaired: int = 0) -> Paired:
+    """The figures of pairs, each of which says what holds of the first and of the second."""
+    counts = Counter(pairs)
+    cells = [counts[first, second] for first in (True, False) for second in (True, False)]
+    total, wins, losses = sum(cells), cells[1], cells[2]
+    gap, size = wins - losses, total + 2
+    width = _find_z(level) * sqrt(wins + losses + 1 - gap * gap / size) / size
+    tail = sum(comb(wins + losses, number) for number in range(min(wins, losses) + 1))
+    p = min(1.0, 2 * tail / 2 ** (wins + losses))
+    interval = (gap / size - width, gap / size + width)
+    return Paired(total, unpaired, tuple(cells), gap / max(total, 1), interval, p)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,9 +128,9 @@ class ProbeResult(Result):
     contrasted: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        repeated = Counter(self.document_ids).most_common(1)
-        if repeated and repeated[0][1] > 1:
-            raise UsageError(f"the item {repeated[0][0]!r} is in two results, or twice in one")
+        ids = Counter(self.document_ids)
+        if len(ids) < len(self.document_ids):
+            raise UsageError(f"the item {ids.most_common(1)[0][0]!r} cannot be counted twice")
 
     def __repr__(self) -> str:
         return f"<ProbeResult of {plural(self.items, 'item')}: {self.right} of {self.scored} right>"
@@ -151,7 +148,7 @@ class ProbeResult(Result):
     @property
     def right(self) -> int:
         """How many items are right."""
-        return sum(decision.right is True for decision in self.decisions)
+        return sum(bool(decision.right) for decision in self.decisions)
 
     @property
     def accuracy(self) -> float | None:
@@ -161,7 +158,7 @@ class ProbeResult(Result):
     @property
     def level(self) -> float:
         """The level of all intervals."""
-        return float(split_call(self.protocol.ci)[1] or 0)
+        return float(split_call(self.protocol.ci)[1] or 0.95)
 
     @property
     def interval(self) -> Ends | None:
@@ -171,7 +168,7 @@ class ProbeResult(Result):
     @property
     def links(self) -> Score:
         """Recall, precision and F1 over the candidates of scored items."""
-        return self.scores["links"]
+        return self["links"]
 
     @property
     def outcomes(self) -> dict[str, int]:
@@ -186,190 +183,162 @@ class ProbeResult(Result):
     @property
     def human(self) -> dict[str, float]:
         """The mean share of people for each label, over the items with such numbers."""
-        asked = [d.human for d in self.decisions if sum(d.human.values())]
+        counts = [d.human for d in self.decisions if any(d.human.values())]
         shares: Counter[str] = Counter()
-        for counts in asked:
-            total = sum(counts.values()) * len(asked)
-            shares.update({label: number / total for label, number in counts.items()})
+        for numbers in counts:
+            total = sum(numbers.values()) * len(counts)
+            shares.update({label: number / total for label, number in numbers.items()})
         return dict(shares)
-
-    @cached_property
-    def groups(self) -> dict[str, list[str]]:
-        """The values of each group, in order."""
-        values: dict[str, set[str]] = defaultdict(set)
-        for decision in self.decisions:
-            for group, value in decision.groups.items():
-                values[group].add(value)
-        return {group: sorted(names) for group, names in values.items()}
 
     def by(self, feature: str) -> Slices:
         """The result of each value of a group: `result.by("gender")["feminine"]`."""
-        parts = {}
-        for value in self.find_values(feature):
-            kept = [d for d in self.decisions if d.groups.get(feature) == value]
-            protocol = self.protocol.but(slice=f"{feature}={value}")
-            parts[value] = replace(self, protocol=protocol, **count(kept))
-        return Slices(feature, "document", self, parts, {v: p.items for v, p in parts.items()})
+        members = defaultdict[str, list[Decision]](list)
+        for decision in self.decisions:
+            if feature in decision.groups:
+                members[decision.groups[feature]].append(decision)
+        if not members:
+            names = dict.fromkeys(name for decision in self.decisions for name in decision.groups)
+            raise UsageError(f"no item has a group {feature!r}: there are {', '.join(names)}")
+        parts = {
+            value: replace(
+                self,
+                **count(members[value]),
+                protocol=self.protocol.but(slice=f"{feature}={value}"),
+            )
+            for value in sorted(members)
+        }
+        return Slices(feature, "document", self, parts, {v: len(members[v]) for v in parts})
 
-    def find_values(self, group: str, *values: str) -> list[str]:
-        """All values of a group; a UsageError for a group or one of some values that nobody has."""
-        if group not in self.groups:
-            raise UsageError(f"there is no group {group!r}: there are {', '.join(self.groups)}")
-        for value in values:
-            if value not in self.groups[group]:
-                available = ", ".join(self.groups[group])
-                raise UsageError(f"no item has {group} {value!r}: there are {available}")
-        return self.groups[group]
+    def view(
+        self, by: str | Iterable[str] | None, contrast: str | None, level: float | None
+    ) -> ProbeResult:
+        """The result with groups to show, a contrast (`GROUP=FIRST,SECOND`) and another level."""
+        level = self.level if level is None else level
+        check_probability("the level of an interval", level)
+        shown = tuple(split_list(by) if isinstance(by, str) else by or self.shown)
+        group, _, values = (contrast or "").partition("=")
+        contrasted = (group, *split_list(values)) if contrast else self.contrasted
+        if contrast and len(contrasted) != 3:
+            raise UsageError(f"a contrast is GROUP=FIRST,SECOND, not {contrast!r:.60}")
+        for name in (*shown, *contrasted[:1]):
+            slices = self.by(name)
+        _ = [slices[value] for value in contrasted[1:]]
+        protocol = self.protocol.but(ci=f"wilson({level:.12g})")
+        return replace(self, shown=shown, contrasted=contrasted, protocol=protocol)
 
-    def view(self, by: str | Iterable[str] | None, contrast: str | None) -> ProbeResult:
-        """The result with other groups to show, and another contrast: `GROUP=FIRST,SECOND`."""
-        names = split_list(by) if isinstance(by, str) else by or ()
-        shown, contrasted = tuple(names), self.contrasted
-        if contrast is not None:
-            group, _, values = contrast.partition("=")
-            contrasted = (group.strip(), *split_list(values))
-            if len(contrasted) != 3:
-                raise UsageError(f"a contrast is GROUP=FIRST,SECOND, not {contrast!r}")
-            self.find_values(*contrasted)
-        for group in shown:
-            self.find_values(group)
-        return replace(self, shown=shown or self.shown, contrasted=contrasted)
-
-    @cached_property
+    @property
     def contrast(self) -> Contrast | None:
         """The contrast of two values of a group; None if there is no group to contrast."""
-        usual = (c for c in _CONTRASTS if {*c[1:]} <= {*self.groups.get(c[0], ())})
-        contrasted = self.contrasted or next(usual, ())
-        if not contrasted:
+        present = {entry for decision in self.decisions for entry in decision.groups.items()}
+        usual = (c for c in _CONTRASTS if {(c[0], c[1]), (c[0], c[2])} <= present)
+        group, *values = self.contrasted or next(usual, ("",))
+        if not group:
             return None
-        group, *values = contrasted
-        sides = [cast("ProbeResult", self.by(group)[value]) for value in values]
+        sides: list[Any] = [self.by(group)[value] for value in values]
         is_open = any(side.scored < side.items for side in sides)
-        holds = [[_holds(d, is_open) for d in side.decisions] for side in sides]
-        counts, totals = [sum(side) for side in holds], [len(side) for side in holds]
-        rates = (counts[0] / totals[0], counts[1] / totals[1])
+
+        def holds(decision: Decision) -> bool:
+            return len(decision.chosen) == 1 if is_open else bool(decision.right)
+
+        totals = [side.items for side in sides]
+        counts = [sum(map(holds, side.decisions)) for side in sides]
+        rates = [number / total for number, total in zip(counts, totals, strict=True)]
         ends = [wilson(n, total, self.level) for n, total in zip(counts, totals, strict=True)]
         low = sqrt((rates[0] - ends[0][0]) ** 2 + (ends[1][1] - rates[1]) ** 2)
         high = sqrt((ends[0][1] - rates[0]) ** 2 + (rates[1] - ends[1][0]) ** 2)
-        gap, f1 = rates[0] - rates[1], [side.links.f1 for side in sides]
+        gap, scores = rates[0] - rates[1], [side.links.f1 for side in sides]
+        ratio = None if is_open or not all(scores) else scores[0] / scores[1]
+        pairs, unpaired = [], 0
+        for twins in self._twins():
+            members = [[d for d in twins if d.groups.get(group) == value] for value in values]
+            if len(members[0]) == len(members[1]) == 1:
+                pairs.append((holds(members[0][0]), holds(members[1][0])))
+            else:
+                unpaired += len(members[0]) + len(members[1])
         return Contrast(
-            *(group, values[0], values[1]),
-            "decided" if is_open else "right",
-            (totals[0], totals[1]),
-            rates,
-            (gap - low, gap + high),
-            None if is_open or not all(f1) else f1[0] / f1[1],
-            self._pair(group, values, is_open),
+            *(group, *values, "decided" if is_open else "right"),
+            *(tuple(totals), tuple(rates), gap, (gap - low, gap + high), ratio),
+            pair_up(pairs, self.level, unpaired) if pairs else None,
         )
 
-    def _pair(self, group: str, values: Sequence[str], is_open: bool) -> Paired | None:
-        """The twins of which each has another one of two values; None if there are none."""
-        cells, unpaired = [0, 0, 0, 0], 0
-        for twins in self._twins.values():
-            sides = [[d for d in twins if d.groups.get(group) == value] for value in values]
-            if len(sides[0]) == len(sides[1]) == 1:
-                first, second = (_holds(side[0], is_open) for side in sides)
-                cells[2 * (not first) + (not second)] += 1
-            else:
-                unpaired += len(sides[0]) + len(sides[1])
-        if not sum(cells):
-            return None
-        return Paired((cells[0], cells[1], cells[2], cells[3]), self.level, unpaired)
-
-    @cached_property
-    def _twins(self) -> dict[str, list[Decision]]:
-        twins: dict[str, list[Decision]] = defaultdict(list)
+    def _twins(self) -> list[list[Decision]]:
+        """The items of each pair, which may have more or less than two."""
+        twins = defaultdict[str, list[Decision]](list)
         for decision in self.decisions:
             if decision.pair is not None:
                 twins[decision.pair].append(decision)
-        return twins
+        return list(twins.values())
 
     @property
     def consistency(self) -> Consistency:
         """How often twins have the same choice, or are all right."""
-        pairs = [twins for twins in self._twins.values() if len(twins) > 1]
+        pairs = [twins for twins in self._twins() if len(twins) > 1]
         scored = [twins for twins in pairs if all(d.right is not None for d in twins)]
-        own = ("missing", "unclear")
-        same = sum(len({d.choice if d.choice in own else d.chosen for d in p}) == 1 for p in pairs)
+        alike = sum(len({d.choice_set for d in twins}) == 1 for twins in pairs)
         right = sum(all(d.right for d in twins) for twins in scored)
-        return Consistency(len(pairs), same, len(scored), right)
+        return Consistency(len(pairs), alike, len(scored), right)
 
     def compare(self, result: ProbeResult, trials: int = 10_000, seed: int = 0) -> PairedSystems:
         """The difference of two results of the same items, and tests of it."""
-        cells = Counter(
-            (first.right, second.right)
-            for first, second in zip(self.decisions, result.decisions, strict=False)
-            if first.right is not None
-        )
         systems = {"first": self, "second": result}
-        tested = compare(systems, metrics=["links"], trials=trials, seed=seed, samples=1)
-        pair = tested.difference("links", "first", "second")
-        order = [(True, True), (True, False), (False, True), (False, False)]
-        return PairedSystems(
-            cast("tuple[int, int, int, int]", tuple(cells[cell] for cell in order)),
-            self.level,
-            first=self.response,
-            second=result.response,
-            f1_difference=pair.difference,
-            f1_p=pair.p,
-        )
+        options = {"trials": trials, "seed": seed, "samples": 1}
+        links = compare(systems, metrics=["links"], **options).difference("links", *systems)
+        pairs = zip(self.decisions, result.decisions, strict=True)
+        scored = ((bool(a.right), bool(b.right)) for a, b in pairs if a.right is not None)
+        names, paired = (self.response, result.response), pair_up(scored, self.level)
+        return PairedSystems(*names, *paired[2:], paired.p, links.difference, links.p)
 
-    def figures(self) -> dict[str, Any]:
+    def as_dict(self) -> Row:
         """The figures of all items, for JSON."""
         low, high = self.interval or (None, None)
-        names = ("items", "scored", "right", "accuracy")
         links = {**{name: int(n) for name, n in self.links.counts.items()}, **self.links.rates}
-        return {
-            **{name: getattr(self, name) for name in names},
-            **{"low": low, "high": high, "links": links},
-            **{name: getattr(self, name) for name in ("outcomes", "choices", "human")},
-        }
+        figures = {name: getattr(self, name) for name in ("items", "scored", "right", "accuracy")}
+        figures |= {"low": low, "high": high, "links": links}
+        return figures | {name: getattr(self, name) for name in ("outcomes", "choices", "human")}
 
     def parts(self) -> list[tuple[str, str, ProbeResult]]:
         """All items, and those with each value of the groups that are shown."""
-        groups = self.shown or ((self.contrast.group,) if self.contrast else ())
-        values = ((group, value, part) for group in groups for value, part in self.by(group).items())
-        return [("", "", self), *cast("Any", values)]
+        contrast = self.contrast
+        groups = self.shown or ((contrast.group,) if contrast else ())
+        parts: list[Any] = [("", "", self)]
+        return parts + [(group, *part) for group in groups for part in self.by(group).items()]
 
-    def rows(self, *, by_item: bool = False, by_document: bool = False) -> list[Row]:  # type: ignore[override]
+    def rows(self, *, by_item: bool = False, by_document: bool = False) -> list[Row]:
         """A row for all items and one for each value of the groups shown, or one for each item."""
+        names = {"response": self.response}
         if by_item or by_document:
-            return [{"response": self.response, **describe(d)} for d in self.decisions]
+            return [names | decision.as_row() for decision in self.decisions]
         rows = []
         for group, value, part in self.parts():
-            figures = part.figures()
+            figures = part.as_dict()
             links = figures.pop("links")
-            names = ("outcomes", "choices", "human")
-            rest = {name: number for name, number in figures.items() if name not in names}
-            row = {"response": self.response, "group": group, "value": value, **rest, **links}
-            rows.append({**row, "signature": part.signature})
+            row = {name: number for name, number in figures.items() if not isinstance(number, dict)}
+            row = names | {"group": group, "value": value} | row | links
+            rows.append(row | {"signature": part.signature})
         return rows
 
 
-def _holds(decision: Decision, is_open: bool) -> bool:
-    """Whether an item is right, or with open ones decided: one candidate was chosen."""
-    return len(decision.chosen) == 1 if is_open else bool(decision.right)
-
-
-def describe(decision: Decision) -> Row:
-    """A decision for rows and JSON."""
-    names = ("id", "choice", "chosen", "gold", "right", "outcome", "groups", "pair")
-    return {name: getattr(decision, name) for name in names}
+def compare_all(results: Sequence[ProbeResult], **options: Any) -> list[PairedSystems]:
+    """The comparisons of each result with each, with Holm's correction."""
+    pairs = [first.compare(second, **options) for first, second in combinations(results, 2)]
+    adjusted = adjust([pair.p for pair in pairs]).tolist()
+    return [pair._replace(adjusted_p=p) for pair, p in zip(pairs, adjusted, strict=True)]
 
 
 def count(decisions: Sequence[Decision]) -> dict[str, Any]:
     """The fields of a result that follow from decisions."""
-    right = np.array([[d.right is True, d.right is not None] * 2 for d in decisions], dtype=float)
+    right = np.array([[bool(d.right), d.right is not None] * 2 for d in decisions], dtype=float)
     links = np.array([decision.links for decision in decisions], dtype=float)
-    rates = ("recall_numerator", "recall_denominator", "precision_numerator", "precision_denominator")
-    return {
-        "tables": {
-            "accuracy": CountTable("ratio", rates, right),
-            "links": CountTable("links", ("tp", "fp", "fn", "tn"), links),
-        },
-        "document_ids": tuple(decision.id for decision in decisions),
-        "decisions": tuple(decisions),
+    names = [f"{rate}_{part}" for rate in ("recall", "precision") for part in _PARTS]
+    tables = {
+        "accuracy": CountTable("ratio", tuple(names), right),
+        "links": CountTable("links", ("tp", "fp", "fn", "tn"), links),
     }
+    ids = tuple(decision.id for decision in decisions)
+    return {"tables": tables, "document_ids": ids, "decisions": tuple(decisions)}
+
+
+_PARTS = ("numerator", "denominator")
 
 
 def as_probe_result(result: Result) -> ProbeResult:

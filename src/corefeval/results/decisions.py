@@ -31,7 +31,7 @@ class Decision(Record):
         """Whether exactly the right candidates were chosen; None for an open item."""
         if self.gold is None:
             return None
-        return self.chosen == self.gold and self.choice not in ("missing", "unclear")
+        return self.choice_set == self.gold
 
     @property
     def outcome(self) -> str | None:
@@ -39,6 +39,16 @@ class Decision(Record):
         if self.right is None:
             return None
         return "right" if self.right else "wrong" if len(self.chosen) == 1 else self.choice
+
+    @property
+    def choice_set(self) -> object:
+        """What makes two choices the same: the labels, or that it is missing or unclear."""
+        return self.choice if self.choice in ("missing", "unclear") else self.chosen
+
+    def as_row(self) -> dict[str, object]:
+        """The decision for rows, and for JSON to be read by people."""
+        names = ("id", "choice", "chosen", "gold", "right", "outcome", "groups", "pair")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def links(self) -> tuple[int, int, int, int]:
