@@ -272,7 +272,8 @@ def check_choices(result: Result, path: str, options: ParsedOptions, request: Re
     """Refuse choices other than those that a saved result was scored with."""
     from corefeval.protocol import choices, split_choices
 
-    names = choices() if options.protocol else split_choices(options.given(*PROTOCOL_OPTIONS))[0]
+    chosen = split_choices(options.given(*PROTOCOL_OPTIONS), _STEPS)[0]
+    names = choices() if options.protocol else chosen
     for name, (requested, saved) in request.protocol.differences(result.protocol).items():
         if name in names and not (name in ("spans", "tagset") and requested == "auto"):
             raise UsageError(

@@ -157,12 +157,12 @@ def _decide_by_entities(
     if response.tokens is None and any(item.tokens for item in probe.items):
         raise UsageError("items of tokens need a response with words: plain spans do not tell them")
     key, response, notices = prepare_probe(key, response, protocol)
-    missing = [notice for notice in notices if notice.kind == "missing-documents"]
+    missing = [n for n in notices if n.kind in ("missing-documents", "widened-mentions")]
     absent = {name for notice in missing for name in notice.items}
     rule, names = protocol.candidate, key.names or ()
     chosen: dict[str, Chosen] = {}
     several = 0
-    heads = key.mention_head.tolist()
+    heads = np.array(key.mention_head).tolist()
     sides = zip(key.documents, _list_mentions(key), _list_mentions(response), strict=True)
     for number, (identifier, asked, mentions) in enumerate(sides):
         text = text_of(key.tokens, number)
@@ -181,6 +181,9 @@ def _decide_by_entities(
                 is_clear = rule != "cover" or len(picked) < 2
                 several += not is_clear
                 labels |= picked if is_clear else set()
+    remark = "of the probe widened to the tokens of the response that they touch"
+    widened = sum(notice.count for notice in notices if notice.kind == "widened-mentions")
+    notices += note("widened-spans", widened, "span", remark)
     remark = "that hold several candidates, and choose none of them"
     notices += note("mentions-of-several", several, "mention", remark)
     return chosen, [notice for notice in notices if notice not in missing]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
+from math import inf
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
@@ -31,7 +32,7 @@ class Candidate(NamedTuple):
 
 
 class Item(NamedTuple):
-    """A question: to which candidates does the target refer?
+    """A question: to which candidates the target refers.
 
     Spans count characters of the `text`, or `tokens` if there are any. `gold` are labels of
     candidates, none of them for neither; it is None if nobody knows. Items with the same `pair` are
@@ -115,6 +116,9 @@ def make_item(record: Mapping[str, Any], fail: Fail) -> Item:
         gold = {"?": None, "neither": []}.get(gold, gold.split("+"))
     if not labels.issuperset(gold or ()):
         raise fail("gold is no candidate", gold, f"{', '.join(sorted(labels))}, neither or ?")
+    human = {name: float(number) for name, number in (record.get("human") or {}).items()}
+    if not str(record["id"]).strip() or not all(0 <= number < inf for number in human.values()):
+        raise ValueError("the id is empty, or a number of people below 0")
     return Item(
         str(record["id"]),
         text,
@@ -123,14 +127,14 @@ def make_item(record: Mapping[str, Any], fail: Fail) -> Item:
         None if gold is None else tuple(sorted({*gold})),
         {name: str(value) for name, value in (record.get("groups") or {}).items()},
         None if pair is None else str(pair),
-        {name: float(number) for name, number in (record.get("human") or {}).items()},
+        human,
         tokens,
     )
 
 
 _STYLES = {
-    "letter": "Say what the word refers to. Answer with the letter of one choice, and nothing else.",
-    "name": "Say what the word refers to. Answer with the words of one choice, and nothing else.",
+    "letter": "Say what the word refers to. Answer with the letter of a choice, and nothing else.",
+    "name": "Say what the word refers to. Answer with the words of a choice, and nothing else.",
     "yesno": "Say whether the word refers to what the question names. Answer with yes or no only.",
 }
 PROBE_STYLES = tuple(_STYLES)
