@@ -17,7 +17,7 @@ from corefeval.model.token_tables import tokens_of_texts
 from corefeval.model.text_tokens import text_of
 from corefeval.preparation import as_corpus, prepare_probe
 from corefeval.probes.items import Item, Probe, Span
-from corefeval.probes.readers import list_lines, list_rows, name_winopron
+from corefeval.probes.readers import TRUTHS, list_lines, list_rows, name_winopron
 from corefeval.protocol import Protocol
 from corefeval.request import Reading
 
@@ -74,13 +74,13 @@ def _read_table(path: str, reading: Reading) -> list[tuple[str, Answer]]:
     cells = lines[0].value.lower().split("\t") if lines else []
     if "generation" in cells:
         rows = [entry.value for entry in list_rows(source)]
-        return [(name_winopron(row)[0], row["generation"]) for row in rows]
+        return [(".".join(name_winopron(row)), row["generation"]) for row in rows]
     if {"id", "answer"} <= {*cells}:
         return [(entry.value["id"], entry.value["answer"]) for entry in list_rows(source)]
     if len(cells) != 3 or {"id", "true", "false"}.isdisjoint(cells):
         return []
     rows = [(entry, *entry.value.split("\t")) for entry in lines[cells[0] == "id" :]]
-    return [(name, [*map(entry.read_truth, truths)]) for entry, name, *truths in rows]
+    return [(name, [e.look_up(cell, TRUTHS) for cell in cells]) for e, name, *cells in rows]
 
 
 def _decide_by_answers(
