@@ -153,14 +153,14 @@ corefeval compare key.conll old.json.gz new=b.conll --fail-if-worse old.conll"""
                 "trials seed level",
                 by="Groups of items to show figures by, separated by commas; by default that of "
                 "the contrast.",
-                fail_under="Fail (exit status 3) if accuracy, recall, precision or f1 of a response "
-                "is under its limit, such as accuracy=80,f1=70.",
+                fail_under="Fail (exit status 3) if accuracy, recall, precision or f1 is under its "
+                "limit, such as accuracy=80,f1=70.",
                 level={"default": None, "usual": "0.95"},
             ),
-            *take_choices("reading", "pairing", "policies", "rates", "probes"),
             *take(
-                "probe_format response_format response_layer encoding response_encoding "
-                "word_column unpack_limit"
+                "protocol singletons duplicates documents missing extra tokens undefined candidate "
+                "names pair probe_format response_format response_layer encoding "
+                "response_encoding word_column unpack_limit"
             ),
         ),
         """\

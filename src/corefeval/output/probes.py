@@ -19,7 +19,7 @@ from corefeval.output.tables import (
 )
 
 if TYPE_CHECKING:
-    from corefeval.probes.result import Contrast, Paired, PairedSystems, ProbeResult
+    from corefeval.probes.result import PairedSystems, ProbeResult
 
 
 @dataclass(frozen=True)
@@ -34,40 +34,28 @@ class ProbeDrawing(Drawing):
         """A table and some sentences for each response, then those on pairs of responses."""
         parts = [part for result in self.results for part in self._draw(result)]
         for pair in self.comparisons:
-            p = f"{_describe(pair)}, {pair.adjusted_p:.2g} with Holm's correction"
-            f1 = f"F1 {percent(pair.f1_difference)}, p = {pair.f1_p:.2g}"
-            parts.append(f"{pair.first} against {pair.second}: accuracy {p}; {f1}")
-        signatures = dict.fromkeys(result.signature for result in self.results)
-        return Sheet(tuple(parts), (), tuple(signatures))
+            text = f"{pair.first} against {pair.second}: accuracy {_describe(pair)}"
+            text += f", {pair.adjusted_p:.2g} with Holm's correction; "
+            parts.append(f"{text}F1 {percent(pair.f1_difference)}, p = {pair.f1_p:.2g}")
+        return Sheet(tuple(parts), (), tuple(dict.fromkeys(r.signature for r in self.results)))
 
     def _draw(self, result: ProbeResult) -> list[Table | str]:
-        headings = ("Items", "Accuracy", "Interval", "P", "R", "F1")
-        rows = [
-            (
-                f"{group} {value}".strip() or "all",
-                f"{part.items:,}",
-                percent(part.accuracy),
-                _show_ends(part.interval) if part.interval else "",
-                *(percent(part.links.rates[r]) if part.scored else "" for r in _RATES),
-            )
-            for group, value, part in result.parts()
-        ]
-        table = table_of(("", *number_columns(*headings)), rows, caption=name_sides(result))
-        lines = [f"Outcomes: {_list_numbers(result.outcomes)}"] if result.outcomes else []
-        lines.append(f"Choices: {_list_numbers(result.choices)}")
-        if result.human:
-            shares = {label: f"{percent(share)} %" for label, share in result.human.items()}
-            lines.append(f"People: {_list_numbers(shares)}")
-        lines += [_tell_contrast(result.contrast)] if result.contrast else []
-        pairs, alike, scored, right = result.consistency
-        if pairs:
-            text = f"Of {pairs:,} pairs, {alike:,} have the same choice"
-            lines.append(f"{text}; of {scored:,} scored pairs, {right:,} are all right")
-        tables: list[Table | str] = [table]
+        names = number_columns("Items", "Accuracy", "Interval", "P", "R", "F1")
+        rows = []
+        for group, value, part in result.parts():
+            links = [part.links.precision, part.links.recall, part.links.f1]
+            numbers = [part.accuracy, *(links if part.scored else [None] * len(links))]
+            cells = [f"{group} {value}".strip() or "all", f"{part.items:,}", *map(percent, numbers)]
+            rows.append([*cells[:3], _show_ends(part.interval or ()), *cells[3:]])
+        parts: list[Table | str] = [table_of(("", *names), rows, caption=name_sides(result))]
         if self.by_document:
-            items = [[d.id, d.choice, d.outcome or "open"] for d in result.decisions]
-            tables.append(table_of(("Item", "Choice", "Outcome"), items))
-        return tables + lines
+            items = [(d.id, d.choice, d.outcome or "open") for d in result.decisions]
+            parts.append(table_of(("Item", "Choice", "Outcome"), items))
+        people = {label: percent(share) for label, share in result.human.items()}
+        lists: dict[str, Any] = {"Outcomes": result.outcomes, "Choices": result.choices}
+        for name, counts in {**lists, "People": people}.items():
+            parts += [f"{name}: {_list_numbers(counts)}"] if counts else []
+        return [*parts, *_tell_pairs(result)]
 
     def list_rows(self, result: ProbeResult) -> list[Row]:
         """A row for each part, or for each item."""
@@ -75,48 +63,32 @@ class ProbeDrawing(Drawing):
 
     def record(self) -> object:
         """The probe, all results, and all comparisons."""
-        results = []
-        for result in self.results:
-            groups: dict[str, Row] = {}
-            for group, value, part in result.parts()[1:]:
-                groups.setdefault(group, {})[value] = part.as_dict()
-            details = {
-                "contrast": _as_record(result.contrast),
-                "consistency": _as_record(result.consistency),
-            }
-            items = (
-                {"decisions": [d.as_row() for d in result.decisions]} if self.by_document else {}
-            )
-            results.append(
-                {
-                    "response": result.response,
-                    **result.as_dict(),
-                    "groups": groups,
-                    **details,
-                    "signature": result.signature,
-                    "notices": [notice.as_dict() for notice in result.notices],
-                    **items,
-                }
-            )
-        comparisons = [_as_record(pair) for pair in self.comparisons]
         head = {"corefeval": __version__, "probe": self.results[0].key}
-        return {**head, "results": results, "comparisons": comparisons}
+        results = [self._record(result) for result in self.results]
+        return {**head, "results": results, "comparisons": [*map(_flatten, self.comparisons)]}
+
+    def _record(self, result: ProbeResult) -> Row:
+        groups: dict[str, Row] = {}
+        for group, value, part in result.parts()[1:]:
+            groups.setdefault(group, {})[value] = part.as_dict()
+        record = {"response": result.response, **result.as_dict(), "groups": groups}
+        for name in ("contrast", "consistency"):
+            record[name] = _flatten(getattr(result, name))
+        notices = [notice.as_dict() for notice in result.notices]
+        record |= {"signature": result.signature, "notices": notices}
+        names = ("id", "choice", "chosen", "gold", "right", "outcome", "groups", "pair")
+        decisions = [{name: getattr(d, name) for name in names} for d in result.decisions]
+        return {**record, "decisions": decisions} if self.by_document else record
 
 
-_RATES = ("precision", "recall", "f1")
-
-
-def _as_record(value: Any) -> Any:
+def _flatten(value: Any) -> Any:
     """A named tuple for JSON, in which an interval is its two ends."""
     if not hasattr(value, "_asdict"):
         return value
     record: Row = {}
-    for name, field in value._asdict().items():
-        record |= (
-            zip(("low", "high"), field, strict=True)
-            if name == "interval"
-            else {name: _as_record(field)}
-        )
+    for name, cell in value._asdict().items():
+        ends = zip(("low", "high"), cell, strict=True) if name == "interval" else ()
+        record |= dict(ends) or {name: _flatten(cell)}
     return record
 
 
@@ -124,19 +96,25 @@ def _show_ends(ends: Iterable[float]) -> str:
     return " to ".join(map(percent, ends))
 
 
-def _list_numbers(numbers: Mapping[str, Any]) -> str:
+def _list_numbers(numbers: Mapping[str, object]) -> str:
     return ", ".join(f"{name} {number}" for name, number in numbers.items())
 
 
-def _describe(pair: Paired | PairedSystems) -> str:
+def _describe(pair: Any) -> str:
     return f"{percent(pair.difference)} ({_show_ends(pair.interval)}), p = {pair.p:.2g}"
 
 
-def _tell_contrast(contrast: Contrast) -> str:
-    sides = zip((contrast.first, contrast.second), map(percent, contrast.rates), strict=True)
-    text = f"{contrast.group}: {_list_numbers(dict(sides))} {contrast.of}, a difference of "
-    text += f"{percent(contrast.difference)} ({_show_ends(contrast.interval)})"
-    text += f", ratio of F1 {contrast.ratio:.3f}" if contrast.ratio else ""
-    if contrast.paired:
-        text += f"; in {contrast.paired.pairs:,} pairs {_describe(contrast.paired)}"
-    return text
+def _tell_pairs(result: ProbeResult) -> Iterable[str]:
+    """Sentences on the contrast and on twins, if there are any."""
+    if contrast := result.contrast:
+        first, second = map(percent, contrast.rates)
+        text = f"{contrast.group}: {contrast.first} {first}, {contrast.second} {second} "
+        text += f"{contrast.of}, a difference of {percent(contrast.difference)} "
+        text += f"({_show_ends(contrast.interval)})"
+        text += f", ratio of F1 {contrast.ratio:.3f}" if contrast.ratio else ""
+        paired = contrast.paired
+        yield text + (f"; in {paired.pairs:,} pairs {_describe(paired)}" if paired else "")
+    pairs, alike, scored, right = result.consistency
+    if pairs:
+        text = f"Pairs: {pairs:,}, with the same choice {alike:,}; scored {scored:,}, all right"
+        yield f"{text} {right:,}"

@@ -153,8 +153,7 @@ def _find_unfit_texts(key: Corpus, response: Corpus, may_widen: bool) -> list[in
             fits = isinstance(_place(text, *_words(key, response, index)), Places)
         elif key_text is not None:
             place = _place(key_text, *_words(response, key, index))
-            fits = isinstance(place, Places)
-            fits = fits and (may_widen or has_whole_tokens(key, index, place))
+            fits = isinstance(place, Places) and (may_widen or has_whole_tokens(key, index, place))
         else:
             continue
         if not fits:

@@ -15,6 +15,8 @@ from corefeval.files import open_file
 from corefeval.formats import files_of, skipped_files
 from corefeval.formats.registry import HEAD, UnknownFormatError
 from corefeval.formats.source import Source, read_source
+from corefeval.model import DocumentId
+from corefeval.model.corpus import match_documents
 from corefeval.probes.decisions import Chosen, decide
 from corefeval.probes.items import PROBE_STYLES, Candidate, Item, Probe
 from corefeval.probes.readers import PROBE_FORMATS, Entry, detect_probe, read_entry, read_items
@@ -104,7 +106,7 @@ def probe(
     protocol: Protocol | str | None = None,
     **options: Unpack[Options],
 ) -> ProbeResult:
-    """Score a response to a probe: to which candidate does the target of each item refer?
+    """Score a response to a probe, by the candidate that it chooses for each target.
 
     The probe is whatever `read_probe` takes. The response is whatever `score` takes, a table with
     the rows of GAP, or answers of a language model: a file, or a mapping from ids to texts.
@@ -119,43 +121,47 @@ def probe(
     (<ProbeResult of 1 item: 1 of 1 right>, 'A')
     """
     base = Protocol.of(protocol)
-    stated, request = base.ci, Request.of(base.but(ci="none"), options, steps=STEPS, sound=True)
-    chosen = request.protocol.but(ci=stated if stated != "none" else "wilson(0.95)")
+    request = Request.of(base.but(ci="none"), options, steps=STEPS, sound=True)
+    chosen = request.protocol
+    if chosen.across != "none":
+        raise UsageError("items are documents of their own: leave out across")
     asked = read_probe(probe, format=probe_format, encoding=request.key_reading.encoding)
-    choices, notices = decide(
-        asked, response, request.response_reading, chosen.but(missing="empty")
-    )
+    places = match_documents([DocumentId(i.id) for i in asked.items], chosen.documents, asked.name)
+    asked = replace(asked, items=tuple(asked.items[place] for place in places))
+    name = os.fspath(response) if isinstance(response, str | os.PathLike) else "response"
+    choices, notices = decide(asked, response, request.response_reading, chosen)
     missing = tuple(item.id for item in asked.items if item.id not in choices)
-    outcome = {"empty": "counted as wrong", "skip": "left out"}.get(chosen.missing, "")
-    if missing and not outcome:
+    outcomes = {"empty": "counted as wrong", "skip": "left out"}
+    if missing and chosen.missing == "error":
         fix = "complete the response, or use --missing empty or skip"
-        raise PairingError("items are not in the response", found=list_names(missing), fix=fix)
-    text = f"{{n}} not in the response, {outcome}: {{items}}"
-    notices += [Notice("missing-items", text, len(missing), missing, "item")] if missing else []
-    kept = [item for item in asked.items if item.id in choices or chosen.missing == "empty"]
+        problem = "items are not in the response"
+        raise PairingError(problem, file=name, found=list_names(missing), fix=fix)
+    if missing:
+        text = f"{{n}} not in the response, {outcomes[chosen.missing]}: {{items}}"
+        notices.append(Notice("missing-items", text, len(missing), missing, "item"))
     groups = [] if chosen.pair == "none" else [*split_list(chosen.pair)]
-    result = ProbeResult(
-        **count([_decide_item(item, choices.get(item.id, "missing"), groups) for item in kept]),
-        protocol=chosen,
-        key=asked.name,
-        response=os.fspath(response) if isinstance(response, str | os.PathLike) else "response",
-        notices=(*asked.notices, *notices),
-    ).view(by, contrast, level)
+    decisions = [
+        _decide_item(item, choices.get(item.id, "missing"), groups)
+        for item in asked.items
+        if item.id in choices or chosen.missing == "empty"
+    ]
+    fields = {**count(decisions), "key": asked.name, "response": name}
+    result = ProbeResult(**fields, protocol=chosen.but(ci=base.ci)).view(by, contrast, level)
     for group in groups:
         result.by(group)  # which refuses one that no item has
-    unpaired = result.contrast.paired.unpaired if result.contrast and result.contrast.paired else 0
-    more = note("unpaired-items", unpaired, "item", "without a twin of the other value")
-    return replace(result, notices=(*result.notices, *more))
+    paired = result.contrast and result.contrast.paired
+    remark = "without a twin of the other value"
+    notices += note("unpaired-items", paired.unpaired if paired else 0, "item", remark)
+    return replace(result, notices=(*asked.notices, *notices))
 
 
-def _decide_item(item: Item, value: Chosen, groups: Sequence[str]) -> Decision:
-    """The decision on an item; groups make pairs, if there are any."""
-    labels = () if isinstance(value, str) else tuple(sorted(value))
-    choice = value if isinstance(value, str) else ("none", *labels)[-1]
-    values = [item.groups[group] for group in groups if group in item.groups]
-    pair = item.pair
-    if groups:
-        pair = "|".join(values) if len(values) == len(groups) else None
-    choice = "both" if len(labels) > 1 else choice
+def _decide_item(item: Item, chosen: Chosen, groups: Sequence[str]) -> Decision:
+    """The decision on an item, with the pair that some groups make of it."""
+    labels = () if isinstance(chosen, str) else tuple(sorted(chosen))
+    choice = (
+        chosen if isinstance(chosen, str) else "both" if labels[1:] else "".join(labels) or "none"
+    )
+    values = [item.groups.get(group, "") for group in groups]
+    pair = (".".join(values) if all(values) else None) if groups else item.pair
     number = len(item.candidates)
     return Decision(item.id, choice, labels, item.gold, item.groups, pair, item.human, number)

@@ -203,7 +203,7 @@ def _find_nouns(record: Record, parts: list[str], pronouns: list[str], entry: En
 
 def _ask_ambicoref(entry: Entry) -> Record:
     template, kind, ambiguity = _AMBICOREF.findall(entry.source.file)[-1]
-    match = re.match(_TEMPLATES[kind], entry.value)
+    match: Any = re.match(_TEMPLATES[kind], entry.value)
     first, second, target = match.span(1), match.span(2), match.span(3)
     groups = {"ambiguity": ambiguity, "template": template}
     groups["gender"] = entry.look_up(match[3], _GENDERS)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
-from math import comb, sqrt
+from math import comb, hypot, sqrt
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -103,7 +103,7 @@ def wilson(count: int, total: int, level: float) -> Ends:
     return max(0.0, (middle - width) / scale), min(1.0, (middle + width) / scale)
 
 
-def pair_up(pairs: Iterable[tuple[bool, bool]], level: float, unpaired: int = 0) -> Paired:
+def pair_up(pairs: Iterable[tuple[object, object]], level: float, unpaired: int = 0) -> Paired:
     """The figures of pairs, each of which says what holds of the first and of the second."""
     counts = Counter(pairs)
     cells = [counts[first, second] for first in (True, False) for second in (True, False)]
@@ -192,25 +192,23 @@ class ProbeResult(Result):
 
     def by(self, feature: str) -> Slices:
         """The result of each value of a group: `result.by("gender")["feminine"]`."""
-        members = defaultdict[str, list[Decision]](list)
-        for decision in self.decisions:
-            if feature in decision.groups:
-                members[decision.groups[feature]].append(decision)
+        members = self._collect(lambda decision: decision.groups.get(feature))
         if not members:
             names = dict.fromkeys(name for decision in self.decisions for name in decision.groups)
             raise UsageError(f"no item has a group {feature!r}: there are {', '.join(names)}")
         parts = {
             value: replace(
-                self,
-                **count(members[value]),
-                protocol=self.protocol.but(slice=f"{feature}={value}"),
+                self, **count(kept), protocol=self.protocol.but(slice=f"{feature}={value}")
             )
-            for value in sorted(members)
+            for value, kept in sorted(members.items())
         }
-        return Slices(feature, "document", self, parts, {v: len(members[v]) for v in parts})
+        return Slices(feature, "document", self, parts)
 
     def view(
-        self, by: str | Iterable[str] | None, contrast: str | None, level: float | None
+        self,
+        by: str | Iterable[str] | None = None,
+        contrast: str | None = None,
+        level: float | None = None,
     ) -> ProbeResult:
         """The result with groups to show, a contrast (`GROUP=FIRST,SECOND`) and another level."""
         level = self.level if level is None else level
@@ -220,11 +218,10 @@ class ProbeResult(Result):
         contrasted = (group, *split_list(values)) if contrast else self.contrasted
         if contrast and len(contrasted) != 3:
             raise UsageError(f"a contrast is GROUP=FIRST,SECOND, not {contrast!r:.60}")
-        for name in (*shown, *contrasted[:1]):
-            slices = self.by(name)
-        _ = [slices[value] for value in contrasted[1:]]
         protocol = self.protocol.but(ci=f"wilson({level:.12g})")
-        return replace(self, shown=shown, contrasted=contrasted, protocol=protocol)
+        view = replace(self, shown=shown, contrasted=contrasted, protocol=protocol)
+        view.parts()  # which refuses what there is not
+        return view
 
     @property
     def contrast(self) -> Contrast | None:
@@ -240,53 +237,62 @@ class ProbeResult(Result):
         def holds(decision: Decision) -> bool:
             return len(decision.chosen) == 1 if is_open else bool(decision.right)
 
-        totals = [side.items for side in sides]
         counts = [sum(map(holds, side.decisions)) for side in sides]
-        rates = [number / total for number, total in zip(counts, totals, strict=True)]
-        ends = [wilson(n, total, self.level) for n, total in zip(counts, totals, strict=True)]
-        low = sqrt((rates[0] - ends[0][0]) ** 2 + (ends[1][1] - rates[1]) ** 2)
-        high = sqrt((ends[0][1] - rates[0]) ** 2 + (rates[1] - ends[1][0]) ** 2)
-        gap, scores = rates[0] - rates[1], [side.links.f1 for side in sides]
-        ratio = None if is_open or not all(scores) else scores[0] / scores[1]
+        first, second = (n / side.items for n, side in zip(counts, sides, strict=True))
+        (low, high), (second_low, second_high) = (
+            wilson(n, side.items, self.level) for n, side in zip(counts, sides, strict=True)
+        )
+        gap, scores = first - second, [side.links.f1 for side in sides]
+        interval = (
+            gap - hypot(first - low, second_high - second),
+            gap + hypot(high - first, second - second_low),
+        )
         pairs, unpaired = [], 0
-        for twins in self._twins():
+        for twins in self._collect(lambda decision: decision.pair).values():
             members = [[d for d in twins if d.groups.get(group) == value] for value in values]
-            if len(members[0]) == len(members[1]) == 1:
+            if [*map(len, members)] == [1, 1]:
                 pairs.append((holds(members[0][0]), holds(members[1][0])))
             else:
-                unpaired += len(members[0]) + len(members[1])
+                unpaired += sum(map(len, members))
         return Contrast(
-            *(group, *values, "decided" if is_open else "right"),
-            *(tuple(totals), tuple(rates), gap, (gap - low, gap + high), ratio),
-            pair_up(pairs, self.level, unpaired) if pairs else None,
+            *(group, values[0], values[1]),
+            of="decided" if is_open else "right",
+            items=tuple(side.items for side in sides),
+            rates=(first, second),
+            difference=gap,
+            interval=interval,
+            ratio=None if is_open or not all(scores) else scores[0] / scores[1],
+            paired=pair_up(pairs, self.level, unpaired) if pairs else None,
         )
 
-    def _twins(self) -> list[list[Decision]]:
-        """The items of each pair, which may have more or less than two."""
-        twins = defaultdict[str, list[Decision]](list)
+    def _collect(self, name_of: Callable[[Decision], str | None]) -> dict[str, list[Decision]]:
+        """The decisions of each name, without those that have none."""
+        members = defaultdict[str, list[Decision]](list)
         for decision in self.decisions:
-            if decision.pair is not None:
-                twins[decision.pair].append(decision)
-        return list(twins.values())
+            if (name := name_of(decision)) is not None:
+                members[name].append(decision)
+        return members
 
     @property
     def consistency(self) -> Consistency:
         """How often twins have the same choice, or are all right."""
-        pairs = [twins for twins in self._twins() if len(twins) > 1]
-        scored = [twins for twins in pairs if all(d.right is not None for d in twins)]
-        alike = sum(len({d.choice_set for d in twins}) == 1 for twins in pairs)
-        right = sum(all(d.right for d in twins) for twins in scored)
+        twins = self._collect(lambda decision: decision.pair).values()
+        pairs = [pair for pair in twins if len(pair) > 1]
+        scored = [pair for pair in pairs if all(d.right is not None for d in pair)]
+        alike = sum(len({d.choice_set for d in pair}) == 1 for pair in pairs)
+        right = sum(all(d.right for d in pair) for pair in scored)
         return Consistency(len(pairs), alike, len(scored), right)
 
     def compare(self, result: ProbeResult, trials: int = 10_000, seed: int = 0) -> PairedSystems:
         """The difference of two results of the same items, and tests of it."""
         systems = {"first": self, "second": result}
-        options = {"trials": trials, "seed": seed, "samples": 1}
-        links = compare(systems, metrics=["links"], **options).difference("links", *systems)
-        pairs = zip(self.decisions, result.decisions, strict=True)
-        scored = ((bool(a.right), bool(b.right)) for a, b in pairs if a.right is not None)
-        names, paired = (self.response, result.response), pair_up(scored, self.level)
-        return PairedSystems(*names, *paired[2:], paired.p, links.difference, links.p)
+        tested = compare(systems, metrics=["links"], trials=trials, seed=seed, samples=1)
+        links = tested.difference("links", "first", "second")
+        decisions = zip(self.decisions, result.decisions, strict=True)
+        scored = [(a.right, b.right) for a, b in decisions if a.right is not None]
+        _, _, cells, difference, interval, p = pair_up(scored, self.level)
+        names, f1 = (self.response, result.response), (links.difference, links.p)
+        return PairedSystems(*names, cells, difference, interval, p, p, *f1)
 
     def as_dict(self) -> Row:
         """The figures of all items, for JSON."""
@@ -303,18 +309,15 @@ class ProbeResult(Result):
         parts: list[Any] = [("", "", self)]
         return parts + [(group, *part) for group in groups for part in self.by(group).items()]
 
-    def rows(self, *, by_item: bool = False, by_document: bool = False) -> list[Row]:
+    def rows(self, *, by_item: bool = False) -> list[Row]:  # type: ignore[override]
         """A row for all items and one for each value of the groups shown, or one for each item."""
-        names = {"response": self.response}
-        if by_item or by_document:
-            return [names | decision.as_row() for decision in self.decisions]
-        rows = []
+        if by_item:
+            return [{"response": self.response, **decision.as_row()} for decision in self.decisions]
+        rows: list[Row] = []
         for group, value, part in self.parts():
-            figures = part.as_dict()
-            links = figures.pop("links")
-            row = {name: number for name, number in figures.items() if not isinstance(number, dict)}
-            row = names | {"group": group, "value": value} | row | links
-            rows.append(row | {"signature": part.signature})
+            row = {"response": self.response, "group": group, "value": value, **part.as_dict()}
+            row |= row.pop("links") | {"signature": part.signature}
+            rows.append({n: cell for n, cell in row.items() if not isinstance(cell, dict)})
         return rows
 
 
@@ -326,19 +329,16 @@ def compare_all(results: Sequence[ProbeResult], **options: Any) -> list[PairedSy
 
 
 def count(decisions: Sequence[Decision]) -> dict[str, Any]:
-    """The fields of a result that follow from decisions."""
-    right = np.array([[bool(d.right), d.right is not None] * 2 for d in decisions], dtype=float)
-    links = np.array([decision.links for decision in decisions], dtype=float)
-    names = [f"{rate}_{part}" for rate in ("recall", "precision") for part in _PARTS]
-    tables = {
-        "accuracy": CountTable("ratio", tuple(names), right),
-        "links": CountTable("links", ("tp", "fp", "fn", "tn"), links),
-    }
+    """The fields of a result that follow from decisions; an item that is wrong is fp and fn."""
+    right = [(d.right, not d.right, not d.right, 0) for d in decisions]
+    is_open = np.array([d.right is None for d in decisions])
+    counts = {"accuracy": right, "links": [decision.links for decision in decisions]}
+    tables = {}
+    for name, rows in counts.items():
+        values = np.where(is_open[:, None], 0.0, np.array(rows, dtype=float))
+        tables[name] = CountTable("links", ("tp", "fp", "fn", "tn"), values)
     ids = tuple(decision.id for decision in decisions)
     return {"tables": tables, "document_ids": ids, "decisions": tuple(decisions)}
-
-
-_PARTS = ("numerator", "denominator")
 
 
 def as_probe_result(result: Result) -> ProbeResult:

@@ -46,20 +46,26 @@ class Decision(Record):
         return self.choice if self.choice in ("missing", "unclear") else self.chosen
 
     def as_row(self) -> dict[str, object]:
-        """The decision for rows, and for JSON to be read by people."""
-        names = ("id", "choice", "chosen", "gold", "right", "outcome", "groups", "pair")
-        return {name: getattr(self, name) for name in names}
+        """The decision as a flat row, in which labels are joined."""
+        gold = "?" if self.gold is None else "+".join(self.gold) or "neither"
+        row: dict[str, object] = {
+            "id": self.id,
+            "choice": self.choice,
+            "chosen": "+".join(self.chosen),
+            "gold": gold,
+        }
+        row |= {"right": self.right, "outcome": self.outcome, "pair": self.pair}
+        return row | {f"group:{name}": value for name, value in self.groups.items()}
 
     @property
     def links(self) -> tuple[int, int, int, int]:
         """Candidates by whether they were chosen and are right: tp, fp, fn, tn.
 
-        Nothing is counted for an open item, and all candidates of a missing one are fn.
+        All candidates of a missing item are fn.
         """
-        if self.gold is None:
-            return 0, 0, 0, 0
+        gold = self.gold or ()
         if self.choice == "missing":
             return 0, 0, self.candidates, 0
-        correct = len({*self.chosen} & {*self.gold})
-        extra, lacking = len(self.chosen) - correct, len(self.gold) - correct
+        correct = len({*self.chosen} & {*gold})
+        extra, lacking = len(self.chosen) - correct, len(gold) - correct
         return correct, extra, lacking, self.candidates - correct - extra - lacking
