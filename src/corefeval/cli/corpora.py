@@ -172,9 +172,9 @@ def prompt(options: ParsedOptions) -> None:
     if style in PROBE_STYLES or (style is None and (format or is_probe(options.key))):
         if options.mentions or options.shots or options.max_tokens:
             raise UsageError("--mentions, --shots and --max-tokens are not for probes")
-        asked = read_probe(options.key, format=format, encoding=options.encoding)
-        put(asked.prompts(style or "letter").text, options.output)
-        tell(asked.notices, quiet=options.quiet)
+        questions = read_probe(options.key, format=format, encoding=options.encoding)
+        put(questions.prompts(style or "letter").text, options.output)
+        tell(questions.notices, quiet=options.quiet)
         return
     corpora = [read(path, **options.of_key) for path in paths]
     prompts = write_prompts(

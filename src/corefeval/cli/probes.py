@@ -32,18 +32,18 @@ def probe(options: ParsedOptions) -> int:
     check_paths(labels, [p for _, p in inputs], options.output, options.save, options.write)
     request, view = make_request(options, "muc"), options.given("by", "contrast", "level")
     reading = {"format": options.probe_format, "encoding": options.encoding}
-    asked = read_probe(options.probe, **reading) if is_probe else None
+    questions = read_probe(options.probe, **reading) if is_probe else None
     results: list[Any] = []
     for name, (stated, path) in zip(names_of(labels, options.probe), labels, strict=True):
         saved = load_all(path) if is_saved(path) else []
-        if asked is not None and not saved:
-            results.append(score_probe(asked, path, **view, **options.policies).rename(name))
+        if questions is not None and not saved:
+            results.append(score_probe(questions, path, **view, **options.policies).rename(name))
         for result in saved:
             check_choices(result, path, options, request)
             if not isinstance(result, ProbeResult):
                 raise UsageError(f"{path} is no result of a probe: score and compare take it")
             results.append(result.view(**view).rename(stated or result.response))
-    if not results and (asked is None or options.write is None):
+    if not results and (questions is None or options.write is None):
         raise UsageError("RESPONSE is missing: corefeval probe PROBE RESPONSE…, or --write FILE")
     if results:
         with show_trials(options.quiet):
@@ -51,8 +51,8 @@ def probe(options: ParsedOptions) -> int:
         drawing = {"by_document": options.by_item, "comparisons": pairs}
         drawing |= options.given(*TABLE_OPTIONS.split())
         show(results, options.output, format=options.format, **drawing)
-    if asked is not None and options.write is not None:
-        asked.write(options.write)
+    if questions is not None and options.write is not None:
+        questions.write(options.write)
     if results and options.save is not None:
         keep(results, options.save, quiet=options.quiet)
     tell((notice for result in results for notice in result.notices), quiet=options.quiet)

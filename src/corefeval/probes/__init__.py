@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Unpack
 
@@ -17,7 +17,7 @@ from corefeval.formats.registry import HEAD, UnknownFormatError
 from corefeval.formats.source import Source, read_source
 from corefeval.model import DocumentId
 from corefeval.model.corpus import match_documents
-from corefeval.probes.decisions import Chosen, decide
+from corefeval.probes.decisions import Choices, decide
 from corefeval.probes.items import PROBE_STYLES, Candidate, Item, Probe
 from corefeval.probes.readers import PROBE_FORMATS, Entry, detect_probe, read_entry, read_items
 from corefeval.probes.result import ProbeResult, count
@@ -37,7 +37,7 @@ __all__ = [
     "read_probe",
 ]
 
-STEPS = ("reading", "pairing", "policies", "rates", "probes")
+_STEPS = ("reading", "pairing", "policies", "rates", "probes")
 _NO_FILE = Source(np.empty(0, dtype=np.uint8), "items")
 
 
@@ -53,37 +53,43 @@ def read_probe(source: object, *, format: str | None = None, encoding: str = "ut
     """
     if isinstance(source, Probe):
         return source
-    listed = [source] if isinstance(source, str | os.PathLike) else source
-    if not isinstance(listed, Iterable):
+    parts = [source] if isinstance(source, str | os.PathLike) else source
+    if not isinstance(parts, Sequence):
         raise UsageError(f"a probe is a path, or a list of paths or of items, not {source!r:.60}")
-    entries: list[tuple[Entry, Item]] = []
-    formats, names, skipped = dict[str, None](), list[str](), list[str]()
-    for number, part in enumerate(listed, start=1):
+    entries: dict[str, Entry] = {}
+    items, formats, skipped = list[Item](), dict[str, None](), list[str]()
+    for format_name, entry, item in _list_items(parts, format, encoding, skipped):
+        formats[format_name] = None
+        items.append(item)
+        if (first := entries.setdefault(item.id, entry)) is not entry:
+            where = f"{item.id}, as in {first.source.file}, line {first.line}"
+            raise entry.fail("an item appears twice", where, "an id for each item")
+    paths = [os.fspath(part) for part in parts if not isinstance(part, Mapping)]
+    name = ", ".join(paths) or _NO_FILE.file
+    if not items:
+        raise PairingError("there are no items in the probe", file=name)
+    return Probe(tuple(items), name, ", ".join(formats), skipped_files(name, skipped))
+
+
+def _list_items(
+    parts: Sequence[object], format: str | None, encoding: str, skipped: list[str]
+) -> Iterator[tuple[str, Entry, Item]]:
+    """All items, with their entries and the names of formats; files of none are `skipped`."""
+    for number, part in enumerate(parts, start=1):
         if isinstance(part, Mapping):
             entry = Entry(part, number, _NO_FILE, number)
-            entries.append((entry, read_entry(entry, "probe")))
+            yield "probe", entry, read_entry(entry, "probe")
             continue
-        names.append(os.fspath(part))
-        files, several = files_of(part)
+        files, several = files_of(part)  # type: ignore[arg-type]
         for file in files:
             try:
-                format_name, pairs = read_items(read_source(file, encoding=encoding), format)
+                name, pairs = read_items(read_source(file, encoding=encoding), format)
             except UnknownFormatError:
-                if not several or len(skipped) == len(files) - 1:
+                if not several:
                     raise
                 skipped.append(file)
             else:
-                formats[format_name] = None
-                entries += pairs
-    homes: dict[str, Entry] = {}
-    for entry, item in entries:
-        if (home := homes.setdefault(item.id, entry)) is not entry:
-            where = f"{item.id}, as in {home.source.file}, line {home.line}"
-            raise entry.fail("an item appears twice", where, "an id for each item")
-    if not entries:
-        raise PairingError("there are no items in the probe", file=", ".join(names) or None)
-    name, items = ", ".join(names) or "items", tuple(item for _, item in entries)
-    return Probe(items, name, ", ".join(formats) or "probe", skipped_files(name, skipped))
+                yield from ((name, *pair) for pair in pairs)
 
 
 def is_probe(path: str) -> bool:
@@ -121,47 +127,47 @@ def probe(
     (<ProbeResult of 1 item: 1 of 1 right>, 'A')
     """
     base = Protocol.of(protocol)
-    request = Request.of(base.but(ci="none"), options, steps=STEPS, sound=True)
-    chosen = request.protocol
-    if chosen.across != "none":
+    request = Request.of(base.but(ci="none"), options, steps=_STEPS, sound=True)
+    rules = request.protocol
+    if rules.across != "none":
         raise UsageError("items are documents of their own: leave out across")
-    asked = read_probe(probe, format=probe_format, encoding=request.key_reading.encoding)
-    places = match_documents([DocumentId(i.id) for i in asked.items], chosen.documents, asked.name)
-    asked = replace(asked, items=tuple(asked.items[place] for place in places))
+    read = read_probe(probe, format=probe_format, encoding=request.key_reading.encoding)
+    places = match_documents([DocumentId(i.id) for i in read.items], rules.documents, read.name)
+    read = replace(read, items=tuple(read.items[place] for place in places))
     name = os.fspath(response) if isinstance(response, str | os.PathLike) else "response"
-    choices, notices = decide(asked, response, request.response_reading, chosen)
-    missing = tuple(item.id for item in asked.items if item.id not in choices)
-    outcomes = {"empty": "counted as wrong", "skip": "left out"}
-    if missing and chosen.missing == "error":
-        fix = "complete the response, or use --missing empty or skip"
-        problem = "items are not in the response"
-        raise PairingError(problem, file=name, found=list_names(missing), fix=fix)
-    if missing:
-        text = f"{{n}} not in the response, {outcomes[chosen.missing]}: {{items}}"
-        notices.append(Notice("missing-items", text, len(missing), missing, "item"))
-    groups = [] if chosen.pair == "none" else [*split_list(chosen.pair)]
-    decisions = [
-        _decide_item(item, choices.get(item.id, "missing"), groups)
-        for item in asked.items
-        if item.id in choices or chosen.missing == "empty"
-    ]
-    fields = {**count(decisions), "key": asked.name, "response": name}
-    result = ProbeResult(**fields, protocol=chosen.but(ci=base.ci)).view(by, contrast, level)
-    for group in groups:
+    choices = decide(read, response, request.response_reading, rules)
+    fields = count(_make_decisions(read.items, choices, rules, name))
+    result = ProbeResult(**fields, key=read.name, response=name, protocol=rules.but(ci=base.ci))
+    result = result.view(by, contrast, level)
+    for group in split_list(rules.pair) if rules.pair != "none" else ():
         result.by(group)  # which refuses one that no item has
     paired = result.contrast and result.contrast.paired
     remark = "without a twin of the other value"
-    notices += note("unpaired-items", paired.unpaired if paired else 0, "item", remark)
-    return replace(result, notices=(*asked.notices, *notices))
+    unpaired = note("unpaired-items", paired.unpaired if paired else 0, "item", remark)
+    return replace(result, notices=(*read.notices, *choices[1], *unpaired))
 
 
-def _decide_item(item: Item, chosen: Chosen, groups: Sequence[str]) -> Decision:
-    """The decision on an item, with the pair that some groups make of it."""
-    labels = () if isinstance(chosen, str) else tuple(sorted(chosen))
-    choice = (
-        chosen if isinstance(chosen, str) else "both" if labels[1:] else "".join(labels) or "none"
-    )
-    values = [item.groups.get(group, "") for group in groups]
-    pair = (".".join(values) if all(values) else None) if groups else item.pair
-    number = len(item.candidates)
-    return Decision(item.id, choice, labels, item.gold, item.groups, pair, item.human, number)
+def _make_decisions(
+    items: Sequence[Item], choices: Choices, rules: Protocol, name: str
+) -> list[Decision]:
+    """The decisions on all items; a notice on those that are missing joins the others."""
+    chosen, notices = choices
+    missing = tuple(item.id for item in items if item.id not in chosen)
+    outcome = {"empty": "counted as wrong", "skip": "left out"}.get(rules.missing)
+    if missing and outcome is None:
+        fix = "complete the response, or use --missing empty or skip"
+        problem = "items are not in the response"
+        raise PairingError(problem, file=name, found=list_names(missing), fix=fix)
+    text = f"{{n}} not in the response, {outcome}: {{items}}"
+    notices += [Notice("missing-items", text, len(missing), missing, "item")] if missing else []
+    groups = [] if rules.pair == "none" else [*split_list(rules.pair)]
+    decisions = []
+    for item in items if rules.missing == "empty" else [i for i in items if i.id in chosen]:
+        value = chosen.get(item.id, "missing")
+        labels = () if isinstance(value, str) else tuple(sorted(value))
+        choice = value if isinstance(value, str) else "".join(labels) or "none"
+        values = [item.groups.get(group, "") for group in groups]
+        pair = (".".join(values) if all(values) else None) if groups else item.pair
+        details = (item.gold, item.groups, pair, item.human, len(item.candidates))
+        decisions.append(Decision(item.id, "both" if labels[1:] else choice, labels, *details))
+    return decisions

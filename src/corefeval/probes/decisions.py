@@ -101,8 +101,8 @@ def _decide_by_answers(probe: Probe, rows: Sequence[tuple[str, Any]]) -> Choices
         *note("repeated-answers", repeated, "repeated answer", "left out"),
     ]
     text, extra = "{n} to no item of the probe, left out: {items}", tuple(answers)
-    more = [Notice("extra-documents", text, len(extra), extra, "answer")] if extra else []
-    return chosen, notices + more
+    notices += [Notice("extra-documents", text, len(extra), extra, "answer")] if extra else []
+    return chosen, notices
 
 
 def _split_words(text: str) -> list[str]:
@@ -149,11 +149,11 @@ def _decide_by_entities(probe: Probe, key: Corpus, response: Corpus, protocol: P
     rule, names, several = protocol.candidate, key.names or (), 0
     heads, chosen = np.array(key.mention_head).tolist(), dict[str, Chosen]()
     sides = zip(key.documents, _list_mentions(key), _list_mentions(response), strict=True)
-    for number, (identifier, asked, mentions) in enumerate(sides):
+    for number, (identifier, questions, mentions) in enumerate(sides):
         text = text_of(key.tokens, number)
         places = [
             (names[entity], tokens, _find_head(text, min(tokens), heads[row]))
-            for entity, tokens, row in asked
+            for entity, tokens, row in questions
         ]
         target = next((tokens for label, tokens, _ in places if label == "*"), set())
         entities = [entity for entity, tokens, _ in mentions if tokens == target]

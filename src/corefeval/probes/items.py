@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from math import inf
 from string import ascii_uppercase
@@ -84,7 +85,7 @@ def make_item(record: Mapping[str, Any], fail: Fail) -> Item:
         text, marked = remove_marks(_MARK, text)
         targets = [span for label, span in marked if label == "*"]
         if len(targets) != 1:
-            raise fail("an item has one target, [* …]", f"{len(targets)} in {text}", "[* she]")
+            raise fail("an item has one target, [* …]", text, "[A Ann] fell when [* she] ran")
         target, entries = (
             targets[0],
             [
@@ -92,22 +93,8 @@ def make_item(record: Mapping[str, Any], fail: Fail) -> Item:
                 for letter in sorted({label for label, _ in marked} - {"*"})
             ],
         )
-    units, blank = (tokens, " ") if tokens else (text, "")
-
-    def read_span(span: Any) -> Span:
-        start, end = span
-        if not (0 <= start < end <= len(units) and "".join(units[start:end]).strip()):
-            raise fail("there is nothing at a span", span, f"[start, end) up to {len(units)}")
-        return start, end
-
-    def read_candidate(letter: str, entry: Any) -> Candidate:
-        details = entry if isinstance(entry, Mapping) else {"span": entry}
-        stated = details["spans"] if "spans" in details else [details["span"]]
-        spans = tuple(map(read_span, stated))
-        words = details.get("text") or blank.join(units[slice(*spans[0])])
-        return Candidate(details.get("label", letter), str(words), spans)
-
-    candidates = tuple(map(read_candidate, ascii_uppercase, entries))
+    read = partial(_read_candidate, tokens or text, fail)
+    candidates = tuple(map(read, ascii_uppercase, entries))
     labels = {candidate.label for candidate in candidates}
     if not labels <= {*ascii_uppercase} or not 0 < len(labels) == len(entries):
         raise fail("an item has up to 26 candidates, each with a letter", entries, "[A Ann]")
@@ -122,7 +109,7 @@ def make_item(record: Mapping[str, Any], fail: Fail) -> Item:
     return Item(
         str(record["id"]),
         text,
-        read_span(target),
+        _read_span(tokens or text, fail, target),
         candidates,
         None if gold is None else tuple(sorted({*gold})),
         {name: str(value) for name, value in (record.get("groups") or {}).items()},
@@ -130,6 +117,22 @@ def make_item(record: Mapping[str, Any], fail: Fail) -> Item:
         human,
         tokens,
     )
+
+
+def _read_span(units: Sequence[str], fail: Fail, span: Any) -> Span:
+    start, end = span
+    if not (0 <= start < end <= len(units) and "".join(units[start:end]).strip()):
+        raise fail("there is nothing at a span", span, f"[start, end) up to {len(units)}")
+    return start, end
+
+
+def _read_candidate(units: Sequence[str], fail: Fail, letter: str, entry: Any) -> Candidate:
+    details = entry if isinstance(entry, Mapping) else {"span": entry}
+    stated = details["spans"] if "spans" in details else [details["span"]]
+    spans = tuple(_read_span(units, fail, span) for span in stated)
+    blank = "" if isinstance(units, str) else " "
+    words = details.get("text") or blank.join(units[slice(*spans[0])])
+    return Candidate(details.get("label", letter), str(words), spans)
 
 
 _STYLES = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from corefeval.checks import check_choice
@@ -56,9 +57,9 @@ class Entry(NamedTuple):
     source: Source
     line: int | None = None
 
-    def fail(self, problem: str, found: object, expected: str) -> InputError:
+    def fail(self, problem: str, value: object, expected: str) -> InputError:
         """The error for a problem in this entry."""
-        return self.source.error(problem, self.line, found=excerpt(str(found)), expected=expected)
+        return self.source.error(problem, self.line, found=excerpt(str(value)), expected=expected)
 
     def look_up(self, word: str, values: dict[str, Any]) -> Any:
         """What a word stands for, in any case; an error if it is none of those that do."""
@@ -226,10 +227,6 @@ def _ask_knowref(entry: Entry) -> Record:
     return {**record, "target": (start, start + len(pronoun)), "groups": groups}
 
 
-def _ask_own(entry: Entry) -> Record:
-    return dict(entry.value)
-
-
 def _ask_own_row(entry: Entry) -> Record:
     cells = {name: cell for name, cell in entry.value.items() if cell.strip()}
     record: Record = {name: cells.pop(name, None) for name in ("id", "text", "gold", "pair")}
@@ -251,7 +248,11 @@ PROBE_FORMATS: dict[str, Reader] = {
         _ask_own_row,
     ),
     "knowref": (rb'\A\s*(\[\s*)?\{.*?"sentence_with_pronoun"\s*:', _list_records, _ask_knowref),
-    "probe": (rb'\A\s*(\[\s*)?\{.*?("(gold|target)"\s*:|\[\* )', _list_records, _ask_own),
+    "probe": (
+        rb'\A\s*(\[\s*)?\{.*?("(gold|target)"\s*:|\[\* )',
+        _list_records,
+        attrgetter("value"),
+    ),
     "winobias": (rb"\A\s*\d+ [^\n]*\[[^\n]*\]", list_lines, _ask_winobias),
     "winobias-conll": (rb"(?im)^#\s*begin\s+document\b", _list_documents, _ask_winobias_conll),
 }
