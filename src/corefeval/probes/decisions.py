@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -66,8 +67,8 @@ def decide(probe: Probe, response: Any, reading: Reading, protocol: Protocol) ->
 def _read_table(path: Any, encoding: str) -> list[tuple[str, Any]]:
     """The ids and answers in a table, or the labels in GAP's rows; nothing for any other file."""
     source = read_source(path, encoding=encoding)
-    lines = list(list_lines(source))
-    cells = lines[0].value.lower().split("\t") if lines else []
+    first = next(list_lines(source), None)
+    cells = first.value.lower().split("\t") if first else []
     if "generation" in cells and len(cells) > 1:
         rows = [entry.value for entry in list_rows(source)]
         return [(".".join(name_winopron(row)), row["generation"]) for row in rows]
@@ -76,7 +77,7 @@ def _read_table(path: Any, encoding: str) -> list[tuple[str, Any]]:
     if len(cells) != 3 or {"id", "true", "false"}.isdisjoint(cells):
         return []
     answers = []
-    for entry in lines[cells[0] == "id" :]:
+    for entry in islice(list_lines(source), cells[0] == "id", None):
         name, *truths = entry.value.split("\t")
         labels = zip("AB", truths, strict=False)
         answers.append((name, {label for label, cell in labels if entry.look_up(cell, TRUTHS)}))
