@@ -253,6 +253,19 @@ def test_tokens_that_differ_are_aligned_if_asked_for():
     assert corefeval.probe([PLAIN], response, tokens="align").decisions[0].choice == "A"
 
 
+def test_an_id_may_have_a_part():
+    tokens = ["Ann", "saw", "Bea", "when", "she", "left", "."]
+    response = [
+        {"doc_key": "d; part 001", "tokens": tokens, "clusters_token_offsets": [[[0, 0], [4, 4]]]}
+    ]
+    assert corefeval.probe([{**PLAIN, "id": "d; part 1"}], response).decisions[0].choice == "A"
+
+
+def test_only_some_documents():
+    result = corefeval.probe([PLAIN, {**PLAIN, "id": "22"}], {"1": "A", "22": "B"}, documents="2*")
+    assert [decision.choice for decision in result.decisions] == ["B"]
+
+
 def test_tagged_answers_need_their_format():
     tagged = {"1": "[Ann](#cluster_1) saw Bea when [she](#cluster_1) left."}
     result = corefeval.probe([PLAIN], tagged, response_format="llm")

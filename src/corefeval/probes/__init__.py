@@ -132,7 +132,9 @@ def probe(
     if rules.across != "none":
         raise UsageError("items are documents of their own: leave out across")
     read = read_probe(probe, format=probe_format, encoding=request.key_reading.encoding)
-    places = match_documents([DocumentId(i.id) for i in read.items], rules.documents, read.name)
+    places = match_documents(
+        [DocumentId.parse(i.id) for i in read.items], rules.documents, read.name
+    )
     read = replace(read, items=tuple(read.items[place] for place in places))
     name = os.fspath(response) if isinstance(response, str | os.PathLike) else "response"
     choices = decide(read, response, request.response_reading, rules)

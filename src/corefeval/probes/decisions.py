@@ -14,7 +14,7 @@ from corefeval.checks import split_call
 from corefeval.diagnostics import KeyNeededError, Notice, PairingError, UsageError, list_names, note
 from corefeval.formats.answers.records import answers_of
 from corefeval.formats.source import read_source
-from corefeval.model import Corpus, CorpusBuilder, DocumentId
+from corefeval.model import Corpus, CorpusBuilder
 from corefeval.model.text_tokens import text_of
 from corefeval.model.token_tables import tokens_of_texts
 from corefeval.preparation import as_corpus, prepare_probe
@@ -149,16 +149,16 @@ def _decide_by_entities(probe: Probe, key: Corpus, response: Corpus, protocol: P
     missing, widened = (counted.get(f"{k}s") for k in ("missing-document", "widened-mention"))
     rule, names, several = protocol.candidate, key.names or (), 0
     heads, chosen = np.array(key.mention_head).tolist(), dict[str, Chosen]()
-    sides = zip(key.documents, _list_mentions(key), _list_mentions(response), strict=True)
-    for number, (identifier, questions, mentions) in enumerate(sides):
+    sides = zip(probe.items, _list_mentions(key), _list_mentions(response), strict=False)
+    for number, (item, questions, mentions) in enumerate(sides):
         text = text_of(key.tokens, number)
         places = [
             (names[entity], tokens, _find_head(text, min(tokens), heads[row]))
             for entity, tokens, row in questions
         ]
-        target = next((tokens for label, tokens, _ in places if label == "*"), set())
+        target = next((tokens for label, tokens, _ in places if label == "*"), None)
         entities = [entity for entity, tokens, _ in mentions if tokens == target]
-        if not target or (missing and str(identifier) in missing.items):
+        if missing and str(key.documents[number]) in missing.items:
             continue
         labels = set[str]()
         for entity, tokens, _ in mentions:
@@ -167,7 +167,7 @@ def _decide_by_entities(probe: Probe, key: Corpus, response: Corpus, protocol: P
                 is_clear = rule != "cover" or len(picked) < 2
                 several += not is_clear
                 labels |= picked if is_clear else set()
-        chosen[str(identifier)] = labels if entities else "unmarked"
+        chosen[item.id] = labels if entities else "unmarked"
     remark = "of the probe widened to the tokens of the response"
     notices += note("widened-spans", widened.count if widened else 0, "span", remark)
     remark = "with several candidates in them, of which they choose none"
@@ -215,7 +215,7 @@ def _as_key(probe: Probe, names: str) -> Corpus:
     """
     builder = CorpusBuilder(probe.name)
     for item in probe.items:
-        document = builder.document(DocumentId(item.id), n_tokens=len(item.text))
+        document = builder.document(item.id, n_tokens=len(item.text))
         for label, (start, end) in _list_places(item, names):
             places = range(start + len(item.text[start:end].rstrip()) - 1, start - 1, -1)
             letters = (place for place in places if item.text[place].isalnum())
