@@ -342,6 +342,7 @@ def test_command(tmp_path, capsys, monkeypatch):
     assert {"low", "high", "adjusted_p", "f1_p"} <= {*shown["comparisons"][0]}
     assert run("probe", "kept.json", "-q", "--trials", "20", "--by", "gold") == 0
     assert "gold neither" in capsys.readouterr().out
+    assert run("score", "kept.json", "--ci", "-q") == 0
     assert run("probe", probe, responses / "rows.tsv", "--fail-under", "accuracy=99", "-q") == 3
     assert run("probe", "kept.json", "--candidate", "exact") == 2
     assert run("probe", probe, "--write", "items.jsonl") == 0

@@ -62,8 +62,8 @@ def read_probe(source: object, *, format: str | None = None, encoding: str = "ut
         formats[format_name] = None
         items.append(item)
         if (first := entries.setdefault(item.id, entry)) is not entry:
-            where = f"{item.id}, as in {first.source.file}, line {first.line}"
-            raise entry.fail("an item appears twice", where, "an id for each item")
+            problem = f"an item is also item {first.number} of {first.source.file}"
+            raise entry.fail(problem, item.id, "an id for each item")
     paths = [os.fspath(part) for part in parts if not isinstance(part, Mapping)]
     name = ", ".join(paths) or _NO_FILE.file
     if not items:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from corefeval.checks import check_probability, split_call, split_list
+from corefeval.checks import check_probability, split_list
 from corefeval.diagnostics import UsageError, plural
 from corefeval.display import Row
 from corefeval.results import Result, Score, Slices
@@ -158,7 +159,7 @@ class ProbeResult(Result):
     @property
     def level(self) -> float:
         """The level of all intervals."""
-        return float(split_call(self.protocol.ci)[1] or 0.95)
+        return float((re.search(r"[\d.]+(e-\d+)?", self.protocol.ci) or ["0.95"])[0])
 
     @property
     def interval(self) -> Ends | None:
