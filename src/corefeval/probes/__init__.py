@@ -127,7 +127,8 @@ def probe(
     (<ProbeResult of 1 item: 1 of 1 right>, 'A')
     """
     base = Protocol.of(protocol)
-    request = Request.of(base.but(ci="none"), options, steps=_STEPS, sound=True)
+    scored = base.but(ci="none") if base.ci.startswith("wilson(") else base
+    request = Request.of(scored, options, steps=_STEPS, sound=True)
     rules = request.protocol
     if rules.across != "none":
         raise UsageError("items are documents of their own: leave out across")

@@ -159,7 +159,8 @@ class ProbeResult(Result):
     @property
     def level(self) -> float:
         """The level of all intervals."""
-        return float((re.search(r"[\d.]+(e-\d+)?", self.protocol.ci) or ["0.95"])[0])
+        stated = re.fullmatch(r"wilson\((\d(?:\.\d+)?(?:e-\d+)?)\)", self.protocol.ci)
+        return float(stated[1]) if stated else 0.95
 
     @property
     def interval(self) -> Ends | None:
@@ -219,7 +220,7 @@ class ProbeResult(Result):
         contrasted = (group, *split_list(values)) if contrast else self.contrasted
         if contrast and len(contrasted) != 3:
             raise UsageError(f"a contrast is GROUP=FIRST,SECOND, not {contrast!r:.60}")
-        protocol = self.protocol.but(ci=f"wilson({level:.12g})")
+        protocol = self.protocol.but(ci=f"wilson({float(level)})")
         view = replace(self, shown=shown, contrasted=contrasted, protocol=protocol)
         view.parts()  # which refuses what there is not
         return view
