@@ -229,7 +229,7 @@ def make_probe(random: Random, *, response: bool, mistakes: bool) -> tuple[str, 
     folder = _PROBES / ("responses" if response else "probes")
     path = random.choice(sorted(folder.iterdir()))
     if random.random() < 0.7:
-        answered = random.choice(("rows.tsv", "answers.jsonl", "gap.jsonl"))
+        answered = random.choice(("rows.tsv", "answers.jsonl", "answers.tsv", "gap.jsonl"))
         path = folder / (answered if response else "gap.tsv")
     data = path.read_bytes()
     name = path.name if not response else f"{random.randrange(9)}-{path.name}"

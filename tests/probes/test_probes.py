@@ -147,6 +147,22 @@ def test_bad_items(line, problem, tmp_path):
     assert raised.value.line == 1
 
 
+BAD_TABLES = [
+    ("g-1\tTrue\tFalse\ng-2\tTrue\n", 2),
+    ("g-1\tTrue\tFalse\ng-2\tTrue\tFalse\tTrue\n", 2),
+    ("generation\tx\nA\tB\n", 2),
+    ("id\tanswer\ng-1\n", 2),
+]
+
+
+@pytest.mark.parametrize(("text", "line"), BAD_TABLES)
+def test_bad_tables(text, line, tmp_path):
+    (tmp_path / "r.tsv").write_text(text)
+    with pytest.raises(InputError) as raised:
+        corefeval.probe(DATA / "probes" / "gap.tsv", tmp_path / "r.tsv")
+    assert raised.value.line == line
+
+
 READ = {
     "gap.tsv": (
         "gap",
@@ -231,6 +247,10 @@ def test_responses_of_every_kind():
     entities = corefeval.probe(probe, DATA / "responses" / "gap.jsonl")
     assert [d.choice for d in entities.decisions] == ["A", "none", "unmarked", "B"]
     assert [n.kind for n in entities.notices] == ["widened-spans", "mentions-of-several"]
+    table = corefeval.probe(probe, DATA / "responses" / "answers.tsv")
+    assert [d.choice for d in table.decisions] == ["A", "B", "none", "unclear"]
+    pronouns, generations = DATA / "probes" / "winopron.tsv", DATA / "responses" / "generations.tsv"
+    assert corefeval.probe(pronouns, generations).outcomes == {"right": 4, "wrong": 2, "unclear": 2}
     with pytest.raises(PairingError, match="g-4"):
         corefeval.probe(probe, DATA / "responses" / "rows.tsv", missing="error")
 

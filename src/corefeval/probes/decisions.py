@@ -19,7 +19,7 @@ from corefeval.model.text_tokens import text_of
 from corefeval.model.token_tables import tokens_of_texts
 from corefeval.preparation import as_corpus, prepare_probe
 from corefeval.probes.items import Item, Probe, Span
-from corefeval.probes.readers import TRUTHS, list_lines, list_rows, name_winopron
+from corefeval.probes.readers import TRUTHS, Entry, list_lines, list_rows, name_winopron
 from corefeval.protocol import Protocol
 from corefeval.request import Reading
 
@@ -69,19 +69,28 @@ def _read_table(path: Any, encoding: str) -> list[tuple[str, Any]]:
     source = read_source(path, encoding=encoding)
     first = next(list_lines(source), None)
     cells = first.value.lower().split("\t") if first else []
-    if "generation" in cells and len(cells) > 1:
-        rows = [entry.value for entry in list_rows(source)]
-        return [(".".join(name_winopron(row)), row["generation"]) for row in rows]
-    if {"id", "answer"} <= {*cells}:
-        return [(entry.value["id"], entry.value["answer"]) for entry in list_rows(source)]
+    if len(cells) > 1 and ("generation" in cells or {"id", "answer"} <= {*cells}):
+        return [*map(_read_row, list_rows(source))]
     if len(cells) != 3 or {"id", "true", "false"}.isdisjoint(cells):
         return []
     answers = []
     for entry in islice(list_lines(source), cells[0] == "id", None):
         name, *truths = entry.value.split("\t")
-        labels = zip("AB", truths, strict=False)
+        if len(truths) != 2:
+            raise entry.fail("a row has too few or too many cells", entry.value, "an id, A and B")
+        labels = zip("AB", truths, strict=True)
         answers.append((name, {label for label, cell in labels if entry.look_up(cell, TRUTHS)}))
     return answers
+
+
+def _read_row(entry: Entry) -> tuple[str, str]:
+    """The id and the answer in a row of a table, or of WinoPron's table with generations."""
+    row = {name.strip().lower(): cell for name, cell in entry.value.items()}
+    try:
+        name = row["id"] if "id" in row else ".".join(name_winopron(row))
+        return name, row["generation" if "generation" in row else "answer"]
+    except (LookupError, ValueError):
+        raise entry.fail("there is no answer in the row", row, "columns id and answer") from None
 
 
 def _decide_by_answers(probe: Probe, rows: Sequence[tuple[str, Any]]) -> Choices:
