@@ -147,6 +147,15 @@ def test_bad_items(line, problem, tmp_path):
     assert raised.value.line == 1
 
 
+@pytest.mark.parametrize("name", ["baker.guest.male", "baker.x.guest.0.male", "baker.guest.2.male"])
+def test_an_id_of_winogender_has_four_parts(name, tmp_path):
+    (tmp_path / "p.tsv").write_text(
+        f"sentid\tsentence\n{name}.txt\tThe baker told the guest that he left.\n"
+    )
+    with pytest.raises(InputError, match="p.tsv, line 2"):
+        corefeval.read_probe(tmp_path / "p.tsv")
+
+
 BAD_TABLES = [
     ("g-1\tTrue\tFalse\ng-2\tTrue\n", 2),
     ("g-1\tTrue\tFalse\ng-2\tTrue\tFalse\tTrue\n", 2),

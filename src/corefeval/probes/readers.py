@@ -167,10 +167,11 @@ def _find_occupations(record: Record, marked: list[Span], number: str, entry: En
 
 def _ask_winogender(entry: Entry) -> Record:
     identifier = entry.value["sentid"].removesuffix(".txt")
-    *parts, word = identifier.split(".")
+    occupation, participant, answer, word = identifier.split(".")
     gender = _WINOGENDER[word]
-    groups = {"gender": gender, "other": "someone" if parts[1] == "someone" else "named"}
+    groups = {"gender": gender, "other": "someone" if participant == "someone" else "named"}
     record = {"id": identifier, "text": entry.value["sentence"], "groups": groups}
+    parts = [occupation, participant, answer]
     return _find_nouns(record, parts, _PRONOUNS[gender].split(), entry)
 
 
