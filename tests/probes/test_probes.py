@@ -152,7 +152,7 @@ def test_an_id_of_winogender_has_four_parts(name, tmp_path):
     (tmp_path / "p.tsv").write_text(
         f"sentid\tsentence\n{name}.txt\tThe baker told the guest that he left.\n"
     )
-    with pytest.raises(InputError, match="p.tsv, line 2"):
+    with pytest.raises(InputError, match=r"p\.tsv, line 2"):
         corefeval.read_probe(tmp_path / "p.tsv")
 
 
