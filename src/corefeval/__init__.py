@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     )
     from corefeval.output import render
     from corefeval.preparation import Prepared, prepare
+    from corefeval.probes import Probe, ProbeResult, probe, read_probe
     from corefeval.protocol import Protocol
     from corefeval.reports import Report, report
     from corefeval.results import Result, Score, Slices
@@ -95,6 +96,7 @@ _HOMES = {
     "model": "Corpus Document DocumentId corpus_from_arrays corpus_from_entities",
     "output": "render",
     "preparation": "Prepared prepare",
+    "probes": "Probe ProbeResult probe read_probe",
     "protocol": "Protocol",
     "reports": "Report report",
     "results": "Result Score Slices",
@@ -130,6 +132,8 @@ __all__ = [
     "PairingError",
     "Parameter",
     "Prepared",
+    "Probe",
+    "ProbeResult",
     "Prompts",
     "Protocol",
     "Report",
@@ -169,8 +173,10 @@ __all__ = [
     "merge",
     "metric",
     "prepare",
+    "probe",
     "read",
     "read_answers",
+    "read_probe",
     "read_sheet",
     "read_suite",
     "register",

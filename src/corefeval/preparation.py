@@ -25,6 +25,7 @@ from corefeval.pairing import (
     DocumentPairs,
     Kept,
     apply_policies,
+    apply_to_side,
     find_suspects,
     mismatch_notices,
     pair,
@@ -223,6 +224,20 @@ def _state_choice(protocol: Protocol, response: Corpus) -> Protocol:
     """The protocol, which says that the first of several answers counts where there are several."""
     several = any(notice.kind == "llm-choices" for notice in response.notices)
     return protocol.but(choice="1") if several and protocol.choice == "auto" else protocol
+
+
+def prepare_probe(
+    key: Corpus, response: Corpus, protocol: Protocol
+) -> tuple[Corpus, Corpus, list[Notice]]:
+    """A key of questions and a response on the response's tokens, and notices.
+
+    Policies are for the response alone: several questions may be about the same words.
+    """
+    pairing = pair(key, response, protocol, may_widen=True)
+    codes = mention_codes(pairing.key, pairing.response)[1]
+    kept = apply_to_side(pairing.response, codes, protocol, protocol.singletons != "keep")
+    notices = [*response.notices, *pairing.notices, *kept.notices]
+    return pairing.key, kept.corpus or pairing.response, notices
 
 
 def _match(

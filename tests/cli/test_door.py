@@ -27,6 +27,7 @@ from corefeval.suites.statistics import compare_suite
 from leaderboards import make_outcome
 
 KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
+ITEM = {"id": "1", "text": "[A Ann] saw [B Bea] when [* she] left.", "gold": "A"}
 SYSTEMS = {"cautious": CAUTIOUS, "eager": EAGER}
 
 
@@ -57,17 +58,18 @@ def things():
         "Differences": compared.differences()[0],
         "SuiteResult": outcome,
         "CorporaComparison": outcome.statistics,
+        "ProbeResult": corefeval.probe([ITEM], {"1": "A"}),
     }
 
 
 NAMES = ("Result", "Slices", "Comparison", "ErrorAnalysis", "Agreement", "Statistics",
          "ExperimentResult", "Explanation", "Sensitivity", "Search", "ResultDifference",
          "Concordance", "Differences", "SuiteResult", "CorporaComparison",
-         "Merged", "Audit", "Estimates", "Sheet")  # fmt: skip
+         "Merged", "Audit", "Estimates", "Sheet", "ProbeResult")  # fmt: skip
 
 OF_NO_DOCUMENTS = {"ExperimentResult", "Concordance", "Explanation", "Sensitivity", "Search",
                    "ResultDifference", "SuiteResult", "CorporaComparison", "Merged",
-                   "Audit", "Estimates", "Sheet"}  # fmt: skip
+                   "Audit", "Estimates", "Sheet", "ProbeResult"}  # fmt: skip
 
 
 def test_every_drawing_is_tested(things):

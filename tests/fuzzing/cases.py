@@ -27,7 +27,7 @@ SHARES = {
     "score": 170, "explain": 60, "errors": 110, "compare": 110, "agree": 90, "check": 150,
     "merge": 90, "audit": 60,
     "stats": 80, "convert": 150, "report": 10, "lab": 10, "metrics": 12, "features": 12,
-    "protocols": 12, "example": 14, "prompt": 50, "cite": 12, "completion": 4,
+    "protocols": 12, "example": 14, "prompt": 50, "probe": 60, "cite": 12, "completion": 4,
     "suite run": 40, "suite init": 20, "suite check": 20, "suite table": 30, "suite compare": 35,
     "suite page": 8, "sample": 60, "estimate": 60,
 }  # fmt: skip

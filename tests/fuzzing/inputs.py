@@ -221,6 +221,21 @@ def make_input(
     return (f"{name}/*" if choice < 0.5 else name), placed
 
 
+_PROBES = Path(__file__).parent.parent / "data" / "probes"
+
+
+def make_probe(random: Random, *, response: bool, mistakes: bool) -> tuple[str, bytes]:
+    """A probe of any format, mostly GAP's, or a response to that one: its path and its content."""
+    folder = _PROBES / ("responses" if response else "probes")
+    path = random.choice(sorted(folder.iterdir()))
+    if random.random() < 0.7:
+        answered = random.choice(("rows.tsv", "answers.jsonl", "answers.tsv", "gap.jsonl"))
+        path = folder / (answered if response else "gap.tsv")
+    data = path.read_bytes()
+    name = path.name if not response else f"{random.randrange(9)}-{path.name}"
+    return name, random.choice(MISTAKES)(random, data) if mistakes else data
+
+
 @cache
 def _filled_sheet(kind: str, number: int, design: str) -> bytes:
     """A sheet of the responses a and b of a text in a format, with answers."""

@@ -13,6 +13,7 @@ from corefeval.formats import FORMATS
 from corefeval.formats.registry import ANSWERS
 from corefeval.lab import EXPERIMENTS
 from corefeval.metrics import REGISTRY, presets
+from corefeval.probes import PROBE_FORMATS
 from corefeval.protocol import NAMED, choices
 from fuzzing.hostility import CODECS, NAMES
 from fuzzing.inputs import (
@@ -25,6 +26,7 @@ from fuzzing.inputs import (
     made_decisions,
     make_filled_sheet,
     make_input,
+    make_probe,
     make_suite,
     make_suite_results,
     stated_features,
@@ -39,10 +41,10 @@ SLOW_EXPERIMENTS = ("trust", "correct-links", "mention-identification", "mention
 INPUTS = (
     "KEY", "RESPONSE", "MORE", "FILE", "OTHER", "SOURCE", "--against", "--tagset", "--from", "PATH",
     "--response", "--decisions",
-    "--candidates",
+    "--candidates", "PROBE",
 )  # fmt: skip
 OUTPUTS = ("TARGET", "FOLDER", "--output", "--save", "--fix", "--resume", "--cache", "--ideal",
-           "--contested", "--page", "--votes")  # fmt: skip
+           "--contested", "--page", "--votes", "--write")  # fmt: skip
 
 _WRITTEN = {
     "report": ["report.html"], "suite run": ["suite.cache"], "suite init": ["suite.toml"],
@@ -92,6 +94,10 @@ class Drawing:
         random, bad = self.random, self.bad
         if self.command == "suite init" and random.random() >= bad:
             return self.folder()
+        if self.command == "probe" and random.random() >= bad / 4:
+            return self.probe(response=bool(self.names))
+        if self.command == "prompt" and random.random() < 0.2:
+            return self.probe(response=False)
         if random.random() < bad / 4:
             return random.choice(
                 ("missing.conll", "", ".", "no/*.conll", "[", "empty", "-", *self.files)
@@ -145,6 +151,15 @@ class Drawing:
             self.files |= {f"{name}/{corpus}.{side}.conll": data for data in own.values()}
         self.kinds.append("conll")
         return name if self.random.random() < 0.8 else f"x={name}"
+
+    def probe(self, *, response: bool) -> str:
+        """A probe, or a response to it."""
+        mistakes = self.random.random() < min(5 * self.bad, 0.7)
+        path, data = make_probe(self.random, response=response, mistakes=mistakes)
+        self.files[path] = data
+        self.names.append(path)
+        self.kinds.append("probe")
+        return path
 
     def suite(self) -> str:
         """The file of a suite, and those that it names."""
@@ -285,6 +300,8 @@ def _experiment(maker: Drawing) -> str:
 
 def _limits(maker: Drawing) -> str:
     wrong = ("lea.recall=40", "muc=x", "=1", "conll.recall=1", "x=1") if maker.bad else ()
+    if maker.command == "probe":
+        return maker.listed(("accuracy=60", "f1=0", "recall=100", *wrong))
     return maker.listed(("conll=60", "muc=0", "b3=100", "muc.precision=0.5", *wrong))
 
 
@@ -411,8 +428,29 @@ STRINGS: dict[str, Callable[[Drawing], str]] = {
     "--metrics": lambda maker: maker.listed(metrics(sound=not maker.bad)),
     "--metric": Drawing.metric,
     "--by": lambda maker: maker.listed(
-        features(sound=not maker.bad), 2 - (maker.command == "errors")
+        ("gender", "gold", *(ARGUMENTS if maker.bad else ()))
+        if maker.command == "probe"
+        else features(sound=not maker.bad),
+        2 - (maker.command == "errors"),
     ),
+    "--contrast": lambda maker: maker.random.choice(
+        (
+            "gender=feminine,masculine",
+            "gold=A,B",
+            *(("gender", "=a,b", "gender=x,y", "a=b=c,d") if maker.bad else ()),
+        )
+    ),
+    "--pair": lambda maker: maker.random.choice(
+        ("gender", "gender,gold", "none", *(("", "x", ",") if maker.bad else ()))
+    ),
+    "--candidate": lambda maker: maker.random.choice(
+        (
+            *choices()["candidate"].spellings,
+            "overlap(1)",
+            *(("overlap(0)", "x") if maker.bad else ()),
+        )
+    ),
+    "--probe-format": lambda maker: maker.random.choice(("gap", *PROBE_FORMATS)),
     "--list": lambda maker: maker.listed((*ERRORS, "all", "merged")),
     "--distances": lambda maker: maker.listed(("passonneau", "jaccard", "masi", "dice", "all")),
     "--documents": lambda maker: maker.random.choice(

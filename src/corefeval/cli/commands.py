@@ -156,6 +156,39 @@ corefeval compare key.conll old.json.gz new=b.conll --fail-if-worse old.conll"""
         "The exit status is 3 if a response is significantly worse than `--fail-if-worse`.",
     ),
     Command(
+        "probe",
+        "probes:probe",
+        "Score responses to a probe: which candidate does each pronoun refer to?",
+        (
+            Argument(
+                "PROBE", "GAP, WinoBias, Winogender, … (a file, folder or pattern), or saved."
+            ),
+            Argument("[RESPONSE...]", "Responses, each as PATH or NAME=PATH; or saved files."),
+        ),
+        (
+            *take(
+                f"by contrast by_item write fail_under format output save quiet {TABLE_OPTIONS} "
+                "trials seed level",
+                by="Groups of items to show figures by, separated by commas; by default that of "
+                "the contrast.",
+                fail_under="Fail (exit status 3) if accuracy, recall, precision or f1 is under its "
+                "limit, such as accuracy=80,f1=70.",
+                level={"default": None, "usual": "0.95"},
+            ),
+            *take(
+                "protocol singletons duplicates documents missing extra tokens undefined candidate "
+                "names pair probe_format response_format response_layer encoding "
+                "response_encoding word_column unpack_limit"
+            ),
+        ),
+        """\
+corefeval probe gap-test.tsv system.jsonl
+corefeval probe 'wino/*_stereotyped_*.dev' old=a.jsonl new=b.jsonl --by type
+corefeval probe gap-test.tsv answers.jsonl --by-item -f csv
+corefeval probe mine.tsv --write items.jsonl""",
+        "The exit status is 3 if a figure is under its limit.",
+    ),
+    Command(
         "explain",
         "analysis:explain",
         "Explain why numbers differ: which choices of scorers they depend on, and how much.",
@@ -426,10 +459,14 @@ corefeval convert gum.conllu gum-heads.conllu --heads dependencies""",
         "prompt",
         "corpora:prompt",
         "Write prompts for a language model: JSON lines with id, system and user text.",
-        (_KEY._replace(help="The documents to ask about: a file, folder or pattern."),),
+        (
+            _KEY._replace(
+                help="The documents, or the probe, to ask about: a file, folder or pattern."
+            ),
+        ),
         take(
             "style mentions shots from_ max_tokens pieces ideal for_ output quiet key_format "
-            "key_layer encoding word_column unpack_limit",
+            "key_layer probe_format encoding word_column unpack_limit",
             from_={
                 "spelled": "--from FILE",
                 "help": "The corpus that worked examples are taken from.",
@@ -442,6 +479,7 @@ corefeval convert gum.conllu gum-heads.conllu --heads dependencies""",
 corefeval prompt key.conll -o prompts.jsonl --ideal ideal.jsonl
 corefeval prompt key.conll --style xml --for inspect --output folder
 corefeval prompt key.conll --style json --shots 2 --from train.conll
+corefeval prompt gap-test.tsv --style letter -o prompts.jsonl
 corefeval score key.conll answers.jsonl""",
         "No model is called. Score its answers as they are, with the same ids.",
     ),

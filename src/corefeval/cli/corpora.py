@@ -164,6 +164,7 @@ def prompt(options: ParsedOptions) -> None:
     """Write prompts for a language model: JSON lines with id, system and user text."""
     from corefeval.formats import read
     from corefeval.formats.answers.prompts import write_prompts
+    from corefeval.probes import PROBE_STYLES, is_probe, read_probe
 
     paths = [path for path in (options.key, options.from_) if path is not None]
     check_paths([], paths, options.ideal, None if options.for_ else options.output)
@@ -173,10 +174,18 @@ def prompt(options: ParsedOptions) -> None:
         raise UsageError("--for writes a folder: name it with --output")
     if options.for_ is not None and options.max_tokens is not None:
         raise UsageError("a harness scores whole documents: leave out --max-tokens or --for")
+    style, format = options.style, options.probe_format
+    if style in PROBE_STYLES or (style is None and (format or is_probe(options.key))):
+        if options.mentions or options.shots or options.max_tokens:
+            raise UsageError("--mentions, --shots and --max-tokens are not for probes")
+        questions = read_probe(options.key, format=format, encoding=options.encoding)
+        put(questions.prompts(style or "letter").text, options.output)
+        tell(questions.notices, quiet=options.quiet)
+        return
     corpora = [read(path, **options.of_key) for path in paths]
     prompts = write_prompts(
         corpora[0],
-        options.style,
+        style or "markdown",
         mentions=options.mentions,
         examples=corpora[1] if len(corpora) > 1 else None,
         shots=options.shots,

@@ -17,7 +17,10 @@ TABLE_OPTIONS = "digits rates caption label width"
 TABLE_FORMATS = ("text", "json", "csv", "markdown", "latex")
 OTHER_SCORERS = "What other scorers do differently"
 # The choices of the protocol that brief help shows.
-_USUAL_CHOICES = ("match", "singletons", "documents", "missing", "tokens", "quorum")
+_USUAL_CHOICES = (
+    *("match", "singletons", "documents", "missing", "tokens", "quorum"),
+    *("candidate", "names", "pair"),
+)
 
 _OPTIONS = (
     Option(
@@ -178,9 +181,9 @@ _OPTIONS = (
     ),
     Option(
         "--style -s STYLE",
-        "How the model should write mentions.",
-        "markdown",
-        ("markdown", "xml", "crac", "json"),
+        "How the model should write mentions, or answer the questions of a probe.",
+        choices=("markdown", "xml", "crac", "json", "letter", "name", "yesno"),
+        usual="markdown, or letter for a probe",
     ),
     Option("--ideal FILE", "Also write the answers of a perfect model, as the style allows, here."),
     Option(
@@ -195,6 +198,9 @@ _OPTIONS = (
         "apart",
         ("apart", "joined"),
     ),
+    Option("--by-item", "Show what was chosen for each item."),
+    Option("--contrast CONTRAST", "A group and two of its values to contrast: GROUP=FIRST,SECOND."),
+    Option("--write FILE", "Write the items of the probe as JSON lines, to run a system on."),
     Option("--mentions", "Mark the key's mentions in the text, and ask only for their entities."),
     Option("--shots N", "How many worked examples come before the text.", 0),
     Option(
@@ -319,6 +325,11 @@ _FILES = (
     Option(
         "--key-format FORMAT",
         "The key's format (conll, corefud, e2e, …); by default it is recognised by its content.",
+        rare=True,
+    ),
+    Option(
+        "--probe-format FORMAT",
+        "The probe's format (gap, winobias, …); by default it is recognised by its content.",
         rare=True,
     ),
     Option(

@@ -27,6 +27,7 @@ _STEPS = (
     "errors",
     "agreement",
     "merge",
+    "probes",
 )  # those of all commands, none of which offers too much
 
 
@@ -238,7 +239,7 @@ def _load_saved(
 
     results = []
     for result in load_all(path):
-        _check_choices(result, path, options, request)
+        check_choices(result, path, options, request)
         if options.features is not None and result.protocol.features == "none":
             raise UsageError(
                 f"{path} was scored without a file of features, and counts cannot be redone: "
@@ -260,11 +261,12 @@ def _load_saved(
     return [_with_intervals(result, request.sampling) for result in results]
 
 
-def _check_choices(result: Result, path: str, options: ParsedOptions, request: Request) -> None:
+def check_choices(result: Result, path: str, options: ParsedOptions, request: Request) -> None:
     """Refuse choices other than those that a saved result was scored with."""
     from corefeval.protocol import choices, split_choices
 
-    names = choices() if options.protocol else split_choices(options.given(*PROTOCOL_OPTIONS))[0]
+    chosen = split_choices(options.given(*PROTOCOL_OPTIONS), _STEPS)[0]
+    names = choices() if options.protocol else chosen
     for name, (requested, saved) in request.protocol.differences(result.protocol).items():
         if name in names and requested != "auto":
             raise UsageError(

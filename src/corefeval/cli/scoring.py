@@ -77,29 +77,38 @@ def parse_limits(texts: Sequence[str]) -> list[Limit]:
     >>> parse_limits(["conll=60, lea.recall = 40"])
     [('conll', 'f1', 60.0), ('lea', 'recall', 40.0)]
     """
-    from corefeval.checks import split_list
     from corefeval.metrics import Metric
+
+    limits = []
+    for name, limit in split_limits(texts):
+        metric, dot, rate = name.rpartition(".")
+        if not dot or rate.strip() not in _RATES:
+            metric, rate = name, "f1"
+        limits.append((str(Metric.parse(metric)), rate.strip(), limit))
+    return limits
+
+
+def split_limits(texts: Sequence[str]) -> list[tuple[str, float]]:
+    """The names and numbers of limits, separated by commas."""
+    from corefeval.checks import split_list
 
     if texts and not any(split_list("".join(texts))):
         raise UsageError("--fail-under needs a limit: METRIC=NUMBER, such as conll=60")
     limits = []
     for text in (part for argument in texts for part in split_list(argument)):
         name, equals, number = text.rpartition("=")
-        metric, dot, rate = name.strip().rpartition(".")
-        if not dot or rate.strip() not in _RATES:
-            metric, rate = name.strip(), "f1"
         try:
             limit = float(number)
         except ValueError:
             limit = -1.0
-        if not equals or not metric or not 0 <= limit <= 100:
+        if not equals or not name.strip() or not 0 <= limit <= 100:
             raise UsageError(
                 f"a limit is METRIC=NUMBER in percent, such as conll=60 or muc.recall=55.5, "
                 f"not {text!r}"
             )
         if 0 < limit < 1:
             remark("note", f"limits are in percent: {text} is {limit:g} %")
-        limits.append((str(Metric.parse(metric)), rate.strip(), limit))
+        limits.append((name.strip(), limit))
     return limits
 
 

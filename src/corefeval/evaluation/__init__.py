@@ -371,4 +371,9 @@ def load(path: str | os.PathLike[str]) -> Result:
 
 def load_all(path: str | os.PathLike[str]) -> list[Result]:
     """All results in a file that `--save` wrote."""
-    return load_saved(path, spell=spell)
+    results = load_saved(path, spell=spell)
+    if not any(result.decisions for result in results):
+        return results
+    from corefeval.probes.result import as_probe_result
+
+    return [as_probe_result(result) if result.decisions else result for result in results]

@@ -115,7 +115,8 @@ def move_to_tokens(
         start[rows], end[rows], state[rows] = place.tokens(start[rows], end[rows])
         if head is not None:
             has_head = np.flatnonzero(head[rows] >= 0) + rows.start
-            head[has_head] = place.tokens(head[has_head], head[has_head] + 1)[0]
+            characters = np.searchsorted(place.visible, head[has_head])
+            head[has_head] = np.searchsorted(place.end, characters, side="right")
     gaps, widened = _move_gaps(corpus, places, state, start, end)
     state[widened] = _WIDENED
     state[(end <= start) & (state <= _WIDENED)] = _BLANK

@@ -19,6 +19,7 @@ Format = Literal[
 
 # The drawing of each type, by name: who prints scores does not pay for importing the others.
 DRAWINGS = {
+    "ProbeResult": "corefeval.output.probes:ProbeDrawing",
     "Result": "corefeval.output.scores:ResultDrawing",
     "Slices": "corefeval.output.scores:SliceDrawing",
     "Comparison": "corefeval.output.systems:ComparisonDrawing",
@@ -62,6 +63,7 @@ class RenderOptions(TypedDict, total=False):
     width: Width | None
     group: str
     margin: float | None
+    comparisons: Sequence[Any]
 
 
 def render(

@@ -2,7 +2,7 @@
 
 from corefeval.pairing.documents import DocumentPairs, Pairing, pair, pair_documents
 from corefeval.pairing.mismatches import Suspects, find_suspects, mismatch_notices
-from corefeval.pairing.policies import Kept, apply_policies
+from corefeval.pairing.policies import Kept, apply_policies, apply_to_side
 
 __all__ = [
     "DocumentPairs",
@@ -10,6 +10,7 @@ __all__ = [
     "Pairing",
     "Suspects",
     "apply_policies",
+    "apply_to_side",
     "find_suspects",
     "mismatch_notices",
     "pair",

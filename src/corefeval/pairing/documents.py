@@ -55,11 +55,13 @@ def pair(
     *,
     zeros_settled: bool = False,
     pairs: DocumentPairs | None = None,
+    may_widen: bool = False,
 ) -> Pairing:
     """Pair documents by id and part, and check that their texts are the same, or align them.
 
     `pairs` says which document is which, where that is known already. With `zeros_settled`, empty
     nodes are left as they are, because they are already settled among more than these two sides.
+    Mentions of a key of texts `may_widen` to the tokens of the response, or must fit them.
     """
     if pairs is None:
         names = key.name, response.name
@@ -69,7 +71,7 @@ def pair(
         for side, places in ((key, pairs.key), (response, pairs.response))
     )
     key, response, spans, text_notices = unify_positions(
-        key, response, pairs.both, protocol, zeros_settled=zeros_settled
+        key, response, pairs.both, protocol, zeros_settled=zeros_settled, may_widen=may_widen
     )
     notices = [*pairs.notices, *text_notices]
     for side, corpus in (("key", key), ("response", response)):
@@ -86,6 +88,7 @@ def unify_positions(
     protocol: Protocol,
     *,
     zeros_settled: bool = False,
+    may_widen: bool = False,
 ) -> tuple[Corpus, Corpus, Spans | None, list[Notice]]:
     """Two sides that number their documents alike, with positions that mean the same.
 
@@ -93,7 +96,7 @@ def unify_positions(
     the protocol says. Also returns how plain spans were read.
     """
     rule, notices = _token_rule(protocol), list[Notice]()
-    key, response, cut, text_notices = put_texts_on_tokens(key, response, rule)
+    key, response, cut, text_notices = put_texts_on_tokens(key, response, rule, may_widen=may_widen)
     notices += text_notices
     key, response, spans = put_on_tokens(key, response, protocol)
     marks_nodes = not zeros_settled and any(map(_marks_nodes, (key, response)))

@@ -180,7 +180,7 @@ def apply_policies(
     # The first corpus is the key; all others are responses.
     first = {"drop": 0, "drop-response": 1}.get(protocol.singletons, len(corpora))
     for place, (corpus, corpus_codes) in enumerate(zip(corpora, codes, strict=True)):
-        apply = partial(_apply, corpus, corpus_codes, protocol, place >= first)
+        apply = partial(apply_to_side, corpus, corpus_codes, protocol, place >= first)
         if place:
             kept = apply()
         else:  # the key of the next response is mostly the same, with the same codes
@@ -218,7 +218,9 @@ def _note_unscored(original: Corpus, key: Kept, protocol: Protocol) -> Iterator[
     yield from note("unscored-sets", number, "set", outcome, whose=corpus.name or "key")
 
 
-def _apply(corpus: Corpus, codes: IntArray, protocol: Protocol, drops_singletons: bool) -> Kept:
+def apply_to_side(
+    corpus: Corpus, codes: IntArray, protocol: Protocol, drops_singletons: bool
+) -> Kept:
     """What the protocol leaves of a corpus, without the corpus where that is all of it.
 
     The result is remembered by the corpus, which must not hold a reference to itself.

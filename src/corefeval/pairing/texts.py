@@ -103,7 +103,7 @@ _AROUND = 20  # characters of a text that are shown
 
 
 def put_texts_on_tokens(
-    key: Corpus, response: Corpus, rule: TokenRule
+    key: Corpus, response: Corpus, rule: TokenRule, *, may_widen: bool = False
 ) -> tuple[Corpus, Corpus, IntArray, list[Notice]]:
     """Both sides with token positions, in documents where one side is a text without tokens.
 
@@ -119,7 +119,7 @@ def put_texts_on_tokens(
     moves: tuple[dict[int, Places | None], ...] = {}, {}
     for index in range(len(key)):
         key_text, text = (text_of(side, index) for side in sides)
-        place = _fit_texts(key, response, index)
+        place = _fit_texts(key, response, index, may_widen)
         if isinstance(place, PairingError) and rule == "align":
             unfit.append(index)
         elif isinstance(place, PairingError) and (rule == "same" or text is None):
@@ -141,11 +141,14 @@ def put_texts_on_tokens(
     return moved[0], moved[1], np.array(unfit, dtype=np.int64), notices
 
 
-def _fit_texts(key: Corpus, response: Corpus, index: int) -> Places | PairingError | None:
+def _fit_texts(
+    key: Corpus, response: Corpus, index: int, may_widen: bool
+) -> Places | PairingError | None:
     """Where the words of one side are in the text of the other; what is wrong if they are not.
 
     None where neither side, or both, are a text. Nothing of a key that is a text is changed for the
-    response's sake: its mentions must begin and end with tokens of the response.
+    response's sake: its mentions must begin and end with tokens of the response, unless they
+    `may_widen`.
     """
     key_text, text = (text_of(side.tokens, index) for side in (key, response))
     if key_text is not None and text is not None:
@@ -163,7 +166,7 @@ def _fit_texts(key: Corpus, response: Corpus, index: int) -> Places | PairingErr
     place = _place(key_text, *_words(response, key, index))
     if not isinstance(place, Places):
         return _misfit(key, response, index, *place[::-1])
-    if n_widened := count_widened(key, index, place):
+    if (n_widened := count_widened(key, index, place)) and not may_widen:
         return PairingError(
             "the key is a text without tokens, and not all of its mentions are whole tokens of the "
             "response",
@@ -198,16 +201,21 @@ def _place(text: str, words: Sequence[str], empty: Sequence[bool]) -> Places | t
     If they are not, what the text has at the first difference, and what was expected.
     """
     characters = without_blanks(text)
-    spellings = []
-    for spelt in (words, list(map(seen_word, words)), list(map(plain_word, words))):
-        visible = [without_blanks(word) for word in spelt]
+    if "".join(words) == characters:  # which is by far the quickest to see
+        return Places.of(text, list(map(len, words)))
+    spellings: list[list[str]] = []
+    for respell in (str, seen_word, plain_word):
+        visible = [without_blanks(respell(word)) for word in words]
         spellings.append(visible)
         if any(empty):
             real = zip(visible, empty, strict=True)
             spellings.append(["" if zero else word for word, zero in real])
+        for visible in spellings:
+            if "".join(visible) == characters:
+                return Places.of(text, list(map(len, visible)))
     plain = plain_word(characters) if characters else ""  # of the same length
     for visible in spellings:
-        if "".join(visible) in (characters, plain):
+        if "".join(visible) == plain:
             return Places.of(text, list(map(len, visible)))
     visible = spellings[1] if any(empty) else spellings[0]
     place = Places.of(text, list(map(len, visible)))

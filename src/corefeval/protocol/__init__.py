@@ -177,6 +177,8 @@ class Protocol:
         # Unless repeats go by corefeval's own rule, on one side at least.
         if self.emulate != "none" or "once" not in (self.repeats_key, self.repeats_response):
             always.discard("duplicates")
+        if self.ci.startswith("wilson"):  # the result is of a probe
+            always |= {"candidate", "names", "missing"}
         return {
             name.replace("_", "-"): values.get(name, choice.default)
             for name, choice in fields().items()

@@ -34,6 +34,7 @@ Average = Literal["f1", "rates", "truncated"]
 Emulate = Literal["none", "corefud-1.2", "ua-1"]
 Occurrences = Literal["in-order", "first", "all"]
 Lost = Literal["drop", "strict"]
+Names = Literal["span", "string"]
 
 
 # The steps that take part where key and response are compared; errors and agreement have more.
@@ -241,6 +242,41 @@ class SoundChoices(TypedDict, total=False):
                 "drop": "leave them out, which raises precision",
                 "strict": "keep them in their entities, where they match nothing",
             },
+        ),
+    ]
+    candidate: Annotated[
+        str,
+        Choice(
+            "cover",
+            "When a mention of the target's entity chooses a candidate of a probe.",
+            at="probes",
+            values={
+                "cover": "it holds the candidate's head, and no other candidate's",
+                "exact": "it has the candidate's tokens",
+                "nested": "it lies inside of the candidate, or the candidate inside of it",
+                "overlap": "tokens in common, with a Dice coefficient of at least this",
+            },
+            shares={"overlap": 0.5},
+        ),
+    ]
+    names: Annotated[
+        Names,
+        Choice(
+            "span",
+            "Where a candidate of a probe stands.",
+            at="probes",
+            values={
+                "span": "at its own places",
+                "string": "wherever its words stand, if no other candidate or the target does",
+            },
+        ),
+    ]
+    pair: Annotated[
+        str,
+        Choice(
+            "none",
+            "The groups of a probe, separated by commas, in which twins have the same values.",
+            at="probes",
         ),
     ]
     tagset: Annotated[

@@ -108,6 +108,19 @@ def anchor_rates(counts: Mapping[str, Any], undefined: float = 0.0) -> Rates:
     return {**rates, "f1": harmonic_mean(rates["detection_f1"], rates["mentions_f1"])}
 
 
+def link_rates(counts: Mapping[str, Any], undefined: float = 0.0) -> Rates:
+    """Recall and precision of what is chosen among all that may be chosen."""
+    return ratio_rates(
+        {
+            "recall_numerator": counts["tp"],
+            "recall_denominator": counts["tp"] + counts["fn"],
+            "precision_numerator": counts["tp"],
+            "precision_denominator": counts["tp"] + counts["fp"],
+        },
+        undefined,
+    )
+
+
 RATES: dict[str, Callable[[Mapping[str, Any], float], Rates]] = {
     "ratio": ratio_rates,
     "blanc": blanc_rates,
@@ -115,6 +128,7 @@ RATES: dict[str, Callable[[Mapping[str, Any], float], Rates]] = {
     "blanc-of-scorch": scorch_rates,
     "antecedents": antecedent_rates,
     "anchors": anchor_rates,
+    "links": link_rates,
 }
 
 

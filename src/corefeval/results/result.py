@@ -14,6 +14,7 @@ from corefeval.diagnostics import InputError, Notice, UsageError, merge_notices,
 from corefeval.display import Row, Tabular
 from corefeval.protocol import OF_MENTIONS, Protocol, join_protocols
 from corefeval.protocol import fields as protocol_fields
+from corefeval.results.decisions import Decision
 from corefeval.results.rates import Aggregation, CountTable, Numbers, Rates, average_rates
 from corefeval.results.scores import Score, score_rows
 
@@ -35,7 +36,7 @@ class Result(Tabular, Mapping[str, Score]):
     `segment_rates`. Where a result is of segments, `whole_rates` are those of the document. Of
     answers of a language model `answers` has what became of the mentions that were written, and the
     CoNLL score of other readings (strict, on the text that was reached, lowest and highest), which
-    sums do not have.
+    sums do not have. Of a probe `decisions` has what was chosen for each item.
     """
 
     tables: Mapping[str, CountTable]
@@ -54,6 +55,7 @@ class Result(Tabular, Mapping[str, Score]):
     intervals: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
     segment_rates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     answers: Mapping[str, object] = field(default_factory=dict)
+    decisions: tuple[Decision, ...] = ()
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -190,6 +192,7 @@ class Result(Tabular, Mapping[str, Score]):
                 for feature, slices in first.slices.items()
             },
             answers=_add_answers([part.answers for part in parts if part.answers]),
+            decisions=tuple(decision for part in parts for decision in part.decisions),
         )
 
     def __eq__(self, value: object) -> bool:

@@ -17,6 +17,7 @@ from corefeval.checks import check_path
 from corefeval.diagnostics import InputError, Notice, UsageError, excerpt, memory_for
 from corefeval.files import GZIP_MAGIC, PathLike, unpack, write_file
 from corefeval.protocol import Protocol
+from corefeval.results.decisions import Decision
 from corefeval.results.rates import RATES, CountTable, Numbers, rates_of
 from corefeval.results.result import LEDGER, Result
 from corefeval.results.slices import SPECIAL, Slices
@@ -181,6 +182,7 @@ def result_record(result: Result, parent: Result | None = None) -> dict[str, Any
             feature: _slices_record(slices, result) for feature, slices in result.slices.items()
         },
         **({"answers": dict(result.answers)} if result.answers else {}),
+        **({"decisions": [d.as_dict() for d in result.decisions]} if result.decisions else {}),
         "notices": [
             {
                 "kind": n.kind,
@@ -263,7 +265,10 @@ def result_of_record(
         intervals=_parse_intervals(record.get("intervals", {}), most),
         segment_rates=_parse_rates(record.get("segment_rates", {}), most),
         answers=_parse_answers(record["answers"]) if "answers" in record else {},
+        decisions=tuple(map(_parse_decision, record.get("decisions", ()))),
     )
+    if result.decisions and tuple(decision.id for decision in result.decisions) != documents:
+        raise ValueError("the decisions are not those of the documents")
     if strangers := [metric for metric in result.intervals if metric not in tables]:
         raise ValueError(f"there is an interval of {strangers[0]}, but no count")
     if parent is None:
@@ -295,6 +300,21 @@ def _parse_answers(record: Mapping[str, Any]) -> dict[str, object]:
         for document in record["documents"]
     ]
     return {**_parse_rates({"conll": record["conll"]}), **counts, "documents": documents}
+
+
+def _parse_decision(record: Mapping[str, Any]) -> Decision:
+    """What was chosen for an item of a probe."""
+    gold, pair, human = record["gold"], record["pair"], record["human"]
+    return Decision(
+        _text(record["id"], "id"),
+        _text(record["choice"], "choice"),
+        tuple(_texts(record["chosen"], "chosen")),
+        None if gold is None else tuple(_texts(gold, "gold")),
+        _named_texts(record["groups"]),
+        None if pair is None else _text(pair, "pair"),
+        {name: _number(number, name, 0, _MOST) for name, number in human.items()},
+        _integer(record["candidates"], "candidates"),
+    )
 
 
 def _parse_rates(

@@ -1,0 +1,120 @@
+"""Results of probes, in every format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from corefeval._version import __version__
+from corefeval.display import Row
+from corefeval.output.tables import (
+    Drawing,
+    Sheet,
+    Table,
+    name_sides,
+    number_columns,
+    percent,
+    table_of,
+)
+
+if TYPE_CHECKING:
+    from corefeval.probes.result import PairedSystems, ProbeResult
+
+
+@dataclass(frozen=True)
+class ProbeDrawing(Drawing):
+    """What responses chose: all items, values of groups, a contrast, and comparisons."""
+
+    results: Sequence[ProbeResult]
+    by_document: bool = False
+    comparisons: Sequence[PairedSystems] = ()
+
+    def sheet(self, format: str) -> Sheet:
+        """A table and some sentences for each response, then those on pairs of responses."""
+        parts = [part for result in self.results for part in self._draw(result)]
+        for pair in self.comparisons:
+            text = f"{pair.first} against {pair.second}: accuracy {_describe(pair)}"
+            text += f", {pair.adjusted_p:.2g} with Holm's correction; "
+            parts.append(f"{text}F1 {percent(pair.f1_difference)}, p = {pair.f1_p:.2g}")
+        return Sheet(tuple(parts), (), tuple(dict.fromkeys(r.signature for r in self.results)))
+
+    def _draw(self, result: ProbeResult) -> list[Table | str]:
+        names = number_columns("Items", "Accuracy", "Interval", "P", "R", "F1")
+        rows = []
+        for group, value, part in result.parts():
+            links = [part.links.precision, part.links.recall, part.links.f1]
+            numbers = [part.accuracy, *(links if part.scored else [None] * len(links))]
+            cells = [f"{group} {value}".strip() or "all", f"{part.items:,}", *map(percent, numbers)]
+            rows.append([*cells[:3], _show_ends(part.interval or ()), *cells[3:]])
+        parts: list[Table | str] = [table_of(("", *names), rows, caption=name_sides(result))]
+        if self.by_document:
+            items = [(d.id, d.choice, d.outcome or "open") for d in result.decisions]
+            parts.append(table_of(("Item", "Choice", "Outcome"), items))
+        people = {label: percent(share) for label, share in result.human.items()}
+        lists: dict[str, Any] = {"Outcomes": result.outcomes, "Choices": result.choices}
+        for name, counts in {**lists, "People": people}.items():
+            parts += [f"{name}: {_list_numbers(counts)}"] if counts else []
+        return [*parts, *_tell_pairs(result)]
+
+    def list_rows(self, result: ProbeResult) -> list[Row]:
+        """A row for each part, or for each item."""
+        return result.rows(by_item=self.by_document)
+
+    def record(self) -> object:
+        """The probe, all results, and all comparisons."""
+        head = {"corefeval": __version__, "probe": self.results[0].key}
+        results = [self._record(result) for result in self.results]
+        return {**head, "results": results, "comparisons": [*map(_flatten, self.comparisons)]}
+
+    def _record(self, result: ProbeResult) -> Row:
+        groups: dict[str, Row] = {}
+        for group, value, part in result.parts()[1:]:
+            groups.setdefault(group, {})[value] = part.as_dict()
+        record = {"response": result.response, **result.as_dict(), "groups": groups}
+        for name in ("contrast", "consistency"):
+            record[name] = _flatten(getattr(result, name))
+        notices = [notice.as_dict() for notice in result.notices]
+        record |= {"signature": result.signature, "notices": notices}
+        names = ("id", "choice", "chosen", "gold", "right", "outcome", "groups", "pair")
+        decisions = [{name: getattr(d, name) for name in names} for d in result.decisions]
+        return {**record, "decisions": decisions} if self.by_document else record
+
+
+def _flatten(value: Any) -> Any:
+    """A named tuple for JSON, in which an interval is its two ends."""
+    if not hasattr(value, "_asdict"):
+        return value
+    record: Row = {}
+    for name, cell in value._asdict().items():
+        ends = zip(("low", "high"), cell, strict=True) if name == "interval" else ()
+        record |= dict(ends) or {name: _flatten(cell)}
+    return record
+
+
+def _show_ends(ends: Iterable[float]) -> str:
+    return " to ".join(map(percent, ends))
+
+
+def _list_numbers(numbers: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} {number}" for name, number in numbers.items())
+
+
+def _describe(pair: Any) -> str:
+    return f"{percent(pair.difference)} ({_show_ends(pair.interval)}), p = {pair.p:.2g}"
+
+
+def _tell_pairs(result: ProbeResult) -> Iterable[str]:
+    """Sentences on the contrast and on twins, if there are any."""
+    if contrast := result.contrast:
+        first, second = map(percent, contrast.rates)
+        text = f"{contrast.group}: {contrast.first} {first}, {contrast.second} {second} "
+        text += f"{contrast.of}, a difference of {percent(contrast.difference)} "
+        text += f"({_show_ends(contrast.interval)})"
+        text += f", ratio of F1 {contrast.ratio:.3f}" if contrast.ratio else ""
+        paired = contrast.paired
+        yield text + (f"; in {paired.pairs:,} pairs {_describe(paired)}" if paired else "")
+    pairs, alike, scored, right = result.consistency
+    if pairs:
+        text = f"Pairs: {pairs:,}, with the same choice {alike:,}; scored {scored:,}, all right"
+        yield f"{text} {right:,}"

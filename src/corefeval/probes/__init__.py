@@ -1,0 +1,176 @@
+"""Probes: challenge sets that ask one question of each item, which candidate a word refers to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Unpack
+
+import numpy as np
+
+from corefeval.checks import split_list
+from corefeval.diagnostics import Notice, PairingError, UsageError, list_names, note
+from corefeval.files import open_file
+from corefeval.formats import files_of, skipped_files
+from corefeval.formats.registry import HEAD, UnknownFormatError
+from corefeval.formats.source import Source, read_source
+from corefeval.model import DocumentId
+from corefeval.model.corpus import match_documents
+from corefeval.probes.decisions import Choices, decide
+from corefeval.probes.items import PROBE_STYLES, Candidate, Item, Probe
+from corefeval.probes.readers import PROBE_FORMATS, Entry, detect_probe, read_entry, read_items
+from corefeval.probes.result import ProbeResult, count
+from corefeval.protocol import Protocol
+from corefeval.request import Request, ScoreOptions
+from corefeval.results.decisions import Decision
+
+__all__ = [
+    "PROBE_FORMATS",
+    "PROBE_STYLES",
+    "Candidate",
+    "Item",
+    "Probe",
+    "ProbeResult",
+    "is_probe",
+    "probe",
+    "read_probe",
+]
+
+_STEPS = ("reading", "pairing", "policies", "rates", "probes")
+_NO_FILE = Source(np.empty(0, dtype=np.uint8), "items")
+
+
+def read_probe(source: object, *, format: str | None = None, encoding: str = "utf-8") -> Probe:
+    """Read a probe: a path, folder or pattern, a list of these, or a list of items.
+
+    Items are dictionaries in corefeval's own form. The format of files is recognised by their
+    content, and AmbiCoref by the names of its files, unless it is named.
+
+    >>> probe = read_probe([{"id": "1", "text": "[A Ann] saw [B Bea] when [* she] left."}])
+    >>> probe.items[0].text, probe.items[0].target, probe.items[0].candidates[1].text
+    ('Ann saw Bea when she left.', (17, 20), 'Bea')
+    """
+    if isinstance(source, Probe):
+        return source
+    parts = [source] if isinstance(source, str | os.PathLike) else source
+    if not isinstance(parts, Sequence):
+        raise UsageError(f"a probe is a path, or a list of paths or of items, not {source!r:.60}")
+    entries: dict[str, Entry] = {}
+    items, formats, skipped = list[Item](), dict[str, None](), list[str]()
+    for format_name, entry, item in _list_items(parts, format, encoding, skipped):
+        formats[format_name] = None
+        items.append(item)
+        if (first := entries.setdefault(item.id, entry)) is not entry:
+            problem = f"an item is also item {first.number} of {first.source.file}"
+            raise entry.fail(problem, item.id, "an id for each item")
+    paths = [os.fspath(part) for part in parts if not isinstance(part, Mapping)]
+    name = ", ".join(paths) or _NO_FILE.file
+    if not items:
+        raise PairingError("there are no items in the probe", file=name)
+    return Probe(tuple(items), name, ", ".join(formats), skipped_files(name, skipped))
+
+
+def _list_items(
+    parts: Sequence[object], format: str | None, encoding: str, skipped: list[str]
+) -> Iterator[tuple[str, Entry, Item]]:
+    """All items, with their entries and the names of formats; files of none are `skipped`."""
+    for number, part in enumerate(parts, start=1):
+        if isinstance(part, Mapping):
+            entry = Entry(part, number, _NO_FILE, number)
+            yield "probe", entry, read_entry(entry, "probe")
+            continue
+        files, several = files_of(part)  # type: ignore[arg-type]
+        for file in files:
+            try:
+                name, pairs = read_items(read_source(file, encoding=encoding), format)
+            except UnknownFormatError:
+                if not several:
+                    raise
+                skipped.append(file)
+            else:
+                yield from ((name, *pair) for pair in pairs)
+
+
+def is_probe(path: str) -> bool:
+    """Whether a path has a file that can be nothing but a probe."""
+    for file in files_of(path)[0] if path != "-" else ():
+        with open_file(file) as stream:
+            if (name := detect_probe(stream.read(HEAD), file)) is not None:
+                return name != "winobias-conll"
+    return False
+
+
+def probe(
+    probe: object,
+    response: object,
+    *,
+    by: str | Iterable[str] | None = None,
+    contrast: str | None = None,
+    level: float | None = None,
+    probe_format: str | None = None,
+    protocol: Protocol | str | None = None,
+    **options: Unpack[ScoreOptions],
+) -> ProbeResult:
+    """Score a response to a probe, by the candidate that it chooses for each target.
+
+    The probe is whatever `read_probe` takes. The response is whatever `score` takes, a table with
+    the rows of GAP, or answers of a language model: a file, or a mapping from ids to texts.
+
+    `by` names groups whose values are shown; `contrast` is written as `GROUP=FIRST,SECOND`, and
+    `level` is that of intervals. Options are those of `score`, and `candidate` ("cover", "exact",
+    "nested", "overlap(0.5)"), `names` ("span", "string") and `pair` ("GROUP,GROUP").
+
+    >>> items = [{"id": "1", "text": "[A Ann] saw [B Bea] when [* she] left.", "gold": "A"}]
+    >>> result = probe(items, {"1": "Ann"})
+    >>> result, result.decisions[0].choice
+    (<ProbeResult of 1 item: 1 of 1 right>, 'A')
+    """
+    base = Protocol.of(protocol)
+    scored = base.but(ci="none") if base.ci.startswith("wilson(") else base
+    request = Request.of(scored, options, steps=_STEPS, sound=True)
+    rules = request.protocol
+    if rules.across != "none":
+        raise UsageError("items are documents of their own: leave out across")
+    read = read_probe(probe, format=probe_format, encoding=request.key_reading.encoding)
+    places = match_documents(
+        [DocumentId.parse(i.id) for i in read.items], rules.documents, read.name
+    )
+    read = replace(read, items=tuple(read.items[place] for place in places))
+    name = os.fspath(response) if isinstance(response, str | os.PathLike) else "response"
+    choices = decide(read, response, request.response_reading, rules)
+    fields = count(_make_decisions(read.items, choices, rules, name))
+    result = ProbeResult(**fields, key=read.name, response=name, protocol=rules.but(ci=base.ci))
+    result = result.view(by, contrast, level)
+    for group in split_list(rules.pair) if rules.pair != "none" else ():
+        result.by(group)  # which refuses one that no item has
+    paired = result.contrast and result.contrast.paired
+    remark = "without a twin of the other value"
+    unpaired = note("unpaired-items", paired.unpaired if paired else 0, "item", remark)
+    return replace(result, notices=(*read.notices, *choices[1], *unpaired))
+
+
+def _make_decisions(
+    items: Sequence[Item], choices: Choices, rules: Protocol, name: str
+) -> list[Decision]:
+    """The decisions on all items; a notice on those that are missing joins the others."""
+    chosen, notices = choices
+    missing = tuple(item.id for item in items if item.id not in chosen)
+    outcome = {"empty": "counted as wrong", "skip": "left out"}.get(rules.missing)
+    if missing and outcome is None:
+        fix = "complete the response, or use --missing empty or skip"
+        problem = "items are not in the response"
+        raise PairingError(problem, file=name, found=list_names(missing), fix=fix)
+    text = f"{{n}} not in the response, {outcome}: {{items}}"
+    notices += [Notice("missing-items", text, len(missing), missing, "item")] if missing else []
+    groups = [] if rules.pair == "none" else [*split_list(rules.pair)]
+    decisions = []
+    for item in items if rules.missing == "empty" else [i for i in items if i.id in chosen]:
+        value = chosen.get(item.id, "missing")
+        labels = () if isinstance(value, str) else tuple(sorted(value))
+        choice = value if isinstance(value, str) else "".join(labels) or "none"
+        values = [item.groups.get(group, "") for group in groups]
+        pair = (".".join(values) if all(values) else None) if groups else item.pair
+        details = (item.gold, item.groups, pair, item.human, len(item.candidates))
+        decisions.append(Decision(item.id, "both" if labels[1:] else choice, labels, *details))
+    return decisions

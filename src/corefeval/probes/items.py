@@ -1,0 +1,190 @@
+"""Items of probes: a text, a target, candidates, and which of them are right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
+from math import inf
+from string import ascii_uppercase
+from typing import Any, NamedTuple
+
+from corefeval.checks import check_choice
+from corefeval.diagnostics import InputError, Notice
+from corefeval.display import json_text
+from corefeval.files import PathLike, write_file
+from corefeval.formats.answers.prompts import Prompts
+
+Span = tuple[int, int]
+Fail = Callable[[str, object, str], InputError]  # of a problem, what was found, what was expected
+
+_MARK = re.compile(r"\[([*A-Z]) ([^\[\]]+)\]")
+_NOTHING: Mapping[str, Any] = {}
+
+
+class Candidate(NamedTuple):
+    """What the target may refer to: a letter, its words, and where these stand, if they do."""
+
+    label: str
+    text: str
+    spans: tuple[Span, ...] = ()
+
+
+class Item(NamedTuple):
+    """A question: to which candidates the target refers.
+
+    Spans count characters of the `text`, or `tokens` if there are any. `gold` are labels of
+    candidates, none of them for neither; it is None if nobody knows. Items with the same `pair` are
+    twins. `human` says how many people chose each label, or were unsure.
+    """
+
+    id: str
+    text: str
+    target: Span
+    candidates: tuple[Candidate, ...]
+    gold: tuple[str, ...] | None = None
+    groups: Mapping[str, str] = _NOTHING
+    pair: str | None = None
+    human: Mapping[str, float] = _NOTHING
+    tokens: tuple[str, ...] = ()
+
+    def locate(self, span: Span) -> Span:
+        """A span in characters of the text."""
+        if not self.tokens:
+            return span
+        starts = [0, *accumulate(len(token) + 1 for token in self.tokens)]
+        return starts[span[0]], starts[span[1]] - 1
+
+
+def remove_marks(pattern: re.Pattern[str], text: str) -> tuple[str, list[tuple[str, Span]]]:
+    """A text without marks around words, and the label and the place of what was marked.
+
+    A mark is a match of the pattern, whose groups are a label and the words.
+    """
+    plain, behind = "", 0
+    marked: list[tuple[str, Span]] = []
+    for mark in pattern.finditer(text):
+        plain += text[behind : mark.start()]
+        marked.append((mark[1], (len(plain), len(plain) + len(mark[2]))))
+        plain, behind = plain + mark[2], mark.end()
+    return plain + text[behind:], marked
+
+
+def make_item(record: Mapping[str, Any], fail: Fail) -> Item:
+    """The item of a record in corefeval's own form, with spans in numbers or as marks.
+
+    Raises what `fail` makes, or whatever Python raises for values of a wrong type.
+    """
+    tokens = tuple(record.get("tokens") or ())
+    text = " ".join(tokens) or record["text"]
+    if tokens or "target" in record:
+        target, entries = record["target"], record["candidates"]
+    else:
+        text, marked = remove_marks(_MARK, text)
+        targets = [span for label, span in marked if label == "*"]
+        if len(targets) != 1:
+            raise fail("an item has one target, [* …]", text, "[A Ann] fell when [* she] ran")
+        target, entries = (
+            targets[0],
+            [
+                {"label": letter, "spans": [span for label, span in marked if label == letter]}
+                for letter in sorted({label for label, _ in marked} - {"*"})
+            ],
+        )
+    read = partial(_read_candidate, tokens or text, fail)
+    candidates = tuple(map(read, ascii_uppercase, entries))
+    labels = {candidate.label for candidate in candidates}
+    if not labels <= {*ascii_uppercase} or not 0 < len(labels) == len(entries):
+        raise fail("an item has up to 26 candidates, each with a letter", entries, "[A Ann]")
+    gold, pair = record.get("gold"), record.get("pair")
+    if isinstance(gold, str):
+        gold = {"?": None, "neither": []}.get(gold, gold.split("+"))
+    if not labels.issuperset(gold or ()):
+        raise fail("gold is no candidate", gold, f"{', '.join(sorted(labels))}, neither or ?")
+    human = {name: float(number) for name, number in (record.get("human") or {}).items()}
+    if not str(record["id"]).strip() or not all(0 <= number < inf for number in human.values()):
+        raise ValueError("the id is empty, or a number of people below 0")
+    return Item(
+        str(record["id"]),
+        text,
+        _read_span(tokens or text, fail, target),
+        candidates,
+        None if gold is None else tuple(sorted({*gold})),
+        {name: str(value) for name, value in (record.get("groups") or {}).items()},
+        None if pair is None else str(pair),
+        human,
+        tokens,
+    )
+
+
+def _read_span(units: Sequence[str], fail: Fail, span: Any) -> Span:
+    start, end = span
+    if not (0 <= start < end <= len(units) and "".join(units[start:end]).strip()):
+        raise fail("there is nothing at a span", span, f"[start, end) up to {len(units)}")
+    return start, end
+
+
+def _read_candidate(units: Sequence[str], fail: Fail, letter: str, entry: Any) -> Candidate:
+    details = entry if isinstance(entry, Mapping) else {"span": entry}
+    stated = details["spans"] if "spans" in details else [details["span"]]
+    spans = tuple(_read_span(units, fail, span) for span in stated)
+    blank = "" if isinstance(units, str) else " "
+    words = details.get("text") or blank.join(units[slice(*spans[0])])
+    return Candidate(details.get("label", letter), str(words), spans)
+
+
+_STYLES = {
+    "letter": "Say what the word refers to. Answer with the letter of a choice, and nothing else.",
+    "name": "Say what the word refers to. Answer with the words of a choice, and nothing else.",
+    "yesno": "Say whether the word refers to what the question names. Answer with yes or no only.",
+}
+PROBE_STYLES = tuple(_STYLES)
+
+
+@dataclass(frozen=True, repr=False)
+class Probe:
+    """Items that are asked together, with the name and the format of their file."""
+
+    items: tuple[Item, ...]
+    name: str = ""
+    format: str = "probe"
+    notices: tuple[Notice, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Probe {self.name!r}: {len(self.items):,} items>"
+
+    def write(self, path: PathLike) -> None:
+        """Write the items as JSON lines in corefeval's own form."""
+        records = (
+            {**item._asdict(), "candidates": [entry._asdict() for entry in item.candidates]}
+            for item in self.items
+        )
+        write_file(path, "".join(json_text(record, indent=None) for record in records))
+
+    def prompts(self, style: str = "letter") -> Prompts:
+        """What to ask a language model about each item: `id`, `system` and `user`.
+
+        Nothing in it depends on gold, groups or pairs. `yesno` asks about each candidate, under the
+        id of the item with `#` and the label.
+        """
+        check_choice("style", style, PROBE_STYLES)
+        prompts = Prompts()
+        system = f"In the text, a word is marked with ** on both sides. {_STYLES[style]}"
+        for item in self.items:
+            start, end = item.locate(item.target)
+            word = f"**{item.text[start:end]}**"
+            text = f"Text:\n{item.text[:start]}{word}{item.text[end:]}\n\n"
+            names = [*(candidate.text for candidate in item.candidates), "neither"]
+            choices = map("{}) {}".format, ascii_uppercase + "?", names)
+            questions = {item.id: "\n".join((f"What does {word} refer to?", *choices))}
+            if style == "yesno":
+                questions = {
+                    f"{item.id}#{candidate.label}": f"Does {word} refer to {candidate.text}?"
+                    for candidate in item.candidates
+                }
+            for identifier, question in questions.items():
+                user = f"{text}{question}\n\nAnswer:"
+                prompts.records.append({"id": identifier, "system": system, "user": user})
+        return prompts

@@ -1,0 +1,407 @@
+"""Probes: items, decisions and figures, against vectors that were made with the real programs."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import corefeval
+from conftest import ROOT
+from corefeval.cli import main
+from corefeval.diagnostics import InputError, PairingError, UsageError
+from corefeval.probes.result import pair_up
+
+DATA = ROOT / "tests" / "data" / "probes"
+SHARED = ROOT.parent / "shared" / "conformance" / "probes"
+HOMES = [home for home in (DATA, SHARED) if home.exists()]
+CASES = [
+    pytest.param(home, case, id=f"{Path(case['response']).name}-{number}")
+    for home in HOMES
+    for number, case in enumerate(json.loads((home / "expected.json").read_text())["cases"])
+]
+PLAIN = {"id": "1", "text": "[A Ann] saw [B Bea] when [* she] left.", "gold": "A"}
+
+
+def load(name):
+    return json.loads((DATA / name).read_text(encoding="utf-8"))
+
+
+def check_figures(result, expected):
+    shown = result.as_dict()
+    for name in ("items", "scored", "right", "outcomes", "choices"):
+        assert shown[name] == expected[name], name
+    for name in ("accuracy", "low", "high", "human"):
+        assert shown[name] == pytest.approx(expected[name], abs=1e-9), name
+    names = ("tp", "fp", "fn", "tn", *(("recall", "precision", "f1") if result.scored else ()))
+    for name in names:
+        assert shown["links"][name] == pytest.approx(expected["links"][name], abs=1e-9), name
+
+
+def check_contrast(contrast, expected):
+    names = ("group", "first", "second", "of", "items", "rates", "difference", "ratio")
+    shown = {name: getattr(contrast, name) for name in names}
+    shown |= dict(zip(("low", "high"), contrast.interval, strict=True))
+    for name, value in shown.items():
+        value = list(value) if isinstance(value, tuple) else value
+        same = value == expected[name] or value == pytest.approx(expected[name], abs=1e-9)
+        assert same, name
+    assert (contrast.paired is None) == (expected["paired"] is None)
+    if contrast.paired is not None:
+        paired = contrast.paired._asdict()
+        paired |= zip(("low", "high"), paired.pop("interval"), strict=True)
+        assert paired.pop("cells") == tuple(expected["paired"]["cells"])
+        for name, value in paired.items():
+            assert value == pytest.approx(expected["paired"][name], abs=1e-9), name
+
+
+@pytest.mark.parametrize(("home", "case"), CASES)
+def test_vectors(home, case):
+    paths = [str(home / path) for path in case["probes"]]
+    result = corefeval.probe(paths, str(home / case["response"]), **case["options"])
+    expected = case["expected"]
+    check_figures(result, expected)
+    for group, values in expected["groups"].items():
+        for value, figures in values.items():
+            check_figures(result.by(group)[value], figures)
+    check_contrast(result.contrast, expected["contrast"])
+    assert result.consistency._asdict() == expected["consistency"]
+    assert {d.id: d.choice for d in result.decisions} == expected["decisions"]
+    held = sum(n.count for n in result.notices if n.kind == "mentions-of-several")
+    assert held == expected["held"]
+    again = corefeval.probe(paths, str(home / case["response"]), protocol=result.signature)
+    assert again.decisions == result.decisions
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the vectors are not here")
+def test_comparisons():
+    for case in json.loads((SHARED / "expected.json").read_text())["comparisons"]:
+        sides = [
+            corefeval.probe(SHARED / case["probe"], SHARED / case[n]) for n in ("first", "second")
+        ]
+        compared, expected = sides[0].compare(sides[1], trials=50), case["expected"]
+        assert compared.cells == tuple(expected["cells"])
+        found = (compared.difference, *compared.interval, compared.p)
+        names = ("difference", "low", "high", "p")
+        assert found == pytest.approx([expected[name] for name in names], abs=1e-9)
+
+
+@pytest.mark.parametrize("case", load("answers.json"), ids=lambda case: case["answer"][:30])
+def test_answers(case):
+    (decision,) = corefeval.probe(
+        [{"id": "x", "text": case["text"]}], {"x": case["answer"]}
+    ).decisions
+    assert (None if decision.choice == "unclear" else list(decision.chosen)) == case["chosen"]
+
+
+@pytest.mark.parametrize("case", load("decisions.json"), ids=lambda case: case["name"])
+def test_rules(case):
+    clusters = [[[start, end - 1] for start, end in spans] for spans in case["clusters"]]
+    response = [{"doc_key": "x", "tokens": case["tokens"], "clusters_token_offsets": clusters}]
+    for rule, choice in case["choice"].items():
+        options = (
+            {"candidate": "exact", "names": "string"} if rule == "string" else {"candidate": rule}
+        )
+        result = corefeval.probe([{"id": "x", "text": case["text"]}], response, **options)
+        assert result.decisions[0].choice == choice, rule
+
+
+@pytest.mark.parametrize("case", load("bad.json"), ids=lambda case: case["name"])
+def test_bad_input(case, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name, text in case["files"].items():
+        Path(name).write_text(text, encoding="utf-8")
+    assert main(["probe", *case["arguments"]]) == case["exit"]
+    told = capsys.readouterr().err
+    assert told.count("error:") == 1
+    assert all(words in told for words in case["says"]), told
+
+
+MORE_BAD = [
+    ('{"id": "x", "text": "Ann left.", "target": [0, 3]}', "not an item"),
+    (
+        '{"id": "x", "text": "Ann left.", "target": [3, 4], "candidates": [[0, 3]]}',
+        "nothing at a span",
+    ),
+    ('{"id": "x", "text": "Ann left.", "target": [0, 3], "candidates": []}', "26 candidates"),
+    ('{"id": "x", "text": ["[* she]"], "gold": "A"}', "not an item"),
+    ('{"id": "x", "tokens": [1, 2], "target": [0, 1], "candidates": [[1, 2]]}', "not an item"),
+    ('{"id": "", "text": "[A Ann] [* she]"}', "not an item"),
+    ('{"id": "x", "text": "[A Ann] [* she]", "human": {"A": -1}}', "not an item"),
+    ('{"id": "x", "text": "[A Ann] [* she]", "gold": [["A"]]}', "not an item"),
+]
+
+
+@pytest.mark.parametrize(("line", "problem"), MORE_BAD)
+def test_bad_items(line, problem, tmp_path):
+    path = tmp_path / "p.jsonl"
+    path.write_text(line + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match=problem) as raised:
+        corefeval.read_probe(path, format="probe")
+    assert raised.value.line == 1
+
+
+@pytest.mark.parametrize("name", ["baker.guest.male", "baker.x.guest.0.male", "baker.guest.2.male"])
+def test_an_id_of_winogender_has_four_parts(name, tmp_path):
+    (tmp_path / "p.tsv").write_text(
+        f"sentid\tsentence\n{name}.txt\tThe baker told the guest that he left.\n"
+    )
+    with pytest.raises(InputError, match=r"p\.tsv, line 2"):
+        corefeval.read_probe(tmp_path / "p.tsv")
+
+
+BAD_TABLES = [
+    ("g-1\tTrue\tFalse\ng-2\tTrue\n", 2),
+    ("g-1\tTrue\tFalse\ng-2\tTrue\tFalse\tTrue\n", 2),
+    ("generation\tx\nA\tB\n", 2),
+    ("id\tanswer\ng-1\n", 2),
+]
+
+
+@pytest.mark.parametrize(("text", "line"), BAD_TABLES)
+def test_bad_tables(text, line, tmp_path):
+    (tmp_path / "r.tsv").write_text(text)
+    with pytest.raises(InputError) as raised:
+        corefeval.probe(DATA / "probes" / "gap.tsv", tmp_path / "r.tsv")
+    assert raised.value.line == line
+
+
+READ = {
+    "gap.tsv": (
+        "gap",
+        4,
+        {"id": "g-1", "gold": ("A",), "groups": {"gender": "feminine", "gold": "A"}},
+    ),
+    "pro_stereotyped_type1.txt.dev": (
+        "winobias",
+        3,
+        {
+            "id": "type1.dev.pro.1",
+            "gold": ("A",),
+            "pair": "type1.dev.1",
+            "groups": {"stereotype": "pro", "type": "type1", "part": "dev", "gender": "masculine"},
+        },
+    ),
+    "dev_type1.conll": (
+        "winobias-conll",
+        2,
+        {"id": "nw/dev_type1/stereotype//0", "gold": ("A",), "pair": "type1.dev.1"},
+    ),
+    "all_sentences.tsv": (
+        "winogender",
+        6,
+        {"id": "baker.guest.0.male", "gold": ("A",), "pair": "baker.guest.0"},
+    ),
+    "winopron.tsv": (
+        "winopron",
+        8,
+        {"id": "baker.guest.accusative.him.0", "gold": ("A",), "pair": "baker.guest.accusative.0"},
+    ),
+    "IC_ambiguous.txt": ("ambicoref", 2, {"id": "IC.ambiguous.1", "gold": None, "pair": "IC.1"}),
+    "knowref.json": ("knowref", 40, {"id": "knowref.1", "gold": ("A",), "pair": None}),
+    "own.jsonl": ("probe", 3, {"id": "x1", "gold": ("A",), "human": {"A": 7.0, "unsure": 2.0}}),
+    "own.tsv": ("probe-tsv", 60, {"id": "t0", "gold": ("A", "C"), "pair": "p0"}),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_formats(name, tmp_path):
+    format, number, expected = READ[name]
+    probe = corefeval.read_probe(DATA / "probes" / name)
+    assert (probe.format, len(probe.items)) == (format, number)
+    assert {field: getattr(probe.items[0], field) for field in expected} == expected
+    probe.write(tmp_path / "items.jsonl")
+    assert corefeval.read_probe(tmp_path / "items.jsonl").items == probe.items
+
+
+def words_of(item):
+    return [candidate.text for candidate in item.candidates]
+
+
+def test_what_public_files_need():
+    bias = corefeval.read_probe(str(DATA / "probes" / "*_stereotyped_*"))
+    assert words_of(bias.items[0]) == ["The carpenter", "the nurse"]
+    third = next(item for item in bias.items if item.id == "type1.dev.pro.3")
+    assert words_of(third) == ["The janitor", "an editor"]
+    assert third.text[slice(*third.target)] == "he"
+    single = corefeval.read_probe(DATA / "probes" / "winopron.tsv").items[-1]
+    assert single.candidates[0] == ("A", "baker", ())
+    top = corefeval.read_probe(DATA / "probes" / "TOP_ambiguous.txt").items
+    assert [words_of(item) for item in top] == [["Jude", "the king"], ["The monk", "Karl"]]
+    (lady,) = corefeval.read_probe(DATA / "probes" / "ECS-1_ambiguous.txt").items
+    assert (words_of(lady), lady.text[slice(*lady.target)]) == (["The queen", "Nora"], "her")
+
+
+def test_a_folder_leaves_out_what_is_no_probe(tmp_path):
+    (tmp_path / "a.tsv").write_text("id\ttext\nx\t[A Ann] saw [* her]\n")
+    (tmp_path / "README").write_text("Words.\n")
+    probe = corefeval.read_probe(tmp_path)
+    assert [notice.kind for notice in probe.notices] == ["skipped-files"]
+
+
+def test_responses_of_every_kind():
+    probe = DATA / "probes" / "gap.tsv"
+    rows = corefeval.probe(probe, DATA / "responses" / "rows.tsv")
+    assert [d.choice for d in rows.decisions] == ["A", "A", "none", "missing"]
+    assert [n.kind for n in rows.notices] == ["repeated-answers", "missing-items"]
+    answers = corefeval.probe(probe, DATA / "responses" / "answers.jsonl")
+    assert [d.choice for d in answers.decisions] == ["A", "B", "none", "unclear"]
+    assert [n.kind for n in answers.notices] == ["unclear-answers", "extra-documents"]
+    entities = corefeval.probe(probe, DATA / "responses" / "gap.jsonl")
+    assert [d.choice for d in entities.decisions] == ["A", "none", "unmarked", "B"]
+    assert [n.kind for n in entities.notices] == ["widened-spans", "mentions-of-several"]
+    table = corefeval.probe(probe, DATA / "responses" / "answers.tsv")
+    assert [d.choice for d in table.decisions] == ["A", "B", "none", "unclear"]
+    pronouns, generations = DATA / "probes" / "winopron.tsv", DATA / "responses" / "generations.tsv"
+    assert corefeval.probe(pronouns, generations).outcomes == {"right": 4, "wrong": 2, "unclear": 2}
+    with pytest.raises(PairingError, match="g-4"):
+        corefeval.probe(probe, DATA / "responses" / "rows.tsv", missing="error")
+
+
+def test_spans_inside_of_tokens_widen():
+    item = {**PLAIN, "text": "[A Ann]'s dog saw [B Bea] when [* she] left."}
+    tokens = ["Ann's", "dog", "saw", "Bea", "when", "she", "left."]
+    response = [{"doc_key": "1", "tokens": tokens, "clusters_token_offsets": [[[0, 0], [5, 5]]]}]
+    result = corefeval.probe([item], response, candidate="exact")
+    assert result.decisions[0].choice == "A"
+    (notice,) = result.notices
+    assert (notice.kind, notice.count) == ("widened-spans", 1)
+
+
+def test_tokens_that_differ_are_aligned_if_asked_for():
+    tokens = ["Ann", "saw", "Mia", "when", "she", "left", "."]
+    response = [{"doc_key": "1", "tokens": tokens, "clusters_token_offsets": [[[0, 0], [4, 4]]]}]
+    with pytest.raises(PairingError, match="another text"):
+        corefeval.probe([PLAIN], response)
+    assert corefeval.probe([PLAIN], response, tokens="align").decisions[0].choice == "A"
+
+
+def test_an_id_may_have_a_part():
+    tokens = ["Ann", "saw", "Bea", "when", "she", "left", "."]
+    response = [
+        {"doc_key": "d; part 001", "tokens": tokens, "clusters_token_offsets": [[[0, 0], [4, 4]]]}
+    ]
+    assert corefeval.probe([{**PLAIN, "id": "d; part 1"}], response).decisions[0].choice == "A"
+
+
+def test_only_some_documents():
+    result = corefeval.probe([PLAIN, {**PLAIN, "id": "22"}], {"1": "A", "22": "B"}, documents="2*")
+    assert [decision.choice for decision in result.decisions] == ["B"]
+
+
+def test_tagged_answers_need_their_format():
+    tagged = {"1": "[Ann](#cluster_1) saw Bea when [she](#cluster_1) left."}
+    result = corefeval.probe([PLAIN], tagged, response_format="llm")
+    assert result.decisions[0].choice == "A"
+
+
+def test_results_add_up_save_and_compare(tmp_path):
+    probe = corefeval.read_probe(DATA / "probes" / "own.tsv")
+    path = DATA / "responses" / "own-tsv.jsonl"
+    whole = corefeval.probe(probe, path)
+    halves = [replace(probe, items=probe.items[:30]), replace(probe, items=probe.items[30:])]
+    parts = [corefeval.probe(half, path) for half in halves]
+    assert sum(parts).as_dict() == whole.as_dict()
+    with pytest.raises(UsageError, match="t0"):
+        whole + parts[0]
+    whole.save(tmp_path / "kept.json.gz")
+    loaded = corefeval.load(tmp_path / "kept.json.gz")
+    assert loaded == whole
+    assert loaded.rows(by_item=True) == whole.rows(by_item=True)
+    answers = corefeval.probe(probe, DATA / "responses" / "own-tsv-answers.jsonl")
+    assert 0 < whole.compare(answers, trials=99).f1_p <= 1
+    with pytest.raises(UsageError):
+        whole.compare(parts[0])
+    frame = whole.rows()
+    assert frame[0]["items"] == 60
+
+
+def test_groups_and_contrasts_that_are_not_there():
+    probe, path = DATA / "probes" / "own.tsv", DATA / "responses" / "own-tsv.jsonl"
+    for options in ({"by": "x"}, {"contrast": "x=a,b"}, {"pair": "x"}):
+        with pytest.raises(UsageError, match="kind"):
+            corefeval.probe(probe, path, **options)
+    with pytest.raises(UsageError, match="plain"):
+        corefeval.probe(probe, path, contrast="kind=plain,other")
+    with pytest.raises(UsageError, match="GROUP=FIRST,SECOND"):
+        corefeval.probe(probe, path, contrast="kind")
+
+
+def test_open_items_only():
+    result = corefeval.probe([{**PLAIN, "gold": None}], {"1": "A"})
+    assert (result.accuracy, result.interval, result.outcomes) == (None, None, {})
+    assert not result.links.has_counted
+
+
+def test_silence_has_full_precision_if_undefined_is_1():
+    assert corefeval.probe([PLAIN], {"1": "?"}, undefined="1").links.precision == 1
+
+
+@pytest.mark.parametrize("style", ["letter", "name", "yesno"])
+def test_prompts(style):
+    probe = corefeval.read_probe([PLAIN])
+    records = list(probe.prompts(style))
+    assert [record["id"] for record in records] == (["1#A", "1#B"] if style == "yesno" else ["1"])
+    assert all("when **she** left" in record["user"] for record in records)
+    if style != "yesno":
+        assert "A) Ann\nB) Bea\nC) neither" in records[0]["user"]
+    changed = corefeval.read_probe([{**PLAIN, "gold": "B", "groups": {"a": "b"}, "pair": "p"}])
+    assert list(changed.prompts(style)) == records
+
+
+def run(*arguments):
+    return main([os.fspath(argument) for argument in arguments])
+
+
+def test_command(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    probe, responses = DATA / "probes" / "gap.tsv", DATA / "responses"
+    both = (f"rows={responses / 'rows.tsv'}", responses / "gap.jsonl", "--trials", "20")
+    assert run("probe", probe, *both, "-f", "json", "--by-item", "--save", "kept.json") == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert [result["response"] for result in shown["results"]] == ["rows", "gap.jsonl"]
+    assert list(shown["results"][0]["groups"]) == ["gender"]
+    assert shown["results"][0]["decisions"][0]["choice"] == "A"
+    assert {"low", "high", "adjusted_p", "f1_p"} <= {*shown["comparisons"][0]}
+    assert run("probe", "kept.json", "-q", "--trials", "20", "--by", "gold") == 0
+    assert "gold neither" in capsys.readouterr().out
+    assert run("score", "kept.json", "--ci", "-q") == 0
+    assert run("probe", probe, responses / "rows.tsv", "--fail-under", "accuracy=99", "-q") == 3
+    assert run("probe", "kept.json", "--candidate", "exact") == 2
+    assert run("probe", probe, "--write", "items.jsonl") == 0
+    assert corefeval.read_probe("items.jsonl").items == corefeval.read_probe(probe).items
+    assert run("probe", probe) == 2
+
+
+@pytest.mark.parametrize("format", ["text", "csv", "markdown", "latex"])
+def test_drawings(format):
+    result = corefeval.probe(DATA / "probes" / "own.tsv", DATA / "responses" / "own-tsv.jsonl")
+    for by_document in (False, True):
+        assert corefeval.render(result, format=format, by_document=by_document)
+
+
+def test_prompt_command_tells_a_probe_from_a_key(tmp_path, capsys):
+    probe, key = DATA / "probes" / "gap.tsv", DATA / "probes" / "dev_type1.conll"
+    for arguments, words in (
+        ((probe,), "A) Ann Lee"),
+        ((key,), "annotate coreference"),
+        ((key, "--style", "name"), "A) The carpenter"),
+    ):
+        assert run("prompt", *arguments) == 0
+        assert words in capsys.readouterr().out
+    assert run("prompt", probe, "--style", "letter", "--mentions") == 2
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=12))
+def test_mcnemar_is_exact(pairs):
+    """The p-value is the share of all ways to swap that are at least as far apart."""
+    gaps = [first - second for first, second in pairs if first != second]
+    sums = [abs(sum(signs)) for signs in product((1, -1), repeat=len(gaps))]
+    expected = sum(total >= abs(sum(gaps)) for total in sums) / len(sums)
+    assert pair_up(pairs, 0.95).p == pytest.approx(expected)
