@@ -178,6 +178,8 @@ def _pair_and_match(
     protocol, corpora = request.protocol, [pairing.key, pairing.response]
     if pairing.spans is not None:
         protocol = protocol.but(spans=pairing.spans)
+    if protocol.pieces == "auto" and any(n.kind == "llm-pieces" for n in response.notices):
+        protocol = protocol.but(pieces="apart")
     notices = [*pairing.key.notices, *pairing.response.notices, *pairing.notices]
     if protocol.across != "none":
         from corefeval.pairing.regrouping import join_groups
@@ -336,8 +338,10 @@ def as_corpus(
         if key is None:
             message = "answers of a language model cannot be a key: they are read against one"
             raise UsageError(message)
-        occurrences = reading.occurrences
-        return read_answers(source, key, format=format, occurrences=occurrences, name=name)
+        occurrences, pieces = reading.occurrences, reading.pieces
+        return read_answers(
+            source, key, format=format, occurrences=occurrences, pieces=pieces, name=name
+        )
     if isinstance(source, Corpus):
         return source
     if (file := as_file(source)) is not None:

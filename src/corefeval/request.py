@@ -53,6 +53,12 @@ class Reading(NamedTuple):
     word_column: int | None = None
     occurrences: str = "in-order"
     layer: str | None = None
+    pieces: str = "apart"
+
+    def under(self, protocol: Protocol) -> Reading:
+        """The reading with the choices of a protocol that act here."""
+        pieces = "joined" if protocol.pieces == "joined" else "apart"
+        return self._replace(occurrences=protocol.occurrences, pieces=pieces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,10 +179,10 @@ def _make_reading(side: str, options: Mapping[str, Any], protocol: Protocol) -> 
     """How the files of a side are read; its own encoding counts more than that of all files."""
     encoding = options.get(f"{side}_encoding") or options.get("encoding") or "utf-8"
     word_column = options.get("word_column")
-    occurrences = protocol.occurrences if side == "response" else "in-order"
     layer = getattr(protocol, f"{side}_layer")
     layer = None if layer == "auto" else layer
-    return Reading(options.get(f"{side}_format"), encoding, word_column, occurrences, layer)
+    reading = Reading(options.get(f"{side}_format"), encoding, word_column, layer=layer)
+    return reading if side == "key" else reading.under(protocol)
 
 
 def _check_features(features: Stated, base: Protocol) -> None:

@@ -63,6 +63,7 @@ def read(
     name: str = "",
     key: Corpus | None = None,
     occurrences: str = "in-order",
+    pieces: str = "apart",
 ) -> Corpus:
     """Read a corpus from a file, packed with gzip or not; `-` is standard input.
 
@@ -72,16 +73,17 @@ def read(
     `layer` says which annotation counts in files of annotation tools, which may have several.
 
     Answers of language models (formats `llm…`) are read against a `key`; `occurrences` says which
-    place a listed string means. Other formats have no use for either.
+    place a listed string means, `pieces` whether entities of pieces of a document are joined. Other
+    formats have no use for any of them.
     """
     if format is not None and find_format(format).needs_key:
-        return _read_answers(path, find_format(format), encoding, name, key, occurrences)
+        return _read_answers(path, find_format(format), encoding, name, key, occurrences, pieces)
     files, several = files_of(path)
     if not several:
         try:
             return read_file(files[0], format, encoding, name, word_column, layer)
         except KeyNeededError:
-            return _read_answers(path, find_format("llm"), encoding, name, key, occurrences)
+            return _read_answers(path, find_format("llm"), encoding, name, key, occurrences, pieces)
     from corefeval.model import join
 
     corpora, skipped = [], []
@@ -144,6 +146,7 @@ def _read_answers(
     name: str,
     key: Corpus | None,
     occurrences: str,
+    pieces: str,
 ) -> Corpus:
     """Answers of language models against their key; a KeyNeededError where there is none."""
     if key is None:
@@ -153,7 +156,8 @@ def _read_answers(
             "read_answers(answers, key)"
         )
     with memory_for(os.fspath(path)):
-        options = {"format": format.name, "occurrences": occurrences, "encoding": encoding}
+        options = {"format": format.name, "encoding": encoding, "pieces": pieces}
+        options["occurrences"] = occurrences
         return format.read(path, key=key, name=name, **options)
 
 

@@ -322,7 +322,6 @@ _ANSWERS = {
     "llm-mask": "CorefInst's: `<m>Ada</m>#1`",
     "llm-curly": "braces: `{{Ada|1}}`",
     "llm-tanl": "TANL's, linked by words: `[ she | Ada ]`",
-    "llm-link-append": "link-append's links with the words after mentions",
     "llm-qa": "questions and answers: `*It* refers to [the park]`",
     "llm-json": "JSON of clusters, of strings or objects, broken or not",
     "llm-lines": 'a line for each entity: `Entity 1: "Ada"; "she"`',

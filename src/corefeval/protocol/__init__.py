@@ -232,7 +232,7 @@ class Protocol:
 
 
 # Decided by mentions, where there are any; heads and minimum spans may have several sources.
-OF_MENTIONS = ("spans", "tagset", "heads", "minimum")
+OF_MENTIONS = ("spans", "tagset", "pieces", "heads", "minimum")
 _RULES = {"heads": HEADS, "minimum": MINIMA}
 
 

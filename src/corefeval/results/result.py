@@ -20,7 +20,8 @@ from corefeval.results.rates import Numbers, Rates, Score, score_rows
 if TYPE_CHECKING:
     from corefeval.results.slices import Slices
 
-LEDGER = ("written", "placed", "changed", "repeated", "lost")  # numbers of mentions in `answers`
+# Numbers of mentions in `answers`.
+LEDGER = ("written", "placed", "changed", "repeated", "lost", "unclear")
 
 
 @dataclass(frozen=True, eq=False)

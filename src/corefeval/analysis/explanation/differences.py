@@ -33,8 +33,9 @@ from corefeval.protocol import Protocol
 
 # The choices in the order in which they act.
 PIPELINE = (
-    "occurrences", "documents", "pairing", "missing", "extra", "across", "tokens", "spans", "zeros",
-    "window", "order", "brackets", "tagset", "match", "identity", "min_span", "np_only",
+    "occurrences", "pieces", "documents", "pairing", "missing", "extra", "across", "tokens",
+    "spans", "zeros", "window", "order", "brackets", "tagset", "match", "identity", "min_span",
+    "np_only",
     "remove_nested", "lost", "layer", "duplicates", "repeats_key", "repeats_response", "limit",
     "owner", "split", "singletons", "b3_singletons", "ceafe_singletons", "lea_singletons",
     "keyless", "twinless", "nothing", "muc", "b3", "ceaf", "ceafm", "lea", "blanc", "aggregate",

@@ -61,8 +61,8 @@ class Scorings:
         if corpus is None:
             corpus = as_corpus(response, "response", request.response_reading, key=self.key)
         self.response: Corpus = corpus
-        self._responses = {request.protocol.occurrences: self.response}
-        self._materials: dict[str, Material] = {}
+        self._responses = {_rules(request.protocol): self.response}
+        self._materials: dict[tuple[str, str], Material] = {}
         self.titles: dict[str, str] = {}
         self._outcomes: dict[Protocol, Outcome] = {}
         self._results: dict[Protocol, Result] = {}
@@ -112,9 +112,9 @@ class Scorings:
         is_shared &= protocol.layer == "identity"
         is_shared &= protocol.lost != "strict" or response.ledger is None
         if protocol.emulates or is_shared:
-            if protocol.occurrences not in self._materials:
-                self._materials[protocol.occurrences] = Material(self.key, response)
-            material = self._materials[protocol.occurrences]
+            if _rules(protocol) not in self._materials:
+                self._materials[_rules(protocol)] = Material(self.key, response)
+            material = self._materials[_rules(protocol)]
             # With split:score, links and BLANC are counted differently even without sets.
             depends = material.has_sets or not {"links", "blanc"}.isdisjoint(self.metrics)
             if protocol.emulates or protocol.split == "off" or not depends:
@@ -132,14 +132,19 @@ class Scorings:
         """The response; answers that have strings without places are read anew for each rule."""
         if self.response.ledger is None:
             return self.response
-        if protocol.occurrences not in self._responses:
+        if _rules(protocol) not in self._responses:
             source = self._inputs[1]
             if isinstance(source, Corpus):
                 raise UsageError("the answers were read already: give their files or texts")
-            reading = self.request.response_reading._replace(occurrences=protocol.occurrences)
+            reading = self.request.response_reading.under(protocol)
             again = as_corpus(source, "response", reading, key=self.key)
-            self._responses[protocol.occurrences] = replace(again, name=self.response.name)
-        return self._responses[protocol.occurrences]
+            self._responses[_rules(protocol)] = replace(again, name=self.response.name)
+        return self._responses[_rules(protocol)]
+
+
+def _rules(protocol: Protocol) -> tuple[str, str]:
+    """What decides how answers are read."""
+    return protocol.occurrences, "joined" if protocol.pieces == "joined" else "apart"
 
 
 def round_as(rate: float, rounding: str) -> float:
