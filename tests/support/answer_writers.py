@@ -9,7 +9,7 @@ from corefeval.formats.answers.prompts import STYLES, Passage, Triple, clusters_
 from corefeval.formats.answers.text import fold_text
 
 Writer = Callable[[Passage], str]
-CROSSING = ("crac", "json", "lines", "qa", "link-append")  # these can write mentions that cross
+CROSSING = ("crac", "json", "lines", "qa")  # these can write mentions that cross
 
 
 def tags_writer(opening: str, closing: str) -> Writer:
@@ -57,20 +57,6 @@ def write_questions(passage: Passage) -> str:
     )
 
 
-def write_links(passage: Passage) -> str:
-    links = []
-    linked = [cluster for cluster in clusters_of(passage) if len(cluster) > 1]
-    for number, cluster in enumerate(linked, start=1):
-        behind = (" ".join(passage.words[end : end + 4]) for _, end, _ in cluster)
-        first, second, *later_mentions = (
-            f"{words_of(passage, mention)} ## {words}"
-            for mention, words in zip(cluster, behind, strict=True)
-        )
-        links.append(f"{second} -> {first} | ;;")
-        links += [f"{later} -> [{number} ;;" for later in later_mentions]
-    return "\n".join(links) or "None [+ E]"
-
-
 def words_of(passage: Passage, mention: Triple) -> str:
     return " ".join(passage.words[mention[0] : mention[1]])
 
@@ -87,5 +73,4 @@ WRITERS: dict[str, Writer] = {
     "tanl": write_tanl,
     "lines": write_lines,
     "qa": write_questions,
-    "link-append": write_links,
 }
