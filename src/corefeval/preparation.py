@@ -182,6 +182,8 @@ def _pair_and_match(
     protocol, corpora = _state_choice(request.protocol, response), [pairing.key, pairing.response]
     if pairing.spans is not None:
         protocol = protocol.but(spans=pairing.spans)
+    if protocol.pieces == "auto" and any(n.kind == "llm-pieces" for n in response.notices):
+        protocol = protocol.but(pieces="apart")
     notices = [*pairing.key.notices, *pairing.response.notices, *pairing.notices]
     if protocol.across != "none":
         from corefeval.pairing.regrouping import join_groups
@@ -360,7 +362,8 @@ def as_corpus(
         if key is None:
             message = "answers of a language model cannot be a key: they are read against one"
             raise UsageError(message)
-        rules: dict[str, Any] = {"occurrences": reading.occurrences, "choice": reading.choice}
+        names = ("occurrences", "choice", "pieces")
+        rules: dict[str, Any] = {rule: getattr(reading, rule) for rule in names}
         return read_answers(source, key, format=format, name=name, **rules)
     if isinstance(source, Corpus):
         return source

@@ -57,13 +57,15 @@ class Reading(NamedTuple):
     occurrences: str = "in-order"
     layer: str | None = None
     choice: int = 1
+    pieces: str = "apart"
     answer_at: str | None = None
     id_at: str | None = None
 
     def under(self, protocol: Protocol) -> Reading:
         """The reading with the choices of a protocol that act here."""
         choice = 1 if protocol.choice == "auto" else int(protocol.choice)
-        return self._replace(occurrences=protocol.occurrences, choice=choice)
+        pieces = "joined" if protocol.pieces == "joined" else "apart"
+        return self._replace(occurrences=protocol.occurrences, choice=choice, pieces=pieces)
 
 
 @dataclass(frozen=True, slots=True)

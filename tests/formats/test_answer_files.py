@@ -135,7 +135,7 @@ def test_answers_for_nobody_and_second_answers_are_told(key, expected):
     ("text", "problem"),
     [
         ("", "empty"),
-        ("Nothing to see here.", "no mentions could be read"),
+        ("Nothing to see here.", "no answer is about a document"),
         ('{"id": "b", "answer": "x"}\n{"id": "b"', "not JSON"),
         ('{"id": "b", "answer": "x"}\n{"id": "a"}', "answer"),
     ],
@@ -148,24 +148,25 @@ def test_one_clear_error(text, problem, key, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("texts", "is_error"),
+    ("texts", "outcome"),
     [
-        (["Nothing to see here.", "Once upon a time."], True),
-        (["Nothing to see here.", "I'm sorry, but I can't do that."], False),
-        (["", "Nothing to see here."], False),
-        (["```json\n[]\n```", '{"clusters": []}'], False),
-        ([*TEXTS.values()], False),
-        (["Nothing to see here.", ANSWERS["b"]], False),
+        (["Nothing to see here.", "Once upon a time."], "error"),
+        (["Nothing to see here.", "I'm sorry, but I can't do that."], "error"),
+        (["Nothing to see here.", ""], "error"),
+        (["```json\n[]\n```", '{"clusters": []}'], "llm-empty"),
+        ([*TEXTS.values()], "llm-empty"),
+        (["I'm sorry, but I can't do that.", ""], "llm-refusal"),
+        (["Nothing to see here.", ANSWERS["b"]], "llm-unread"),
     ],
-    ids=["prose", "refusal", "nothing", "empty lists", "copies without tags", "one answer"],
+    ids=["prose", "refusal", "nothing", "empty lists", "copies", "sorry", "one answer"],
 )
 def test_a_file_of_nothing_is_one_error_and_an_answer_of_nothing_is_empty(
-    texts, is_error, key, tmp_path
+    texts, outcome, key, tmp_path
 ):
     file = tmp_path / "answers.jsonl"
     answers = dict(zip(TEXTS, texts, strict=True))
     file.write_text("".join(json.dumps({"id": n, "answer": t}) + "\n" for n, t in answers.items()))
-    if is_error:
+    if outcome == "error":
         with pytest.raises(InputError, match="no mentions could be read") as caught:
             read(file, key)
         assert "Nothing to see here." in str(caught.value)
@@ -174,8 +175,8 @@ def test_a_file_of_nothing_is_one_error_and_an_answer_of_nothing_is_empty(
         return
     spans, corpus = read(file, key)
     assert spans["a/one"] == []
-    [refused] = [one for one in corpus.notices if one.kind == "llm-refusal"]
-    assert "a/one" in refused.items
+    [notice] = [notice for notice in corpus.notices if notice.kind == outcome]
+    assert "a/one" in notice.items
 
 
 def test_one_text_that_refuses_is_an_empty_document(key, tmp_path):
@@ -193,6 +194,9 @@ def test_a_book_in_which_somebody_cannot_do_something_is_no_refusal(key, tmp_pat
     with pytest.raises(InputError, match="no mentions could be read"):
         read(file, only, format="llm")
     file.write_text(f"{story}I'm sorry, but I cannot help with that.")  # after thinking aloud
+    with pytest.raises(InputError, match="no mentions could be read"):
+        read(file, only, format="llm")
+    file.write_text(f"I'm sorry, but I cannot help with that. {story}")
     assert read(file, only, format="llm")[0] == {"a/one": []}
 
 
@@ -203,10 +207,10 @@ def test_score_check_and_convert(run, tmp_path):
     key, tagged, listed = map(corefeval.example, ("key", "tagged", "listed"))
     status, out, err = run("score", key, tagged, listed, "--format", "json")
     assert status == 0
-    assert "llm-markdown" in err and "llm-json" in err and "if lost mentions count as wrong" in err
+    assert "llm-markdown" in err and "llm-json" in err and "mentions count as wrong" in err
     for response in json.loads(out)["responses"]:
         told = response["answers"]
-        assert told["written"] == told["placed"] + told["repeated"] + told["lost"]
+        assert told["written"] == sum(told[n] for n in ("placed", "repeated", "lost", "unclear"))
         assert len(told["documents"]) == 9
         assert told["conll"]["strict"] < told["conll"]["drop"]
     status, out, _ = run("check", tagged, "--against", key)
@@ -230,7 +234,7 @@ def test_formats_and_choices_of_the_command(run):
     assert "occurrences:first" in outs["first"]
     assert "lost:strict" in run("score", key, listed, "--lost", "strict", "-q")[1]
     status, _, err = run("score", key, listed, "--response-format", "llm-markdown")
-    assert status == 0 and "that cannot be read" in err
+    assert status == 1 and "no mentions could be read" in err
 
 
 def test_report_and_compare_take_answers(run, tmp_path):

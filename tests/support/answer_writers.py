@@ -9,7 +9,7 @@ from corefeval.formats.answers.prompts import STYLES, Passage, Triple, clusters_
 from corefeval.formats.answers.text import fold_text
 
 Writer = Callable[[Passage], str]
-CROSSING = ("json", "lines", "qa")  # these can write mentions that cross
+CROSSING = ("crac", "json", "lines", "qa")  # these can write mentions that cross
 
 
 def tags_writer(opening: str, closing: str) -> Writer:
@@ -49,18 +49,18 @@ def write_lines(passage: Passage) -> str:
     )
 
 
+def quote(passage: Passage, mention: Triple) -> str:
+    """A mention in quotes, with its sentence; quotes in it become `″`, which is read alike."""
+    words = words_of(passage, mention).replace('"', "″")
+    return f'"{words}" (sentence {sum(start <= mention[0] for start in passage.starts)})'
+
+
 def write_questions(passage: Passage) -> str:
     return "\n".join(
         f"{quote(passage, mention)} refers to {quote(passage, cluster[0])}"
         for cluster in clusters_of(passage).values()
         for mention in cluster[1:]
     )
-
-
-def quote(passage: Passage, mention: Triple) -> str:
-    """A mention in quotes, with its sentence; quotes in it become `″`, which is read alike."""
-    words = words_of(passage, mention).replace('"', "″")
-    return f'"{words}" (sentence {sum(start <= mention[0] for start in passage.starts)})'
 
 
 def words_of(passage: Passage, mention: Triple) -> str:

@@ -175,7 +175,8 @@ def _with_bounds(result: Result, prepared: Prepared) -> Result:
         if math.isfinite(f1 := variant_result["conll"].f1):
             f1_by_reading[name] = f1
     texts = {
-        "strict": "{} if lost mentions count as wrong",
+        "strict": "{} if lost and unclear mentions count as wrong",
+        "read": "{} on the documents whose answers were read",
         "reached": "{} on the text that the answers cover",
         "lowest": "{} if strings that occur several times are all wrong",
         "highest": "{} if they are all placed to match the key",

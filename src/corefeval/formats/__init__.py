@@ -64,6 +64,7 @@ def read(
     key: Corpus | None = None,
     occurrences: str = "in-order",
     choice: int = 1,
+    pieces: str = "apart",
     answer_at: str | None = None,
     id_at: str | None = None,
 ) -> Corpus:
@@ -75,10 +76,11 @@ def read(
     `layer` says which annotation counts in files of annotation tools, which may have several.
 
     Answers of language models (formats `llm…`) are read against a `key`, as `read_answers` does,
-    which has `occurrences`, `choice`, `answer_at` and `id_at`. Other formats have no use for them.
+    which has `occurrences`, `choice`, `pieces`, `answer_at` and `id_at`. Other formats have no use
+    for them.
     """
     how: dict[str, Any] = {"occurrences": occurrences, "choice": choice, "encoding": encoding}
-    how |= {"answer_at": answer_at, "id_at": id_at, "name": name}
+    how |= {"pieces": pieces, "answer_at": answer_at, "id_at": id_at, "name": name}
     if format is None and (answer_at is not None or list_samples(os.fspath(path)) is not None):
         format = "llm"
     if format is not None and find_format(format).needs_key:

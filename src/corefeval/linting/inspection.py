@@ -178,7 +178,7 @@ def _inspect_answers(
 
 
 def _answer_findings(ledger: Ledger, file: str) -> Iterator[Finding]:
-    """A finding for each mention that was lost, changed, repeated or repaired, with its words.
+    """A finding for each mention that was lost, changed, repeated or unclear, with its words.
 
     Also one for each document whose answer ends early or cannot be read at all.
     """
@@ -186,16 +186,16 @@ def _answer_findings(ledger: Ledger, file: str) -> Iterator[Finding]:
         kind = _kind_of_entry(entry)
         if kind:
             yield _about_entry(kind, entry, file, entry.why or entry.state)
-        if entry.places > 1 and entry.state != "lost":
+        if entry.places > 1 and entry.state not in ("lost", "unclear"):
             message = f"occurs {entry.places:,} times in the text"
             yield _about_entry("llm-ambiguous", entry, file, message)
-    written = {entry.document for entry in ledger.entries}
     for answer in ledger.documents:
-        if answer.document not in written:
-            message = (
-                f"nothing can be read ({answer.finish})" if answer.finish else "nothing can be read"
-            )
+        if answer.state == "refused":
+            message = f"the model refused ({answer.finish})" if answer.finish else "it says sorry"
             yield Finding("llm-refusal", message, file, document=answer.document)
+        elif answer.state == "unread":
+            message = "nothing could be read as a mention, or less than half of what was written"
+            yield Finding("llm-unread", message, file, document=answer.document)
         elif answer.ends_early or answer.finish == "length":
             share = answer.reached / max(answer.tokens, 1)
             tokens = f"{answer.reached:,} of {answer.tokens:,} tokens ({share:.0%})"
@@ -207,8 +207,8 @@ def _answer_findings(ledger: Ledger, file: str) -> Iterator[Finding]:
 def _kind_of_entry(entry: Entry) -> str:
     if entry.state == "lost":
         return "llm-invented" if "not in the document" in entry.why else "llm-lost"
-    if entry.state == "repeated":
-        return "llm-repeated"
+    if entry.state in ("repeated", "unclear"):
+        return f"llm-{entry.state}"
     mended = ("never closed", "never opened", "another number")
     if any(words in entry.why for words in mended):
         return "llm-unclosed"

@@ -9,8 +9,8 @@ from typing import Literal
 
 from corefeval.display import Row, Tabular
 
-State = Literal["placed", "changed", "repeated", "lost"]
-STATES: tuple[State, ...] = ("placed", "changed", "repeated", "lost")
+State = Literal["placed", "changed", "repeated", "lost", "unclear", "aside"]
+STATES: tuple[State, ...] = ("placed", "changed", "repeated", "lost", "unclear")
 
 Span = tuple[int, int]
 _REACHED = 0.97  # an answer that has less of its document ends early
@@ -21,8 +21,9 @@ class Entry:
     """One written mention: its words and entity, and its tokens, half open, where it was placed.
 
     `changed` is placed, but not as it was written, and `why` says what was done; `repeated` is a
-    second copy of one that was placed; `lost` could not be placed. `where` is its character in the
-    answer. `places` is how often the text has a string that was listed without its place, and
+    second copy of one that was placed; `lost` could not be placed; `unclear` may be a mention, but
+    no reading says so; an `aside` is a label, a context or a remark. `where` is its character in
+    the answer. `places` is how often the text has a string that was listed without its place, and
     `best` are those tokens that the key would like best.
     """
 
@@ -50,7 +51,7 @@ class Coverage:
     `added` are words that the document does not have; `reached` is the token behind the last one
     that the answer has. A list of strings has no text: all but `tokens` and `reached` are 0 there.
     `finish` is why the answer ended, where that is known: `length`, `refusal`, or what else was
-    said.
+    said. `state` is what became of the answer: `read`, `unread`, `refused` or `empty`.
     """
 
     document: str
@@ -62,6 +63,7 @@ class Coverage:
     missing: int = 0
     reached: int = 0
     finish: str = ""
+    state: str = "read"
 
     @property
     def ends_early(self) -> bool:
@@ -71,7 +73,7 @@ class Coverage:
 
 @dataclass(frozen=True, eq=False)
 class Ledger(Tabular):
-    """What became of every written mention, in the order of the answers.
+    """What became of every written mention, in the order of the answers; `asides` are no mentions.
 
     >>> entries = Entry("a", "Ada", "1", 0, 1, "placed"), Entry("a", "a", "1", -1, -1, "lost")
     >>> ledger = Ledger(entries)
@@ -81,13 +83,14 @@ class Ledger(Tabular):
 
     entries: Sequence[Entry]
     documents: Sequence[Coverage] = ()
+    asides: Sequence[Entry] = ()
     counts: Mapping[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
         counts = Counter(entry.state for entry in self.entries)
         object.__setattr__(self, "counts", {state: counts[state] for state in STATES})
-        if self.written != self.placed + self.repeated + self.lost:
-            raise AssertionError("a written mention is neither placed nor repeated nor lost")
+        if self.written != self.placed + self.repeated + self.lost + self.unclear:
+            raise AssertionError("a written mention is in none of the states of the ledger")
 
     @property
     def written(self) -> int:
@@ -114,10 +117,16 @@ class Ledger(Tabular):
         """How many could not be placed."""
         return self.counts["lost"]
 
+    @property
+    def unclear(self) -> int:
+        """How many no reading says anything of."""
+        return self.counts["unclear"]
+
     def __repr__(self) -> str:
         return (
             f"<Ledger: {self.written:,} written, {self.placed:,} placed "
-            f"({self.changed:,} changed), {self.repeated:,} repeated, {self.lost:,} lost>"
+            f"({self.changed:,} changed), {self.repeated:,} repeated, {self.lost:,} lost, "
+            f"{self.unclear:,} unclear>"
         )
 
     def rows(self) -> list[Row]:
@@ -140,4 +149,5 @@ class Ledger(Tabular):
         return Ledger(
             tuple(entry for entry in self.entries if entry.document in chosen),
             tuple(entry for entry in self.documents if entry.document in chosen),
+            tuple(entry for entry in self.asides if entry.document in chosen),
         )

@@ -111,7 +111,8 @@ def with_lost(corpus: Corpus, codes: IntArray) -> tuple[Corpus, IntArray]:
     Such a mention is in its entity, on a span that no other mention has, and its code is negative,
     so that it is never matched. There are none in documents without tokens.
     """
-    lost = [] if corpus.ledger is None else [e for e in corpus.ledger.entries if e.state == "lost"]
+    entries = () if corpus.ledger is None else corpus.ledger.entries
+    lost = [entry for entry in entries if entry.state in ("lost", "unclear")]
     start, end, tokens = corpus.mention_start, corpus.mention_end, corpus.tokens
     if not lost or start is None or end is None or tokens is None:
         return corpus, codes

@@ -240,7 +240,7 @@ class Protocol:
 
 
 # Decided by mentions, where there are any; heads and minimum spans may have several sources.
-OF_MENTIONS = ("spans", "tagset", "choice", "heads", "minimum")
+OF_MENTIONS = ("spans", "tagset", "choice", "pieces", "heads", "minimum")
 _RULES = {"heads": HEADS, "minimum": MINIMA}
 
 

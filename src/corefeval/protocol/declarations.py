@@ -232,6 +232,20 @@ class SoundChoices(TypedDict, total=False):
             pattern=NUMBER,
         ),
     ]
+    pieces: Annotated[
+        Literal["auto", "apart", "joined"],
+        Choice(
+            "auto",
+            "What to do with entities of different pieces of a document in a language model's "
+            "answers.",
+            at="reading",
+            values={
+                "auto": "keep them apart, if there are pieces",
+                "apart": "keep them apart: in every piece, numbers start anew",
+                "joined": "join those with equal numbers, for a model that saw its earlier answers",
+            },
+        ),
+    ]
     lost: Annotated[
         Lost,
         Choice(

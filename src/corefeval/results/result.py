@@ -21,7 +21,8 @@ from corefeval.results.scores import Score, score_rows
 if TYPE_CHECKING:
     from corefeval.results.slices import Slices
 
-LEDGER = ("written", "placed", "changed", "repeated", "lost")  # numbers of mentions in `answers`
+# Numbers of mentions in `answers`.
+LEDGER = ("written", "placed", "changed", "repeated", "lost", "unclear")
 
 
 @dataclass(frozen=True, eq=False)

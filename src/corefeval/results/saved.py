@@ -290,7 +290,7 @@ def _parse_intervals(
 def _parse_answers(record: Mapping[str, Any]) -> dict[str, object]:
     """What became of the mentions that a language model wrote."""
     counts = {name: _integer(record[name], name) for name in LEDGER}
-    if counts["written"] != counts["placed"] + counts["repeated"] + counts["lost"]:
+    if counts["written"] != sum(counts[name] for name in ("placed", *LEDGER[3:])):
         raise ValueError("the ledger of the answers does not add up")
     documents = [
         {

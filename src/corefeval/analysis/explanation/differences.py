@@ -33,12 +33,12 @@ from corefeval.protocol import Protocol
 
 # The choices in the order in which they act.
 PIPELINE = (
-    "occurrences", "choice", "documents", "pairing", "missing", "extra", "across", "tokens",
-    "spans", "zeros", "window", "order", "brackets", "tagset", "match", "identity", "min_span",
-    "np_only", "remove_nested", "lost", "layer", "duplicates", "repeats_key", "repeats_response",
-    "limit", "owner", "split", "singletons", "b3_singletons", "ceafe_singletons", "lea_singletons",
-    "keyless", "twinless", "nothing", "muc", "b3", "ceaf", "ceafm", "lea", "blanc", "aggregate",
-    "undefined", "average", "rounding", "emulate",
+    "occurrences", "choice", "pieces", "documents", "pairing", "missing", "extra", "across",
+    "tokens", "spans", "zeros", "window", "order", "brackets", "tagset", "match", "identity",
+    "min_span", "np_only", "remove_nested", "lost", "layer", "duplicates", "repeats_key",
+    "repeats_response", "limit", "owner", "split", "singletons", "b3_singletons",
+    "ceafe_singletons", "lea_singletons", "keyless", "twinless", "nothing", "muc", "b3", "ceaf",
+    "ceafm", "lea", "blanc", "aggregate", "undefined", "average", "rounding", "emulate",
 )  # fmt: skip
 _MOST_SHAPLEY = 10  # choices, of which there are 1,024 sets
 _NOTHING = 1e-9

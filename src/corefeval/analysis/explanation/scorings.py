@@ -144,7 +144,8 @@ class Scorings:
 
 def _rules(protocol: Protocol) -> tuple[str, ...]:
     """The choices by which answers are read."""
-    return protocol.occurrences, protocol.choice
+    pieces = "joined" if protocol.pieces == "joined" else "apart"
+    return protocol.occurrences, protocol.choice, pieces
 
 
 def round_as(rate: float, rounding: str) -> float:

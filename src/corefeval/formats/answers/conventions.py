@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import count
 
 from corefeval.formats.answers.tags import (
     CLOSE,
@@ -22,7 +22,6 @@ from corefeval.formats.answers.tags import (
     read_labelled,
     read_nested,
 )
-from corefeval.formats.answers.text import fold_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,33 +51,20 @@ def _read_crac(text: str) -> TaggedText:
     text = assembly.answer
     marks: list[Mark] = []
     last = 0
-    open_labels: dict[str, int] = defaultdict(int)
     for match in _CRAC.finditer(text):
         begin = _word_start(text, last, match.start())
         if begin == match.start():
             continue
         last = match.end()
         assembly.removed.append(match.span())
-        listed = re.findall(_CRAC_MARK, match[1])
-        opening = [token.strip("[]") for token in listed if token[0] == "["]
-        single = [token.strip("[]") for token in listed if token[0] == "[" and token[-1] == "]"]
-        for name in single:
-            assembly.add(begin, match.start(), name, begin)
-            opening.remove(name)
-        for token in listed:
-            if token[0] == "[":
-                continue
-            name = token[:-1]
-            matching = [label for label in opening if normal_label(label) == normal_label(name)]
-            if not open_labels[normal_label(name)] and matching:
-                assembly.add(begin, match.start(), name, begin)
-                opening.remove(matching[0])
-                continue
-            open_labels[normal_label(name)] -= open_labels[normal_label(name)] > 0
-            marks.append(Mark(CLOSE, match.start(), match.start(), name))
-        for name in opening:
-            open_labels[normal_label(name)] += 1
-            marks.append(Mark(OPEN, begin, begin, name))
+        for token in sorted(re.findall(_CRAC_MARK, match[1]), key=lambda token: token[0] == "["):
+            name, place = token.strip("[]"), match.start()
+            if token[0] != "[":
+                marks.append(Mark(CLOSE, place, place, name))
+            elif token[-1] == "]":
+                assembly.add(begin, place, name, begin)
+            else:
+                marks.append(Mark(OPEN, begin, begin, name))
     if half:
         begin = _word_start(text, 0, len(text))
         assembly.lose(begin, begin + len(text[begin:].partition("|")[0]), begin, "cut off")
@@ -100,72 +86,98 @@ def _word_start(text: str, low: int, high: int) -> int:
     )
 
 
-_NUMBER = r"[\w.-]*\d[\w.-]*"
-_BRACKET = re.compile(r"\[\s?(?:e|entity|ent|cluster|c)[_ -]?(\d+)\s?[:|]?\s+(?=[^\s\]])")
-_PAREN = re.compile(r"\((?:e|entity)[_ -]?(\d+)\s?[:|]?\s+(?=[^\s)])")
-# Numbers and signs alone are a reference of the text, [12 13] or [3 – 5]; but a year is a mention.
-_NUMBERED = re.compile(r"\[#?(\d+)\s?[:|]?\s+(?=\d{4}\s*\]|(?![\d\s,;–—-]*\])\S)")
+# ------------------------------------------------------------------ brackets of all shapes
+
+BOLD = "\ue100", "\ue101"  # what stands for ** before and behind words
+_SHAPES = dict(zip("]})⟧】〕〉》⟩»›」』" + BOLD[1], "[{(⟦【〔〈《⟨«‹「『" + BOLD[0], strict=True))
+_SHAPES |= {"}}": "{{", "</m>": "<m>"}
+_SQUARE, _ROUND, _CURLY, _M = {"]": "["}, {")": "("}, {"}}": "{{"}, {"</m>": "<m>"}
+_ANY = {end: start for end, start in _SHAPES.items() if end != "</m>"}
 _NESTED = 50  # brackets in brackets: nobody closes what was opened further out
-_SQUARE, _SQUARE_END = re.compile(r"\["), re.compile(r"\]")
-
-
-def _read_brackets(pattern: re.Pattern[str]) -> Callable[[str], TaggedText]:
-    """`[e1 the man]`: an opening bracket without a number is text, and so is what closes it."""
-
-    def read(text: str) -> TaggedText:
-        kinds = [(OPEN, pattern), (TEXT_OPEN, _SQUARE), (TEXT_CLOSE, _SQUARE_END)]
-        if not _PAREN.search(text):
-            return read_nested(text, find_marks(text, *kinds))
-        rounds = [(OPEN, _PAREN), (TEXT_OPEN, re.compile(r"\(")), (TEXT_CLOSE, re.compile(r"\)"))]
-        marks = find_marks(text, *kinds[:1], *rounds[:1], *kinds[1:], *rounds[1:])
-        return read_nested(text, _by_shape(text, marks))
-
-    return read
-
-
-def _by_shape(text: str, marks: Iterable[Mark]) -> list[Mark]:
-    """Marks where round and square brackets are told apart: what another shape closes is text."""
-    stack: list[str] = []
-    kept: list[Mark] = []
-    for mark in marks:
-        shape = text[mark.start]
-        if mark.kind in (OPEN, TEXT_OPEN):
-            stack.append(shape)
-            kept.append(mark)
-            continue
-        opening = {"]": "[", ")": "("}[shape]
-        if opening not in stack[-_NESTED:]:
-            continue
-        while stack.pop() != opening:
-            kept.append(Mark(TEXT_CLOSE, mark.start, mark.start))
-        kept.append(mark)
-    return kept
-
-
-def _closing(name: str) -> Callable[[str], TaggedText]:
-    """Square brackets whose closing one carries the label; a plain one closes text."""
-
-    def read(text: str) -> TaggedText:
-        kinds = ((CLOSE, _CLOSINGS[name]), (CUT, _HALF_CLOSING), (OPEN, _SQUARE))
-        return read_nested(text, find_marks(text, *kinds, (TEXT_CLOSE, _SQUARE_END)))
-
-    return read
-
-
+_NUMBER = r"[\w.-]*\d[\w.-]*"
+_E = r"(?:entity|ent|cluster|chain|e|c)[_ -]?"
 _LINK = r"\((?:#[^()\n]{0,60}|(?:cluster|entity)[ _-]?\w+)\)"
-_CLOSINGS = {
-    "markdown": re.compile(r"\]\s?\((#[^()\n]{0,60}|(?:cluster|entity)[ _-]?\w+)\)"),
-    "hash": re.compile(r"\]\s?(?:#(\w+)|\(#(\w+)\))"),
-    "subscript": re.compile(
-        r"\](?:\$?_(e?\d+)\$?|\$?_\{([^{}\n]{0,40})\}\$?|<sub>([^<\n]{0,40})</sub>|([₀-₉]+))"
-    ),
-    "colon": re.compile(rf"\s?:\s?({_NUMBER})\s?\]"),
+_BEHIND = {
+    "markdown": r"\s?\((#[^()\n]{0,60}|(?:cluster|entity)[ _-]?\w+|\d{1,4})\)",
+    "hash": r"\s?(?:#([A-Za-z0-9_]+)|\(#(\w+)\))",
+    "subscript": r"(?:\$?_(e?\d+)\$?|\$?_\{([^{}\n]{0,40})\}\$?|<su[bp]>([^<\n]{0,40})</su[bp]>"
+    r"|([₀-₉]+)|([⁰¹²³⁴-⁹]+)|\$?\^\{?(\w{1,9})\}?\$?)",
+    "marked": r"\s?\[\^?#?([A-Za-z]?\d{1,4}|(?-i:[A-Z]))\]|\{#?([\w-]{1,30})\}|@([A-Za-z0-9_]+)"
+    r"|(?-i:([A-Z0-9][A-Z0-9_]*)(?![a-z\d]))|_([A-Za-z]\w{0,20})",
 }
 _HALF_CLOSING = re.compile(
     r"\](?:\s?\((?:#[^()\n]{0,60}|(?:cluster|entity)[ _-]?\w*)?|\s?#|\$?_\{?[^{}\s]{0,40}|"
     r"<(?:s|su|sub|sub>[^<\n]{0,40}(?:</?\w{0,3})?)?)\Z"
 )
-_SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+_DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹", "01234567890123456789")
+_HANGING = re.compile(
+    r"(?<=[\w'’])(?:\[\^?([A-Za-z]?\d{1,3}|(?-i:[A-Z]))\]|([₀-₉]+)|([⁰¹²³⁴-⁹]+)|<su[bp]>([^<\n]{0,40})</su[bp]>"
+    r"|\$?[_^]\{?(\d{1,3})\}?\$?(?!\w))"
+)
+_RESOLVED = re.compile(r"(?<=[\w'’])\s?[\[(]\s?(?:=\s?|→\s?|i\.e\.,?\s)?([^\[\]()\n=|]{1,80})[\])]")
+
+
+def _alternatives(words: Iterable[str]) -> str:
+    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+
+
+def _brackets(
+    shapes: dict[str, str],
+    close: str,
+    opening: str = "",
+    *,
+    bare: bool = False,
+    hanging: re.Pattern[str] | None = None,
+) -> Callable[[str], TaggedText]:
+    """A reader of brackets: `close` has a label before or behind the closing one, for `END`.
+
+    An opening bracket with `opening` behind it has the label itself. Plain ones are text, and so
+    is what another shape closes; with `bare`, they are mentions without a label. `hanging` labels
+    stand behind single words.
+    """
+    starts, ends = f"(?:{_alternatives(shapes.values())})", f"(?:{_alternatives(shapes)})"
+    kinds = [(CLOSE, re.compile(close.replace("END", ends)))] if close else []
+    kinds += [(OPEN, re.compile(starts + opening))] if opening else []
+    kinds += [(CUT, _HALF_CLOSING)] if "[" in shapes.values() and close else []
+    kinds.append((TEXT_OPEN if opening else OPEN, re.compile(starts + (r"\s?" if bare else ""))))
+    kinds.append((TEXT_CLOSE, re.compile((r"\s?" if bare else "") + ends)))
+
+    def read(text: str) -> TaggedText:
+        labels = list(_on_words(text, hanging)) if hanging else []
+        taken = {place for label in labels for place in range(label.start, label.end)}
+        marks = [mark for mark in find_marks(text, *kinds) if mark.start not in taken]
+        if len(shapes) > 1:
+            marks = _by_shape(text, marks, shapes)
+        marks = sorted([*marks, *labels], key=lambda mark: (mark.start, mark.end))
+        parsed = read_nested(text, marks, bare=bare)
+        for mention in parsed.mentions:
+            mention.entity = mention.entity.translate(_DIGITS)
+        return parsed
+
+    return read
+
+
+def _by_shape(text: str, marks: Iterable[Mark], shapes: dict[str, str]) -> list[Mark]:
+    """Marks where shapes of brackets are told apart: what another shape closes is text."""
+    openings, closings = _alternatives(shapes.values()), _alternatives(shapes)
+    any_bracket = re.compile(f"(?P<open>{openings})|(?P<close>{closings})")
+    stack: list[str] = []
+    kept: list[Mark] = []
+    for mark in marks:
+        brackets = list(any_bracket.finditer(text, mark.start, mark.end))
+        if mark.kind in (OPEN, TEXT_OPEN):
+            stack.append(brackets[0][0])
+            kept.append(mark)
+            continue
+        shape = next((m["close"] for m in brackets if m["close"]), "]")
+        if shapes.get(shape) not in stack[-_NESTED:]:
+            continue
+        while stack.pop() != shapes[shape]:
+            kept.append(Mark(TEXT_CLOSE, mark.start, mark.start))
+        kept.append(mark)
+    return kept
+
+
 _PILED = re.compile(rf"(?<!\])(?<!\]\s)((?:\]\s?){{2,}})((?:{_LINK}\s?){{2,}})")
 
 
@@ -179,39 +191,79 @@ def _read_markdown(text: str) -> TaggedText:
         spread = "".join("]" + link for link in links)
         return "]" * (brackets - len(links)) + spread + match.group()[len(match.group().rstrip()) :]
 
-    return _closing("markdown")(_PILED.sub(unpile, text))
+    return _brackets(_SQUARE, f"END{_BEHIND['markdown']}")(_PILED.sub(unpile, text))
 
 
-def _read_subscript(text: str) -> TaggedText:
-    parsed = _closing("subscript")(text)
-    for mention in parsed.mentions:
-        mention.entity = mention.entity.translate(_SUBSCRIPTS)
-    return parsed
+def _on_words(text: str, pattern: re.Pattern[str]) -> Iterable[Mark]:
+    """Marks for labels behind single words: `she[^1]`, `she₁`, `she [Ada]`."""
+    for match in pattern.finditer(text):
+        begin = _word_start(text, 0, match.start())
+        if "#" in text[begin - 1 : match.start()]:  # within a link
+            continue
+        label = next(group for group in match.groups() if group is not None)
+        yield Mark(OPEN, begin, begin)
+        yield Mark(CLOSE, match.start(), match.end(), label)
 
 
-_NAMES = r"(?:m|mention|entity|coref|rs|span|e|ref|np|ent)"
-_ATTRIBUTE = r"(?:\b(?:xml:)?(?:id|cluster|entity|cluster_id|entity_id|eid|chain|set)\s*=\s*)"
-# A name in quotes may have blanks in it: id="the captain".
-_VALUE = r"""(?:["“”]([^"“”<>]*)["“”]|'([^'<>]*)'|["'“”]?([^"'“”\s<>]*))"""
-_XML_OPEN = re.compile(rf"<{_NAMES}\b[^<>]{{0,200}}?{_ATTRIBUTE}{_VALUE}[^<>]{{0,200}}>")
-_XML_REF = re.compile(rf"<coref\b[^<>]{{0,200}}?\bref\s*=\s*{_VALUE}", re.IGNORECASE)
-_REF_ONLY = re.compile(rf"<{_NAMES}\b[^<>]{{0,200}}?\bref\s*=\s*{_VALUE}[^<>]{{0,200}}>")
-_NAMED_OPEN = re.compile(r"<(?:e|entity|ent|c|cluster|m)[ _-]?(\d+)>")
-_NAMED_CLOSE = re.compile(r"</(?:e|entity|ent|c|cluster|m)[ _-]?(\d+)>")
-_XML_CLOSE = re.compile(rf"</\s?{_NAMES}\s?>")
+def _read_resolved(text: str) -> TaggedText:
+    """`she [Ada] smiled`: words behind a word say whom it refers to."""
+    return read_nested(text, list(_on_words(text, _RESOLVED)))
+
+
+# ------------------------------------------------------------------ elements
+
+_ELEMENT = re.compile(r"<(/?)\s?([^\W\d_][\w.-]{0,40}?)(\s[^<>]{0,300})?\s?>")
+_GENERIC = re.compile(
+    r"(?:m|mention|entity|coref|rs|span|e|ref|np|ent|mark|tag|font|annotation)\Z", re.I
+)
+_WRAPPER = re.compile(
+    r"(?:answer|text|p|b|i|u|em|strong|div|output|result|response|document|doc|html|body|br|s|sent"
+    r"|sentence|paragraph|li|ul|ol|h\d|code|pre|xml|root|speaker|sub|sup|copy|new|table|tr|td|th)\Z",
+    re.IGNORECASE,
+)
+_VALUE = r"""\s*=\s*(?:["“”]([^"“”<>]*)["“”]|'([^'<>]*)'|["'“”]?([^"'“”\s<>]*))"""
+_ID = re.compile(
+    r"(?<![\w-])(?:xml:|data-)?(?:id|cluster|entity|cluster_?id|entity_?id|eid|chain|set|coref)(?![\w-])"
+    + _VALUE,
+    re.IGNORECASE,
+)
+_REF = re.compile(
+    rf"(?<![\w-])(?:data-)?(?:ref|name|class|style|color|colour){_VALUE}", re.IGNORECASE
+)
+
+
+def _value(match: re.Match[str] | None) -> str | None:
+    return next((group for group in match.groups() if group is not None), "") if match else None
+
+
+def _label_of(name: str, attributes: str) -> str | None:
+    """The entity of an element: an attribute says it, else its name, unless every one has that."""
+    label = _value(_ID.search(attributes))
+    if label is None:
+        label = _value(_REF.search(attributes))
+    if label is None and not _GENERIC.match(name):
+        label = name
+    return label
 
 
 def _read_xml(text: str) -> TaggedText:
-    """Tags of any of the usual names; never an XML parser, for texts have `&` and tags cross."""
-    kinds = [(OPEN, _XML_OPEN), (OPEN, _REF_ONLY), (OPEN, _NAMED_OPEN)]
-    marks = find_marks(text, *kinds, (CLOSE, _NAMED_CLOSE), (CLOSE, _XML_CLOSE))
-    parsed = read_labelled(text, marks)
-    references = {
-        mark.start: next(value for value in match.groups() if value is not None)
-        for mark in marks
-        if mark.kind == OPEN and (match := _XML_REF.match(text[mark.start : mark.end]))
-    }
-    if references:  # as in MUC: ID is the mention's own, REF that of its antecedent
+    """Elements of any name; never an XML parser, for texts have `&` and tags cross."""
+    marks, references = [], dict[int, str]()
+    for match in _ELEMENT.finditer(text):
+        closing, name, attributes = match[1], match[2], match[3] or ""
+        if _WRAPPER.match(name):
+            marks.append(Mark(REMOVE, *match.span()))
+            continue
+        label = _label_of(name, attributes)
+        if closing:
+            marks.append(Mark(CLOSE, *match.span(), label))
+        elif label is not None:
+            marks.append(Mark(OPEN, *match.span(), label))
+            if "id" in attributes.lower() and name.lower() == "coref":
+                references[match.start()] = _value(_REF.search(attributes)) or ""
+    assembly = Assembly(text, removed=[(m.start, m.end) for m in marks if m.kind == REMOVE])
+    parsed = read_labelled(text, [mark for mark in marks if mark.kind != REMOVE], assembly)
+    if any(references.values()):  # as in MUC: ID is the mention's own, REF that of its antecedent
         entity_of: dict[str, str] = {}
         for mention in parsed.mentions:
             to = normal_label(references.get(mention.where, ""))
@@ -220,99 +272,78 @@ def _read_xml(text: str) -> TaggedText:
     return parsed
 
 
-_M_OPEN = re.compile(r"<m>\s?")
-_SEQ2SEQ_CLOSE = re.compile(r"\s?(?:\|\s?([\w.-]+)\s?</m>|</m(\d+)>|<c(\d+)>(?:\s?</m>)?)")
-_SEQ2SEQ_NEW = re.compile(r"\s?</new>")
-_SEQ2SEQ_REMOVED = re.compile(r"</?(?:speaker|sentence)>|<copy>")
-_M_CLOSE = re.compile(r"\s?</m>")
-_MASK_CLOSE = re.compile(r"\s?</m>\s?#(\w+)")
+_SEQ2SEQ = r"\s?(?:\|\s?([\w.-]+)\s?</m>|</m(\d+)>|<c(\d+)>(?:\s?</m>)?)"
 
 
 def _read_seq2seq(text: str) -> TaggedText:
     """`<m> x | 1 </m>`; `</new>` closes the first mention of the next entity."""
-    kinds = ((CLOSE, _SEQ2SEQ_CLOSE), (OPEN, _M_OPEN), (CLOSE, _SEQ2SEQ_NEW))
-    text_kinds = ((TEXT_CLOSE, _M_CLOSE), (REMOVE, _SEQ2SEQ_REMOVED))
-    marks, new = [], 0
-    for mark in find_marks(text, *kinds, *text_kinds):
-        if mark.kind == CLOSE and mark.label is None:
-            mark = Mark(CLOSE, mark.start, mark.end, str(new))
-            new += 1
-        marks.append(mark)
-    return read_nested(text, marks, bare=True)
+    numbers = count()
+    text = re.sub("</new>", lambda _: f"| {next(numbers)} </m>", text)
+    return _brackets(_M, _SEQ2SEQ, bare=True)(text)
 
 
-def _read_mask(text: str) -> TaggedText:
-    kinds = ((CLOSE, _MASK_CLOSE), (OPEN, _M_OPEN), (TEXT_CLOSE, _M_CLOSE))
-    return read_nested(text, find_marks(text, *kinds), bare=True)
+# ------------------------------------------------------------------ columns
+
+_ROW = re.compile(r"^(.*\S)[ \t]+([-_*]|\(?\d{1,5}\)?(?:\|\(?\d{1,5}\)?)*)[ \t]*$", re.MULTILINE)
+_COLUMN = re.compile(r"(\()?(\d{1,5})(\))?")
 
 
-_CURLY_OPEN, _CURLY_END = re.compile(r"\{\{\s?"), re.compile(r"\s?\}\}")
-_CURLY_CLOSE = re.compile(r"\s?\|\s?([\w .#-]{1,40}?)\s?\}\}")
+def _read_columns(text: str) -> TaggedText:
+    """A word on each line, with CoNLL's brackets in the last column: `Ada (1)`."""
+    words, low = [], 0
+    marks: list[Mark] = []
+    for row in _ROW.finditer(text):
+        word = row[1].split()[-1]
+        high = low + len(word)
+        for opening, number, closing in _COLUMN.findall(row[2]):
+            if opening:
+                marks.append(Mark(OPEN, low, low, number))
+            if closing:
+                marks.append(Mark(CLOSE, high, high, number))
+        words.append(word)
+        low = high + 1
+    return read_labelled(" ".join(words), sorted(marks, key=lambda mark: mark.start))
 
 
-def _read_curly(text: str) -> TaggedText:
-    kinds = ((CLOSE, _CURLY_CLOSE), (OPEN, _CURLY_OPEN), (TEXT_CLOSE, _CURLY_END))
-    return read_nested(text, find_marks(text, *kinds), bare=True)
+# ------------------------------------------------------------------ all of them
 
-
-_TANL_OPEN = re.compile(r"\[\s+(?!\d+\s*\])")
-_TANL_CLOSE = re.compile(r"\s*\|\s*([^\[\]|\n]{1,400}?)\s*\]")
-_TANL_END = re.compile(r"\s*\]")
-
-
-def _read_tanl(text: str) -> TaggedText:
-    """`[ it | the book ]`: linked to the newest earlier mention of the antecedent's text."""
-    kinds = (
-        (CLOSE, _TANL_CLOSE),
-        (OPEN, _TANL_OPEN),
-        (TEXT_OPEN, _SQUARE),
-        (TEXT_CLOSE, _TANL_END),
-    )
-    parsed = read_nested(text, find_marks(text, *kinds), bare=True)
-    newest: dict[str, str] = {}
-    number = 0
-    for mention in sorted(parsed.mentions, key=lambda tagged: (tagged.start, -tagged.end)):
-        if mention.lost:
-            continue
-        words = fold_text(parsed.text[mention.start : mention.end])
-        nameless = mention.entity.startswith("?")
-        linked = None if nameless else newest.get(fold_text(mention.entity))
-        mention.why = "" if nameless or linked else "the antecedent was not marked before"
-        if linked is None:
-            number += 1
-            linked = str(number)
-            if not nameless:  # the first time that its text is mentioned
-                newest[fold_text(mention.entity)] = linked
-        mention.entity = newest[words] = linked
-    return parsed
-
-
-_DECLARED: tuple[tuple[str, str, str | re.Pattern[str], Callable[[str], TaggedText]], ...] = (
+# Numbers and signs alone are a reference of the text, [12 13] or [3 – 5]; but a year is a mention.
+_WORDS = r"\s?[:|]?\s+(?=\d{4}\s*\]|(?![\d\s,;–—-]*\])\S)"
+_LEADING = rf"\s?(?:{_E}(\d+)|#?(\d+)|([^\W\d_][\w .'-]{{0,40}}?)(?=[:|]\s)){_WORDS}"
+_INSIDE = r"\s?(?:\|[^\[\]{}|\n]{1,40})??\|\s?([^\[\]{}|\n]{1,400}?)\s?END"
+_NUMBERED = rf"#?(\d+){_WORDS}"
+_EVERY = "|".join(_BEHIND.values())
+_ENDS = f"(?:{_alternatives(_ANY)})"
+_Row = tuple[str, str, str, Callable[[str], TaggedText]]
+_DECLARED: tuple[_Row, ...] = (
     ("crac", "mention|[e1]", r"(?<=\S)\|(?:\[e?\d+\]?|e?\d+\])(?=[\s,.;:!?)\]\"'’”]|$)",
      _read_crac),
-    ("bracket", "[e1 mention]", _BRACKET, _read_brackets(_BRACKET)),
-    ("number", "[1 mention]", _NUMBERED, _read_brackets(_NUMBERED)),
-    ("markdown", "[mention](#cluster_1)", _CLOSINGS["markdown"], _read_markdown),
-    ("xml", '<m id="1">mention</m>', rf"{_XML_OPEN.pattern}|{_REF_ONLY.pattern}", _read_xml),
-    # A <c2> that no other tag of its kind follows is a closing tag of seq2seq.
-    ("named", "<e1>mention</e1>", r"<(?:e|entity|ent|m)[ _-]?\d+>|"
-     r"<c(?:luster)?[ _-]?\d+>(?=[^<>]*(?:</?c|\Z))", _read_xml),
-    ("subscript", "[mention]_1", _CLOSINGS["subscript"], _read_subscript),
-    ("hash", "[mention]#1", r"\]\s?#\w+", _closing("hash")),
-    ("colon", "[mention: 1]", _CLOSINGS["colon"], _closing("colon")),
+    ("bracket", "[e1 mention]", rf"[\[(]\s?{_E}\d+\s?[:|]?\s+(?=[^\s\])])",
+     _brackets(_SQUARE | _ROUND, "", rf"\s?{_E}(\d+)\s?[:|]?\s+(?=[^\s\])])")),
+    ("number", "[1 mention]", r"\[" + _NUMBERED, _brackets(_SQUARE, "", _NUMBERED)),
+    ("markdown", "[mention](#1)", r"\]" + _BEHIND["markdown"], _read_markdown),
+    ("xml", '<m id="1">mention</m>', _ELEMENT.pattern, _read_xml),
+    ("subscript", "[mention]_1", r"\]" + _BEHIND["subscript"],
+     _brackets(_SQUARE, f"END{_BEHIND['subscript']}")),
+    ("hash", "[mention]#1", r"\]\s?#\w+", _brackets(_SQUARE, f"END{_BEHIND['hash']}")),
+    ("colon", "[mention: 1]", rf"\s?:\s?{_NUMBER}\s?\]",
+     _brackets(_SQUARE, rf"\s?:\s?({_NUMBER})\s?END")),
     ("seq2seq", "<m> mention | 1 </m>", r"\|\s?[\w.-]+\s?</m>|</m\d+>|<c\d+>(?![^<>]*</c)|</new>",
      _read_seq2seq),
-    ("mask", "<m>mention</m>#1", _MASK_CLOSE, _read_mask),
-    ("curly", "{{mention|1}}", _CURLY_CLOSE, _read_curly),
-    ("tanl", "[ mention | antecedent ]", r"\[\s[^\[\]|]{1,200}\s\|\s[^\[\]|]{1,200}\s\]",
-     _read_tanl),
+    ("mask", "<m>mention</m>#1", r"</m>\s?#\w+", _brackets(_M, r"\s?END\s?#(\w+)", bare=True)),
+    ("curly", "{{mention|1}}", r"\|[^{}|\n]{1,40}\}\}",
+     _brackets(_CURLY, _INSIDE, bare=True)),
+    ("tanl", "[ mention | antecedent ]", r"\|[^\[\]{}|\n]{1,400}\]",
+     _brackets(_SQUARE, _INSIDE, bare=True)),
+    ("inside", "{mention | 1}", rf"\|[^\[\]{{}}|\n]{{1,400}}{_ENDS}", _brackets(_ANY, _INSIDE)),
+    ("behind", "{mention}_1, mention[^1]", rf"{_ENDS}(?:{_EVERY})|{_HANGING.pattern}",
+     _brackets(_ANY, f"END(?:{_EVERY})", hanging=_HANGING)),
+    ("leading", "{1 mention}", rf"(?:{_alternatives(_ANY.values())}){_LEADING}",
+     _brackets(_ANY, "", _LEADING)),
+    ("resolved", "mention [antecedent]", _RESOLVED.pattern, _read_resolved),
+    ("columns", "a word and (1) on each line", r"\(?\d{1,5}\)[ \t]*$", _read_columns),
 )  # fmt: skip
 CONVENTIONS = {
-    name: Convention(
-        name,
-        example,
-        re.compile(seen if isinstance(seen, str) else seen.pattern, re.IGNORECASE),
-        read,
-    )
+    name: Convention(name, example, re.compile(seen, re.IGNORECASE | re.MULTILINE), read)
     for name, example, seen, read in _DECLARED
 }

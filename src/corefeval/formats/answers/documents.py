@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from corefeval.diagnostics import InputError
+from corefeval.formats.answers.lookup import KeyText
 from corefeval.formats.answers.placing import SEED
 from corefeval.formats.answers.text import ATOM, Atoms, Vocabulary, atoms_of_tokens
 from corefeval.model import Corpus, DocumentId
@@ -31,6 +32,13 @@ class KeyDocument:
     sentence_of: IntArray
     bounds: tuple[IntArray, IntArray]  # where each word begins and ends in the corpus' positions
     spans: dict[Span, int]  # the key's own mentions and their entities
+    text: KeyText | None = None
+
+    def look_up(self, vocabulary: Vocabulary) -> KeyText:
+        """The document as a text to look strings up in."""
+        if self.text is None:
+            self.text = KeyText(self.words, self.atoms, vocabulary, self.sentence_of)
+        return self.text
 
     def shift(self, span: Span) -> Span:
         """Words of the document as positions of the corpus."""
@@ -59,13 +67,14 @@ class KeyTexts:
         spellings: tuple[Callable[[DocumentId], str], ...] = (
             str,
             lambda document_id: document_id.name,
-            lambda document_id: re.sub(r"[^\w.-]", "_", str(document_id)),
+            lambda document_id: _bare(str(document_id)),
         )
         for spell in spellings:
+            spelling = (identifier, _bare(identifier))[spell is spellings[-1]]
             named = [
                 i
                 for i, document_id in enumerate(self.key.documents)
-                if spell(document_id) == identifier
+                if spell(document_id) == spelling
             ]
             if len(named) == 1:
                 return named[0]
@@ -149,3 +158,8 @@ class KeyTexts:
             )
             scores.append((score, -index))
         return [-index for score, index in sorted(scores, reverse=True) if score]
+
+
+def _bare(identifier: str) -> str:
+    """An id as batch services allow it: all but letters and digits is `_`."""
+    return re.sub(r"[\W_]+", "_", identifier)

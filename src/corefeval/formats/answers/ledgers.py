@@ -16,6 +16,7 @@ import numpy as np
 
 from corefeval.diagnostics import Notice, plural
 from corefeval.formats.answers.conventions import CONVENTIONS
+from corefeval.formats.registry import ANSWERS
 from corefeval.model import Corpus
 from corefeval.model.construction import in_textual_order
 from corefeval.model.ledger import Entry, Ledger, Span
@@ -28,7 +29,8 @@ Variant = tuple[str, Corpus, Corpus, Literal["drop", "strict"]]
 def variants_of(key: Corpus, response: Corpus) -> Iterator[Variant]:
     """The other readings of a response that apply to it, each with the corpora to score.
 
-    `drop` and `strict` leave lost mentions out or count them; `reached` has only the key's mentions
+    `drop` and `strict` leave lost and unclear mentions out or count them; `read` has only documents
+    whose answers were read, `reached` has only the key's mentions
     in the text that the answers reached; `lowest` and `highest` have strings with several places
     all wrong, and all as the key would like them.
     """
@@ -36,8 +38,12 @@ def variants_of(key: Corpus, response: Corpus) -> Iterator[Variant]:
     if ledger is None:
         return
     yield "drop", key, response, "drop"
-    if ledger.lost:
+    if ledger.lost or ledger.unclear:
         yield "strict", key, response, "strict"
+    states = {coverage.document: coverage.state for coverage in ledger.documents}
+    if {"read"} < {states.get(str(name), "missing") for name in key.documents}:
+        read = [states.get(str(name)) == "read" for name in key.documents]
+        yield "read", key.select_documents(np.flatnonzero(read)), response, "drop"
     if any(coverage.ends_early for coverage in ledger.documents):
         yield "reached", _cut_unreached(key, ledger), response, "drop"
     unsure = [entry for entry in ledger.entries if entry.places > 1 and entry.is_placed]
@@ -88,16 +94,18 @@ def _move(corpus: Corpus, places: Mapping[tuple[str, str, Span], Span | None]) -
 class Remarks:
     """What reading noticed beside the ledger.
 
-    `unknown` are answers for no document, `twice` documents with a second one, `unswept` those with
-    so many places of listed strings that they were not weighed against each other.
+    `unknown` are answers for no document, `twice` documents with a second one, `several` counts
+    answers about more than one, `cut` documents that were answered in pieces, of all `documents`.
     """
 
     name: str
     occurrences: str
     unknown: list[str]
     twice: list[str]
-    unswept: list[str]
     several: int
+    cut: int
+    documents: int
+    pieces: str
 
 
 def notices_of(corpus: Corpus, remarks: Remarks) -> tuple[Notice, ...]:
@@ -120,31 +128,33 @@ def _about_reading(ledger: Ledger, remarks: Remarks) -> list[Notice]:
         tags = CONVENTIONS.get(convention)
         how = f"text with tags {tags.example}" if tags else "a list of mentions"
         whose = "" if len(conventions) == 1 else f"{plural(count, 'answer')} "
-        family = {"number": "bracket", "named": "xml"}.get(convention, convention)
-        text = f"{name}: {whose}read as {how} (llm-{family})"
+        form = f"llm-{convention}" if f"llm-{convention}" in ANSWERS else convention
+        text = f"{name}: {whose}read as {how} ({form})"
         notices.append(Notice("llm-convention", text, count))
     named = partial(_documents, name)
-    empty = {coverage.document for coverage in ledger.documents} - written
+    of_state = {
+        state: [cover.document for cover in ledger.documents if cover.state == state]
+        for state in ("read", "unread", "refused", "empty")
+    }
+    share = len(of_state["read"]) / max(remarks.documents, 1)
     early = [coverage for coverage in ledger.documents if coverage.ends_early]
     places = tuple(
         f"{coverage.document} after {coverage.reached / coverage.tokens:.0%}" for coverage in early
     )
     cut = [coverage.document for coverage in ledger.documents if coverage.finish == "length"]
-    refused = [
-        coverage.document
-        for coverage in ledger.documents
-        if coverage.finish in ("refusal", "error")
-    ]
     return [
         *notices,
-        named("llm-refusal", "that cannot be read, scored as empty: {items}", sorted(empty)),
-        named("llm-stopped", "refused or failed, according to the records: {items}", refused),
+        Notice("llm-share", f"{name}: {{n}} not read ({share:.1%} were)",
+               remarks.documents - len(of_state["read"]), noun="document"),
+        named("llm-unread", "whose answers could not be read: {items}", of_state["unread"]),
+        named("llm-refusal", "refused: {items}", of_state["refused"]),
+        named("llm-empty", "whose answers have no mentions: {items}", of_state["empty"]),
+        Notice("llm-pieces", f"{name}: {{n}} answered in pieces, whose entities are "
+               f"{remarks.pieces}", remarks.cut, noun="document"),
         named("llm-limit", "cut off by a token limit, according to the records: {items}", cut),
         named("llm-cut", "ending early: {items}", places),
         named("llm-unknown", "of unknown documents, left out: {items}", remarks.unknown, "answer"),
         named("llm-twice", "answered again, the first answer kept: {items}", remarks.twice),
-        named("llm-unswept", "too long to compare all places of listed strings: each gets the "
-              "first free one: {items}", remarks.unswept),
         Notice("llm-several", f"{name}: {{n}} with several documents, split", remarks.several,
                noun="answer"),
     ]  # fmt: skip
@@ -161,7 +171,7 @@ def _about_mentions(ledger: Ledger, remarks: Remarks) -> list[Notice]:
     if not ledger.written:
         return []
     text = f"{name}: {plural(ledger.written, 'mention')} written, {ledger.placed:,} placed, "
-    text += f"{ledger.lost:,} lost, {ledger.repeated:,} repeated"
+    text += f"{ledger.lost:,} lost, {ledger.unclear:,} unclear, {ledger.repeated:,} repeated"
     whys = Counter(
         why for entry in ledger.entries if entry.state == "changed" for why in [entry.why]
     )
@@ -179,9 +189,7 @@ def _about_strings(ledger: Ledger, remarks: Remarks) -> list[Notice]:
     lists = {
         coverage.document for coverage in ledger.documents if coverage.convention not in CONVENTIONS
     }
-    entries = [
-        entry for entry in ledger.entries if entry.document in lists and entry.state != "lost"
-    ]
+    entries = [entry for entry in ledger.entries if entry.document in lists and entry.is_placed]
     several = [entry for entry in entries if entry.places > 1]
     if not several:
         return []

@@ -48,6 +48,9 @@ def lay(answer: IntArray, key: IntArray, words: Sequence[str]) -> Laid:
 
     What an answer says again and again, unlike the key, is laid once.
     """
+    if (start := _find_run(answer, key)) is not None:
+        to_key = np.arange(start, start + answer.size)
+        return Laid(to_key, to_key, np.full(answer.size, EQUAL))
     kept = np.flatnonzero(~_find_loops(answer, key))
     atoms, key_atoms = ([words[number] for number in side] for side in (answer[kept], key))
     aligned = align_tokens(atoms, key_atoms)
@@ -65,6 +68,15 @@ def lay(answer: IntArray, key: IntArray, words: Sequence[str]) -> Laid:
     kind[rows] = np.where(aligned.is_alike[is_own], SIMILAR, DIFFERENT)
     kind[rows[answer[rows] == key[columns]]] = EQUAL
     return Laid(to_key, last, kind)
+
+
+def _find_run(answer: IntArray, key: IntArray) -> int | None:
+    """Where the key has all atoms of the answer in a row, if it does."""
+    starts = np.arange(max(key.size - answer.size + 1, 0)) if answer.size else np.empty(0, int)
+    for shift, number in enumerate(answer[:40].tolist()):
+        starts = starts[key[starts + shift] == number]
+    runs = (s for s in starts.tolist() if np.array_equal(key[s : s + answer.size], answer))
+    return next(runs, None)
 
 
 def _find_loops(answer: IntArray, key: IntArray) -> BoolArray:

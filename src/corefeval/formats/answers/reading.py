@@ -1,10 +1,10 @@
-"""Answers read against a key: convention, document, placement, and the ledger of it all."""
+"""Answers read against a key: the form in which they are written, their documents, the ledger."""
 
 from __future__ import annotations
 
 import os
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,213 +12,42 @@ import numpy as np
 from corefeval.diagnostics import InputError, UsageError, excerpt
 from corefeval.formats.answers.conventions import CONVENTIONS
 from corefeval.formats.answers.documents import KeyDocument, KeyTexts
-from corefeval.formats.answers.json_lists import Listed, read_json
+from corefeval.formats.answers.items import Unit
 from corefeval.formats.answers.ledgers import Remarks, notices_of
-from corefeval.formats.answers.lists import list_counts, read_lines, read_questions
-from corefeval.formats.answers.placing import EQUAL, Laid, Projector, lay
-from corefeval.formats.answers.records import Answer, about_records, answers_of, join_pieces
-from corefeval.formats.answers.strings import Chooser, KeyText
+from corefeval.formats.answers.lines import read_lines
+from corefeval.formats.answers.lists import ListReader, table_nodes
+from corefeval.formats.answers.pages import Page, find_loose, read_list, read_tagged
+from corefeval.formats.answers.records import Answer, about_records, answers_of
 from corefeval.formats.answers.tags import TaggedText
-from corefeval.formats.answers.text import Atoms, atoms_of_text, clean, fold_text
+from corefeval.formats.answers.text import atoms_of_text, clean, hide_escapes, unescape
+from corefeval.formats.answers.trees import Node, parse_json, parse_tables, parse_xml, parse_yaml
 from corefeval.model import Corpus, select_tokens
 from corefeval.model.construction import assemble
-from corefeval.model.ledger import Coverage, Entry, Ledger, Span, State
+from corefeval.model.ledger import Coverage, Ledger
 
-Written = TaggedText | list[Listed]
-_LONG = 2000  # characters of a mention that are kept in the ledger
-
-LISTS = {"json": read_json, "lines": read_lines, "qa": read_questions}
-# What a format stands for: the conventions to choose from.
+_TREES: Mapping[str, Callable[[str], list[Node]]] = {
+    "json": parse_json,
+    "yaml": parse_yaml,
+    "elements": parse_xml,
+    "table": lambda text: table_nodes(parse_tables(text)),
+}
+_WEIGHTS = {**dict.fromkeys(_TREES, 1.0), "lines": 0.8}  # as prose may look like a list in lines
+_SIGNS = re.compile(r"[,;，；、\n→⇒/=|\t\"“„«「'<]|->|\Z")  # a list has one for each of its items
+# What a format stands for: the forms to choose from.
 FAMILIES: Mapping[str, tuple[str, ...]] = {
-    "llm": (*CONVENTIONS, *LISTS),
+    "llm": (*CONVENTIONS, *_WEIGHTS),
     "llm-bracket": ("bracket", "number"),
-    "llm-xml": ("xml", "named"),
+    "llm-xml": ("xml", "elements"),
+    "llm-tanl": ("tanl", "inside"),
+    "llm-lines": ("lines", "table"),
+    "llm-qa": ("lines",),
     **{
         f"llm-{name}": (name,)
-        for name in (*CONVENTIONS, *LISTS)
-        if name not in ("bracket", "number", "xml", "named")
-    },
-}
-
-
-def convention_counts(text: str, among: Sequence[str]) -> dict[str, int]:
-    """How many well-formed mentions a text has in each of some conventions."""
-    counts = {name: CONVENTIONS[name].count(text) for name in among if name in CONVENTIONS}
-    listed = dict(list_counts(text)) if set(among) & set(LISTS) else {}
-    return {**counts, **{name: n for name, n in listed.items() if name in among}}
-
-
-def find_convention(counts: Mapping[str, int]) -> str | None:
-    """The convention of which most was seen; the first of equals, None where nothing was seen."""
-    best = max(counts, key=lambda name: counts[name], default=None)
-    return best if best is not None and counts[best] else None
-
-
-@dataclass(slots=True)
-class Page:
-    """What was read for one document: a row of the ledger for each mention, and the mentions."""
-
-    document: KeyDocument
-    coverage: Coverage
-    entries: list[Entry] = field(default_factory=list)
-    mentions: dict[tuple[Span, str], None] = field(default_factory=dict)
-
-    def add(
-        self, written: str, entity: str, spans: Sequence[Span], why: str, where: int, changed: bool
-    ) -> None:
-        """A written mention with the words it got: none, one, or several."""
-        spans = [self.document.shift(span) for span in spans]
-        new = [(span, entity) for span in spans if (span, entity) not in self.mentions]
-        self.mentions.update(dict.fromkeys(new))
-        state: State = "lost"
-        if spans:
-            state = ("changed" if changed else "placed") if new else "repeated"
-        start, end = spans[0] if new else (-1, -1)
-        name = self.document.identifier
-        self.entries.append(Entry(name, written, entity, start, end, state, why, where))
-
-    def mark_copies(self) -> None:
-        """Call lost mentions repeated that are copies of placed ones, as in a loop."""
-        placed = {
-            (entry.entity, fold_text(entry.written))
-            for entry in self.entries
-            if entry.state != "lost"
-        }
-        for row, entry in enumerate(self.entries):
-            if entry.state == "lost" and (entry.entity, fold_text(entry.written)) in placed:
-                self.entries[row] = replace(entry, state="repeated", why="a second copy")
-
-
-@dataclass(slots=True)
-class AnswerReader:
-    """Reads answers against the texts of a key."""
-
-    texts: KeyTexts
-    occurrences: str = "in-order"
-    unswept: list[str] = field(default_factory=list)  # documents with too many places to weigh
-
-    def read_all(self, jobs: Iterable[_Job]) -> tuple[list[Page], list[str]]:
-        """What was written about each document, in the key's order, and ids of second answers."""
-        pages: dict[int, Page] = {}
-        twice: list[str] = []
-        for job in jobs:
-            for index, written in _cut(job, self.texts):
-                document = self.texts.document(index)
-                if index in pages:
-                    twice.append(document.identifier)
-                    continue
-                if isinstance(written, TaggedText):
-                    page = self._read_tagged(document, written, job.convention)
-                else:
-                    page = self._read_list(document, written, job.convention)
-                page.coverage = replace(page.coverage, finish=job.answer.finish)
-                pages[index] = page
-        return [pages[index] for index in sorted(pages)], twice
-
-    def _read_tagged(self, document: KeyDocument, parsed: TaggedText, convention: str) -> Page:
-        """Mentions in a copied text."""
-        cuts, key_numbers = parsed.cuts, document.atoms.numbers
-        known_numbers = set(key_numbers.tolist()) if cuts else set[int]()
-        atoms = atoms_of_text(parsed.text, self.texts.vocabulary, cuts, known_numbers)
-        laid = lay(atoms.numbers, key_numbers, self.texts.vocabulary.words)
-        places = Projector(atoms, document.atoms, laid, self.texts.vocabulary).place(
-            parsed.mentions
+        for name in (
+            "crac", "markdown", "subscript", "hash", "colon", "seq2seq", "mask", "curly", "json",
         )
-        page = Page(document, _coverage(document, atoms, laid, convention))
-        for mention, place in zip(parsed.mentions, places, strict=True):
-            why = ", ".join(dict.fromkeys(filter(None, (mention.why, place.why))))
-            written = " ".join(
-                parsed.text[mention.start : min(mention.end, mention.start + _LONG)].split()
-            )
-            spans = [(place.start, place.end)] if place.is_placed else []
-            page.add(written, mention.entity, spans, why, mention.where, bool(why))
-        page.mark_copies()
-        return page
-
-    def _read_list(self, document: KeyDocument, listed: Sequence[Listed], convention: str) -> Page:
-        """Mentions as strings."""
-        size = len(document.words)
-        page = Page(document, Coverage(document.identifier, convention, size, reached=size))
-        vocabulary = self.texts.vocabulary
-        text = KeyText(document.words, document.atoms, vocabulary, document.sentence_of)
-        chooser = Chooser(text, listed, self.occurrences)
-        chosen = chooser.choose()
-        self.unswept += [] if chooser.is_swept else [document.identifier]
-        for mention, places in zip(listed, chosen, strict=True):
-            spans = [(place.start, place.end) for place in places if place.is_placed]
-            further_places = f"and {len(spans) - 1} more places" if len(spans) > 1 else ""
-            why = ", ".join(filter(None, (places[0].why, further_places)))
-            page.add(mention.text, mention.entity, spans, why, mention.where, bool(places[0].why))
-        best = _best_places(page, chooser.places)
-        for row, every in enumerate(chooser.places):
-            entry = page.entries[row]
-            page.entries[row] = replace(entry, places=max(len(every), 1), best=best.get(row))
-        return page
-
-
-def _best_places(page: Page, places: Sequence[Sequence[Span]]) -> dict[int, Span]:
-    """For strings with several places the ones that the key would like best.
-
-    Each cluster takes after the entity of the key that has places for most of its strings.
-    """
-    document = page.document
-    clusters: dict[str, list[int]] = defaultdict(list)
-    for row, entry in enumerate(page.entries):
-        if entry.state in ("placed", "changed"):
-            clusters[entry.entity].append(row)
-    by_entity: dict[int, dict[int, list[Span]]] = {}  # the key's, for each list of places
-    for every in places:
-        if id(every) not in by_entity:
-            spans_of_entity = by_entity[id(every)] = defaultdict(list)
-            for span in map(document.shift, every):
-                if span in document.spans:
-                    spans_of_entity[document.spans[span]].append(span)
-    best: dict[int, Span] = {}
-    taken: set[Span] = set()
-    for rows in clusters.values():
-        votes = Counter(entity for row in rows for entity in by_entity[id(places[row])])
-        liked = votes.most_common(1)[0][0] if votes else -1
-        for row in rows:
-            spans = by_entity[id(places[row])].get(liked, ())
-            free = [span for span in spans if span not in taken] if len(places[row]) > 1 else []
-            if free:
-                taken.add(free[0])
-                best[row] = free[0]
-    return best
-
-
-def _coverage(document: KeyDocument, atoms: Atoms, laid: Laid, convention: str) -> Coverage:
-    """How much of a document a text has."""
-    size = len(document.words)
-    is_laid = laid.to_key >= 0
-    tokens = document.atoms.start[laid.to_key[is_laid]]
-    pairs = np.bincount(tokens, minlength=size)
-    equal = np.bincount(tokens[laid.kind[is_laid] == EQUAL], minlength=size)
-    atom_counts = np.bincount(document.atoms.start, minlength=size)
-    copied = int(((equal == atom_counts) & (atom_counts > 0)).sum())
-    touched = int((pairs > 0).sum())
-    return Coverage(
-        document.identifier,
-        convention,
-        size,
-        copied,
-        touched - copied,
-        int(len(atoms) - is_laid.sum()),
-        size - touched,
-        int(tokens.max()) + 1 if tokens.size else 0,
-    )
-
-
-@dataclass(slots=True)
-class _Job:
-    """An answer, how it is written, and the documents of the key that it is for."""
-
-    answer: Answer
-    counts: dict[str, int]
-    text: str
-    convention: str = ""
-    written: Written = field(default_factory=list)
-    documents: list[int] = field(default_factory=list)
+    },
+}  # fmt: skip
 
 
 def read_answers(
@@ -227,6 +56,7 @@ def read_answers(
     *,
     format: str = "llm",
     occurrences: str = "in-order",
+    pieces: str = "apart",
     choice: int = 1,
     answer_at: str | None = None,
     id_at: str | None = None,
@@ -237,17 +67,18 @@ def read_answers(
 
     `key` is a corpus, or the path of one. `answers` is a path (JSON lines with ids and answers,
     records of chat interfaces, a folder of texts named by document, one text) or a mapping from
-    document ids to texts. `format` is `llm`, which finds the convention, or one of them, such
-    as `llm-markdown`. `occurrences` says which place is meant by a listed string that has several:
-    the one that fits the order of the list (`in-order`), the `first`, or `all`. `choice` is which
-    of several answers to a prompt counts. `answer_at` and `id_at` are paths in JSON records of an
-    unknown kind, such as `turns[-1].text`.
+    document ids to texts. `format` is `llm`, which finds the form, or one of them, such as
+    `llm-markdown`. `occurrences` says which place is meant by a listed string that has several:
+    the one that fits the order of the list (`in-order`), the `first`, or `all`. Entities of
+    different `pieces` of a document are kept `apart`, or `joined` where their numbers are equal.
+    `choice` says which of several answers in a record is read; `answer_at` and `id_at` are paths
+    to the answer and the id in records of no known kind.
 
     >>> import corefeval
     >>> key = corefeval.read(corefeval.example("key"))
     >>> words = " ".join(key[0].words)
     >>> read_answers({str(key[0].id): f"[e1 {words}]"}, key).ledger
-    <Ledger: 1 written, 1 placed (0 changed), 0 repeated, 0 lost>
+    <Ledger: 1 written, 1 placed (0 changed), 0 repeated, 0 lost, 0 unclear>
     """
     if format not in FAMILIES:
         raise UsageError(
@@ -255,20 +86,27 @@ def read_answers(
         )
     if occurrences not in ("in-order", "first", "all"):
         raise UsageError(f"occurrences are in-order, first or all, not {occurrences!r:.60}")
+    if pieces not in ("apart", "joined"):
+        raise UsageError(f"pieces are apart or joined, not {pieces!r:.60}")
     texts = KeyTexts(_corpus_at(key))
-    at = {"answer_at": answer_at, "id_at": id_at}
-    answer_list, where = answers_of(answers, encoding=encoding, choice=choice, **at)
-    jobs = _jobs_of(join_pieces(answer_list, texts), FAMILIES[format])
-    unknown = _pair(jobs, texts)
-    reader = AnswerReader(texts, occurrences)
-    pages, twice = reader.read_all(jobs)
-    if not isinstance(answers, Mapping) and not _can_be_read(jobs, pages):
-        raise _unreadable_error(jobs, format, where)
-    if not pages and jobs:
-        raise _unknown_error(unknown, texts, where)
-    corpus = _corpus_of(pages, texts.key, name or where)
-    several = sum(len(job.documents) > 1 for job in jobs)
-    remarks = Remarks(name or where, occurrences, unknown, twice, reader.unswept, several)
+    answer_list, where = answers_of(
+        answers, encoding=encoding, choice=choice, answer_at=answer_at, id_at=id_at
+    )
+    reader = _Reader(texts, FAMILIES[format], occurrences, pieces)
+    pages = reader.read_all(answer_list)
+    ledger = Ledger(
+        tuple(entry for page in pages for entry in page.entries),
+        tuple(page.coverage for page in pages),
+        tuple(entry for page in pages for entry in page.asides),
+    )
+    states = {coverage.state for coverage in ledger.documents}
+    if not isinstance(answers, Mapping) and "unread" in states and "read" not in states:
+        raise _unreadable_error(ledger, answer_list, format, where)
+    if not pages and answer_list:
+        raise _unknown_error(reader.unknown, texts, where)
+    corpus = _corpus_of(pages, texts.key, name or where, ledger)
+    counts = reader.several, reader.cut, len(texts.identifiers)
+    remarks = Remarks(name or where, occurrences, reader.unknown, reader.twice, *counts, pieces)
     notices = (*about_records(answer_list, name or where, choice), *notices_of(corpus, remarks))
     return corpus.with_details(notices=notices)
 
@@ -283,42 +121,16 @@ def _corpus_at(key: object) -> Corpus:
     return key
 
 
-def _jobs_of(answers: Iterable[Answer], conventions: Sequence[str]) -> list[_Job]:
-    """The answers read, each in the convention that most have, unless it has nothing of it."""
-    jobs = []
-    total: Counter[str] = Counter()
-    for answer in answers:
-        text = clean(answer.text)
-        jobs.append(_Job(answer, convention_counts(text, conventions), text))
-        total.update(jobs[-1].counts)
-    usual = find_convention(total) or conventions[0]
-    for job in jobs:
-        job.convention = usual if job.counts.get(usual) else find_convention(job.counts) or usual
-        read = LISTS.get(job.convention) or CONVENTIONS[job.convention].read
-        job.written = read(job.text)
-    return jobs
-
-
-_COPIED = 0.3  # the share of a document that a text has which is a copy of it, though without tags
-
-
-def _can_be_read(jobs: Sequence[_Job], pages: Iterable[Page]) -> bool:
-    """Whether answers say anything: a mention, that there is none, or a text without mentions.
-
-    A model that refuses, or has nothing to list, has answered; prose about nothing is another file.
-    """
-    return any(any(job.counts.values()) or job.answer.says_nothing for job in jobs) or any(
-        page.coverage.copied > _COPIED * page.coverage.tokens for page in pages
-    )
-
-
-def _unreadable_error(jobs: Sequence[_Job], format: str, where: str) -> InputError:
+def _unreadable_error(
+    ledger: Ledger, answers: Sequence[Answer], format: str, where: str
+) -> InputError:
     tried = [f"{CONVENTIONS[n].example} (llm-{n})" for n in FAMILIES[format] if n in CONVENTIONS]
-    tried += [f"lists (llm-{name})" for name in FAMILIES[format] if name in LISTS]
+    tried += [f"lists in {name}" for name in FAMILIES[format] if name in _WEIGHTS]
+    share = f"{ledger.unclear / max(ledger.written, 1):.0%} unclear"
     return InputError(
         "no mentions could be read from the answers",
         file=where,
-        found=excerpt(jobs[0].text.strip(), 60) if jobs else "nothing",
+        found=f"{excerpt(clean(answers[0].text).strip(), 60)}, {share}",
         expected="; ".join(tried),
         fix="name the format if you know better, or ask the model again",
     )
@@ -334,38 +146,223 @@ def _unknown_error(unknown: Sequence[str], texts: KeyTexts, where: str) -> Input
     )
 
 
-def _pair(jobs: Sequence[_Job], texts: KeyTexts) -> list[str]:
-    """Find the documents of every answer, by id, else by content; names of those that have none."""
-    for job in jobs:
-        if job.answer.identifier is not None:
-            index = texts.find(job.answer.identifier)
-            job.documents = [] if index is None else [index]
-    answered = {index for job in jobs for index in job.documents}
-    free = [index for index in range(len(texts.identifiers)) if index not in answered]
-    unknown = []
-    for job in jobs:
-        if free and isinstance(job.written, TaggedText):
-            atoms = atoms_of_text(job.written.text, texts.vocabulary)
-            fitting = [index for index, *_ in texts.find_by_text(atoms, [*job.documents, *free])]
-            job.documents = fitting if set(job.documents) <= set(fitting) else job.documents
-        elif free and not job.documents and isinstance(job.written, list):
-            job.documents = texts.find_by_strings([item.text for item in job.written], free)[:1]
-        if not job.documents and len(texts.identifiers) == len(jobs) == 1:
-            job.documents = [0]
-        if not job.documents:
-            unknown.append(job.answer.identifier or job.text.strip()[:40])
-        free = [index for index in free if index not in job.documents]
-    return unknown
+_PIECE = re.compile(r"(.*)(?:#(\d{1,6})/(\d{1,6})|_(\d{1,6})_(\d{1,6}))", re.DOTALL)
 
 
-def _cut(job: _Job, texts: KeyTexts) -> list[tuple[int, Written]]:
-    """An answer with several documents in it, cut between them; else the answer as it is."""
-    written = job.written
-    if len(job.documents) < 2 or not isinstance(written, TaggedText):
-        return [(index, written) for index in job.documents]
+@dataclass(slots=True)
+class _Job:
+    """An answer, the documents of the key that it is for, and which piece of one it is about."""
+
+    answer: Answer
+    text: str
+    documents: list[int] = field(default_factory=list)
+    piece: int = 0
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads answers against the texts of a key, and remembers what is odd about them.
+
+    `unknown` are answers for no document, `twice` documents with a second one, `several` counts
+    answers about more than one, and `cut` documents that were asked for in pieces.
+    """
+
+    texts: KeyTexts
+    forms: tuple[str, ...]
+    occurrences: str
+    pieces: str
+    unknown: list[str] = field(default_factory=list)
+    twice: list[str] = field(default_factory=list)
+    several: int = 0
+    cut: int = 0
+
+    def read_all(self, answers: Sequence[Answer]) -> list[Page]:
+        """What was written about each document, in the key's order."""
+        jobs = [_Job(answer, clean(answer.text)) for answer in answers]
+        self._pair(jobs)
+        pages: dict[int, list[Page]] = {}
+        numbers: dict[int, list[int]] = {}
+        for job in sorted(jobs, key=lambda job: job.piece):
+            for index, page in self._read_job(job):
+                if job.piece in numbers.setdefault(index, []) or (numbers[index] and not job.piece):
+                    self.twice.append(page.document.identifier)
+                    continue
+                numbers[index].append(job.piece)
+                pages.setdefault(index, []).append(page)
+        self.cut = sum(len(parts) > 1 for parts in pages.values())
+        apart = self.pieces == "apart"
+        ordered = [pages[index] for index in sorted(pages)]
+        return [_join(parts, apart) if len(parts) > 1 else parts[0] for parts in ordered]
+
+    def _read_job(self, job: _Job) -> Iterator[tuple[int, Page]]:
+        if len(job.documents) > 1:
+            self.several += 1
+            convention = self._usual(job.text)
+            parsed = CONVENTIONS[convention].read(hide_escapes(job.text))
+            for index, part in _cut(parsed, job.documents, self.texts):
+                document = self.texts.document(index)
+                yield index, self._finish(self._tagged(document, part, convention), job)
+        for index in job.documents[:1] if len(job.documents) == 1 else ():
+            yield index, self._finish(self._best(self.texts.document(index), job.text), job)
+
+    def _finish(self, page: Page, job: _Job) -> Page:
+        """The page with what is quoted in the answer besides, and the state of the answer."""
+        text, page.coverage = job.text, replace(page.coverage, finish=job.answer.finish)
+        loose = [] if page.is_copy and page.entries else list(find_loose(text))
+        is_plain_copy = not page.entries and self._is_copy(page.document, text)
+        if not (is_plain_copy and not re.search(r"\[|<\w+>", text)):
+            page.add_loose(loose)
+        state = _state_of(page, job, is_plain_copy)
+        if state == "unread" and not page.entries:
+            page.add_loose([Unit(text.strip()[:60])])
+        page.coverage = replace(page.coverage, state=state)
+        return page
+
+    def _is_copy(self, document: KeyDocument, text: str) -> bool:
+        return bool(text.strip()) and self._tagged(document, TaggedText(text, []), "").is_copy
+
+    def _tagged(self, document: KeyDocument, parsed: TaggedText, convention: str) -> Page:
+        return read_tagged(document, parsed, convention, self.texts.vocabulary)
+
+    def _usual(self, text: str) -> str:
+        """The convention of which a text has most tags."""
+        names = [name for name in self.forms if name in CONVENTIONS] or list(CONVENTIONS)
+        return max(names, key=lambda name: CONVENTIONS[name].count(text))
+
+    def _best(self, document: KeyDocument, text: str) -> Page:
+        """The reading that places most, of all forms that are tried; the first of equals."""
+        size, most, vocabulary = len(document.words), 0.0, self.texts.vocabulary
+        best = Page(document, Coverage(document.identifier, "", size, missing=size))
+        key = document.look_up(vocabulary)
+        for variant in _variants(text):
+            for form, spelling in self._tagged_forms(variant):
+                if CONVENTIONS[form].count(spelling) > most:
+                    parsed = CONVENTIONS[form].read(spelling)
+                    page = self._tagged(document, parsed, form)
+                    if page.value > most or (page.mentions and not best.entries):
+                        best, most = page, max(page.value, 0.0)
+            for form, weight in _WEIGHTS.items():
+                signs = weight * sum(1 for _ in _SIGNS.finditer(variant))
+                if form not in self.forms or signs <= most:
+                    continue
+                if form == "lines":
+                    blocks = read_lines(variant, key)
+                else:
+                    blocks = ListReader(key).read(_TREES[form](variant))
+                if weight * sum(1 + bool(u.antecedent) for block in blocks for u in block) <= most:
+                    continue
+                page = read_list(document, blocks, form, vocabulary, self.occurrences)
+                value = weight * page.value
+                if value > most or (page.entries and not best.entries and form != "lines"):
+                    best, most = page, max(value, 0.0)
+        return best
+
+    def _tagged_forms(self, text: str) -> list[tuple[str, str]]:
+        """The conventions of tags, those that are seen most first, and the text without escapes."""
+        spellings = dict.fromkeys((hide_escapes(text), hide_escapes(unescape(text))))
+        forms = [(f, spelling) for f in self.forms if f in CONVENTIONS for spelling in spellings]
+        return sorted(forms, key=lambda pair: -CONVENTIONS[pair[0]].count(pair[1]))
+
+    # -------------------------------------------------------------- documents
+
+    def _pair(self, jobs: Sequence[_Job]) -> None:
+        """Find the documents of every answer, by id, else by content."""
+        for job in jobs:
+            if job.answer.identifier is not None:
+                self._find(job, job.answer.identifier)
+        answered = {index for job in jobs for index in job.documents}
+        free = [index for index in range(len(self.texts.identifiers)) if index not in answered]
+        for job in jobs:
+            if free and not job.piece:
+                self._find_by_content(job, free)
+            if not job.documents and len(self.texts.identifiers) == len(jobs) == 1:
+                job.documents = [0]
+            if not job.documents:
+                self.unknown.append(job.answer.identifier or job.text.strip()[:40])
+            free = [index for index in free if index not in job.documents]
+
+    def _find(self, job: _Job, identifier: str) -> None:
+        index = self.texts.find(identifier)
+        piece = _PIECE.fullmatch(identifier) if index is None else None
+        if piece is not None and (index := self.texts.find(piece[1])) is not None:
+            job.piece = int(piece[2] or piece[4])
+        job.documents = [] if index is None else [index]
+
+    def _find_by_content(self, job: _Job, free: Sequence[int]) -> None:
+        convention = CONVENTIONS[self._usual(job.text)]
+        atoms = atoms_of_text(convention.read(job.text).text, self.texts.vocabulary)
+        fitting = [i for i, *_ in self.texts.find_by_text(atoms, [*job.documents, *free])]
+        if set(job.documents) <= set(fitting):
+            job.documents = fitting
+        if not job.documents and not convention.count(job.text):
+            strings = re.split(r"[\"“”„«»「」\[\]{}()<>|;:,\n→]+", job.text)
+            job.documents = self.texts.find_by_strings(strings, free)[:1]
+
+
+_FENCE = re.compile(r"^[ \t]*```[^\n]*$", re.MULTILINE)
+
+
+def _variants(text: str) -> list[str]:
+    """The whole answer, and what its fences enclose, if it has any; all stays in its place."""
+    fences = [match.span() for match in _FENCE.finditer(text)]
+    if not fences:
+        return [text]
+    edges = [place for fence in fences for place in fence]
+    edges += [len(text)] if len(fences) % 2 else []
+    inside, last = "", 0
+    for low, high in zip(edges[1::4], edges[2::4], strict=False):
+        inside += re.sub(r"\S", " ", text[last:low]) + text[low:high]
+        last = high
+    unfenced = _FENCE.sub(lambda match: " " * len(match[0]), text)
+    return [inside + re.sub(r"\S", " ", text[last:]), unfenced]
+
+
+_SORRY = re.compile(
+    r"\b(?:sorry|apologi[sz]e|cannot|can['’]t|unable|won['’]t|lo siento|désolée?|leider)\b"
+    r"|抱歉|无法|申し訳|не могу",
+    re.IGNORECASE,
+)
+_NOTHING = re.compile(r"(?:\s|[\[\]{}(),:]|\"[\w ]*\"(?=\s*:)|```\w*)*")
+
+
+def _state_of(page: Page, job: _Job, is_plain_copy: bool) -> str:
+    """What became of an answer: the first rule that holds."""
+    states = [entry.state for entry in page.entries]
+    if job.answer.finish in ("refusal", "error"):
+        return "refused"
+    if not states and _SORRY.search(job.text[:300]):
+        return "refused"
+    if _NOTHING.fullmatch(job.text) or (not states and is_plain_copy):
+        return "empty"
+    is_unread = 2 * states.count("unclear") > len(states)
+    return "unread" if not states or is_unread else "read"
+
+
+def _join(pages: Sequence[Page], apart: bool) -> Page:
+    """The pages of the pieces of a document as one; `apart` keeps their entities so."""
+    covers = [page.coverage for page in pages]
+    sums = {n: sum(getattr(c, n) for c in covers) for n in ("copied", "changed", "added")}
+    missing = max(covers[0].tokens - sums["copied"] - sums["changed"], 0)
+    states = sorted((c.state for c in covers), key=lambda state: state != "read")
+    finish = next(filter(None, (c.finish for c in covers)), "")
+    reached = max(c.reached for c in covers)
+    cover = replace(covers[0], **sums, reached=reached, finish=finish, state=states[0])
+    joined = Page(pages[0].document, replace(cover, missing=missing if sums["copied"] else 0))
+    for number, page in enumerate(pages, start=1):
+        prefix = f"{number}:" if apart else ""
+        joined.entries += [replace(e, entity=prefix + e.entity) for e in page.entries]
+        joined.asides += page.asides
+        joined.mentions |= {(span, prefix + name): None for span, name in page.mentions}
+    return joined
+
+
+def _cut(
+    written: TaggedText, documents: Sequence[int], texts: KeyTexts
+) -> list[tuple[int, TaggedText]]:
+    """An answer with several documents in it, cut between them."""
     atoms = atoms_of_text(written.text, texts.vocabulary)
-    ranges = texts.find_by_text(atoms, job.documents)
-    pieces: list[tuple[int, Written]] = []
+    ranges = texts.find_by_text(atoms, documents)
+    pieces: list[tuple[int, TaggedText]] = []
     low = 0
     for (index, _, last), following in zip(ranges, [*ranges[1:], None], strict=True):
         high = len(written.text)
@@ -383,7 +380,7 @@ def _cut(job: _Job, texts: KeyTexts) -> list[tuple[int, Written]]:
     return pieces
 
 
-def _corpus_of(pages: Sequence[Page], key: Corpus, name: str) -> Corpus:
+def _corpus_of(pages: Sequence[Page], key: Corpus, name: str, ledger: Ledger) -> Corpus:
     """The placed mentions on the key's tokens, and the ledger."""
     numbers: dict[tuple[int, str], int] = {}
     rows = [
@@ -402,6 +399,4 @@ def _corpus_of(pages: Sequence[Page], key: Corpus, name: str) -> Corpus:
         tokens=select_tokens(key.tokens, chosen) if key.tokens is not None else None,
         name=name,
     )
-    entries = tuple(entry for page in pages for entry in page.entries)
-    ledger = Ledger(entries, tuple(page.coverage for page in pages))
     return corpus.with_details(names=[entity for _, entity in numbers], ledger=ledger)

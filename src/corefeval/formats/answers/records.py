@@ -18,20 +18,12 @@ from corefeval.archives import list_samples
 from corefeval.checks import check_count
 from corefeval.diagnostics import InputError, Notice, UsageError, note, plural
 from corefeval.formats import files_of
-from corefeval.formats.answers.documents import KeyTexts
 from corefeval.formats.json.records import Record, values_of
 from corefeval.formats.source import Source, read_source
 from corefeval.formats.standoff import document_id
 
 _NOWHERE = Source(np.zeros(0, dtype=np.uint8), "answers")
 _DEEP = 12  # levels of an unknown record that are looked at
-_NO_LIST = re.compile(r"\[\s*\]|\{\s*\}")
-_ENDS = 300  # characters at both ends, where a refusal is said; inside of a text it is a story
-_REFUSAL = re.compile(
-    r"\b(?:sorry|apologi[sz]e|cannot|can['’]t|unable|won['’]t|lo siento|désolée?|leider)\b"
-    r"|抱歉|无法|申し訳|не могу",
-    re.IGNORECASE,
-)
 
 
 _IDS = "custom_id id doc_id document_id doc_key document docid doc key name"
@@ -129,14 +121,6 @@ class Answer:
     choices: int = 1
     record: str = ""
 
-    @property
-    def says_nothing(self) -> bool:
-        """Whether it is empty, a refusal or an empty list, each of which a model may mean."""
-        text = self.text.strip()
-        if not text or self.finish in ("refusal", "error") or _NO_LIST.search(text):
-            return True
-        return any(_REFUSAL.search(end) for end in (text[:_ENDS], text[-_ENDS:]))
-
 
 def answers_of(
     source: object,
@@ -202,27 +186,6 @@ def about_records(answers: Sequence[Answer], whose: str, choice: int) -> Iterato
     yield from note(
         "llm-choices", left_out, "answer", f"left out: choice {choice} counts", whose=whose
     )
-
-
-_PIECE = re.compile(r"(.*)#(\d{1,6})/(\d{1,6})", re.DOTALL)
-
-
-def join_pieces(answers: Sequence[Answer], texts: KeyTexts) -> list[Answer]:
-    """Answers about pieces of a document (`ID#1/3`) put together, in the order of the pieces."""
-    joined: list[Answer] = []
-    pieces: dict[str, list[tuple[int, Answer]]] = {}
-    for answer in answers:
-        piece = _PIECE.fullmatch(answer.identifier or "")
-        if piece is None or texts.find(piece[0]) is not None or texts.find(piece[1]) is None:
-            joined.append(answer)
-        else:
-            pieces.setdefault(piece[1], []).append((int(piece[2]), answer))
-    for name, parts in pieces.items():
-        parts.sort(key=lambda part: part[0])
-        reasons = (answer.finish for _, answer in parts)
-        text = "\n\n".join(answer.text for _, answer in parts)
-        joined.append(Answer(name, text, next(filter(None, reasons), "")))
-    return joined
 
 
 _JSON = re.compile(r"\s*[\[{]")

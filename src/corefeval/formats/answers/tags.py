@@ -13,6 +13,7 @@ OPEN, CLOSE, TEXT_OPEN, TEXT_CLOSE, REMOVE = "open", "close", "text_open", "text
 CUT = "cut"  # a closing tag that the end of the answer cuts off
 
 _PREFIX = re.compile(r"(?i)^#?\s*(?:cluster|entity|chain|coref|ent|id|e|c)?[\s_:-]*(?=\d)")
+_CUT_OFF = re.compile(r"[\w,;-]\s*\Z")  # the end of an answer that does not end a sentence
 _FIRST_WORD = re.compile(r"\s*[^\w\s]*(?P<word>\w+|[^\w\s]+)")
 _LAST_WORD = re.compile(r"(?P<word>[\w'’-]+|[^\w\s]+)[^\w\s]*\s*$")
 
@@ -87,10 +88,12 @@ class Assembly:
     mentions: list[Tagged] = field(default_factory=list)
     removed: list[tuple[int, int]] = field(default_factory=list)
     nameless: int = 0
+    last: int = 0  # the last closing tag
 
     def pair(self, opened: Mark, closed: Mark, label: str | None, why: str = "") -> None:
         """A mention between two tags; one that names no entity is an entity of its own."""
         self.removed += [(opened.start, opened.end), (closed.start, closed.end)]
+        self.last = max(self.last, closed.end)
         if label is None or not normal_label(label):
             label, why = self._name(), why or "no entity is named"
         self.add(opened.end, closed.start, label, opened.start, why)
@@ -109,9 +112,11 @@ class Assembly:
 
     def leave_open(self, mark: Mark) -> None:
         """An opening tag that nothing closes: the first word behind it, where it says whose."""
-        if mark.label is None:
+        is_cut = mark.end > self.last and _CUT_OFF.search(self.answer, mark.end)
+        if mark.label is None or is_cut:
+            self.removed += [(mark.start, mark.end)] if is_cut else []
             end = min(mark.end + 40, len(self.answer))
-            self.lose(mark.end, end, mark.start, "never closed")
+            self.lose(mark.end, end, mark.start, "cut off" if is_cut else "never closed")
             return
         self.removed.append((mark.start, mark.end))
         word = _FIRST_WORD.match(self.answer, mark.end)

@@ -19,37 +19,56 @@ from corefeval.texts import fold_token
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff"
 ATOM = re.compile(rf"##[^\W_]*|[`'‘’]{{2}}|[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\W_])+|[^\w\s]|_")
 ZERO = "##"
-_THOUGHT = re.compile(r"<(/?)(think|thinking|reasoning)>", re.IGNORECASE)
+_THOUGHT = re.compile(r"<(/?)(think|thinking|reasoning|scratchpad)>", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:#\d{1,6}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});")
-_ESCAPE = re.compile(r"\\([_*\[\]#|{}()<>`~])")
+_ESCAPE = re.compile(r"\\([\\_*\[\]#|{}()<>`~])")
+_HIDDEN = 0xE000  # where signs of the text are kept that are no tags
+_SIGNS = {_HIDDEN + code: chr(code) for code in range(0x80)} | {0xE100: "*", 0xE101: "*"}
+_BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
 _LETTERS = str.maketrans(dict(zip("øłđıæœ", ("o", "l", "d", "i", "ae", "oe"), strict=True)))
 
 
 def clean(answer: str) -> str:
-    """The answer without thoughts, composed (NFC), and without the escapes of HTML and Markdown."""
-    text = unicodedata.normalize("NFC", answer)
-    if "<" in text:
-        text = _without_thoughts(text)
-    if "&" in text and _ENTITY.search(text):
-        text = html.unescape(text)
-    if "\\" in text:
-        text = _ESCAPE.sub(r"\1", text)
-    return text.replace("\ufeff", "").replace("\u200b", "")
-
-
-def _without_thoughts(text: str) -> str:
-    """What stands outside of `<think>…</think>`; nothing, if it only thinks and is cut off."""
-    kept, last, opened = [], 0, ""
-    for mark in _THOUGHT.finditer(text):
+    """The answer composed (NFC), with blanks in the place of thoughts."""
+    text = unicodedata.normalize("NFC", answer).replace("\ufeff", " ").replace("\u200b", " ")
+    last, opened = 0, ""
+    kept = list[str]()
+    for mark in _THOUGHT.finditer(text) if "<" in text else ():
         closing, name = bool(mark[1]), mark[2].lower()
         if not closing and not opened:
             kept.append(text[last : mark.start()])
             last, opened = mark.start(), name
-        elif closing and name == opened:
+        elif closing and name == (opened or name):
+            kept.append(re.sub(r"\S", " ", text[last if opened else 0 : mark.end()]))
+            kept = kept if opened else kept[-1:]
             last, opened = mark.end(), ""
     if opened and not "".join(kept).strip():
         return ""
     return "".join(kept) + text[last:]
+
+
+def hide_escapes(text: str) -> str:
+    """The text with escaped signs hidden, so that no tag has them; all stays in its place."""
+
+    def hide(sign: str, length: int) -> str:
+        return (
+            sign if len(sign) != 1 or ord(sign) > 0x7F else chr(_HIDDEN + ord(sign)).rjust(length)
+        )
+
+    if "&" in text:
+        text = _ENTITY.sub(lambda match: hide(html.unescape(match[0]), len(match[0])), text)
+    text = _ESCAPE.sub(lambda match: hide(match[1], 2), text)
+    return _BOLD.sub("\ue100 \\1 \ue101", text)
+
+
+def unescape(text: str) -> str:
+    """The text without escapes, for tags may be escaped themselves."""
+    return html.unescape(_ESCAPE.sub(r"\1", text)) if "&" in text or "\\" in text else text
+
+
+def show_escapes(text: str) -> str:
+    """The text with the signs that were hidden."""
+    return text.translate(_SIGNS)
 
 
 def fold(atom: str) -> str:

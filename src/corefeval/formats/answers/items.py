@@ -1,0 +1,209 @@
+"""What a list says of a mention: its words, and remarks about its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from corefeval.formats.answers.lookup import KeyText
+
+QUOTED = re.compile(
+    r'"([^"\n]+)"|“([^”“"\n]+)[”"]|„([^“”"„\n]+)[“”"]|«\s*([^»\n]+?)\s*»|»([^«\n]+)«|「([^」\n]+)」'
+    r"|『([^』\n]+)』|‹([^›\n]+)›|`([^`\n]+)`|(?<![\w*])\*([^*\s][^*\n]*)\*(?![\w*])"
+    r"|(?<!\w)['‘‚]((?:[^\n'‘’]|['’](?=\w))+)['’‘](?!\w)"
+)
+HALF_QUOTED = re.compile(r'(?:^|(?<=[\s,;:(\[]))["“„«「]([^"“”„«»「」\n]*)\Z')
+REMARK = re.compile(r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]|【[^【】]*】")
+ARROW = re.compile(r"\s*(?:<?[-=–—]+>|[→⇒⟶➔➜↦←]|<[-=]+)\s*")
+_SEPARATORS = tuple(
+    re.compile(pattern)
+    for pattern in (r"\s*[;；]\s*", ARROW.pattern, r"\s+=+\s+", r"\s+[/|·•+]\s+")
+)
+_COMMA = re.compile(r"\s*[,，、]\s*(?:(?:and|und|en|et|y|e|и|和)\s+)?")
+_IN = re.compile(
+    r"(?:^|[\s(（])(?:as in|in|from|wie in|aus|dans|en|de|uit|nel|в|以及)\s*[:：]?\s*$", re.I
+)
+_PLACE = (
+    r"(?:sentence|sent|line|s|satz|zeile|z|zin|regel|phrase|ligne|frase|oración|línea|riga"
+    r"|предложени[ея]|предл|строка|l|§|第)"
+)
+_SENTENCE = re.compile(rf"(?<!\w){_PLACE}[\s.:#_-]*(\d{{1,6}})(?!\w*\d)", re.IGNORECASE)
+_BARE = re.compile(r"\W*(\d{1,6})\W*")
+_ORDINALS = (
+    "first erste ersten premier première primer primera prima eerste 第一",
+    "second zweite zweiten deuxième segundo segunda secondo seconda tweede 第二",
+    "third dritte dritten troisième tercero tercera terzo terza derde 第三",
+)
+_NTH = re.compile(
+    r"(\d{1,4})\s*(?:st|nd|rd|th|\.|e|er|ª|º)\s*(?:occurrence|mention|time|place|one)?"
+)
+_TIMES = re.compile(
+    r"(?:[×x]\s?(\d{1,3})(?!\d)|(\d{1,3})\s?(?:[×x](?!\w)|times|mal|keer|fois|veces|volte|次))",
+    re.I,
+)
+_TWICE = re.compile(
+    r"\b(?:twice|zweimal|deux fois|dos veces|due volte|tweemaal)\b|两次|兩次|二回", re.I
+)
+LAST = -1  # the last sentence
+
+
+@dataclass(slots=True)
+class Unit:
+    """What may be a mention: its words, its entity's label, and what is said of its place.
+
+    `sentence` and `nth` count from 1, `start` is an offset; `contexts` are words around it.
+    `remark` is what else is said. `state` is `lost`, `unclear` or `aside` where that is settled;
+    `why` says so. `antecedent` is what a pair says that the mention refers to. Units of `rows`
+    stand in textual order as a whole, others within their entity.
+    """
+
+    text: str
+    entity: str = ""
+    where: int = 0
+    sentence: int | None = None
+    start: int | None = None
+    nth: int | None = None
+    contexts: tuple[str, ...] = ()
+    remark: str = ""
+    state: str = ""
+    why: str = ""
+    antecedent: Unit | None = None
+    rows: bool = False
+
+
+def place_named(text: str) -> int | None:
+    """The number of a sentence, where a text says nothing else: `S1`, `Satz 2`, `第3句`."""
+    match = _SENTENCE.match(text.strip(" *#_"))
+    if match and not re.search(r"\w", text.strip(" *#_")[match.end() :].strip("句行.:：) ")):
+        return int(match[1])
+    return None
+
+
+_SAID = re.compile(f"(?P<remark>{REMARK.pattern})|{QUOTED.pattern}")
+
+
+def mask_remarks(text: str, *, quotes: bool = False) -> str:
+    """The text with remarks blanked out, unless they are quoted; with `quotes`, those too."""
+
+    def blank(match: re.Match[str]) -> str:
+        return "\0" * len(match[0]) if quotes or match["remark"] else match[0]
+
+    return _SAID.sub(blank, text)
+
+
+def words_of(match: re.Match[str]) -> str:
+    """What stands between two quotes."""
+    return next(group for group in match.groups() if group is not None)
+
+
+def heed(unit: Unit, remark: str, key: KeyText) -> list[Unit]:
+    """The unit with what a remark says of its place; several where it says how many there are."""
+    unit.remark = remark.strip(" ,;:.()（）[]【】–—-")
+    plain = QUOTED.sub(" ", remark)
+    contexts = [words_of(match) for match in QUOTED.finditer(remark)]
+    times = _TIMES.search(plain)
+    count = int(times[1] or times[2]) if times else 2 if _TWICE.search(plain) else 1
+    if times:
+        plain = plain.replace(times[0], " ")
+    if match := _SENTENCE.search(plain) or _BARE.fullmatch(plain):
+        unit.sentence = int(match[1])
+        plain = plain.replace(match[0], " ")
+    elif re.search(r"\blast\b|\bletzte[rn]?\b|\blaatste\b", plain) and not contexts:
+        unit.sentence = LAST
+    if match := _NTH.search(plain):
+        unit.nth = int(match[1])
+    for number, names in enumerate(_ORDINALS, start=1):
+        if set(re.findall(r"\w+", plain.lower())) & set(names.split()):
+            unit.nth = number
+    if not contexts and unit.sentence is unit.nth is None and re.search(r"\w", unit.remark):
+        parts = re.split(r"…|\.\.\.", unit.remark)
+        contexts = [part.strip() for part in parts] if all(map(key.stands, parts)) else []
+    unit.contexts += tuple(filter(key.stands, contexts))
+    return [unit, *(replace(unit) for _ in range(min(count, 200) - 1))]
+
+
+def split_items(text: str, where: int, key: KeyText) -> list[Unit]:
+    """The mentions of an inline list, quoted or not, in braces or not, with their remarks."""
+    if braced := re.fullmatch(r"\s*[\[{](.*)[\]}]\s*", text):
+        where, text = where + braced.start(1), braced[1]
+    masked = mask_remarks(text)
+    quotes = list(QUOTED.finditer(masked))
+    if quotes or HALF_QUOTED.search(masked):
+        return list(_quoted_items(text, masked, quotes, where, key))
+    separator = next((pattern for pattern in _SEPARATORS if pattern.search(masked)), None)
+    pieces = list(_pieces(masked, separator or _COMMA))
+    if separator is None:
+        pieces = _join_runs(text, masked, pieces, key)
+    units = []
+    for low, high in pieces:
+        words, remark = _cut_remark(text[low:high], key)
+        if words:
+            units += heed(Unit(words, where=where + low), remark, key)
+    return units
+
+
+def _quoted_items(
+    text: str, masked: str, quotes: list[re.Match[str]], where: int, key: KeyText
+) -> Iterator[Unit]:
+    """Quoted mentions: what follows each is its remark, and a quote behind `in` is its context."""
+    index = 0
+    while index < len(quotes):
+        quote, end = quotes[index], len(text)
+        remark_start = quote.end()
+        index += 1
+        while index < len(quotes) and _IN.search(masked[remark_start : quotes[index].start()]):
+            remark_start = quotes[index].start()
+            index += 1
+        if index < len(quotes):
+            end = quotes[index].start()
+        unit = Unit(words_of(quote), where=where + quote.start())
+        yield from heed(unit, text[quote.end() : end], key)
+    if half := HALF_QUOTED.search(masked, quotes[-1].end() if quotes else 0):
+        yield Unit(half[1], where=where + half.start(), state="lost", why="cut off")
+
+
+def _pieces(masked: str, separator: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    low = 0
+    for match in separator.finditer(masked):
+        yield low, match.start()
+        low = match.end()
+    yield low, len(masked)
+
+
+def _join_runs(
+    text: str, masked: str, pieces: list[tuple[int, int]], key: KeyText
+) -> list[tuple[int, int]]:
+    """Pieces between commas, where the longest run of them that stands in the text is one."""
+    joined = []
+    index = 0
+    while index < len(pieces):
+        low = pieces[index][0]
+        last = index
+        for behind in range(min(index + 6, len(pieces) - 1), index, -1):
+            run = text[low : pieces[behind][0]] + masked[slice(*pieces[behind])].split("\0")[0]
+            if "\0" not in masked[low : pieces[behind - 1][1]] and key.stands(run):
+                last = behind
+                break
+        if last == index and index + 1 < len(pieces) and key.stands(text[low : pieces[index][1]]):
+            start, end = pieces[index + 1]  # which may be misspelt
+            last += not key.stands(text[start:end]) and key.resembles(text[low:end])
+        joined.append((low, pieces[last][1]))
+        index = last + 1
+    return joined
+
+
+_DASH = re.compile(r"\s+[–—-]+\s+|\s*[:：]\s+|\s*@\s*(?=\d)")
+
+
+def _cut_remark(piece: str, key: KeyText) -> tuple[str, str]:
+    """The words of an unquoted mention, and the remark behind them, if it has any."""
+    piece = piece.strip(' \t*_`"').rstrip(".。:")
+    remark = ""
+    if not key.stands(piece):
+        cut = REMARK.search(piece)
+        if cut and cut.start():
+            piece, remark = piece[: cut.start()], piece[cut.start() :]
+        elif (dash := _DASH.search(piece)) and key.stands(piece[: dash.start()]):
+            piece, remark = piece[: dash.start()], piece[dash.end() :]
+    return piece.strip(" \t*_`\"“”„«»'‘’").rstrip(".。"), remark

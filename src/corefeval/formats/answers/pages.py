@@ -1,0 +1,278 @@
+"""What an answer says about a document of the key: its mentions, and a row for all that it has."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from corefeval.formats.answers.documents import KeyDocument
+from corefeval.formats.answers.items import QUOTED, Unit, words_of
+from corefeval.formats.answers.links import Links
+from corefeval.formats.answers.lookup import KeyText
+from corefeval.formats.answers.placing import EQUAL, Laid, Projector, lay
+from corefeval.formats.answers.strings import Chooser
+from corefeval.formats.answers.tags import TaggedText
+from corefeval.formats.answers.text import Atoms, Vocabulary, atoms_of_text, fold_text, show_escapes
+from corefeval.model.ledger import Coverage, Entry, Span
+
+_LONG = 2000  # characters of a mention that are kept in the ledger
+_NO_FORM = "in no form that is known"
+_VAGUE = ("yaml", "table", "lines")  # forms that other texts may look like
+_COPIED = 0.3  # the share of a text that is a copy of the document, or of another text
+
+
+@dataclass(slots=True)
+class Page:
+    """What was read for one document: a row of the ledger for each unit, and the mentions."""
+
+    document: KeyDocument
+    coverage: Coverage
+    entries: list[Entry] = field(default_factory=list)
+    asides: list[Entry] = field(default_factory=list)
+    mentions: dict[tuple[Span, str], None] = field(default_factory=dict)
+
+    def add(self, unit: Unit, spans: Sequence[Span] = (), why: str = "", places: int = 1) -> None:
+        """A unit with the words it got: none, one, or several; with a reason, it was changed."""
+        spans = [self.document.shift(span) for span in spans]
+        new = [(span, unit.entity) for span in spans if (span, unit.entity) not in self.mentions]
+        self.mentions.update(dict.fromkeys(new))
+        state = unit.state or "lost"
+        if spans:
+            state = ("changed" if why else "placed") if new else "repeated"
+        start, end = spans[0] if new else (-1, -1)
+        if len(spans) > 1:
+            why = ", ".join(filter(None, (why, f"and {len(spans) - 1} more places")))
+        words, name = unit.text[:_LONG], self.document.identifier
+        entry = Entry(name, words, unit.entity, start, end, state, why, unit.where, places)  # type: ignore[arg-type]
+        (self.asides if state == "aside" else self.entries).append(entry)
+
+    def add_loose(self, units: Iterable[Unit]) -> None:
+        """Units that no form says anything of: asides, or unclear where nothing could be read."""
+        states = {entry.state for entry in self.entries} - {"unclear"}
+        is_read = bool(states - {"lost"} or (states and self.coverage.convention not in _VAGUE))
+        if not is_read:
+            rows = (*self.entries, *self.asides)
+            self.entries = [replace(row, state="unclear", why=row.why or _NO_FORM) for row in rows]
+            self.asides = []
+        taken = {entry.where for entry in (*self.entries, *self.asides)}
+        for number, unit in enumerate(units):
+            unit.entity, unit.state = f"?{number}", "aside" if is_read else "unclear"
+            if unit.where not in taken:
+                self.add(unit, why="" if is_read else _NO_FORM)
+
+    def mark_copies(self) -> None:
+        """Call lost mentions repeated that are copies of placed ones, as in a loop."""
+        placed = {
+            (entry.entity, fold_text(entry.written))
+            for entry in self.entries
+            if entry.state != "lost"
+        }
+        for row, entry in enumerate(self.entries):
+            if entry.state == "lost" and (entry.entity, fold_text(entry.written)) in placed:
+                self.entries[row] = replace(entry, state="repeated", why="a second copy")
+
+    @property
+    def value(self) -> float:
+        """How well a reading does: what it places counts, what it loses speaks against it."""
+        counts = Counter(entry.state for entry in self.entries)
+        placed = counts["placed"] + 0.9 * counts["changed"]
+        return placed - 0.5 * counts["lost"] - 0.2 * counts["unclear"]
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether the answer has much of the document's text."""
+        return self.coverage.copied >= _COPIED * self.coverage.tokens
+
+
+def read_tagged(
+    document: KeyDocument, parsed: TaggedText, convention: str, vocabulary: Vocabulary
+) -> Page:
+    """Mentions in a copied text; none where it is no copy, or lacks what it says of words."""
+    parsed = TaggedText(show_escapes(parsed.text), parsed.mentions)
+    cuts, key_numbers = parsed.cuts, document.atoms.numbers
+    known_numbers = set(key_numbers.tolist()) if cuts else set[int]()
+    atoms = atoms_of_text(parsed.text, vocabulary, cuts, known_numbers)
+    laid = lay(atoms.numbers, key_numbers, vocabulary.words)
+    page = Page(document, _coverage(document, atoms, laid, convention))
+    cover = page.coverage
+    if cover.added > (1 - _COPIED) * len(atoms) and not page.is_copy:
+        return page
+    if convention == "resolved" and cover.missing > 0.1 * cover.tokens:
+        return page
+    places = Projector(atoms, document.atoms, laid, vocabulary).place(parsed.mentions)
+    units = []
+    for mention in parsed.mentions:
+        end = min(mention.end, mention.start + _LONG)
+        words = " ".join(parsed.text[mention.start : end].split())
+        units.append(Unit(words, mention.entity, mention.where, why=mention.why))
+    if convention in ("tanl", "resolved"):
+        _refer(units, always=convention == "resolved")
+    spans = [(place.start, place.end) if place.is_placed else None for place in places]
+    key = document.look_up(vocabulary)
+    added = _link(Links(key, lambda *_: 0.0), units, spans)
+    for unit, span, place in zip(units, spans, places, strict=True):
+        why = ", ".join(dict.fromkeys(filter(None, (unit.why, place.why))))
+        page.add(unit, [span] if span else [], why)
+    for unit, span in added:
+        page.add(unit, [span])
+    page.mark_copies()
+    return page
+
+
+def _refer(units: Sequence[Unit], *, always: bool) -> None:
+    """Take labels for the words of antecedents, unless every mention has one, as names have."""
+    nameless = [unit for unit in units if unit.entity.startswith("?")]
+    if not always and not nameless:
+        return
+    for unit in units:
+        if unit.entity.startswith("?"):
+            unit.why = ""
+        elif not unit.entity.isdigit():
+            unit.antecedent = Unit(unit.entity, where=unit.where)
+            unit.rows = True
+
+
+def _link(
+    links: Links, units: Sequence[Unit], spans: Sequence[Span | None]
+) -> list[tuple[Unit, Span]]:
+    """Give entities to the units of pairs; antecedents that were no mentions yet come back."""
+    if not any(unit.antecedent for unit in units):
+        return []
+    pairs = [(span, unit) for span, unit in zip(spans, units, strict=True) if span]
+    for span, unit in pairs:
+        if not unit.rows:
+            links.parent[links.root(span)] = links.root(("entity", unit.entity))
+    added = links.link(pairs)
+    names: dict[object, str] = {}
+    for span, unit in [*pairs, *((span, unit) for unit, span in added)]:
+        unit.entity = names.setdefault(links.root(links.spans[span]), str(len(names)))
+    return added
+
+
+def read_list(
+    document: KeyDocument,
+    blocks: Sequence[Sequence[Unit]],
+    convention: str,
+    vocabulary: Vocabulary,
+    occurrences: str,
+) -> Page:
+    """Mentions as strings."""
+    size = len(document.words)
+    page = Page(document, Coverage(document.identifier, convention, size, reached=size))
+    key = document.look_up(vocabulary)
+    _set_drafts_aside(blocks, key)
+    units = [unit for block in blocks for unit in block]
+    _mark_repeated(units)
+    chooser = Chooser(key, units, occurrences)
+    chosen = chooser.choose()
+    spans = [(p[0].start, p[0].end) if p[0].is_placed else None for p in chosen]
+    added = _link(Links(key, chooser.points), units, spans)
+    rows = []  # the places of the string in each row
+    for unit, places, every in zip(units, chosen, chooser.places, strict=True):
+        placed = [(place.start, place.end) for place in places if place.is_placed]
+        page.add(unit, placed, places[0].why, max(len(every), 1))
+        rows += [every] if unit.state != "aside" else []
+    for row, span in _best_places(page, rows).items():
+        page.entries[row] = replace(page.entries[row], best=span)
+    for unit, span in added:
+        page.add(unit, [span])
+    mentions = {id(unit) for unit, _ in added}
+    for target in {id(u.antecedent): u.antecedent for u in units if u.antecedent}.values():
+        if id(target) not in mentions:
+            target.state = "aside"
+            page.add(target, why="an antecedent")
+    return page
+
+
+def _set_drafts_aside(blocks: Sequence[Sequence[Unit]], key: KeyText) -> None:
+    """Set lists aside that a later one says again, as in an answer that corrects itself."""
+    later: set[str] = set()
+    for block in reversed(blocks):
+        sure = [unit.text for unit in block if len(key.look_up(unit.text).every) == 1]
+        if len(sure) > 1 and 2 * sum(text in later for text in sure) >= len(sure):
+            for unit in block:
+                unit.state, unit.why = "aside", "said again below"
+        later.update(sure)
+
+
+def _mark_repeated(units: Sequence[Unit]) -> None:
+    """Mark the strings of an entity that is listed twice, word for word."""
+    entities: dict[str, list[Unit]] = defaultdict(list)
+    for unit in units:
+        if not unit.rows and not unit.state:
+            entities[unit.entity].append(unit)
+    seen: set[tuple[str, ...]] = set()
+    for members in entities.values():
+        words = tuple(fold_text(unit.text) for unit in members)
+        if len(words) > 2 and words in seen:
+            for unit in members:
+                unit.state, unit.why = "repeated", "a second copy"
+        seen.add(words)
+
+
+_BRACKETED = re.compile(
+    r"\[([^\[\]\n]{1,200})\]|<(\w+)>([^<>\n]{1,200})</\2>|【([^【】\n]{1,200})】"
+)
+_BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]+(.*\S)", re.MULTILINE)
+
+
+def find_loose(text: str) -> Iterator[Unit]:
+    """All that is quoted or bracketed in a text, else the items of lists in lines."""
+    for pattern in (QUOTED, _BRACKETED, _BULLET):
+        matches = list(pattern.finditer(text))
+        for match in matches:
+            words = (
+                words_of(match) if pattern is not _BRACKETED else match[1] or match[3] or match[4]
+            )
+            yield Unit(words, where=match.start())
+        if matches:
+            return
+
+
+def _best_places(page: Page, places: Sequence[Sequence[Span]]) -> dict[int, Span]:
+    """For strings with several places the ones that the key would like best.
+
+    Each cluster takes after the entity of the key that has places for most of its strings.
+    """
+    document, taken = page.document, set[Span]()
+    clusters: dict[str, list[int]] = defaultdict(list)
+    for row, entry in enumerate(page.entries):
+        if entry.is_placed:
+            clusters[entry.entity].append(row)
+    spans = [[s for s in map(document.shift, every) if s in document.spans] for every in places]
+    best: dict[int, Span] = {}
+    for rows in clusters.values():
+        votes = Counter(e for row in rows for e in {document.spans[span] for span in spans[row]})
+        liked = votes.most_common(1)[0][0] if votes else -1
+        for row in rows if liked >= 0 else ():
+            free = [s for s in spans[row] if document.spans[s] == liked and s not in taken]
+            if free and len(places[row]) > 1:
+                taken.add(free[0])
+                best[row] = free[0]
+    return best
+
+
+def _coverage(document: KeyDocument, atoms: Atoms, laid: Laid, convention: str) -> Coverage:
+    """How much of a document a text has."""
+    size = len(document.words)
+    is_laid = laid.to_key >= 0
+    tokens = document.atoms.start[laid.to_key[is_laid]]
+    pairs = np.bincount(tokens, minlength=size)
+    equal = np.bincount(tokens[laid.kind[is_laid] == EQUAL], minlength=size)
+    atom_counts = np.bincount(document.atoms.start, minlength=size)
+    copied = int(((equal == atom_counts) & (atom_counts > 0)).sum())
+    touched = int((pairs > 0).sum())
+    return Coverage(
+        document.identifier,
+        convention,
+        size,
+        copied,
+        touched - copied,
+        int(len(atoms) - is_laid.sum()),
+        size - touched,
+        int(tokens.max()) + 1 if tokens.size else 0,
+    )

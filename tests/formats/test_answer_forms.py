@@ -1,0 +1,215 @@
+"""Answers in forms that nobody asked for, read back; the vectors are in the shared folder."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+
+import corefeval
+from answer_keys import KEY, key_of, placed
+
+FORMS = {
+    "brackets-behind": "{Ada}_1 met (the captain)_2 of the Argo . {She}_1 greeted (him)_2",
+    "hanging": "Ada[^1] met [the captain]₂ of the Argo . She[^1] greeted him₂",
+    "leading": "[Ada: Ada] met [Cap: the captain] of the Argo . [Ada: She] greeted [Cap: him]",
+    "element-names": "<a>Ada</a> met <cap>the captain</cap> of . <a>She</a> met <cap>him</cap>",
+    "yaml": "- id: 1\n  mentions:\n    - Ada\n    - She\n- id: 2\n  mentions: [the captain, him]",
+    "toml": '[[entity]]\nmentions = ["Ada", "She"]\n[[entity]]\nmentions = ["the captain", "him"]',
+    "xml": "<x><e><m>Ada</m><m>She</m></e><e><m>the captain</m><m>him</m></e></x>",
+    "csv": "mention,sentence,cluster\nAda,1,1\nthe captain,1,2\nShe,2,1\nhim,2,2",
+    "table": "| Entity | Mentions |\n|---|---|\n| A | Ada, She |\n| B | the captain; him |",
+    "arrows": "Chain 1: Ada → She\nChain 2: the captain → him",
+    "links": '- "She" (in "She greeted") refers to "Ada".\n- "him" refers to "the captain".',
+    "sentences": "Sentence 1: Ada [A]; the captain [B]\nSentence 2: She [A]; him [B]",
+    "nested": "* A\n  * Ada\n  * She\n    * the second one\n* B\n  * the captain\n  * him",
+    "ids": "m1: Ada\nm2: the captain\nm3: She\nm4: him\n\n{m1, m3}\n{m2, m4}",
+    "definitions": "A\n: Ada\n: She\n\nB\n: the captain\n: him",
+    "corrected": "1. the captain / She\n2. Ada\n\nSorry:\n\n1. Ada / She\n2. the captain / him",
+    "by-keys": '{"She": "Ada", "him": "the captain"}',
+    "columns": "Ada (1)\nmet -\nthe (2\ncaptain 2)\nof -\nthe -\nArgo -\n. -\nShe (1)\nhim (2)",
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_forms_that_nobody_asked_for(name):
+    corpus = corefeval.read_answers({"d": FORMS[name]}, KEY)
+    clusters: dict[str, set[tuple[int, int]]] = defaultdict(set)
+    for start, end, entity in placed(corpus):
+        clusters[entity].add((start, end))
+    expect = [{(0, 1), (8, 9)}, {(2, 4), (10, 11)}]
+    assert sorted(map(sorted, clusters.values())) == sorted(map(sorted, expect))
+    assert corpus.ledger.lost == corpus.ledger.unclear == 0
+    assert corpus.ledger.documents[0].state == "read"
+
+
+def test_units_that_no_form_explains_are_unclear_and_cost_under_strict():
+    answer = 'The pronoun "he" is the officer, while "She" picks out the woman.'
+    corpus = corefeval.read_answers({"d": answer}, KEY)
+    assert [entry.state for entry in corpus.ledger.entries] == ["unclear", "unclear"]
+    assert [answer[entry.where] for entry in corpus.ledger.entries] == ['"', '"']
+    assert corpus.ledger.documents[0].state == "unread"
+    half = '{"clusters": [{"mentions": ["Ada", "She"]}]}'
+    listed = corefeval.score(KEY, {"d": half}, response_format="llm", metrics="b3")
+    numbers = half.replace('"She"', '"She", {"index": 3}')
+    priced = {
+        lost: corefeval.score(KEY, {"d": numbers}, response_format="llm", metrics="b3", lost=lost)
+        for lost in ("drop", "strict")
+    }
+    assert priced["drop"]["b3"] == listed["b3"]
+    assert priced["strict"]["b3"].precision < listed["b3"].precision
+    assert priced["strict"].answers["unclear"] == 1
+
+
+def test_remarks_in_prose_are_asides():
+    answer = (
+        '- **Ada**: "Ada", "She"\n\nNote that "the captain" is left out, as it is unclear to me.'
+    )
+    ledger = corefeval.read_answers({"d": answer}, KEY).ledger
+    assert ledger.written == ledger.placed == 2
+    assert "the captain" in [entry.written for entry in ledger.asides]
+
+
+def test_pieces_are_apart_unless_they_are_joined():
+    pieces = {"d#1/2": "[Ada](#1) met the captain of the Argo .", "d_2_2": "[She](#1) greeted him"}
+    apart = corefeval.score(KEY, pieces, response_format="llm", metrics="muc")
+    joined = corefeval.score(KEY, pieces, response_format="llm", metrics="muc", pieces="joined")
+    assert apart["muc"].recall == 0 < joined["muc"].recall
+    assert "pieces:apart" in str(apart.protocol) and "pieces:joined" in str(joined.protocol)
+    whole = corefeval.score(KEY, {"d": "[Ada](#1) met"}, response_format="llm", metrics="muc")
+    assert "pieces" not in str(whole.protocol)
+
+
+def test_parts_of_tokens_are_placed_on_whole_tokens():
+    for words, part in (("나는 눈을 떴다", "눈"), ("رأى أخت ه", "أخته")):
+        corpus = corefeval.read_answers(
+            {"d": json.dumps([[part]])}, key_of({"tokens": words.split()})
+        )
+        assert [entry.state for entry in corpus.ledger.entries] == ["changed"]
+
+
+def test_sums_of_results_add_their_ledgers():
+    results = [
+        corefeval.score(KEY, {"d": answer}, response_format="llm", metrics="muc")
+        for answer in ("[Ada](#1) met", 'Only "he" and "She".')
+    ]
+    total = sum(results[1:], results[0]).answers
+    assert (total["written"], total["placed"], total["unclear"]) == (3, 1, 2)
+    assert [document["state"] for document in total["documents"]] == ["read", "unread"]
+
+
+# ------------------------------------------------------------------ vectors
+
+
+def clusters_of(corpus):
+    entities = (entity for document in corpus for entity in document.entities)
+    return {frozenset(mention.span for mention in entity.mentions) for entity in entities}
+
+
+def records(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def wanted(record):
+    return {frozenset(map(tuple, cluster)) for cluster in record["clusters"]}
+
+
+def test_cases(shared):
+    folder = shared / "answers2"
+    key = corefeval.read(folder / "keys.jsonlines")
+    alone = key.select_documents(np.flatnonzero([str(name) == "tiny" for name in key.documents]))
+    for case in records(folder / "cases.jsonl"):
+        corpus = corefeval.read_answers({"tiny": case["answer"]}, alone)
+        ledger = corpus.ledger
+        numbers = {name: getattr(ledger, name) for name in ("written", "lost", "unclear")}
+        assert {**numbers, "state": ledger.documents[0].state} == {
+            name: case[name] for name in ("written", "lost", "unclear", "state")
+        }, case["name"]
+        assert clusters_of(corpus) == wanted(case), case["name"]
+        for lost in ("drop", "strict"):
+            result = corefeval.score(alone, corpus, metrics="muc, b3, ceafe, conll", lost=lost)
+            for metric, f1 in case[lost].items():
+                assert result[metric].f1 == pytest.approx(f1, abs=1e-9), (case["name"], lost)
+
+
+@pytest.mark.slow
+def test_round_trips_and_pieces(shared):
+    folder = shared / "answers2"
+    key = corefeval.read(folder / "keys.jsonlines")
+    for record in records(folder / "roundtrip.jsonl"):
+        answers = {record["id"]: record["answer"]}
+        for format in (f"llm-{record['style']}", "llm"):
+            if (format, record["style"], record["id"]) == ("llm", "crac", "odd4"):
+                continue  # whose text has tags of other forms
+            corpus = corefeval.read_answers(answers, key, format=format)
+            assert clusters_of(corpus) == wanted(record), (record["id"], format)
+    for record in records(folder / "pieces.jsonl"):
+        corpus = corefeval.read_answers(record["answers"], key, format=f"llm-{record['style']}")
+        assert clusters_of(corpus) == wanted(record), (record["id"], record["style"])
+
+
+def meant_by(header, documents):
+    """The spans that an answer means, with their entities."""
+    if "spans" in header:
+        triples = (item.split("-") for item in header["spans"].split(","))
+        return {(int(start), int(end), entity) for start, end, entity in triples}
+    low, high = map(int, header.get("sents", "1-999").split("-"))
+    chosen = header["ents"].split(",")
+    return {
+        (start, end, entity)
+        for start, end, entity, line in documents[header["doc"]]
+        if (entity in chosen or chosen == ["*"]) and low <= line <= high
+    }
+
+
+def annotated(path):
+    """The spans of each document of a file with braces around them, and their lines."""
+    documents = {}
+    for part in re.split(r"(?m)^## ", path.read_text(encoding="utf-8"))[1:]:
+        spans, stack, token = [], [], 0
+        for number, line in enumerate(part.splitlines()):
+            for word in line.split() if number else ():
+                if word.startswith("{") and len(word) > 1:
+                    stack.append((word[1:], token))
+                elif word == "}":
+                    entity, start = stack.pop()
+                    spans.append((start, token, entity, number))
+                else:
+                    token += 1
+        documents[part.split()[0]] = spans
+    return documents
+
+
+def count_right(meant, corpus):
+    """How many mentions are right, with span and entity, and how many that were placed are not."""
+    found = {(m.start, m.end): m.entity.index for document in corpus for m in document.mentions}
+    votes = Counter((entity, found[s, e]) for s, e, entity in meant if (s, e) in found)
+    same, used = {}, set()
+    for (entity, index), _ in votes.most_common():
+        if entity not in same and index not in used:
+            same[entity] = index
+            used.add(index)
+    right = sum(found.get((s, e), -1) == same.get(entity) for s, e, entity in meant)
+    return right, len(found) - right
+
+
+@pytest.mark.parametrize(("folder", "least"), [(".", 0.97), ("fresh", 0.9)])
+def test_answers_by_hand(folder, least, shared):
+    path = shared / "answers2" / folder
+    key = corefeval.read(path / "keys.jsonlines")
+    documents = annotated(path / "documents.txt")
+    right, wrong, total = 0, 0, 0
+    for part in re.split(r"(?m)^=== ", (path / "hand.txt").read_text(encoding="utf-8"))[1:]:
+        head, _, answer = part.partition("\n")
+        header = dict(item.split("=", 1) for item in head.split()[1:])
+        meant = meant_by(header, documents)
+        corpus = corefeval.read_answers({header["doc"]: answer}, key)
+        hits, misses = count_right(meant, corpus)
+        right, wrong, total = right + hits, wrong + misses, total + len(meant)
+        ledger = corpus.ledger
+        assert ledger.written == sum(ledger.counts.values())
+    assert right >= least * total
+    assert wrong <= 0.01 * (right + wrong)
