@@ -87,7 +87,7 @@ def test_metrics_that_there_are_not_are_told_before_reading(name, options):
 @pytest.mark.parametrize("protocol", ["coval", "corefud-1.2", "ua-1"])
 @pytest.mark.parametrize("name", sorted({*OTHERS} - {"explain"}))
 def test_accidents_that_have_scores_alone_are_told_before_reading(name, protocol):
-    assert "is only for `score` and `compare`" in refuse(OTHERS[name], {"protocol": protocol})
+    assert "is only for scores, errors and reports" in refuse(OTHERS[name], {"protocol": protocol})
 
 
 def test_what_cannot_be_explained_is_told_before_reading():

@@ -41,7 +41,7 @@ _FAMILIES = ("set", "bridging")  # of kinds: each stands for missed, spurious an
 def errors(options: ParsedOptions) -> None:
     """Show what is wrong with responses, and what each kind of error costs."""
     from corefeval.analysis.errors import analyse_prepared, judge_alike
-    from corefeval.preparation import prepare_corpora
+    from corefeval.evaluation import prepare_nearest
 
     for name in ("top", "entities"):
         if getattr(options, name) < 0:
@@ -50,10 +50,10 @@ def errors(options: ParsedOptions) -> None:
     labels = [label(argument) for argument in (options.response, *options.more)]
     paths = [path for _, path in labels]
     check_paths(labels, [options.key, *paths], options.output)
-    request = make_request(options, options.metrics, (options.by,))
+    request = make_request(options, options.metrics, (options.by,), nearest=True)
     files = [*zip(names_of(labels, options.key), paths, strict=True)]
     key_corpus, corpora = read_all(options.key, files, request, quiet=options.quiet)
-    prepared = (prepare_corpora(key_corpus, corpus, request) for corpus in corpora)
+    prepared = (prepare_nearest(key_corpus, corpus, request) for corpus in corpora)
     analyses = judge_alike(
         [analyse_prepared(side, request.metrics, by=options.by) for side in prepared]
     )
@@ -212,7 +212,7 @@ def report(options: ParsedOptions) -> None:
     level = None if options.no_ci else options.level
     sampling = Sampling(level, options.samples, options.seed)
     requests = [
-        make_request(options, options.metrics, by, sampling, match=match)
+        make_request(options, options.metrics, by, sampling, nearest=True, match=match)
         for match in list_matches(options)
     ]
     page = _make_report(dict(zip(names, paths, strict=True)), options, requests)

@@ -241,6 +241,18 @@ def emulate(key: CorefudText, response: CorefudText, protocol: Protocol) -> list
     return documents
 
 
+def count_affected(documents: Sequence[EmulatedDocument]) -> dict[str, int]:
+    """How many mentions the program's own rules concern, by a name for each of these rules."""
+    counts = dict.fromkeys(("shared", "zeros", "assigned"), 0)
+    for document in documents:
+        for side in document.sides:
+            homes = Counter(mention for entity in side for mention in entity)
+            counts["shared"] += sum(number > 1 for number in homes.values())
+        for key, response in document.pairs:
+            counts["zeros" if key.is_zero else "assigned"] += key != response
+    return counts
+
+
 def _check_texts(key: SentenceFile, response: SentenceFile) -> None:
     """Raise a PairingError where texts differ, up to the end of the shorter file or sentence."""
     for expected, sentence in zip(key.sentences, response.sentences, strict=False):

@@ -8,7 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from corefeval.diagnostics import CorefEvalError, Notice, UsageError
-from corefeval.emulation import METRICS, Material, score_anaphora, score_emulated
+from corefeval.emulation import (
+    METRICS,
+    Material,
+    count_affected,
+    emulate,
+    read_text,
+    score_anaphora,
+    score_emulated,
+)
 from corefeval.evaluation import count
 from corefeval.metrics import Metrics, parse_metrics
 from corefeval.model import Corpus
@@ -127,6 +135,30 @@ class Scorings:
         chosen = {name: getattr(protocol, name) for name in defaults}
         counted = self._results[base]
         return replace(counted, protocol=Protocol.of_fields(chosen, counted.protocol))
+
+    def split_emulation(self, protocol: Protocol) -> dict[str, Points]:
+        """What groups of corefud-scorer's rules are worth, by their names with what they concern.
+
+        The first is measured where spans match exactly and zeros by place, the second where zeros
+        are aligned besides; the last is what the others leave.
+        """
+        texts = (read_text(source) for source in self._inputs)
+        number = count_affected(emulate(*texts, protocol))
+        rules = (
+            ("reading, counting, spans in several entities: {shared}", ("match", "zeros")),
+            ("zeros, those matched at another place: {zeros}", ("match",)),
+            ("heads from the file alone, order of assignment, matches by it: {assigned}", ()),
+        )
+        worth: dict[str, Points] = {}
+        before: Points = dict.fromkeys(self.metrics, 0.0)
+        for name, without in rules:
+            plain = {"match": "exact", "zeros": "place"}
+            program = Protocol.of_fields({choice: plain[choice] for choice in without}, protocol)
+            ends = (self.score(each).scores for each in (program, program.but(emulate="none")))
+            difference = subtract(*ends, self.metrics)
+            worth[name.format(**number)] = subtract(difference, before, self.metrics)
+            before = difference
+        return worth
 
     def _read(self, protocol: Protocol) -> Corpus:
         """The response; answers that have strings without places are read anew for each rule."""
