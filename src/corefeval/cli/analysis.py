@@ -116,6 +116,7 @@ def explain(options: ParsedOptions) -> None:
     check_paths(labels, [*paths, *(options.results or ())], options.output)
     if options.from_ is not None and options.protocol is not None:
         raise UsageError("--from and --protocol are the same here: leave one of them out")
+    style = options.given("digits", "caption", "label", "width")
     if options.results is not None:
         conflicts = {"--from": options.from_, "--to": options.to}
         conflicts |= {"--metrics": options.metrics, "MORE": options.more}
@@ -123,13 +124,13 @@ def explain(options: ParsedOptions) -> None:
             if value:
                 raise UsageError(f"--results does not go with {name}: leave it out")
         difference = _explain_results(options.results, paths, _explain_keywords(options))
-        show(difference, options.output, format=options.format)
+        show(difference, options.output, format=options.format, **style)
         notices = difference.explanation.notices if difference.explanation is not None else ()
     else:
         if options.key is None or not labels:
             raise UsageError("nothing to explain: write corefeval explain KEY RESPONSE…")
         explanation = _explain(labels, options)
-        show(explanation, options.output, format=options.format)
+        show(explanation, options.output, format=options.format, **style)
         notices = explanation.notices
     tell(notices, quiet=options.quiet)
 

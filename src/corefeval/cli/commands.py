@@ -152,7 +152,7 @@ corefeval compare key.conll old.json.gz new=b.conll --fail-if-worse old.conll"""
         (_KEY._replace(spelled="[KEY]"), _RESPONSE._replace(spelled="[RESPONSE]"), _MORE),
         (
             *take(
-                "from_ to metrics results format output quiet",
+                "from_ to metrics results format output quiet digits caption label width",
                 metrics={
                     "spelled": "--metrics -m --metric LIST",
                     "help": "Metrics and presets, separated by commas; by default muc, b3, ceafe "

@@ -142,12 +142,14 @@ class Scorings:
         The first is measured where spans match exactly and zeros by place, the second where zeros
         are aligned besides; the last is what the others leave.
         """
-        texts = (read_text(source) for source in self._inputs)
-        number = count_affected(emulate(*texts, protocol))
+        texts = [read_text(source) for source in self._inputs]
+        notices = (notice for text in texts for notice in text.notices)
+        headless = sum(notice.count for notice in notices if notice.kind == "no-heads")
+        number = count_affected(emulate(*texts, protocol)) | {"headless": headless}
         rules = (
-            ("reading, counting, spans in several entities: {shared}", ("match", "zeros")),
-            ("zeros, those matched at another place: {zeros}", ("match",)),
-            ("heads from the file alone, order of assignment, matches by it: {assigned}", ()),
+            ("reading, shared spans ({shared})", ("match", "zeros")),
+            ("moved zeros ({zeros})", ("match",)),
+            ("no heads ({headless}), assignment ({assigned})", ()),
         )
         worth: dict[str, Points] = {}
         before: Points = dict.fromkeys(self.metrics, 0.0)
