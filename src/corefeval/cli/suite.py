@@ -11,7 +11,7 @@ from corefeval.cli.parsing import Argument, Command, ParsedOptions
 from corefeval.cli.pieces import open_cutting
 from corefeval.cli.printing import check_paths, fail, label, put, show, show_trials, tell
 from corefeval.cli.responses import tell_words
-from corefeval.diagnostics import Notice, UsageError, list_names, plural
+from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.display import visible
 from corefeval.files import write_file
 
@@ -268,7 +268,7 @@ def init(options: ParsedOptions) -> None:
     text, unplaced = write_suite(labels, "suite.toml" if output == "-" else output)
     if unplaced:
         message = f"{plural(len(unplaced), 'file')} with no place in the suite: "
-        tell([Notice("no-place", message + list_names(unplaced, 20))], quiet=options.quiet)
+        tell([Notice("no-place", message + ", ".join(unplaced))], quiet=options.quiet)
     if output == "-":
         sys.stdout.write(text)
         return

@@ -14,7 +14,7 @@ from corefeval.metrics import DEFAULT_PRESET, MetricRequest, Metrics, parse_metr
 from corefeval.model import Corpus
 from corefeval.model.identity import digest
 from corefeval.pieces import Cutting, Progress, as_file
-from corefeval.preparation import Prepared, as_corpus, prepare_corpora, prepare_inputs
+from corefeval.preparation import Prepared, as_corpus, prepare_inputs
 from corefeval.protocol import Protocol
 from corefeval.request import (
     SEGMENTS,
@@ -142,14 +142,16 @@ def score_whole(key: Input, response: Input, request: Request) -> Result:
     return count_requested(prepared, metrics, request.by, request.sampling)
 
 
-def prepare_nearest(key: Corpus, response: Corpus, request: Request) -> Prepared:
-    """Two corpora prepared; a notice has both totals where the rules stand for another program's.
+def prepare_nearest(key: Input, response: Input, request: Request) -> Prepared:
+    """Two inputs prepared; a notice has both totals where the rules stand for another program's.
 
     Totals are those of CoNLL, or of the first metric.
     """
-    prepared = prepare_corpora(key, response, request)
     if request.emulated is None:
-        return prepared
+        return prepare_inputs(key, response, request)
+    key = as_corpus(key, "key", request.key_reading)
+    response = as_corpus(response, "response", request.response_reading, key=key)
+    prepared = prepare_inputs(key, response, request)
     names = [str(metric.metric) for metric in parse_metrics(request.metrics)]
     [*_, metric] = parse_metrics("conll" if "conll" in names else names[0])
     program, name = request.protocol.stands_for, str(metric.metric)

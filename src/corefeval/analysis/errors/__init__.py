@@ -36,7 +36,7 @@ from corefeval.evaluation import count, prepare_nearest
 from corefeval.metrics import Metric, Metrics, parse_metrics
 from corefeval.model.arrays import IntArray
 from corefeval.model.identity import digest
-from corefeval.preparation import Prepared, as_corpus
+from corefeval.preparation import Prepared
 from corefeval.protocol import STEPS, Protocol
 from corefeval.request import Input, Request, ScoreOptions, Stated
 from corefeval.results import Result
@@ -91,8 +91,6 @@ def analyse(
     request = Request.of(
         protocol, options, metrics=metrics, by=(by,), features=features, steps=steps, nearest=True
     )
-    key = as_corpus(key, "key", request.key_reading)
-    response = as_corpus(response, "response", request.response_reading, key=key)
     return analyse_prepared(prepare_nearest(key, response, request), request.metrics, by=by)
 
 

@@ -149,7 +149,7 @@ class Scorings:
         rules = (
             ("reading, shared spans ({shared})", ("match", "zeros")),
             ("moved zeros ({zeros})", ("match",)),
-            ("no heads ({headless}), assignment ({assigned})", ()),
+            ("no heads ({headless}), assigned ({assigned})", ()),
         )
         worth: dict[str, Points] = {}
         before: Points = dict.fromkeys(self.metrics, 0.0)
