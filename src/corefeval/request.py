@@ -134,8 +134,8 @@ class Request:
         if chosen or base.values or features is not None:
             _check_features(features, base)
             tagset = _find_tagset(chosen, base)
-            data_fields = dict.fromkeys(("features", "heads", "minimum", "stands_for"), "none")
-            adjusted = base.but(**chosen, **data_fields)
+            chosen |= dict.fromkeys(("features", "heads", "minimum", "stands_for"), "none")
+            adjusted = base.but(**chosen)
             sampling = _settle_sampling(sampling, adjusted)
         emulated = adjusted if nearest and adjusted.emulates else None
         adjusted = adjusted.nearest if emulated else adjusted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from corefeval.diagnostics import CorefEvalError, plural
 from corefeval.display import Row, Tabular, visible
@@ -147,14 +147,14 @@ def judge(inspections: list[Inspection], key: Input, protocol: Protocol | None) 
     try:
         corpus = corpora[0] if len(corpora) == 1 else join(corpora)
         request = Request.of(protocol, {}, metrics="muc")
-        response = read_key(corpus, request)  # once, also where it is its own key
-        sides = response if key is None else read_key(key, request), response
+        response: Any = read_key(corpus, request)  # once, also where it is its own key
+        scored_key: Any = response if key is None else read_key(key, request)
         if request.protocol.reads_itself:  # it is enough to match mentions
             from corefeval.emulation.corefud_scorer import emulate
 
-            emulate(*sides, request.protocol)
+            emulate(scored_key, response, request.protocol)
         else:
-            score_whole(*sides, request)
+            score_whole(scored_key, response, request)
     except CorefEvalError as error:
         first, *following = inspections
         refusal = Finding("refused-file", one_line(error), first.file)

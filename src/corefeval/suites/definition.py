@@ -204,8 +204,8 @@ def _feature_mistakes(by: str) -> Iterator[str]:
 
 
 def _system_mistakes(system: SuiteSystem, corpora: Sequence[str]) -> Iterator[str]:
-    is_pattern = isinstance(system.responses, str)
-    for pattern in [system.responses] if is_pattern else system.responses.values():
+    responses, is_pattern = system.responses, isinstance(system.responses, str)
+    for pattern in [responses] if isinstance(responses, str) else responses.values():
         places = _PLACES.findall(pattern)
         if is_pattern and "corpus" not in places:
             yield f"its responses, {excerpt(pattern)}, have no {{corpus}} in them"

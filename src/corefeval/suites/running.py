@@ -24,11 +24,7 @@ from corefeval.diagnostics import (
     memory_for,
 )
 from corefeval.evaluation import read_key, score_request, score_whole
-from corefeval.files import (
-    PathLike,
-    file_size,
-    is_remote,
-)
+from corefeval.files import PathLike, file_size, is_remote
 from corefeval.formats import files_of, fingerprint
 from corefeval.metrics import parse_metrics, spell
 from corefeval.pieces import Cutting, LostWorkersError, NamedFile, Progress
@@ -140,8 +136,8 @@ def _compare(
     if len({name for (_, name, _), cell in outcome.cells.items() if cell.result}) < 2:
         return Notice("no-tests", "no tests: two systems with results are needed")
     options |= {"metrics": tuple(options.get("metrics") or (outcome.headline,))}
-    facts = [outcome.corpora, outcome.systems, outcome.rate, outcome.missing]
-    facts += [outcome.resample, options]
+    facts = [outcome.corpora, outcome.systems, outcome.rate, outcome.missing, options]
+    facts.append(outcome.resample)
     cells = [(job.place, job.digest) for job in jobs if outcome.cells[job.place].result]
     inputs = (__version__, facts, outcome.sound_corpora, sorted(cells, key=str))
     digest = hashlib.sha256(repr(inputs).encode()).hexdigest()
@@ -164,11 +160,8 @@ def select(suite: Suite, systems: Sequence[str] = (), corpora: Sequence[str] = (
     """
     if not systems and not corpora:
         return suite
-    named = {"system": (systems, suite.systems), "corpus": (corpora, suite.corpora)}
-    for kind, (chosen, entries) in named.items():
-        for name in chosen:
-            if name not in (available := [entry.name for entry in entries]):
-                raise UsageError(f"there is no {kind} {name!r}: {did_you_mean(name, available)}")
+    _check_names("system", systems, [system.name for system in suite.systems])
+    _check_names("corpus", corpora, [corpus.name for corpus in suite.corpora])
     members = [system for system in suite.systems if not systems or system.name in systems]
     names = [
         corpus.name
@@ -184,6 +177,12 @@ def select(suite: Suite, systems: Sequence[str] = (), corpora: Sequence[str] = (
         corpora=tuple(corpus for corpus in suite.corpora if corpus.name in names),
         systems=tuple(replace(system, corpora=part) for system, part in parts if part),
     )
+
+
+def _check_names(kind: str, chosen: Sequence[str], names: Sequence[str]) -> None:
+    for name in chosen:
+        if name not in names:
+            raise UsageError(f"there is no {kind} {name!r}: {did_you_mean(name, names)}")
 
 
 @dataclass(frozen=True, slots=True)

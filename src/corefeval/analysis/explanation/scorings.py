@@ -142,10 +142,14 @@ class Scorings:
         The first is measured where spans match exactly and zeros by place, the second where zeros
         are aligned besides; the last is what the others leave.
         """
-        texts = [read_text(source) for source in self._inputs]
-        notices = (notice for text in texts for notice in text.notices)
+        readings = self.request.key_reading, self.request.response_reading
+        key, response = (
+            read_text(source, encoding=reading.encoding)
+            for source, reading in zip(self._inputs, readings, strict=True)
+        )
+        notices = (*key.notices, *response.notices)
         headless = sum(notice.count for notice in notices if notice.kind == "no-heads")
-        number = count_affected(emulate(*texts, protocol)) | {"headless": headless}
+        number = count_affected(emulate(key, response, protocol)) | {"headless": headless}
         rules = (
             ("reading, shared spans ({shared})", ("match", "zeros")),
             ("moved zeros ({zeros})", ("match",)),
@@ -156,8 +160,8 @@ class Scorings:
         for name, without in rules:
             plain = {"match": "exact", "zeros": "place"}
             program = Protocol.of_fields({choice: plain[choice] for choice in without}, protocol)
-            ends = (self.score(each).scores for each in (program, program.but(emulate="none")))
-            difference = subtract(*ends, self.metrics)
+            plain_scores = self.score(program.but(emulate="none")).scores
+            difference = subtract(self.score(program).scores, plain_scores, self.metrics)
             worth[name.format(**number)] = subtract(difference, before, self.metrics)
             before = difference
         return worth
