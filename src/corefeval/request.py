@@ -100,7 +100,8 @@ class Request:
     came from. `metrics` are parsed, unless another program is emulated, which has its own. `by` are
     features to slice by. `features` are values that the caller states, in memory or in a file with
     this `encoding`. `samples` show what the token columns of either side hold in all documents,
-    where only some of the documents are prepared.
+    where only some of the documents are prepared. `emulated` is the protocol of another program
+    that the nearest sound rules stand for.
     """
 
     protocol: Protocol
@@ -115,6 +116,7 @@ class Request:
     cutting: Cutting
     metrics: tuple[MetricRequest | Metric | str, ...] = ()
     samples: tuple[Samples, Samples] | None = None
+    emulated: Protocol | None = None
 
     @staticmethod
     def of(
@@ -128,12 +130,13 @@ class Request:
         features: Stated = None,
         steps: tuple[str, ...] = STEPS,
         sound: bool = False,
+        nearest: bool = False,
     ) -> Request:
         """The request that the keywords of a function or the options of a command make.
 
         Raises a UsageError for whatever can be known to be wrong before anything is read, such as a
-        keyword that does not act at any of `steps`. With `sound`, no program can be emulated;
-        without metrics, none are checked.
+        keyword that does not act at any of `steps`. With `sound`, no program can be emulated; with
+        `nearest`, the nearest sound rules stand for it. Without metrics, none are checked.
         """
         chosen, reading = split_choices(options, steps)
         _check_reading(reading, steps)
@@ -144,8 +147,11 @@ class Request:
         if chosen or base.values or features is not None:
             _check_features(features, base)
             tagset = _find_tagset(chosen, base)
-            adjusted = base.but(**chosen, features="none", heads="none", minimum="none")
+            chosen |= dict.fromkeys(("features", "heads", "minimum", "stands_for"), "none")
+            adjusted = base.but(**chosen)
             sampling = _settle_sampling(sampling, adjusted)
+        emulated = adjusted if nearest and adjusted.emulates else None
+        adjusted = adjusted.nearest if emulated else adjusted
         if sound:
             adjusted.check_sound()
         request = Request(
@@ -159,6 +165,7 @@ class Request:
             response_reading=_make_reading("response", reading, adjusted),
             sampling=sampling,
             cutting=cutting or Cutting(),
+            emulated=emulated,
         )
         return request if metrics is None else request.with_metrics(metrics)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -270,3 +272,48 @@ def test_options_are_those_of_score():
         analyse(key, response, wrong_spans="some")
     with pytest.raises(corefeval.UsageError, match="no feature"):
         analyse(key, response, by="nothing").links
+
+
+# Other programs' protocols
+
+
+@pytest.mark.parametrize("name", ["conll-8.01", "e2e", "stanza"])
+def test_the_nearest_rules_stand_for_another_programs(name):
+    key, response = corefeval.example("key"), corefeval.example("eager")
+    analysis = analyse(key, response, protocol=name)
+    rules = corefeval.Protocol.parse(name)
+    assert counts(analysis) == counts(analyse(key, response, protocol=rules.without_accidents))
+    assert f"stands-for:{name}" in analysis.result.signature
+    parsed = corefeval.Protocol.parse(analysis.result.signature)
+    assert parsed == analysis.result.protocol and not parsed.emulates
+    [notice] = [notice for notice in analysis.notices if notice.kind == "nearest-rules"]
+    totals = (
+        analysis.result["conll"].f1,
+        corefeval.score(key, response, protocol=name)["conll"].f1,
+    )
+    assert f"F1 {100 * totals[0]:.2f} by these rules, {100 * totals[1]:.2f} by {name}" in str(
+        notice
+    )
+
+
+def test_errors_and_reports_under_corefud_scorers_protocol(run, tmp_path):
+    quirks = Path(__file__).parents[1] / "data" / "corefud" / "quirks"
+    paths = [quirks / f"zero-three-cycle.{side}.conllu" for side in ("key", "response")]
+    status, out, err = run("errors", *paths, "--protocol", "corefud-1.2", "--metrics", "muc")
+    assert status == 0 and "stands-for:corefud-1.2" in out
+    assert "MUC F1 100.00 by these rules, 0.00 by corefud-1.2" in err
+    page = tmp_path / "report.html"
+    status, _, err = run("report", *paths, "--protocol", "corefud-1.2", "-o", page)
+    totals = "CoNLL F1 100.00 by these rules, 38.89 by corefud-1.2"
+    assert status == 0 and totals in err
+    text = page.read_text()
+    assert totals in text and "stands-for:corefud-1.2" in text
+
+
+def test_a_total_that_the_program_does_not_give_is_said():
+    key, response = [["a", "b"], ["c"]], [["a", "b", "c"]]
+    analysis = analyse(key, response, protocol="ua-1")
+    [notice] = [notice for notice in analysis.notices if notice.kind == "nearest-rules"]
+    assert "no number by ua-1 (emulate:ua-1 needs token positions" in str(notice)
+    with pytest.raises(corefeval.UsageError, match="only for scores, errors and reports"):
+        corefeval.prepare(key, response, "ua-1")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from itertools import combinations, permutations
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +18,7 @@ from scorer_vectors import write_files
 
 KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
 METRICS = ("muc", "b3", "ceafe", "conll")
+QUIRKS = Path(__file__).parents[1] / "data" / "corefud" / "quirks"
 PAIRS = (
     ("conll-8.01", "allennlp"),
     ("conll-8.01", "scorch"),
@@ -415,3 +417,24 @@ def test_why_some_choices_give_no_number_together():
     assert "Some of these choices together give no number: minimum spans stop hf-coval" in text
     assert found.as_dict()["gaps"] == list(found.gaps)
     assert explain(KEY, CAUTIOUS, from_="coval", to="hf-coval").gaps == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "rules"),
+    [
+        ("zero-three-cycle", "moved zeros (3)"),
+        ("span-in-two-entities-response", "reading, shared spans (1)"),
+        ("no-heads", "no heads ("),
+    ],
+)
+def test_rules_of_corefud_scorer_are_named(name, rules):
+    """The points of an emulation are shared out among groups of the program's rules."""
+    sides = (QUIRKS / f"{name}.{side}.conllu" for side in ("key", "response"))
+    explanation = explain(*sides, from_="match:head|singletons:drop", to="corefud-1.2")
+    changes = {step.change: step.points["conll"] for step in explanation.steps}
+    assert len(changes) + len(explanation.quiet) == 3
+    total = explanation.goal.scores["conll"] - explanation.start.scores["conll"]
+    assert sum(changes.values()) == pytest.approx(total)
+    named = [change for change in (*changes, *explanation.quiet) if rules in change]
+    assert len(named) == 1
+    assert total == pytest.approx(0) or named[0] in changes

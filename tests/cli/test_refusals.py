@@ -85,9 +85,9 @@ def test_metrics_that_there_are_not_are_told_before_reading(name, options):
 
 
 @pytest.mark.parametrize("protocol", ["coval", "corefud-1.2", "ua-1"])
-@pytest.mark.parametrize("name", sorted({*OTHERS} - {"explain"}))
+@pytest.mark.parametrize("name", ["agree", "prepare"])
 def test_accidents_that_have_scores_alone_are_told_before_reading(name, protocol):
-    assert "is only for `score` and `compare`" in refuse(OTHERS[name], {"protocol": protocol})
+    assert "is only for scores, errors and reports" in refuse(OTHERS[name], {"protocol": protocol})
 
 
 def test_what_cannot_be_explained_is_told_before_reading():
@@ -161,7 +161,7 @@ def test_commands_refuse_by_the_same_words_before_they_read(run, command, option
         ["compare", KEY, RESPONSE, KEY, "--trials", "0"],
         ["compare", KEY, RESPONSE, KEY, "--segments", "1"],
         ["agree", KEY, RESPONSE, "--distances", "euclid"],
-        ["errors", KEY, RESPONSE, "--protocol", "coval"],
+        ["agree", KEY, RESPONSE, "--protocol", "coval"],
         ["report", KEY, RESPONSE, "--level", "7"],
         ["explain", KEY, RESPONSE, "--to", "500"],
     ],

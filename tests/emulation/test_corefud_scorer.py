@@ -213,7 +213,7 @@ def test_what_the_program_does_not_have_is_refused(options, message):
 
 def test_only_scores_and_comparisons_are_emulated():
     paths = pair_of("span-in-two-entities-response")
-    with pytest.raises(UsageError, match="is only for `score`") as caught:
+    with pytest.raises(UsageError, match="is only for scores, errors and reports") as caught:
         corefeval.prepare(*paths, "crac-2022")
     choices = str(caught.value).split("'")[1]  # as they can be used instead
     assert choices.startswith("match:partial|singletons:drop|")

@@ -415,6 +415,7 @@ STRINGS: dict[str, Callable[[Drawing], str]] = {
     "--averages": lambda maker: maker.listed(
         ("macro", "micro", "groups", *(("none", "0") if maker.bad else ()))
     ),
+    "--corpora": lambda maker: maker.listed(("a", "b", *(ARGUMENTS if maker.bad else ()))),
     "--systems": lambda maker: maker.listed(("s1", "s2", "s1", *(ARGUMENTS if maker.bad else ()))),
     "--resample": lambda maker: maker.listed(
         ("corpora", "documents", *(("seeds", "0") if maker.bad else ()))

@@ -156,3 +156,33 @@ def test_the_command_has_them(run, tmp_path):
     assert (status, err) == (2, "error: --rates must have f1 among them, which is compared\n")
     status, _, err = run("score", KEY, CAUTIOUS, "--digits", 2, "-f", "json")
     assert status == 2 and "digits is for tables" in err
+
+
+def test_decimals_align_beside_superscripts_in_latex():
+    """Behind each number of a column there is the same room, for a deviation and a mark."""
+    from corefeval.output.forms import tabular
+    from corefeval.output.tables import Cell, Column, Table
+
+    cells = (Cell("80.7 ±0.7", True, "bc"), Cell("74.1", mark="c"), Cell("7.2"), Cell("–"))
+    table = Table((Column("F1", numeric=True),), (tuple((cell,) for cell in cells),))
+    rows = tabular(table).split("\\midrule\n")[1].split(" \\\\\n")[:4]
+    superscript, phantom = r"\textsuperscript{bc}", r"\phantom{~$\pm$0.7\textsuperscript{bc}}"
+    assert rows[0] == rf"\textbf{{80.7 $\pm$0.7}}\rlap{{{superscript}}}\phantom{{{superscript}}}"
+    assert rows[1] == rf"74.1\rlap{{\textsuperscript{{c}}}}{phantom}"
+    assert rows[2:] == [rf"7.2{phantom}", "--"]
+
+
+def test_an_explanation_fits_a_column(run, set_latex):
+    command = ("explain", KEY, EAGER, "--from", "conll-8.01", "--to", "e2e", "-q", "-f", "latex")
+    status, out, _ = run(*command, "--width", "column", "--label", "why", "--digits", "1")
+    assert status == 0 and r"\begin{table}" in out and r"\label{tab:why}" in out
+    set_latex(out)
+    assert "width is for LaTeX" in run(*command[:-1], "text", "--width", "page")[2]
+
+
+def test_a_wide_suite_fits_the_page_in_one_piece(folder, run, set_latex):
+    run("suite", "run", folder / "suite.toml", "--save", folder / "r.json", "--trials", "99", "-q")
+    for options in ((), ("--rates", "p,r,f1"), ("--rows", "corpora", "--width", "column")):
+        _, out, _ = run("suite", "table", folder / "r.json", "-q", "-f", "latex", *options)
+        assert out.count(r"\begin{tabular}") == 1
+        set_latex(out)

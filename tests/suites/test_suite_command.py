@@ -253,3 +253,101 @@ def test_check_tries_a_protocol_without_a_key_and_from_standard_input(tmp_path, 
         assert run("check", "-", "--against", path, "--protocol", "corefud-1.2")[0] == 1
     status, _, err = run("check", path, "--protocol", "corefud-1.3")
     assert status == 2 and "corefud-1.2" in err
+
+
+def test_a_system_has_a_pattern_for_each_corpus(folder, run):
+    """`[systems.responses]`, also with endings that differ, which a pattern of files covers."""
+    (folder / "eager" / "news.jsonl").rename(folder / "eager" / "last.json")
+    text = (
+        (folder / "suite.toml")
+        .read_text()
+        .replace(
+            'responses = "eager/{corpus}.jsonl"',
+            '[systems.responses]\nnews = "eager/last.js*"\nfiction = "eager/{corpus}.js*"',
+        )
+    )
+    (folder / "suite.toml").write_text(text)
+    suite = read_suite(folder / "suite.toml")
+    outcome = run_suite(suite)
+    assert outcome["news", "eager", None].result and outcome["fiction", "eager", None].result
+    assert "does not take part" in outcome["talk", "eager", None].problem
+    for wrong, message in (
+        ('nwes = "eager/last.js*"', "there is no corpus 'nwes': did you mean 'news'?"),
+        ("news = 1", "responses is text, or a table of corpus = pattern"),
+        ('news = "eager/{seed}"', "it has {seed} in its responses, but no seeds"),
+    ):
+        (folder / "suite.toml").write_text(text.replace('news = "eager/last.js*"', wrong))
+        status, _, err = run("suite", "run", folder / "suite.toml", "--no-cache")
+        assert (status, message in err) == (1, True), err
+
+
+def test_run_and_check_select_systems_and_corpora(folder, run):
+    path = folder / "suite.toml"
+    options = ("--systems", "eager,steady", "--corpora", "talk", "-f", "json", "-q", "--no-cache")
+    record = json.loads(run("suite", "run", path, *options)[1])
+    assert [system["name"] for system in record["systems"]] == ["eager", "steady"]
+    assert [corpus["name"] for corpus in record["corpora"]] == ["talk"]
+    assert (
+        "there is no corpus 'tlak': did you mean"
+        in run("suite", "run", path, "--corpora", "tlak")[2]
+    )
+    out = run("suite", "check", path, "--corpora", "talk", "--systems", "eager")[1]
+    assert [line.split(":")[0].split()[-1] for line in out.splitlines()[:2]] == ["talk", "talk"]
+    status, out, _ = run("suite", "check", path, "--quiet")
+    assert status == 0 and out and all(line.startswith("warning") for line in out.splitlines())
+
+
+def test_init_lists_files_without_a_place(folder, run):
+    (folder / "eager" / "README.md").write_text("about this run")
+    (folder / "eager" / "talk.jsonl").rename(folder / "eager" / "talk.json")
+    command = ("suite", "init", folder / "keys", folder / "eager", "-o", folder / "new.toml")
+    status, out, err = run(*command)
+    assert (status, "systems: 1" in out) == (0, True)
+    assert "2 files with no place in the suite" in err
+    assert "README.md" in err and "talk.json\n" in err
+    assert run(*command, "--force", "--quiet")[1:] == ("", "")
+    assert read_suite(folder / "new.toml").resample == "documents, seeds"
+
+
+def test_the_suite_says_which_question_its_tests_answer(folder, run):
+    path = folder / "suite.toml"
+    legend = " ".join(run("suite", "run", path, "-q")[1].split())
+    assert "whether the order would hold on other corpora like these" in legend
+    path.write_text('resample = "documents"\n' + path.read_text())
+    save = ("--save", folder / "r.json", "-q")
+    legend = " ".join(run("suite", "run", path, *save)[1].split())
+    assert "bootstrap of documents, which asks whether the order is certain on these" in legend
+    assert "on a corpus by paired randomization of documents" in legend
+    compared = " ".join(run("suite", "compare", folder / "r.json", "-q")[1].split())
+    assert "conll, bootstrap of documents" in compared and "on these corpora" in compared
+    run("suite", "run", path, "--no-tests", *save)  # what the file says is saved without tests, too
+    assert load_suite(folder / "r.json").resample == "documents"
+    assert "resample:documents|" in run("suite", "compare", folder / "r.json", "-q")[1]
+    other = run("suite", "compare", folder / "r.json", "--resample", "corpora", "-q")[1]
+    assert "resample:corpora|" in other
+    path.write_text(path.read_text().replace('"documents"', '"sentences"'))
+    assert "resample is any of corpora, documents, seeds" in run("suite", "run", path)[2]
+
+
+def test_a_check_reads_a_key_for_another_program_once_for_all_responses(folder, monkeypatch):
+    """A check must not cost more than a run: it read each key again for every response."""
+    from corefeval.emulation import corefud_scorer
+    from corefeval.suites.checking import check_suite
+
+    suite = read_suite(folder / "suite.toml")
+    key = str(folder / "keys" / "fiction.conllu")
+    corpus = replace(suite.corpora[1], protocol="corefud-1.2")
+    systems = [
+        replace(suite.systems[0], name=f"s{n}", responses=key + "{corpus}") for n in range(5)
+    ]
+    (folder / "keys" / "fiction.conllufiction").write_bytes(
+        (folder / "keys/fiction.conllu").read_bytes()
+    )
+    read: list[str] = []
+    plain = corefud_scorer.read_sentences
+    monkeypatch.setattr(
+        corefud_scorer, "read_sentences", lambda origin: read.append(origin.file) or plain(origin)
+    )
+    checked = check_suite(replace(suite, corpora=(corpus,), systems=tuple(systems)))
+    assert len(checked.verdicts) == 6
+    assert read.count(key) == 2 and len(read) == 7

@@ -42,7 +42,7 @@ _FAMILIES = ("set", "bridging")  # of kinds: each stands for missed, spurious an
 def errors(options: ParsedOptions) -> None:
     """Show what is wrong with responses, and what each kind of error costs."""
     from corefeval.analysis.errors import analyse_prepared, judge_alike
-    from corefeval.preparation import prepare_corpora
+    from corefeval.evaluation import prepare_nearest
 
     for name in ("top", "entities"):
         if getattr(options, name) < 0:
@@ -51,10 +51,10 @@ def errors(options: ParsedOptions) -> None:
     labels = [label(argument) for argument in (options.response, *options.more)]
     paths = [path for _, path in labels]
     check_paths(labels, [options.key, *paths], options.output)
-    request = make_request(options, options.metrics, (options.by,))
+    request = make_request(options, options.metrics, (options.by,), nearest=True)
     files = [*zip(names_of(labels, options.key), paths, strict=True)]
     key_corpus, corpora = read_all(options.key, files, request, quiet=options.quiet)
-    prepared = (prepare_corpora(key_corpus, corpus, request) for corpus in corpora)
+    prepared = (prepare_nearest(key_corpus, corpus, request) for corpus in corpora)
     analyses = judge_alike(
         [analyse_prepared(side, request.metrics, by=options.by) for side in prepared]
     )
@@ -148,6 +148,7 @@ def explain(options: ParsedOptions) -> None:
     check_paths(labels, [*paths, *(options.results or ())], options.output)
     if options.from_ is not None and options.protocol is not None:
         raise UsageError("--from and --protocol are the same here: leave one of them out")
+    style = options.given("digits", "caption", "label", "width")
     if options.results is not None:
         conflicts = {"--from": options.from_, "--to": options.to}
         conflicts |= {"--metrics": options.metrics, "MORE": options.more}
@@ -155,13 +156,13 @@ def explain(options: ParsedOptions) -> None:
             if value:
                 raise UsageError(f"--results does not go with {name}: leave it out")
         difference = _explain_results(options.results, paths, _explain_keywords(options))
-        show(difference, options.output, format=options.format)
+        show(difference, options.output, format=options.format, **style)
         notices = difference.explanation.notices if difference.explanation is not None else ()
     else:
         if options.key is None or not labels:
             raise UsageError("nothing to explain: write corefeval explain KEY RESPONSE…")
         explanation = _explain(labels, options)
-        show(explanation, options.output, format=options.format)
+        show(explanation, options.output, format=options.format, **style)
         notices = explanation.notices
     tell(notices, quiet=options.quiet)
 
@@ -244,7 +245,7 @@ def report(options: ParsedOptions) -> None:
     level = None if options.no_ci else options.level
     sampling = Sampling(level, options.samples, options.seed)
     requests = [
-        make_request(options, options.metrics, by, sampling, match=match)
+        make_request(options, options.metrics, by, sampling, nearest=True, match=match)
         for match in list_matches(options)
     ]
     page = _make_report(dict(zip(names, paths, strict=True)), options, requests)

@@ -195,7 +195,7 @@ corefeval probe mine.tsv --write items.jsonl""",
         (_KEY._replace(spelled="[KEY]"), _RESPONSE._replace(spelled="[RESPONSE]"), _MORE),
         (
             *take(
-                "from_ to metrics results format output quiet",
+                "from_ to metrics results format output quiet digits caption label width",
                 metrics={
                     "spelled": "--metrics -m --metric LIST",
                     "help": "Metrics and presets, separated by commas; by default muc, b3, ceafe "

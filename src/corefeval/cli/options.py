@@ -224,6 +224,7 @@ _OPTIONS = (
         "Check only the responses of these systems; names separated by commas.",
         "",
     ),
+    Option("--corpora LIST", "Score only these corpora; names separated by commas.", ""),
     Option("--group NAME", "Only the corpora of this group.", ""),
     Option(
         "--averages LIST",

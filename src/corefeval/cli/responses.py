@@ -38,12 +38,13 @@ def make_request(
     sampling: Sampling | None = None,
     *,
     sound: bool = True,
+    nearest: bool = False,
     **choices: str | None,
 ) -> Request:
     """The request that the options of a command make; `choices` that are not None replace theirs.
 
     Raises a UsageError for all that can be known to be wrong before a file is read. `sound` refuses
-    the accidents of other programs.
+    the accidents of other programs, and `nearest` takes the nearest rules without them.
     """
     from corefeval.request import Request
 
@@ -58,6 +59,7 @@ def make_request(
         sampling=sampling,
         steps=_STEPS,
         sound=sound,
+        nearest=nearest,
     )
 
 

@@ -11,11 +11,12 @@ from corefeval.cli.parsing import Argument, Command, ParsedOptions
 from corefeval.cli.pieces import open_cutting
 from corefeval.cli.printing import check_paths, fail, label, put, show, show_trials, tell
 from corefeval.cli.responses import tell_words
-from corefeval.diagnostics import UsageError
+from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.display import visible
 from corefeval.files import write_file
 
 if TYPE_CHECKING:
+    from corefeval.suites.definition import Suite
     from corefeval.suites.outcome import SuiteResult
 
 _SUITE = Argument("SUITE", "The suite's file (TOML).")
@@ -47,8 +48,10 @@ SUITE_COMMANDS = (
         "Score all systems of a suite on all its corpora, and show the table.",
         (_SUITE,),
         take(
-            "cache no_cache no_tests strict metric averages sort rows format output save quiet "
+            "systems corpora cache no_cache no_tests strict metric averages sort rows format "
+            "output save quiet "
             f"{TABLE_OPTIONS} {TEST_OPTIONS} unpack_limit jobs piece_size scheduler",
+            systems="Score only these systems; names separated by commas.",
             strict="Fail (exit status 3) also if a response is missing or broken.",
             save="Keep all results in this file (.gz: compressed), for `suite table`, `compare` "
             "and `page`.",
@@ -77,7 +80,8 @@ corefeval suite run suite.toml --rates r,p,f1 --averages macro,micro -f latex"""
             Argument("[MORE...]", "More of them."),
         ),
         take(
-            "output force",
+            "output force quiet",
+            quiet="Print nothing, not even which files have no place in the suite.",
             output={
                 "help": "The file to write; `-` is standard output.",
                 "default": "suite.toml",
@@ -97,7 +101,9 @@ corefeval suite init keys/ mine=runs/2024-05-01 -o -""",
         "Check all files of a suite: one line for each, with a verdict.",
         (_SUITE,),
         take(
-            "strict systems format output unpack_limit",
+            "strict systems corpora format output quiet unpack_limit",
+            corpora="Check only these corpora; names separated by commas.",
+            quiet="Print only the files that are not ok.",
             strict="Let warnings, such as missing documents, fail a file.",
             format={"choices": ("text", "json", "csv")},
         ),
@@ -162,7 +168,6 @@ corefeval suite page results.json.gz --reports reports/""",
 
 def run(options: ParsedOptions) -> int:
     """Score all systems on all corpora and show the table; the exit status is 3 without a key."""
-    from corefeval.suites.definition import read_suite
     from corefeval.suites.running import run_suite
 
     check_paths([], [options.suite], options.output, options.save)
@@ -172,7 +177,7 @@ def run(options: ParsedOptions) -> int:
     if options.no_tests and tests:
         raise UsageError(f"--no-tests and --{next(iter(tests))}: use one of them")
     _check_drawing(options)
-    definition = read_suite(options.suite)
+    definition = _read_selected(options)
     folder = options.cache or f"{os.path.splitext(options.suite)[0]}.cache"
     folder = None if options.no_cache else folder
     for target in filter(None, (options.output, options.save)):
@@ -194,6 +199,16 @@ def run(options: ParsedOptions) -> int:
     grave = ("broken-key", "no-result") if options.strict else ("broken-key",)
     reasons = [notice.message for notice in outcome.notices if notice.kind in grave]
     return max((fail([reason]) for reason in reasons), default=0)  # on a line each
+
+
+def _read_selected(options: ParsedOptions) -> Suite:
+    """The suite, with the systems and corpora that were chosen."""
+    from corefeval.checks import split_list
+    from corefeval.suites.definition import read_suite
+    from corefeval.suites.running import select
+
+    chosen = ([*split_list(names)] for names in (options.systems, options.corpora))
+    return select(read_suite(options.suite), *chosen)
 
 
 def _test_keywords(options: ParsedOptions) -> dict[str, Any]:
@@ -250,28 +265,34 @@ def init(options: ParsedOptions) -> None:
         raise UsageError(f"{output} already exists: choose another with -o, or add --force")
     labels = [label(argument) for argument in (options.path, *options.more)]
     check_paths(labels, [location for _, location in labels], None if output == "-" else output)
-    text = write_suite(labels, "suite.toml" if output == "-" else output)
+    text, unplaced = write_suite(labels, "suite.toml" if output == "-" else output)
+    if unplaced:
+        message = f"{plural(len(unplaced), 'file')} with no place in the suite: "
+        tell([Notice("no-place", message + ", ".join(unplaced))], quiet=options.quiet)
     if output == "-":
         sys.stdout.write(text)
         return
     write_file(output, text, problem="the suite cannot be written")
     corpora, systems = (text.count(f"[[{table}]]") for table in ("corpora", "systems"))
-    sys.stdout.write(f"{visible(output)}: corpora: {corpora}, systems: {systems}\n")
+    if not options.quiet:
+        sys.stdout.write(f"{visible(output)}: corpora: {corpora}, systems: {systems}\n")
 
 
 def check(options: ParsedOptions) -> int:
     """Check all files of a suite: one line for each; the exit status is 1 if one fails."""
-    from corefeval.checks import split_list
     from corefeval.suites.checking import check_suite
-    from corefeval.suites.definition import read_suite
 
     check_paths([], [options.suite], options.output)
-    systems = split_list(options.systems)
-    report = check_suite(read_suite(options.suite), strict=options.strict, systems=systems)
+    report = check_suite(_read_selected(options), strict=options.strict)
     if options.format != "text":
         show(report, options.output, format=options.format)
     else:
-        lines = (*(verdict.line for verdict in report.verdicts), report.summary)
+        lines = [
+            verdict.line
+            for verdict in report.verdicts
+            if not options.quiet or verdict.ruling != "ok"
+        ]
+        lines += [] if options.quiet else [report.summary]
         put("".join(f"{line}\n" for line in lines), options.output)
     return int(report.has_failed)
 

@@ -19,7 +19,13 @@ import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, UsageError, memory_for
 from corefeval.emulation import corefud_scorer, universal_anaphora
-from corefeval.emulation.corefud_scorer import digest_text, read_text, score_emulated
+from corefeval.emulation.corefud_scorer import (
+    count_affected,
+    digest_text,
+    emulate,
+    read_text,
+    score_emulated,
+)
 from corefeval.emulation.documents import (
     Document,
     Paired,
@@ -52,7 +58,9 @@ __all__ = [
     "METRICS",
     "Material",
     "check_request",
+    "count_affected",
     "digest_text",
+    "emulate",
     "read_text",
     "score_anaphora",
     "score_emulated",

@@ -163,8 +163,8 @@ def score_emulated(
     chosen = choose_metrics(metrics, protocol)
     texts = read_text(key, encoding=encodings[0]), read_text(response, encoding=encodings[1])
     notices = (*texts[0].notices, *texts[1].notices, *_extra_notices(*texts))
+    documents = emulate(*texts, protocol)
     with memory_for(), _uncollected():
-        documents = emulate(*texts, protocol)
         counts, key_digest = count_documents(documents), digest_text(texts[0])
     return make_result(
         protocol,
@@ -232,12 +232,25 @@ def emulate(key: CorefudText, response: CorefudText, protocol: Protocol) -> list
             fix="add them with their sentences, without mentions",
         )
     documents = []
-    for name in sides[0]:
-        in_key = make_entities(files[0], sides[0][name], protocol)
-        in_response = make_entities(files[1], sides[1][name], protocol)
-        pairs = match_mentions(in_key, in_response, protocol.match, protocol.zeros)
-        documents.append(EmulatedDocument(name, in_key, in_response, pairs))
+    with memory_for(), _uncollected():
+        for name in sides[0]:
+            in_key = make_entities(files[0], sides[0][name], protocol)
+            in_response = make_entities(files[1], sides[1][name], protocol)
+            pairs = match_mentions(in_key, in_response, protocol.match, protocol.zeros)
+            documents.append(EmulatedDocument(name, in_key, in_response, pairs))
     return documents
+
+
+def count_affected(documents: Sequence[EmulatedDocument]) -> dict[str, int]:
+    """How many mentions the program's own rules concern, by a name for each of these rules."""
+    counts = dict.fromkeys(("shared", "zeros", "assigned"), 0)
+    for document in documents:
+        for side in document.sides:
+            homes = Counter(mention for entity in side for mention in entity)
+            counts["shared"] += sum(number > 1 for number in homes.values())
+        for key, response in document.pairs:
+            counts["zeros" if key.is_zero else "assigned"] += key != response
+    return counts
 
 
 def _check_texts(key: SentenceFile, response: SentenceFile) -> None:

@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
 from corefeval.checks import check_choice
-from corefeval.diagnostics import KeyNeededError, Notice, UsageError
+from corefeval.diagnostics import CorefEvalError, KeyNeededError, Notice, UsageError
 from corefeval.evaluation.counting import count, count_requested, with_intervals
 from corefeval.metrics import DEFAULT_PRESET, MetricRequest, Metrics, parse_metrics, spell
 from corefeval.model import Corpus
 from corefeval.model.identity import digest
 from corefeval.pieces import Cutting, Progress, as_file
-from corefeval.preparation import as_corpus, prepare_inputs
+from corefeval.preparation import Prepared, as_corpus, prepare_inputs
 from corefeval.protocol import Protocol
 from corefeval.request import (
     SEGMENTS,
@@ -140,6 +140,32 @@ def score_whole(key: Input, response: Input, request: Request) -> Result:
     prepared = prepare_inputs(key, response, request)
     metrics = cast("Sequence[MetricRequest]", request.metrics)  # parsed: nothing is emulated
     return count_requested(prepared, metrics, request.by, request.sampling)
+
+
+def prepare_nearest(key: Input, response: Input, request: Request) -> Prepared:
+    """Two inputs prepared; a notice has both totals where the rules stand for another program's.
+
+    Totals are those of CoNLL, or of the first metric.
+    """
+    if request.emulated is None:
+        return prepare_inputs(key, response, request)
+    key = as_corpus(key, "key", request.key_reading)
+    response = as_corpus(response, "response", request.response_reading, key=key)
+    prepared = prepare_inputs(key, response, request)
+    names = [str(metric.metric) for metric in parse_metrics(request.metrics)]
+    [*_, metric] = parse_metrics("conll" if "conll" in names else names[0])
+    program, name = request.protocol.stands_for, str(metric.metric)
+    try:
+        plain = replace(request, protocol=request.emulated, by=(), features=None)
+        result = score_whole(key, response, plain.with_metrics(name))
+        total = f"{100 * result[name].f1:.2f} by {program}"
+    except CorefEvalError as error:
+        total = f"no number by {program} ({str(error).splitlines()[0]})"
+    own_total = count(prepared, name)[name].f1
+    message = f"{response.name or 'response'}: errors cannot be told by the rules of {program}, so "
+    message += f"corefeval's nearest rules are used: {metric.metric.title} F1 "
+    message += f"{100 * own_total:.2f} by these rules, {total}"
+    return replace(prepared, notices=(*prepared.notices, Notice("nearest-rules", message)))
 
 
 def read_key(key: Input, request: Request) -> Input:

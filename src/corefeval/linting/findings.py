@@ -273,7 +273,7 @@ def whole_file_findings(
 
 
 # A document line as corefeval reads it, whether or not the official scorer does.
-_DOCUMENT_LINE = re.compile(rb"(?im)^#[^\S\n]*begin[^\S\n]+document\b[^\n]*")
+_DOCUMENT_LINE = re.compile(rb"(?i)\n#[^\S\n]*begin[^\S\n]+document\b[^\n]*")
 _END_LINE = re.compile(rb"(?i)#\s*end\s+document\b")
 
 
@@ -283,11 +283,11 @@ def conll_findings(source: Source, repairs: Iterable[Repair]) -> Iterator[tuple[
         yield from_error(repair.error, repair.kind, document=repair.document), repair.done
     data = source.data.tobytes()
     yield from _find_unfinished(source, data)
-    line, seen = 1, 0
+    line, seen, data = 0, 0, b"\n" + data  # `\n#` is found ten times faster than `^#`
     for match in _DOCUMENT_LINE.finditer(data):
-        if not OFFICIAL_DOCUMENT.match(match[0]):
-            line += data.count(b"\n", seen, match.start())
-            seen = match.start()
+        if not OFFICIAL_DOCUMENT.match(match[0][1:]):
+            line += data.count(b"\n", seen, match.start() + 1)
+            seen = match.start() + 1
             text = excerpt(match[0].decode(source.encoding, "replace").strip())
             place = source.line(line - 1)
             finding = Finding("document-line", f"found {text}", source.file, place)

@@ -384,6 +384,8 @@ def _text_findings(
             for identifier in notice.items:
                 message = "the text differs from the key's words"
                 yield Finding("differing-tokens", message, locator.file, document=identifier)
+    if not any(notice.kind == "other-tokens" for notice in notices):
+        return
     if key.tokens is None or placed.tokens is None:
         return
     indices = np.flatnonzero(file_index >= 0)

@@ -227,21 +227,19 @@ def _find_on_blanks(locator: Locator) -> Iterator[Finding]:
     starts, ends = _positions(corpus)
     if corpus.tokens is None or "word" not in corpus.tokens.columns:
         return
-    offsets = corpus.mention_offsets
-    for index in np.flatnonzero(np.diff(offsets)).tolist():
-        words = locator.document(index).words
-        blank = np.array([not word or word.isspace() for word in words], dtype=np.bool_)
-        if "empty" in corpus.tokens.columns:
-            zeros = np.array(corpus.tokens.column(index, "empty"), dtype=np.str_) == "1"
-            blank &= ~zeros
-        if not blank.any():
-            continue
-        for row in range(int(offsets[index]), int(offsets[index + 1])):
-            edges = [p for p in (int(starts[row]), int(ends[row]) - 1) if p < blank.size]
-            where = [side for p, side in zip(edges, ("begins", "ends"), strict=False) if blank[p]]
-            if where:
-                message = f"{' and '.join(where)} on a blank token"
-                yield locator.about_mention("blank-tokens", row, message)
+    tokens = corpus.tokens
+    counts, offsets = (each[corpus.mention_document] for each in (tokens.counts, tokens.offsets))
+    sides: dict[str, BoolArray] = {}
+    for side, place in (("begins", starts), ("ends", ends - 1)):
+        sides[side] = (place >= 0) & (place < counts)
+        edges = (offsets + place)[sides[side]]
+        is_blank = tokens.coded("word", edges).where(lambda word: not word.strip())
+        if "empty" in tokens.columns:
+            is_blank &= ~tokens.coded("empty", edges).where(bool)
+        sides[side][sides[side]] = is_blank
+    for row in np.flatnonzero(sides["begins"] | sides["ends"]).tolist():
+        where = " and ".join(side for side, is_blank in sides.items() if is_blank[row])
+        yield locator.about_mention("blank-tokens", row, f"{where} on a blank token")
 
 
 _NO_DEPENDENCIES = ("", "_")

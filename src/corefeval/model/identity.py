@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError
 from corefeval.model.arrays import IntArray, ragged_arange, unset
+from corefeval.model.categories import Categories
 from corefeval.model.corpus import Corpus
 from corefeval.model.tokens import Rows, Tokens
 
@@ -377,10 +378,14 @@ def _skip_equal_bytes(key: Tokens, response: Tokens, documents: IntArray) -> Int
 
 def _find_in_words(key: Tokens, response: Tokens, documents: IntArray) -> TokenDifference | None:
     counts = np.minimum(key.counts[documents], response.counts[documents])
+    rows = [ragged_arange(side.offsets[documents], counts) for side in (key, response)]
+    words = [side.coded("word", places) for side, places in zip((key, response), rows, strict=True)]
+    if words[0].names == words[1].names and np.array_equal(words[0].codes, words[1].codes):
+        return None  # nearly always: words are named in the order of the text
     numbers: dict[str, int] = {}
     key_words, response_words = (
-        _number_words(side, ragged_arange(side.offsets[documents], counts), numbers)
-        for side in (key, response)
+        _number_words(side, places, coded, numbers)
+        for side, places, coded in zip((key, response), rows, words, strict=True)
     )
     differ = (key_words != response_words) & (key_words >= 0) & (response_words >= 0)
     if not differ.any():
@@ -400,9 +405,10 @@ def _find_in_words(key: Tokens, response: Tokens, documents: IntArray) -> TokenD
     )
 
 
-def _number_words(side: Tokens, tokens: IntArray, numbers: dict[str, int]) -> IntArray:
+def _number_words(
+    side: Tokens, tokens: IntArray, words: Categories, numbers: dict[str, int]
+) -> IntArray:
     """A number for each word; −1 for an empty node, as it does not matter what it is called."""
-    words = side.coded("word", tokens)
     table = unset(len(words.names) + 1)
     present = np.flatnonzero(np.bincount(words.codes + 1, minlength=table.size)[1:])
     table[present] = [

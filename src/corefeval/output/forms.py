@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 
 from corefeval.diagnostics import UsageError
 from corefeval.display import shorten, visible
@@ -175,9 +175,10 @@ def tabular(table: Table) -> str:
         " & ".join(escape_latex(shorten(column.heading)) for column in table.columns) + r" \\",
         r"\midrule",
     ]
+    tails = [_find_tail(column) for column in zip(*chain(*table.sections), strict=True)]
     for number, section in enumerate(table.sections):
         lines += [r"\addlinespace"] if number else []
-        lines += [" & ".join(map(_latex_cell, row)) + r" \\" for row in section]
+        lines += [" & ".join(map(_latex_cell, row, tails)) + r" \\" for row in section]
     return "\n".join((*lines, r"\bottomrule", r"\end{tabular}}"))
 
 
@@ -195,13 +196,28 @@ def _group_lines(columns: Sequence[Column]) -> list[str]:
     return [" & ".join(cells) + r" \\", " ".join(rules)]
 
 
-def _latex_cell(cell: Cell) -> str:
+def _find_tail(column: Sequence[Cell]) -> tuple[str, str]:
+    """The longest deviation and the longest mark of a column, which stand behind its numbers."""
+    deviations = (cell.text[cell.text.find(" ±") :] for cell in column if " ±" in cell.text)
+    return max(deviations, key=len, default=""), max((cell.mark for cell in column), key=len)
+
+
+def _latex_cell(cell: Cell, tail: tuple[str, str] = ("", "")) -> str:
+    """A cell; numbers have the room of the longest tail behind them, so that points align."""
     text = escape_latex(shorten(cell.text))
     text = re.sub(r"^-(?=\d)", "$-$", text)
     text = f"\\textbf{{{text}}}" if cell.bold and text else text
     # Behind the end of a row a bracket would be taken for an argument, and a star too.
     text = f"{{{text[0]}}}{text[1:]}" if text[:1] in ("[", "*") else text
-    return f"{text}\\textsuperscript{{{escape_latex(cell.mark)}}}" if cell.mark else text
+    mark, widest = (
+        f"\\textsuperscript{{{escape_latex(letters)}}}" if letters else ""
+        for letters in (cell.mark, tail[1])
+    )
+    if not cell.text[:1].isdigit():
+        return text + mark
+    widest = f"~{escape_latex(tail[0])}{widest}" if tail[0] and "±" not in cell.text else widest
+    text += f"\\rlap{{{mark}}}" if mark else ""
+    return f"{text}\\phantom{{{widest}}}" if widest else text
 
 
 def escape_latex(text: str, *, keep_long_words: bool = False) -> str:

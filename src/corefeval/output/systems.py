@@ -42,6 +42,7 @@ from corefeval.output.tables import (
 
 if TYPE_CHECKING:
     from corefeval.stats import Comparison
+    from corefeval.stats.significance import CorporaOptions
     from corefeval.stats.standings import CorporaComparison, CorporaDifference, Standing
 
 BETTER, WORSE = "†", "‡"  # than the baseline
@@ -344,7 +345,7 @@ class CorporaDrawing(SoloDrawing):
         """Ranks with averages and intervals, pairs best first, and what the columns mean."""
         standing = self._standing(comparison)
         tables = (
-            standing_table(standing, comparison.options.level),
+            standing_table(standing, comparison.options),
             standing_pair_table(standing, comparison),
         )
         return Sheet(
@@ -361,15 +362,19 @@ class CorporaDrawing(SoloDrawing):
         return [r for r in rows if (r["metric"], r["group"]) == (shown.metric, shown.group)]
 
 
-def standing_table(standing: Standing[CorporaDifference], level: float) -> Table:
+def standing_table(standing: Standing[CorporaDifference], options: CorporaOptions) -> Table:
     """Systems, best first: rank, average and interval."""
     rows = []
     for name in sorted(standing.scores, key=lambda name: -standing.scores[name]):
         average, interval = standing.scores[name], "–".join(map(percent, standing.intervals[name]))
         rows.append((name, str(standing.ranks[name]), percent(average), interval))
-    columns: Columns = ("System", *number_columns("Rank", "Average", f"{100 * level:g} % CI"))
+    columns: Columns = (
+        "System",
+        *number_columns("Rank", "Average", f"{100 * options.level:g} % CI"),
+    )
     group = f", {standing.group}" if standing.group else ""
-    return table_of(columns, rows, caption=f"{standing.metric}{group}")
+    caption = f"{standing.metric}{group}, bootstrap of {', '.join(options.resample)}"
+    return table_of(columns, rows, caption=caption)
 
 
 def standing_pair_table(
@@ -386,7 +391,8 @@ def standing_pair_table(
         *number_columns("better", "worse", group="corpora"),
         Column("which", "corpora"),
     )
-    return table_of(columns, map(_pair_row, pairs), caption="Pairs")
+    caption = f"Pairs, paired bootstrap of {', '.join(comparison.options.resample)}"
+    return table_of(columns, map(_pair_row, pairs), caption=caption)
 
 
 def _pair_row(pair: CorporaDifference) -> Cells:
@@ -409,12 +415,11 @@ def _pair_row(pair: CorporaDifference) -> Cells:
 def standing_legend(standing: Standing[CorporaDifference], comparison: CorporaComparison) -> str:
     """What ranks, intervals and numbers of corpora mean."""
     options = comparison.options
-    drawn = ", ".join(options.resample)
     return (
         f"Averages over {plural(len(standing.corpora), 'corpus')}. Differences in bold are "
-        f"significant at {options.alpha:g} (bootstrap of {drawn}, {options.trials:,} trials); "
-        "systems of the same rank do not differ significantly. better and worse say on how many "
-        "corpora, at least, the first system is significantly better or worse than the second "
-        f"({options.combination.title()} on paired randomization tests), and which names these "
-        "corpora (Holm)."
+        f"significant at {options.alpha:g} ({options.trials:,} trials), by a paired "
+        f"{options.question}; systems of the same rank do not differ significantly. better and "
+        "worse say on how many corpora, at least, the first system is significantly better or "
+        f"worse than the second ({options.combination.title()} on paired randomization tests), and "
+        "which names these corpora (Holm)."
     )

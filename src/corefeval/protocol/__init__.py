@@ -198,6 +198,13 @@ class Protocol:
         return self.but(**{name: declared[name].default for name in self.accidents})  # type: ignore[arg-type]
 
     @property
+    def nearest(self) -> Protocol:
+        """The nearest sound rules, which say the program that they stand for."""
+        named = (name for name in NAMED if Protocol.parse(name).accidents == self.accidents)
+        name = next(named, "+".join(self.accidents))
+        return self.without_accidents.but(stands_for=name)
+
+    @property
     def emulates(self) -> bool:
         """Whether any choice is an accident of another program."""
         return bool(self.values) and bool(self.accidents)
@@ -207,7 +214,7 @@ class Protocol:
         if self.emulates:
             shown = (f"{n.replace('_', '-')}:{value}" for n, value in self.accidents.items())
             raise UsageError(
-                f"{'|'.join(shown)} is only for `score` and `compare`: without it the "
+                f"{'|'.join(shown)} is only for scores, errors and reports: without it the "
                 f"protocol is '{self.without_accidents}'"
             )
 

@@ -433,6 +433,10 @@ class Fields(Choices, total=False):
         str,
         Choice("none", "Where the minimum spans used for matching came from.", at="data"),
     ]
+    stands_for: Annotated[
+        str,
+        Choice("none", "The program for whose rules these stand, the nearest.", at="data"),
+    ]
     features: Annotated[
         str,
         Choice("none", "The mention features that were given apart from the data.", at="data"),

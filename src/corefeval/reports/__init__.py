@@ -11,11 +11,11 @@ from corefeval.analysis.errors import ErrorAnalysis, analyse_prepared, judge_ali
 from corefeval.checks import check_choice, split_list
 from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.display import distinct_names
-from corefeval.evaluation import count
+from corefeval.evaluation import count, prepare_nearest
 from corefeval.features import canonical_feature, shows_words
 from corefeval.metrics import DEFAULT_PRESET, Metrics
 from corefeval.model import Corpus, Document
-from corefeval.preparation import Prepared, as_corpus, prepare_corpora
+from corefeval.preparation import Prepared, as_corpus
 from corefeval.protocol import STEPS, Protocol
 from corefeval.reports.page import Report, check_library
 from corefeval.reports.payload import Scored, collect_notices, describe_choices, make_payload
@@ -111,7 +111,7 @@ def _score_responses(
     key: Corpus, sides: Sequence[tuple[Corpus, Request]], features: Sequence[str]
 ) -> list[Scored]:
     """Scores and errors of each response, with spans judged alike in all of them."""
-    prepared = [prepare_corpora(key, corpus, request) for corpus, request in sides]
+    prepared = [prepare_nearest(key, corpus, request) for corpus, request in sides]
     request = sides[0][1]
     analyses = judge_alike(
         [analyse_prepared(preparation, request.metrics) for preparation in prepared]
@@ -138,7 +138,7 @@ def _make_requests(
     matches = dict.fromkeys(split_list(str(options.get("match") or "")))
     each = [{**options, "match": match} for match in matches] if len(matches) > 1 else [options]
     steps = (*STEPS, "errors")
-    return [Request.of(protocol, chosen, **wishes, steps=steps, sound=True) for chosen in each]
+    return [Request.of(protocol, chosen, **wishes, steps=steps, nearest=True) for chosen in each]
 
 
 def _explain_choices(

@@ -136,6 +136,13 @@ class CorporaOptions(TestingOptions):
             check_choice("resample", level, LEVELS)
 
     @property
+    def question(self) -> str:
+        """What averages are tested by, and the question that this answers."""
+        holds = "would hold on other corpora like these"
+        holds = holds if "corpora" in self.resample else "is certain on these corpora"
+        return f"bootstrap of {', '.join(self.resample)}, which asks whether the order {holds}"
+
+    @property
     def settings(self) -> dict[str, str]:
         """What the numbers depend on, in the order of the signature."""
         names = ("trials", "seed", "correction", "alpha", "level", "combination", "absent")

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
-from corefeval.checks import did_you_mean
-from corefeval.diagnostics import CorefEvalError, UsageError, plural
+from corefeval.diagnostics import CorefEvalError, plural
 from corefeval.display import Row, Tabular, visible
-from corefeval.evaluation import score
+from corefeval.evaluation import read_key, score_whole
 from corefeval.formats import read
 from corefeval.linting import Finding, Inspection, inspect
 from corefeval.model import Corpus, join
 from corefeval.protocol import Protocol
+from corefeval.request import Input, Request
 from corefeval.suites.definition import Suite, SuiteCorpus
-from corefeval.suites.running import find_path_problem, one_line
+from corefeval.suites.running import find_path_problem, one_line, select
 
 Ruling = Literal["ok", "warning", "failed"]
 
@@ -72,28 +72,22 @@ class SuiteCheck(Tabular):
 
 
 def check_suite(suite: Suite, *, strict: bool = False, systems: Iterable[str] = ()) -> SuiteCheck:
-    """Verdicts on all keys and responses of a suite, or on the responses of some systems.
+    """Verdicts on all keys and responses of a suite, or on those of some systems.
 
     Files with problems that stop scoring or lose mentions fail; with `strict`, so do those with
     problems that change scores silently, such as missing documents.
     """
-    suite.check()
-    names = [system.name for system in suite.systems]
-    chosen = list(systems)
-    for name in chosen:
-        if name not in names:
-            raise UsageError(f"there is no system {name!r}: {did_you_mean(name, names)}")
+    chosen = select(suite.check(), [*systems])
     verdicts: list[Verdict] = []
-    for corpus in suite.corpora:
-        verdicts += _check_corpus(suite, corpus, strict, chosen or names)
+    for corpus in chosen.corpora:
+        verdicts += _check_corpus(chosen, corpus, strict)
     return SuiteCheck(tuple(verdicts))
 
 
-def _check_corpus(
-    suite: Suite, corpus: SuiteCorpus, strict: bool, systems: list[str]
-) -> Iterator[Verdict]:
+def _check_corpus(suite: Suite, corpus: SuiteCorpus, strict: bool) -> Iterator[Verdict]:
     """The verdicts on a key, and on the responses to it."""
     key: Corpus | None = None
+    key_as_scored: Input = None
     problem = find_path_problem(corpus.key)
     if not problem and corpus.features and (problem := find_path_problem(corpus.features)):
         problem = f"{corpus.features}: {problem}"
@@ -112,33 +106,31 @@ def _check_corpus(
             # Those who submit responses cannot change a key, so it is never judged strictly.
             ruling, problem = _decide(inspections, strict=False)
             key = None if ruling == "failed" else key  # no response is compared with a broken key
+            key_as_scored = key and read_key(key, Request.of(corpus.protocol or None, {}))
         except CorefEvalError as error:
             key, ruling, problem = None, "failed", one_line(error)
     yield Verdict(corpus.name, "", None, corpus.key, ruling, problem)
     for system in suite.systems:
-        if system.name not in systems or not system.takes_part(corpus.name):
+        if not system.takes_part(corpus.name):
             continue
         for seed in system.seeds or (None,):
             path = system.path(corpus.name, seed)
-            yield Verdict(
-                corpus.name, system.name, seed, path, *_check_response(corpus, path, key, strict)
-            )
+            decision = _check_response(corpus, path, key, key_as_scored, strict)
+            yield Verdict(corpus.name, system.name, seed, path, *decision)
 
 
 def _check_response(
-    corpus: SuiteCorpus, path: str, key: Corpus | None, strict: bool
+    corpus: SuiteCorpus, path: str, key: Corpus | None, key_as_scored: Input, strict: bool
 ) -> tuple[Ruling, str]:
     if problem := find_path_problem(path):
         return "failed", problem
     try:
-        return _decide(_inspect_side(corpus, path, key), strict)
+        return _decide(_inspect_side(corpus, path, key, key_as_scored), strict)
     except CorefEvalError as error:
         return "failed", one_line(error)
 
 
-def judge(
-    inspections: list[Inspection], key: Corpus | None, protocol: Protocol | None
-) -> list[Inspection]:
+def judge(inspections: list[Inspection], key: Input, protocol: Protocol | None) -> list[Inspection]:
     """The inspections of a file or folder, with an error where a protocol cannot score it.
 
     Without a key it is scored against itself, and by corefeval's own protocol where none is named.
@@ -154,7 +146,15 @@ def judge(
         return inspections
     try:
         corpus = corpora[0] if len(corpora) == 1 else join(corpora)
-        score(corpus if key is None else key, corpus, metrics="muc", protocol=protocol)
+        request = Request.of(protocol, {}, metrics="muc")
+        response: Any = read_key(corpus, request)  # once, also where it is its own key
+        scored_key: Any = response if key is None else read_key(key, request)
+        if request.protocol.reads_itself:  # it is enough to match mentions
+            from corefeval.emulation.corefud_scorer import emulate
+
+            emulate(scored_key, response, request.protocol)
+        else:
+            score_whole(scored_key, response, request)
     except CorefEvalError as error:
         first, *following = inspections
         refusal = Finding("refused-file", one_line(error), first.file)
@@ -163,7 +163,12 @@ def judge(
 
 
 def _inspect_side(
-    corpus: SuiteCorpus, path: str, key: Corpus | None, *, is_key: bool = False
+    corpus: SuiteCorpus,
+    path: str,
+    key: Corpus | None,
+    key_as_scored: Input = None,
+    *,
+    is_key: bool = False,
 ) -> list[Inspection]:
     protocol = Protocol.of(corpus.protocol or None)
     inspections = inspect(
@@ -175,7 +180,7 @@ def _inspect_side(
         layer=corpus.key_layer if is_key else corpus.response_layer,
         tokens=protocol.tokens,
     )
-    return judge(inspections, key, protocol)
+    return judge(inspections, key_as_scored, protocol)
 
 
 def _decide(inspections: list[Inspection], strict: bool) -> tuple[Ruling, str]:

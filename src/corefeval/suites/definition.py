@@ -15,6 +15,7 @@ from corefeval.files import PathLike, is_remote, open_file
 from corefeval.metrics import parse_metrics
 from corefeval.protocol import Protocol
 from corefeval.results.scores import RATE_NAMES
+from corefeval.stats.significance import LEVELS
 
 Missing = Literal["zero", "leave-out"]
 _DEFAULT_METRICS = "muc, b3, ceafe, conll, lea"
@@ -51,18 +52,26 @@ class SuiteCorpus:
 class SuiteSystem:
     """A system: where its response to each corpus is, by a pattern with `{corpus}`.
 
-    One that has seeds has `{seed}` in its pattern too. `corpora` are those that it takes part in,
-    where these are not all.
+    One that has seeds has `{seed}` in its pattern too. Where no single pattern will do, `responses`
+    is a mapping from corpora to patterns. `corpora` are those that it takes part in, where these
+    are not all, or not all of the mapping.
     """
 
     name: str
-    responses: str
+    responses: str | Mapping[str, str]
     seeds: tuple[str, ...] = ()
     corpora: tuple[str, ...] | None = None
 
     def takes_part(self, corpus: str) -> bool:
         """Whether there should be a response to a corpus."""
-        return self.corpora is None or corpus in self.corpora
+        corpora = self.stated_corpora
+        return corpora is None or corpus in corpora
+
+    @property
+    def stated_corpora(self) -> tuple[str, ...] | None:
+        """The corpora that it takes part in, where it says so."""
+        is_pattern = self.corpora is not None or isinstance(self.responses, str)
+        return self.corpora if is_pattern else tuple(self.responses)
 
     def path(self, corpus: str, seed: str | None = None) -> str:
         """Where a response should be.
@@ -70,7 +79,8 @@ class SuiteSystem:
         >>> SuiteSystem(name="mine", responses="{corpus}/{seed}.conll").path("gum", "2")
         'gum/2.conll'
         """
-        return self.responses.replace("{corpus}", corpus).replace("{seed}", seed or "")
+        pattern = self.responses if isinstance(self.responses, str) else self.responses[corpus]
+        return pattern.replace("{corpus}", corpus).replace("{seed}", seed or "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +88,8 @@ class Suite:
     """Corpora × systems, by which metrics, of which one is the headline.
 
     `metrics` and `by` are written as for `score`. A response that is not there, or cannot be
-    scored, counts as 0 in averages (`zero`), or is left out of them (`leave-out`).
+    scored, counts as 0 in averages (`zero`), or is left out of them (`leave-out`). `resample` is
+    what averages are resampled by, if not by corpora, documents and seeds.
     """
 
     corpora: tuple[SuiteCorpus, ...]
@@ -87,6 +98,7 @@ class Suite:
     headline: str = "conll"
     rate: str = "f1"
     missing: Missing = "zero"
+    resample: str = ""
     by: str = ""
     title: str = ""
     file: str = ""
@@ -115,6 +127,9 @@ class Suite:
     def _metric_mistakes(self) -> Iterator[Mistake]:
         if self.missing not in get_args(Missing):
             yield "", 0, f"missing is one of {', '.join(get_args(Missing))}, not {self.missing!r}"
+        for level in split_list(self.resample):
+            if level not in LEVELS:
+                yield "", 0, f"resample is any of {', '.join(LEVELS)}, not {level!r}"
         if self.rate not in RATE_NAMES:
             yield "", 0, f"rate is one of {', '.join(RATE_NAMES)}, not {self.rate!r}"
         if all(map(_has_metrics_of_its_own, self.corpora)):
@@ -189,25 +204,27 @@ def _feature_mistakes(by: str) -> Iterator[str]:
 
 
 def _system_mistakes(system: SuiteSystem, corpora: Sequence[str]) -> Iterator[str]:
-    places = _PLACES.findall(system.responses)
-    if "corpus" not in places:
-        yield f"its responses, {excerpt(system.responses)}, have no {{corpus}} in them"
-    for place in dict.fromkeys(places):
-        if place not in ("corpus", "seed"):
-            yield f"{{{place}}} in its responses is not known: write {{corpus}} and {{seed}}"
-    if ("seed" in places) != bool(system.seeds):
-        has = (
-            "{seed} in its responses, but no seeds" if "seed" in places else "seeds, but no {seed}"
-        )
-        yield f"it has {has}"
+    responses, is_pattern = system.responses, isinstance(system.responses, str)
+    for pattern in [responses] if isinstance(responses, str) else responses.values():
+        places = _PLACES.findall(pattern)
+        if is_pattern and "corpus" not in places:
+            yield f"its responses, {excerpt(pattern)}, have no {{corpus}} in them"
+        for place in dict.fromkeys(places):
+            if place not in ("corpus", "seed"):
+                yield f"{{{place}}} in its responses is not known: write {{corpus}} and {{seed}}"
+        if ("seed" in places) != bool(system.seeds):
+            has_place = "{seed} in its responses, but no seeds"
+            yield f"it has {has_place if 'seed' in places else 'seeds, but no {seed}'}"
     if len(set(system.seeds)) < len(system.seeds):
         yield f"the seed {max(system.seeds, key=system.seeds.count)!r} appears twice"
-    if system.corpora is not None:
-        if not system.corpora:
+    if system.stated_corpora is not None:
+        if not system.stated_corpora:
             yield "it takes part in no corpus"
-        for name in system.corpora:
+        for name in system.stated_corpora:
             if name not in corpora:
                 yield f"there is no corpus {name!r}: {did_you_mean(name, corpora)}"
+            if not is_pattern and name not in system.responses:
+                yield f"its responses have no pattern for {name!r}"
 
 
 def _has_metrics_of_its_own(corpus: SuiteCorpus) -> bool:
@@ -366,6 +383,9 @@ def _check_value(name: str, type: str, value: Any) -> tuple[Any, str]:
         if isinstance(value, list) and all(_is_plain(item) for item in value):
             return tuple(map(str, value)), ""
         return (), "a list of names or numbers"
+    if "Mapping" in type and isinstance(value, dict):
+        is_valid = all(isinstance(pattern, str) for pattern in value.values())
+        return value, "" if is_valid else "text, or a table of corpus = pattern"
     if "float" in type:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         try:
@@ -375,7 +395,7 @@ def _check_value(name: str, type: str, value: Any) -> tuple[Any, str]:
     if "int" in type:
         is_whole = isinstance(value, int) and not isinstance(value, bool) and value > 0
         return (value, "") if is_whole else (value, "a whole number from 1")
-    if name in ("metrics", "by") and isinstance(value, list):
+    if name in ("metrics", "by", "resample") and isinstance(value, list):
         value = ", ".join(value) if all(isinstance(item, str) for item in value) else value
     return (value, "") if isinstance(value, str) else (value, "text")
 
@@ -406,5 +426,11 @@ def _locate_files(suite: Suite, folder: str) -> Suite:
         )
         for entry in suite.corpora
     )
-    systems = (replace(entry, responses=locate(entry.responses)) for entry in suite.systems)
+
+    def locate_all(responses: str | Mapping[str, str]) -> str | Mapping[str, str]:
+        if isinstance(responses, str):
+            return locate(responses)
+        return {corpus: locate(pattern) for corpus, pattern in responses.items()}
+
+    systems = (replace(entry, responses=locate_all(entry.responses)) for entry in suite.systems)
     return replace(suite, corpora=tuple(corpora), systems=tuple(systems))

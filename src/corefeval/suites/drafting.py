@@ -10,13 +10,16 @@ from corefeval.diagnostics import UsageError, list_names
 from corefeval.display import distinct_names, json_text
 from corefeval.files import is_remote
 from corefeval.formats import files_of
+from corefeval.suites.definition import SuiteSystem
 
 Named = tuple[str | None, str]  # a name, where one was given, and a path
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?=_)")
 
 
-def write_suite(arguments: Sequence[Named], target: str = "suite.toml") -> str:
-    """The text of a suite file for keys and systems, with paths relative to where it will be.
+def write_suite(arguments: Sequence[Named], target: str = "suite.toml") -> tuple[str, list[str]]:
+    """The text of a suite file for keys and systems, and the files that have no place in it.
+
+    Paths are relative to where the file will be.
 
     Files are keys. Where there are none, the first folder is one of keys. All other folders are of
     systems: each has a file for each corpus, whose name has the corpus in it, and where there are
@@ -45,13 +48,17 @@ def write_suite(arguments: Sequence[Named], target: str = "suite.toml") -> str:
         language = _LANGUAGE.match(name)
         part += f"group = {_toml_text(language[0])}\n" if language and has_languages else ""
         parts.append(part)
+    unplaced: list[str] = []
     for name, (_, path) in zip(names, systems, strict=True):
         pattern, seeds = find_pattern(path, list(corpora))
+        system = SuiteSystem(name=name, responses=os.path.join(path, pattern), seeds=tuple(seeds))
+        expected = {system.path(corpus, seed) for corpus in corpora for seed in seeds or (None,)}
+        unplaced += [file for file in files_of(path)[0] if file not in expected]
         responses = os.path.join(_relative_path(path, start), pattern)
         part = f"[[systems]]\nname = {_toml_text(name)}\nresponses = {_toml_text(responses)}\n"
         part += f"seeds = [{', '.join(map(_toml_text, seeds))}]\n" if seeds else ""
         parts.append(part)
-    return "\n".join(parts)
+    return "\n".join(parts), unplaced
 
 
 _HEAD = """\
@@ -60,6 +67,8 @@ title = "Leaderboard"
 metrics = "muc, b3, ceafe, conll, lea"
 headline = "conll"
 missing = "zero"  # what a missing or broken response counts; or "leave-out"
+# Is the order certain on these corpora? "corpora, documents, seeds": would it hold on others?
+resample = "documents, seeds"
 by = "kind, size"  # for each system's profile; "" where the protocol is another program's
 # protocol = "singletons:drop"  # of all corpora; one may have its own, and a weight and a group
 """

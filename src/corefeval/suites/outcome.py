@@ -67,7 +67,8 @@ class SuiteResult(Tabular):
     """The results of all systems on all corpora: `outcome.cells["gum", "mine", None].result`.
 
     There is a cell for every corpus, system and seed. `notices` are of the suite as a whole; each
-    result has its own. `statistics` are what tests over corpora told, where they were asked for.
+    result has its own. `resample` is what averages are resampled by, as the suite says it.
+    `statistics` are what tests over corpora told, where they were asked for.
     """
 
     corpora: tuple[CorpusFacts, ...]
@@ -78,6 +79,7 @@ class SuiteResult(Tabular):
     rate: str = "f1"
     missing: Missing = "zero"
     title: str = ""
+    resample: str = ""
     notices: tuple[Notice, ...] = ()
     statistics: CorporaComparison | None = None
 
@@ -97,6 +99,7 @@ class SuiteResult(Tabular):
             rate=suite.rate,
             missing=suite.missing,
             title=suite.title,
+            resample=suite.resample,
         )
         return replace(outcome, notices=tuple(outcome._remarks()))
 
@@ -330,6 +333,7 @@ class SuiteResult(Tabular):
                     "headline": self.headline,
                     "rate": self.rate,
                     "missing": self.missing,
+                    "resample": self.resample,
                     "problems": [
                         {"cell": list(place), "problem": cell.problem, "fault": cell.fault}
                         for place, cell in self.cells.items()
@@ -380,6 +384,7 @@ def _parse_outcome(record: Mapping[str, Any], file: str, spell: Any) -> SuiteRes
     outcome = SuiteResult(
         corpora, systems, tuple(facts["metrics"]), facts["headline"],
         {place: cells[place] for place in every}, facts["rate"], facts["missing"], facts["title"],
+        str(facts.get("resample", "")),
     )  # fmt: skip
     notices = tuple(outcome._remarks())
     if "statistics" not in facts:

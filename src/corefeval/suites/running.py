@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 from corefeval._version import __version__
-from corefeval.checks import split_list
+from corefeval.checks import did_you_mean, split_list
 from corefeval.diagnostics import (
     CorefEvalError,
     InputError,
@@ -24,11 +24,7 @@ from corefeval.diagnostics import (
     memory_for,
 )
 from corefeval.evaluation import read_key, score_request, score_whole
-from corefeval.files import (
-    PathLike,
-    file_size,
-    is_remote,
-)
+from corefeval.files import PathLike, file_size, is_remote
 from corefeval.formats import files_of, fingerprint
 from corefeval.metrics import parse_metrics, spell
 from corefeval.pieces import Cutting, LostWorkersError, NamedFile, Progress
@@ -141,6 +137,7 @@ def _compare(
         return Notice("no-tests", "no tests: two systems with results are needed")
     options |= {"metrics": tuple(options.get("metrics") or (outcome.headline,))}
     facts = [outcome.corpora, outcome.systems, outcome.rate, outcome.missing, options]
+    facts.append(outcome.resample)
     cells = [(job.place, job.digest) for job in jobs if outcome.cells[job.place].result]
     inputs = (__version__, facts, outcome.sound_corpora, sorted(cells, key=str))
     digest = hashlib.sha256(repr(inputs).encode()).hexdigest()
@@ -153,6 +150,39 @@ def _compare(
         kept.keep(name, digest, comparison.as_dict())
         kept.flush()
     return comparison
+
+
+def select(suite: Suite, systems: Sequence[str] = (), corpora: Sequence[str] = ()) -> Suite:
+    """The suite with these systems and corpora only; without any names, all of them.
+
+    Corpora and systems that then have no part in each other are left out. Raises a UsageError for a
+    name that the suite does not have.
+    """
+    if not systems and not corpora:
+        return suite
+    _check_names("system", systems, [system.name for system in suite.systems])
+    _check_names("corpus", corpora, [corpus.name for corpus in suite.corpora])
+    members = [system for system in suite.systems if not systems or system.name in systems]
+    names = [
+        corpus.name
+        for corpus in suite.corpora
+        if (not corpora or corpus.name in corpora)
+        and any(system.takes_part(corpus.name) for system in members)
+    ]
+    if not names:
+        raise UsageError("none of the chosen systems takes part in any of the chosen corpora")
+    parts = ((system, tuple(filter(system.takes_part, names))) for system in members)
+    return replace(
+        suite,
+        corpora=tuple(corpus for corpus in suite.corpora if corpus.name in names),
+        systems=tuple(replace(system, corpora=part) for system, part in parts if part),
+    )
+
+
+def _check_names(kind: str, chosen: Sequence[str], names: Sequence[str]) -> None:
+    for name in chosen:
+        if name not in names:
+            raise UsageError(f"there is no {kind} {name!r}: {did_you_mean(name, names)}")
 
 
 @dataclass(frozen=True, slots=True)

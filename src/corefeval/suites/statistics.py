@@ -381,6 +381,8 @@ def compare_suite(
     counts are those of the suite. `options` are others of `corefeval.stats.compare_corpora`. The
     result is plain numbers: its `as_dict` is JSON, which `CorporaComparison.from_dict` takes back.
     """
+    if outcome.resample:
+        options = {"resample": tuple(split_list(outcome.resample)), **options}
     corpora = [corpus for corpus in outcome.corpora if not outcome.has_broken_key(corpus.name)]
     names = {corpus.name for corpus in corpora}
     groups = {

@@ -266,8 +266,9 @@ def _describe_ranks(table: SuiteTable) -> str:
         "" if options.correction == "none" else f" after {options.correction.title()}'s correction"
     )
     return (
-        f"A superscript names the systems that this one is significantly better than ({how}); "
-        "systems of the same rank do not differ significantly."
+        f"A superscript names the systems that this one is significantly better than ({how}): on a "
+        f"corpus by paired randomization of documents, on average by a paired {options.question}. "
+        "Systems of the same rank do not differ significantly."
     )
 
 

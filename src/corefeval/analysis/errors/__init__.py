@@ -32,11 +32,11 @@ from corefeval.analysis.errors.listing import (
 )
 from corefeval.diagnostics import Notice, UndefinedMetricError, plural
 from corefeval.display import Record, Row, Tabular, are_same
-from corefeval.evaluation import count
+from corefeval.evaluation import count, prepare_nearest
 from corefeval.metrics import Metric, Metrics, parse_metrics
 from corefeval.model.arrays import IntArray
 from corefeval.model.identity import digest
-from corefeval.preparation import Prepared, prepare_inputs
+from corefeval.preparation import Prepared
 from corefeval.protocol import STEPS, Protocol
 from corefeval.request import Input, Request, ScoreOptions, Stated
 from corefeval.results import Result
@@ -78,7 +78,8 @@ def analyse(
     feature of mentions to break links down by. `wrong_spans` says when an extra mention counts as
     an overlapping missing one with a wrong span: if both have the same head ("head"), always
     ("overlap"), or by the head if all heads are known ("auto"); the signature has what was used.
-    Raises a `MissingFeatureError` if heads are wanted and none is known.
+    Raises a `MissingFeatureError` if heads are wanted and none is known. Under a protocol of
+    another program the nearest rules of corefeval are taken, with a notice of both totals.
 
     >>> analysis = analyse([["Ada", "she"], ["it"]], [["Ada", "she", "it"]], metrics="b3")
     >>> [(row.kind, row.count) for row in analysis.kinds if row.count]
@@ -88,9 +89,9 @@ def analyse(
     """
     steps = (*STEPS, "errors")
     request = Request.of(
-        protocol, options, metrics=metrics, by=(by,), features=features, steps=steps, sound=True
+        protocol, options, metrics=metrics, by=(by,), features=features, steps=steps, nearest=True
     )
-    return analyse_prepared(prepare_inputs(key, response, request), request.metrics, by=by)
+    return analyse_prepared(prepare_nearest(key, response, request), request.metrics, by=by)
 
 
 def analyse_prepared(

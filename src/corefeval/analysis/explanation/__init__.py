@@ -129,7 +129,33 @@ def explain(
     goal = Request.of(to if isinstance(to, Protocol) else str(to), options)
     scorings = Scorings(key, response, request, CONLL if metrics is None else metrics)
     protocols = without_data_fields(request.protocol), without_data_fields(goal.protocol)
-    return explain_difference(scorings, protocols, (_name(base), _name(to)))
+    return _explain_rules(scorings, protocols, (_name(base), _name(to)))
+
+
+def _explain_rules(
+    scorings: Scorings, protocols: tuple[Protocol, Protocol], names: tuple[str, str]
+) -> Explanation:
+    """The explanation, with groups of rules in place of corefud-scorer as a whole.
+
+    They are measured beside the other choices of the second protocol; the last has what remains.
+    """
+    explanation = explain_difference(scorings, protocols, names)
+    goal = protocols[1].but(rounding="none")
+    names_of_steps = [step.choice for step in explanation.steps]
+    if not goal.reads_itself or "emulate" not in names_of_steps:
+        return explanation
+    place = names_of_steps.index("emulate")
+    remaining = explanation.steps[place].points
+    *groups, last = scorings.split_emulation(goal).items()
+    parts: list[Step] = []
+    for rules, points in groups:
+        parts.append(Step("emulate", "none", f"{goal.emulate}, {rules}", points))
+        remaining = subtract(remaining, points, scorings.metrics)
+    parts.append(Step("emulate", "none", f"{goal.emulate}, {last[0]}", remaining))
+    active = [step for step in parts if any(abs(n or 0) > _TOLERANCE for n in step.points.values())]
+    steps = (*explanation.steps[:place], *active, *explanation.steps[place + 1 :])
+    quiet = (*explanation.quiet, *(step.change for step in parts if step not in active))
+    return replace(explanation, steps=steps, quiet=quiet, number=scorings.number)
 
 
 def _measure_sources(
@@ -221,7 +247,7 @@ def explain_results(
     if key is not None and response is not None:
         scorings = Scorings(key, response, Request.of(None, options), metrics)
         protocols = without_data_fields(first.protocol), without_data_fields(second.protocol)
-        explanation = explain_difference(scorings, protocols, names)
+        explanation = _explain_rules(scorings, protocols, names)
         remarks += _check_saved(names[0], first, explanation.start.scores)
         remarks += _check_saved(names[1], second, explanation.goal.scores)
     return ResultDifference(

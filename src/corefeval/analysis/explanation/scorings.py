@@ -8,7 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from corefeval.diagnostics import CorefEvalError, Notice, UsageError
-from corefeval.emulation import METRICS, Material, score_anaphora, score_emulated
+from corefeval.emulation import (
+    METRICS,
+    Material,
+    count_affected,
+    emulate,
+    read_text,
+    score_anaphora,
+    score_emulated,
+)
 from corefeval.evaluation import count
 from corefeval.metrics import Metrics, parse_metrics
 from corefeval.model import Corpus
@@ -127,6 +135,36 @@ class Scorings:
         chosen = {name: getattr(protocol, name) for name in defaults}
         counted = self._results[base]
         return replace(counted, protocol=Protocol.of_fields(chosen, counted.protocol))
+
+    def split_emulation(self, protocol: Protocol) -> dict[str, Points]:
+        """What groups of corefud-scorer's rules are worth, by their names with what they concern.
+
+        The first is measured where spans match exactly and zeros by place, the second where zeros
+        are aligned besides; the last is what the others leave.
+        """
+        readings = self.request.key_reading, self.request.response_reading
+        key, response = (
+            read_text(source, encoding=reading.encoding)
+            for source, reading in zip(self._inputs, readings, strict=True)
+        )
+        notices = (*key.notices, *response.notices)
+        headless = sum(notice.count for notice in notices if notice.kind == "no-heads")
+        number = count_affected(emulate(key, response, protocol)) | {"headless": headless}
+        rules = (
+            ("reading, shared spans ({shared})", ("match", "zeros")),
+            ("moved zeros ({zeros})", ("match",)),
+            ("no heads ({headless}), assigned ({assigned})", ()),
+        )
+        worth: dict[str, Points] = {}
+        before: Points = dict.fromkeys(self.metrics, 0.0)
+        for name, without in rules:
+            plain = {"match": "exact", "zeros": "place"}
+            program = Protocol.of_fields({choice: plain[choice] for choice in without}, protocol)
+            plain_scores = self.score(program.but(emulate="none")).scores
+            difference = subtract(self.score(program).scores, plain_scores, self.metrics)
+            worth[name.format(**number)] = subtract(difference, before, self.metrics)
+            before = difference
+        return worth
 
     def _read(self, protocol: Protocol) -> Corpus:
         """The response; answers that have strings without places are read anew for each rule."""
