@@ -18,7 +18,7 @@ from corefeval.features import Features, pair_features
 from corefeval.formats import read, read_with_key
 from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import IntArray, looked_up
 from corefeval.model.identity import digest, mention_codes
 from corefeval.model.text_tokens import has_texts
 from corefeval.pairing import (
@@ -303,7 +303,7 @@ def _find_twins(
     twins = matches.partners_of_response(response.codes.size)
     if matches.weight is None:
         return twins, []
-    is_equal = np.append(key.codes, -1)[twins] == response.codes
+    is_equal = looked_up(key.codes, twins) == response.codes
     twins = np.where(is_equal, twins, -1)
     if matches.response is None:
         return twins, []

@@ -14,7 +14,7 @@ from corefeval.display import Row, Tabular
 from corefeval.features import Features
 from corefeval.features.makers import UNLABELLED
 from corefeval.model import DEIXIS, IDENTITY, LAYERS, NON_REFERRING, Corpus
-from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.arrays import BoolArray, IntArray, all_false
 from corefeval.model.relations import bridging_pairs, find_elements
 from corefeval.model.text_tokens import has_texts
 from corefeval.preparation import as_corpus, stated_features
@@ -282,7 +282,7 @@ def _name_range(low: int, high: int | None) -> str:
 
 def _find_repeats(corpus: Corpus) -> BoolArray:
     """Mentions that have the document, start and end of the one before them."""
-    is_repeat = np.zeros(corpus.n_mentions, dtype=np.bool_)
+    is_repeat = all_false(corpus.n_mentions)
     start, end = corpus.mention_start, corpus.mention_end
     if start is None or end is None or not start.size:
         return is_repeat
@@ -297,9 +297,9 @@ def _find_nested(corpus: Corpus) -> BoolArray:
     """Mentions that end no later than one that began no later: mentions are in textual order."""
     end = corpus.mention_end
     if end is None or not end.size:
-        return np.zeros(corpus.n_mentions, dtype=np.bool_)
+        return all_false(corpus.n_mentions)
     reach = corpus.mention_document * (int(end.max()) + 1) + end
-    nested = np.zeros(end.size, dtype=np.bool_)
+    nested = all_false(end.size)
     nested[1:] = np.maximum.accumulate(reach)[:-1] >= reach[1:]
     return nested
 

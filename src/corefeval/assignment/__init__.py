@@ -37,7 +37,18 @@ from functools import partial
 
 import numpy as np
 
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray, dense_ranks, without_gaps
+from corefeval.model.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    all_false,
+    dense_ranks,
+    integers,
+    mark_rows,
+    stable_order,
+    unset,
+    without_gaps,
+)
 
 # A component is enumerated if that takes at most so many steps: edges times sets of columns.
 ENUMERABLE = 1 << 14
@@ -97,7 +108,7 @@ def heaviest_matching(
         (free,) = (_is_free(row, n_rows, chosen) & _is_free(column, n_columns, chosen)).nonzero()
         left = free if left is None else left[free]
         row, column, weight = row[free], column[free], weight[free]
-    is_taken = np.zeros(rows.size, dtype=np.bool_)
+    is_taken = all_false(rows.size)
     for edges in taken:
         is_taken[edges] = True
     return is_taken.nonzero()[0]
@@ -110,8 +121,7 @@ def _with_few_gaps(vertex: IntArray) -> tuple[IntArray, int]:
 
 
 def _is_free(vertex: IntArray, number: int, chosen: IntArray) -> BoolArray:
-    gone = np.zeros(number, dtype=np.bool_)
-    gone[vertex[chosen]] = True
+    gone = mark_rows(vertex[chosen], number)
     untouched: BoolArray = ~gone[vertex]
     return untouched
 
@@ -198,9 +208,7 @@ def _solve_one_by_one(
     """
     component = component[row]
     # Edges of a component stand together, in their order where they have one.
-    place = (
-        np.argsort(component, kind="stable") if order is None else np.lexsort((order, component))
-    )
+    place = stable_order(component) if order is None else np.lexsort((order, component))
     component = component[place]
     bounds = np.flatnonzero(np.concatenate(([True], component[1:] != component[:-1], [True])))
     row, column, weight = row[place], column[place], weight[place]
@@ -260,7 +268,7 @@ def _solve_with(edges: list[Edge], left: list[int], bonus: dict[int, float]) -> 
 
 def _take_greedily(row: IntArray, column: IntArray, weight: FloatArray) -> list[int]:
     """The edges that are free when it is their turn: the heaviest first, equal ones in order."""
-    edges = np.argsort(-np.rint(weight / _EQUAL), kind="stable")
+    edges = stable_order(-np.rint(weight / _EQUAL))
     rows: set[int] = set()
     columns: set[int] = set()
     taken = []
@@ -321,7 +329,7 @@ def _solve_large(edges: list[Edge], *, is_dense: bool) -> list[int]:
     columns, column_names = dense_ranks(column)
     gain = np.zeros((row_names.size, column_names.size))
     gain[rows, columns] = weight
-    partner = np.full(row_names.size, -1, dtype=np.int64)
+    partner = unset(row_names.size)
     matched_rows, matched_columns = linear_sum_assignment(gain, maximize=True)
     partner[matched_rows] = matched_columns
     return list(map(int, np.flatnonzero(partner[rows] == columns)))
@@ -352,14 +360,14 @@ def _match_chains(row: IntArray, column: IntArray, weight: FloatArray) -> IntArr
             edge = neighbours[side][edge]
             side = 1 - side
         taken += _match_cycle(chain, weights) if edge == first else _match_path(chain, weights)
-    return np.array(taken, dtype=np.int64)
+    return integers(taken)
 
 
 def _others(vertex: IntArray) -> list[int]:
     """For each edge, the other one at its vertex; −1 where there is none."""
-    order = np.argsort(vertex, kind="stable")
+    order = stable_order(vertex)
     pairs = np.flatnonzero(vertex[order[1:]] == vertex[order[:-1]])
-    neighbour = np.full(vertex.size, -1)
+    neighbour = unset(vertex.size)
     neighbour[order[pairs]], neighbour[order[pairs + 1]] = order[pairs + 1], order[pairs]
     neighbours: list[int] = neighbour.tolist()
     return neighbours

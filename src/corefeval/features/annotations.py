@@ -20,7 +20,7 @@ from corefeval.features.statements import find_stated_heads
 from corefeval.features.tagsets import PENN, TAGSETS, UPOS, TagSet, recognise_tagset
 from corefeval.features.token_columns import BLANK, NO_WORDS, WORD
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, IntArray, distinct, unset
+from corefeval.model.arrays import BoolArray, IntArray, all_false, distinct, unset
 from corefeval.model.categories import Categories
 
 _BRACKETS = re.compile(r"\*|\*?\)+|\([^()]*\)*\*?\)*")
@@ -181,7 +181,7 @@ def _is_function_word(features: Features, heads: IntArray, feature: str) -> Bool
     """
     tags = find_tags(features, feature) if (heads >= 0).any() else None
     if tags is None:
-        return np.zeros(heads.size, dtype=np.bool_)
+        return all_false(heads.size)
     tagset, column = tags
     tag = column.take(np.maximum(heads, 0))
     content = tag.where(tagset.is_noun) | tag.where(tagset.is_pronoun)
@@ -266,7 +266,7 @@ def find_zeros(features: Features) -> BoolArray:
     """Which mentions have an empty node as head; one whose head is not known is none."""
     spans, empty = features.columns("zero").spans, find_empty(features, "zero")
     if empty is None:
-        return np.zeros(spans.start.size, dtype=np.bool_)
+        return all_false(spans.start.size)
     heads, _ = find_matched_heads(features, "zero")
     tokens = np.where(heads >= 0, heads + spans.offsets[spans.document], 0)
     return np.asarray((heads >= 0) & empty[tokens])

@@ -55,8 +55,12 @@ from corefeval.features.token_columns import WORD, TokenColumns, TokenSpans
 from corefeval.model.arrays import (
     BoolArray,
     IntArray,
+    all_false,
+    all_zero,
     begin_runs,
     find_previous,
+    integers,
+    ranks_in_runs,
     stable_order,
 )
 from corefeval.model.categories import Categories
@@ -239,7 +243,7 @@ def _guess_kinds(features: Features, feature: str, rows: IntArray) -> Categories
 def _make_tag(features: Features, request: FeatureRequest) -> Categories:
     is_noun = _is_noun(features)
     uses_stated = features.uses_stated_kinds or {"kind", "noun"} & features.statements.keys()
-    noun = Categories(np.zeros(is_noun.size, dtype=np.int64), (NOUN,))
+    noun = Categories(all_zero(is_noun.size), (NOUN,))
     tags = None
     if features.corpus.mention_start is not None:
         tags = find_single_tags(features, required=not uses_stated)
@@ -271,7 +275,7 @@ def _make_entity_class(features: Features, request: FeatureRequest) -> Categorie
 
 def _make_zero(features: Features, request: FeatureRequest) -> Categories:
     if features.corpus.labels is not None:  # words of the caller, not of a text
-        return _yes_no(np.zeros(features.corpus.n_mentions, dtype=np.bool_))
+        return _yes_no(all_false(features.corpus.n_mentions))
     return _yes_no(find_zeros(features))
 
 
@@ -341,23 +345,17 @@ def number_in_chains(entity: IntArray) -> IntArray:
     >>> number_in_chains(np.array([4, 4, 1, 4])).tolist()
     [1, 2, 1, 3]
     """
-    order = stable_order(entity)
-    ordered = entity[order]
-    new = np.flatnonzero(np.diff(ordered, prepend=-1))
-    counts = np.diff(np.append(new, ordered.size))
-    position = np.empty(entity.size, dtype=np.int64)
-    position[order] = np.arange(entity.size) - np.repeat(new, counts) + 1
-    return position
+    return ranks_in_runs(entity, stable_order(entity)) + 1
 
 
 def find_nested(spans: TokenSpans) -> BoolArray:
     """Which mentions lie inside another one that is longer. Mentions are in textual order."""
     start, end = spans.start, spans.end
     if not start.size:
-        return np.zeros(0, dtype=np.bool_)
+        return all_false(0)
     new = begin_runs(start, end)
     ends = end[new]  # of each span once: a mention that appears twice is not inside itself
-    inside = np.zeros(ends.size, dtype=np.bool_)
+    inside = all_false(ends.size)
     inside[1:] = np.maximum.accumulate(ends)[:-1] >= ends[1:]
     result: BoolArray = inside[np.cumsum(new) - 1]
     return result
@@ -367,8 +365,8 @@ def put_into_bins(
     values: IntArray, bins: Sequence[Bin], is_known: BoolArray | None = None
 ) -> Categories:
     """Each value's bin; none where it is in no bin, or not known. Bins without values go."""
-    lows = np.array([low for low, _ in bins], dtype=np.int64)
-    highs = np.array([np.iinfo(np.int64).max if h is None else h for _, h in bins], dtype=np.int64)
+    lows = integers([low for low, _ in bins])
+    highs = integers([np.iinfo(np.int64).max if h is None else h for _, h in bins])
     place = np.searchsorted(lows, values, side="right") - 1
     inside = (place >= 0) & (values <= highs[place])
     codes = np.where(inside if is_known is None else inside & is_known, place, -1)

@@ -14,11 +14,7 @@ from corefeval.features.declarations import FEATURES, MissingFeatureError
 from corefeval.features.kinds import KINDS
 from corefeval.features.token_columns import BLANK, find_spans
 from corefeval.model import Corpus, Mention
-from corefeval.model.arrays import (
-    IntArray,
-    find_places,
-    unset,
-)
+from corefeval.model.arrays import IntArray, find_places, integers, unset
 from corefeval.model.categories import Categories
 
 YES_NO = ("yes", "no")
@@ -259,7 +255,7 @@ def find_property(corpus: Corpus, texts: Sequence[Corpus], *names: str) -> Categ
     for owner, name in owners:
         cells = [str(value) for value in owner.features[name].tolist()]
         stated = [-1 if c in BLANK else numbers.setdefault(c, len(numbers)) for c in cells]
-        _adopt(codes, np.array(stated, dtype=np.int64), corpus, owner)
+        _adopt(codes, integers(stated), corpus, owner)
     return Categories(codes, tuple(numbers)) if owners else None
 
 

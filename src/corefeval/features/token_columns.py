@@ -17,6 +17,8 @@ from corefeval.model import Corpus, Tokens
 from corefeval.model.arrays import (
     BoolArray,
     IntArray,
+    all_true,
+    all_zero,
     is_sorted,
     offsets_of,
     ragged_arange,
@@ -92,7 +94,7 @@ class TokenSpans:
                 "needs token positions, and plain Python mentions have none",
                 fix=f"state the {feature} of each mention, or score files or spans of tokens",
             )
-        ends = np.zeros(len(corpus.documents), dtype=np.int64)
+        ends = all_zero(len(corpus.documents))
         if corpus.n_mentions:
             np.maximum.at(ends, corpus.mention_document, corpus.mention_end)
         for count in counts:
@@ -345,12 +347,12 @@ class TokenColumns:
         if not comments_of:
             return None
         bare = np.all([tokens.counts == 0 for tokens in comments_of], axis=0)
-        starts, values = [self.spans.offsets[:-1][bare]], [Categories(np.full(bare.sum(), -1), ())]
+        starts, values = [self.spans.offsets[:-1][bare]], [Categories(unset(bare.sum()), ())]
         for tokens, rows in _sentences([*comments_of]):
             starts.append(self._move(tokens, tokens.starts)[rows])
             values.append(comments_of[tokens].take(rows))
         joint = np.concatenate(starts)
-        order = np.argsort(joint, kind="stable")
+        order = stable_order(joint)
         return joint[order], Categories.concatenate(*values).take(order)
 
     def _move(self, tokens: Tokens, rows: IntArray) -> IntArray:
@@ -371,7 +373,7 @@ def _stated_comments(corpus: Corpus, tokens: Tokens, key: str) -> Categories:
     documents = documents_of_tokens(tokens.offsets, tokens.starts)
     numbers = np.bincount(documents, minlength=tokens.counts.size).tolist()
     if not corpus.sentence_metadata:
-        return Categories(np.full(documents.size, -1), ())
+        return Categories(unset(documents.size), ())
     return Categories.of(
         [
             sentences[place].get(key) if place < len(sentences) else None
@@ -387,7 +389,7 @@ def _sentences(texts: Sequence[Tokens]) -> Iterator[tuple[Tokens, IntArray]]:
     In a document that has the tokens of two texts one after the other, each has its own.
     """
     first = texts[0]
-    lacking = np.ones(first.counts.size, dtype=np.bool_)
+    lacking = all_true(first.counts.size)
     has_holes = first.token_rows is not None and bool((first.token_rows == NO_ROW).any())
     for tokens in texts:
         document = documents_of_tokens(tokens.offsets, tokens.starts)

@@ -14,7 +14,7 @@ from corefeval.formats.conllu.reader import stated_heads
 from corefeval.formats.conllu.tokens import ConlluLines
 from corefeval.linting.findings import Finding, Locator
 from corefeval.model import DEIXIS, LAYERS, Corpus, Tokens
-from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.arrays import BoolArray, IntArray, integers, mark_rows, stable_order, unset
 from corefeval.model.identity import mention_codes
 from corefeval.model.relations import bridging_pairs, find_elements
 from corefeval.model.tokens import documents_of_tokens
@@ -46,14 +46,12 @@ def first_copies(corpus: Corpus, codes: IntArray) -> BoolArray:
     """Which mentions are the first of their tokens in their entity; codes tell tokens apart."""
     order = np.lexsort((corpus.mention_entity, codes))
     is_copy = (np.diff(codes[order]) == 0) & (np.diff(corpus.mention_entity[order]) == 0)
-    first: BoolArray = np.ones(corpus.n_mentions, dtype=np.bool_)
-    first[order[1:][is_copy]] = False
-    return first
+    return ~mark_rows(order[1:][is_copy], corpus.n_mentions)
 
 
 def _find_repeats(locator: Locator, codes: IntArray) -> Iterator[Finding]:
     """Spans that one entity has several times, and spans of several entities."""
-    order = np.argsort(codes, kind="stable")
+    order = stable_order(codes)
     starts = np.flatnonzero(np.concatenate(([True], np.diff(codes[order]) != 0)))
     sizes = np.diff(np.append(starts, codes.size))
     for start, size in zip(starts[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
@@ -92,7 +90,7 @@ def _find_out_of_range(locator: Locator) -> Iterator[Finding]:
 
 
 def _positions(corpus: Corpus) -> tuple[IntArray, IntArray]:
-    nothing = np.zeros(0, dtype=np.int64)
+    nothing = unset(0)
     start, end = corpus.mention_start, corpus.mention_end
     return (nothing if start is None else start), (nothing if end is None else end)
 
@@ -211,7 +209,7 @@ def _find_across_sentences(locator: Locator) -> Iterator[Finding]:
         return
     offsets, layers = corpus.mention_offsets, corpus.mention_layer
     for index in np.flatnonzero(np.diff(offsets)).tolist():
-        sentences = np.array(corpus.tokens.sentence_starts(index), dtype=np.int64)
+        sentences = integers(corpus.tokens.sentence_starts(index))
         begin, stop = int(offsets[index]), int(offsets[index + 1])
         first = np.searchsorted(sentences, starts[begin:stop], side="right")
         last = np.searchsorted(sentences, ends[begin:stop] - 1, side="right")

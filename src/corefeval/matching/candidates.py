@@ -10,7 +10,16 @@ import numpy as np
 
 from corefeval.assignment import heaviest_matching
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray, distinct, ragged_arange, unset
+from corefeval.model.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    distinct,
+    find_places,
+    ragged_arange,
+    stable_order,
+    unset,
+)
 
 Pairs = tuple[IntArray, IntArray]
 
@@ -161,7 +170,7 @@ def _gaps(corpus: Corpus, rows: IntArray) -> tuple[IntArray, IntArray, IntArray,
     """The gaps of some mentions: how many each mention has, then of each gap its place in `rows`,
     start and end.
     """
-    gaps = corpus.gaps[np.argsort(corpus.gaps[:, 0], kind="stable")]
+    gaps = corpus.gaps[stable_order(corpus.gaps[:, 0])]
     first = np.searchsorted(gaps[:, 0], rows, side="left")
     counts = np.searchsorted(gaps[:, 0], rows, side="right") - first
     chosen = ragged_arange(first, counts)
@@ -278,7 +287,7 @@ def _are_crowded(places: _Places, other_places: _Places) -> BoolArray:
 
 def _find_overlapping(places: _Places, other_places: _Places) -> Pairs:
     """All pairs of overlapping cores, found by where one of them begins inside the other."""
-    order, other_order = (np.argsort(side.core, kind="stable") for side in (places, other_places))
+    order, other_order = (stable_order(side.core) for side in (places, other_places))
     begins, other_begins = places.core[order], other_places.core[other_order]
     low = np.searchsorted(other_begins, places.core, side="left")
     high = np.searchsorted(other_begins, places.core_end, side="left")
@@ -336,7 +345,7 @@ def resolve(candidates: Candidates, key: Mentions, response: Mentions) -> Matche
         candidates.weight,
         order=_rank_pairs(candidates, key, response),
     )
-    chosen = chosen[np.argsort(candidates.key[chosen], kind="stable")]
+    chosen = chosen[stable_order(candidates.key[chosen])]
     return Matches(candidates.key[chosen], candidates.response[chosen], candidates.weight[chosen])
 
 
@@ -354,6 +363,4 @@ def _rank_pairs(candidates: Candidates, key: Mentions, response: Mentions) -> In
                 np.minimum(key_values, response_values),
                 np.maximum(key_values, response_values),
             ]
-    rank = np.empty(candidates.key.size, dtype=np.int64)
-    rank[np.lexsort(columns[::-1])] = np.arange(rank.size)
-    return rank
+    return find_places(np.lexsort(columns[::-1]), candidates.key.size)

@@ -15,7 +15,7 @@ from corefeval.features.declarations import MissingFeatureError
 from corefeval.matching.candidates import Mentions, TokenSets, bounds, contain, sizes
 from corefeval.matching.matchers import common_rows
 from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray, unset
+from corefeval.model.arrays import IntArray, all_true, all_zero, integers, unset
 from corefeval.model.moving import MINIMUM, parse_minimum
 from corefeval.protocol import MATCHERS
 
@@ -105,7 +105,7 @@ def _add_minima(key: Mentions, response: Mentions, analyses: Sequence[Features])
     Trees are only searched for mentions whose tokens are no mention of the other side.
     """
     cores, notices = stated_minima(key.corpus.on_own_text)
-    alone = [np.ones(side.codes.size, dtype=np.bool_) for side in (key, response)]
+    alone = [all_true(side.codes.size) for side in (key, response)]
     for is_alone, rows in zip(alone, common_rows(key.codes, response.codes), strict=True):
         is_alone[rows] = False
     alone[0] &= cores.counts == 0
@@ -159,7 +159,7 @@ def _add_heads(
     minima: TokenSets | None = None,
 ) -> Evidence:
     """The heads of one or both sides; mentions that have a minimum span need none."""
-    sides, notices, used = [key, response], [], np.zeros(len(HEAD_RULES), dtype=np.int64)
+    sides, notices, used = [key, response], [], all_zero(len(HEAD_RULES))
     unknown = []
     for number, analysis in enumerate(analyses):
         heads, rule = find_matched_heads(analysis, feature)
@@ -229,13 +229,13 @@ def stated_minima(corpus: Corpus) -> tuple[TokenSets, list[Notice]]:
 
     What is no number of a token of its mention is left out, with a notice.
     """
-    nothing = np.zeros(corpus.n_mentions, dtype=np.int64)
+    nothing = all_zero(corpus.n_mentions)
     if MINIMUM not in corpus.features:
         return TokenSets(nothing, nothing[:0]), []
     texts = corpus.features[MINIMUM].tolist()
     parsed = {text: parse_minimum(text) for text in set(texts)}
-    counts = np.array([len(parsed[text]) for text in texts], dtype=np.int64)
-    number = np.array([n for text in texts for n in parsed[text]], dtype=np.int64)
+    counts = integers([len(parsed[text]) for text in texts])
+    number = integers([n for text in texts for n in parsed[text]])
     owner = np.repeat(np.arange(counts.size), counts)
     tokens, is_inside = _numbered_tokens(corpus, owner, number)
     lost = int((~is_inside).sum())

@@ -23,7 +23,16 @@ from corefeval.matching.candidates import (
     sizes,
     stride_of,
 )
-from corefeval.model.arrays import BoolArray, IntArray, distinct, is_sorted, ragged_arange
+from corefeval.model.arrays import (
+    BoolArray,
+    IntArray,
+    all_true,
+    distinct,
+    is_sorted,
+    mark_rows,
+    ragged_arange,
+    stable_order,
+)
 from corefeval.protocol import MATCHERS
 
 Matcher = Callable[[Mentions, Mentions], Matches]
@@ -52,8 +61,8 @@ def common_rows(key: IntArray, response: IntArray) -> tuple[IntArray, IntArray]:
     >>> common_rows(np.array([1, 4, 6]), np.array([4, 5, 6]))
     (array([1, 2]), array([0, 2]))
     """
-    key_order = None if is_sorted(key) else np.argsort(key, kind="stable")
-    response_order = None if is_sorted(response) else np.argsort(response, kind="stable")
+    key_order = None if is_sorted(key) else stable_order(key)
+    response_order = None if is_sorted(response) else stable_order(response)
     left = key if key_order is None else key[key_order]
     right = response if response_order is None else response[response_order]
     # The lowest bit tells the sides apart. numpy's stable sort finds the two runs and merges them.
@@ -144,7 +153,7 @@ def _complete(
 ) -> Matches:
     """The twins (mentions of the same tokens), and the heaviest matches of all other mentions."""
     sizes_of_sides = key.codes.size, response.codes.size
-    unmatched = [np.ones(size, dtype=np.bool_) for size in sizes_of_sides]
+    unmatched = [all_true(size) for size in sizes_of_sides]
     for is_unmatched, rows in zip(unmatched, twins, strict=True):
         is_unmatched[rows] = False
     if not all(is_unmatched.any() for is_unmatched in unmatched):
@@ -159,7 +168,7 @@ def _complete(
     ):
         return _keep_twins(key, response, twins)
     key_rows = np.concatenate((twins[0], matches.key))
-    order = np.argsort(key_rows, kind="stable")
+    order = stable_order(key_rows)
     response_rows = np.concatenate((twins[1], matches.response))[order]
     weight = np.concatenate((np.ones(twins[0].size), matches.weight))[order]
     return Matches(key_rows[order], response_rows, weight)
@@ -193,7 +202,7 @@ def _find_inside(
     starts, ends = (bound + moved for bound in bounds(response.corpus, rows))
     windows = []
     for values, low, high in ((starts, start, first), (ends, last + 1, end)):
-        order = np.argsort(values, kind="stable")
+        order = stable_order(values)
         begin = np.searchsorted(values[order], low, side="left")
         windows.append((order, begin, np.searchsorted(values[order], high, side="right") - begin))
     pairs = [_list_window(windows, which) for which in (0, 1)]
@@ -226,9 +235,7 @@ def _contain_cores(
     """Whether each response mention has all tokens of the core of the key mention beside it."""
     tokens, place = cores.of(key_rows)
     lacking = ~contain(response.corpus, rows[place], tokens)
-    complete = np.ones(rows.size, dtype=np.bool_)
-    complete[place[lacking]] = False
-    return complete
+    return ~mark_rows(place[lacking], rows.size)
 
 
 def _require(value: T | None) -> T:

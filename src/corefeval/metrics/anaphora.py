@@ -27,8 +27,10 @@ from corefeval.model.arrays import (
     FloatArray,
     IntArray,
     dense_ranks,
+    find_places,
     ragged_arange,
     stable_order,
+    unset,
 )
 from corefeval.model.relations import bridging_pairs
 
@@ -113,7 +115,7 @@ def split(alignment: Alignment, *, metric: str = "muc") -> Counts:
 
 def _list_blocks(side: FullSide) -> Alignment:
     """A key whose documents are the sets of a side, and an empty response."""
-    nothing = np.empty(0, dtype=np.int64)
+    nothing = unset(0)
     sizes = side.corpus.entity_sizes[side.sets.leaf]
     no_cells = Overlap(nothing, nothing, nothing, nothing)
     owners = side.sets.leaf_set, nothing
@@ -233,12 +235,9 @@ def _align_sets(alignment: Alignment, metric: str) -> AlignedSets:
         key - np.searchsorted(documents[0], document),
         response - np.searchsorted(documents[1], document),
     )
-    order = np.empty(rivals.size, dtype=np.int64)
-    order[np.lexsort((places[0], np.maximum(*places), np.minimum(*places), document))] = np.arange(
-        rivals.size
-    )
+    order = np.lexsort((places[0], np.maximum(*places), np.minimum(*places), document))
     weight = f1[rivals] + _TIE_BREAK * pairs.shared[rivals]
-    chosen = rivals[heaviest_matching(key, response, weight, order=order)]
+    chosen = rivals[heaviest_matching(key, response, weight, order=find_places(order, rivals.size))]
     return AlignedSets(
         pairs.key[chosen],
         pairs.response[chosen],

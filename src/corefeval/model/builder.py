@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, Notice, excerpt, note
+from corefeval.model.arrays import integers
 from corefeval.model.categories import tabulate
 from corefeval.model.construction import assemble
 from corefeval.model.corpus import IDENTITY, NO_GAPS, Corpus, DocumentId
@@ -179,7 +180,7 @@ class CorpusBuilder:
             if any(m.head >= 0 for m in mentions)
             else None,
             features=tabulate([mention.features for mention in mentions]),
-            gaps=np.array(gaps, dtype=np.int64) if gaps else NO_GAPS,
+            gaps=integers(gaps) if gaps else NO_GAPS,
             tokens=tokens
             or tokens_of_documents([document.tokens for document in self.documents], self.source),
             relations=relations,

@@ -17,7 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError
-from corefeval.model.arrays import IntArray, ragged_arange, unset
+from corefeval.model.arrays import (
+    IntArray,
+    all_true,
+    all_zero,
+    mark_rows,
+    ragged_arange,
+    stable_order,
+    unset,
+)
 from corefeval.model.corpus import Corpus
 from corefeval.model.tokens import Rows, Tokens
 
@@ -93,11 +101,10 @@ def _number_spans(corpora: Sequence[Corpus], spans: Sequence[IntArray]) -> IntAr
     if len(corpora[0].documents) * stride * width >= _LIMIT:
         return None
     values = (places * stride + (start - low[0])) * width + (end - low[1])
-    order = np.argsort(values, kind="stable")
-    new = np.ones(order.size, dtype=np.bool_)
+    order = stable_order(values)
+    new = all_true(order.size)
     np.not_equal(values[order[1:]], values[order[:-1]], out=new[1:])
-    is_first = np.zeros(order.size, dtype=np.bool_)
-    is_first[order[new]] = True
+    is_first = mark_rows(order[new], order.size)
     codes = np.empty(order.size, dtype=np.int64)
     codes[order] = (np.cumsum(is_first) - 1)[order[new]][np.cumsum(new) - 1]
     return codes
@@ -191,7 +198,7 @@ def _shapes(*corpora: Corpus) -> tuple[list[IntArray], int]:
     numbers = {spans: number for number, spans in enumerate(sorted(distinct), 1)}
     shapes = []
     for corpus in corpora:
-        shape = np.zeros(corpus.n_mentions if corpus.gaps.size else 1, dtype=np.int64)
+        shape = all_zero(corpus.n_mentions if corpus.gaps.size else 1)
         for row, spans in corpus.gaps_of.items():
             shape[row] = numbers[tuple(spans)]
         shapes.append(shape)
@@ -240,7 +247,7 @@ def _identities(corpus: Corpus) -> list[NDArray[np.int64]]:
         return [np.fromiter(_checksums(corpus), dtype=np.int64, count=corpus.n_mentions)]
     if not corpus.gaps.size:
         return [corpus.mention_start, corpus.mention_end]
-    gaps = np.zeros(corpus.n_mentions, dtype=np.int64)
+    gaps = all_zero(corpus.n_mentions)
     np.add.at(gaps, corpus.gaps[:, 0], corpus.gaps[:, 1] * 1_000_003 + corpus.gaps[:, 2])
     return [corpus.mention_start, corpus.mention_end + gaps * 31]
 

@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.model.arrays import IntArray, dense_ranks, ragged_arange, unset
+from corefeval.model.arrays import (
+    IntArray,
+    all_zero,
+    dense_ranks,
+    ragged_arange,
+    stable_order,
+    unset,
+)
 from corefeval.model.categories import Categories, LazyArray, LazyNames
 from corefeval.model.corpus import LAYERS, NO_GAPS, Corpus, DocumentId
 from corefeval.model.own_text import OwnText
@@ -72,10 +79,7 @@ def join_layers(corpora: Sequence[Corpus]) -> IntArray | None:
     if all(corpus.entity_layer is None for corpus in corpora):
         return None
     return np.concatenate(
-        [
-            np.zeros(c.n_entities, dtype=np.int64) if c.entity_layer is None else c.entity_layer
-            for c in corpora
-        ]
+        [all_zero(c.n_entities) if c.entity_layer is None else c.entity_layer for c in corpora]
     )
 
 
@@ -188,7 +192,7 @@ def merge_documents(
     `lengths` how many tokens each document takes at least. Entities of the same name and layer in
     a group become one; the corpus must have names and positions.
     """
-    order = np.argsort(group, kind="stable")
+    order = stable_order(group)
     corpus = corpus.select_documents(order)
     group, lengths, gaps = group[order], lengths[order], corpus.gaps
     bounds = np.searchsorted(group, np.arange(len(identifiers) + 1))

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from corefeval.model.arrays import (
     IntArray,
+    all_true,
     begin_runs,
     find_places,
     offsets_of,
     ragged_arange,
+    stable_order,
     unset,
 )
 from corefeval.model.categories import LazyArray, LazyColumns
@@ -119,7 +121,7 @@ def list_span_tokens(
     tokens = ragged_arange(start[rows], lengths)
     owner = np.repeat(np.arange(rows.size), lengths)
     if gaps.size:
-        is_inside = np.ones(tokens.size, dtype=np.bool_)
+        is_inside = all_true(tokens.size)
         place = find_places(rows, start.size)
         gaps = gaps[place[gaps[:, 0]] >= 0]
         span = place[gaps[:, 0]]
@@ -148,7 +150,7 @@ def respan(corpus: Corpus, rows: IntArray, owner: IntArray, places: IntArray) ->
     hole = np.flatnonzero((owner[1:] == owner[:-1]) & (places[1:] > places[:-1] + 1))
     new_gaps = np.stack((owner[hole], places[hole] + 1, places[hole + 1]), axis=1)
     gaps = np.concatenate((corpus.gaps[~np.isin(corpus.gaps[:, 0], rows)], new_gaps))
-    gaps = gaps[np.argsort(gaps[:, 0], kind="stable")]
+    gaps = gaps[stable_order(gaps[:, 0])]
     return replace(corpus, mention_start=start, mention_end=end, gaps=gaps)
 
 

@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corefeval.diagnostics import Notice, note
-from corefeval.model.arrays import BoolArray, IntArray, looked_up, offsets_of, ragged_arange, unset
+from corefeval.model.arrays import (
+    BoolArray,
+    IntArray,
+    all_zero,
+    integers,
+    looked_up,
+    mark_rows,
+    offsets_of,
+    ragged_arange,
+    stable_order,
+    unset,
+)
 from corefeval.model.categories import Categories
 
 if TYPE_CHECKING:
@@ -21,7 +32,7 @@ if TYPE_CHECKING:
 
 BRIDGING, SPLIT = "bridging", "split-antecedent"  # kinds that are scored
 
-_NONE: IntArray = np.empty(0, dtype=np.int64)
+_NONE: IntArray = unset(0)
 _NOTHING = Categories(_NONE, ())
 
 
@@ -56,7 +67,7 @@ class Relations:
     label: Categories = _NOTHING
     entity: IntArray = field(default_factory=_NONE.copy)
     mention: IntArray = field(default_factory=_NONE.copy)
-    offsets: IntArray = field(default_factory=np.zeros(1, dtype=np.int64).copy)
+    offsets: IntArray = field(default_factory=all_zero(1).copy)
     antecedent_entity: IntArray = field(default_factory=_NONE.copy)
     antecedent_mention: IntArray = field(default_factory=_NONE.copy)
 
@@ -172,7 +183,7 @@ class Relations:
 
 
 def _pairs(values: Sequence[tuple[int, int]]) -> tuple[IntArray, IntArray]:
-    columns = np.array(values, dtype=np.int64).reshape(-1, 2)
+    columns = integers(values).reshape(-1, 2)
     return columns[:, 0], columns[:, 1]
 
 
@@ -246,7 +257,7 @@ def find_anchors(corpus: Corpus) -> dict[int, list[tuple[int, int, bool]]]:
 
 def _chains(corpus: Corpus) -> tuple[IntArray, IntArray]:
     """The mentions, entity by entity, and the place at which each entity's mentions begin."""
-    order = np.argsort(corpus.mention_entity, kind="stable")
+    order = stable_order(corpus.mention_entity)
     return order, np.cumsum(corpus.entity_sizes) - corpus.entity_sizes
 
 
@@ -283,7 +294,7 @@ class EntitySets:
         """The entities of some mentions, where the owners of a set are the first one of them."""
         mentioned = entities[self.first]
         owner = self.owner[entities]
-        return np.where(owner >= 0, np.append(mentioned, -1)[owner], entities)
+        return np.where(owner >= 0, looked_up(mentioned, owner), entities)
 
 
 def find_sets(corpus: Corpus) -> EntitySets:
@@ -307,7 +318,7 @@ def find_sets(corpus: Corpus) -> EntitySets:
 def _find_sets(corpus: Corpus) -> EntitySets:
     elements = find_elements(corpus)
     owner = unset(corpus.n_entities)
-    nothing = np.empty(0, dtype=np.int64)
+    nothing = unset(0)
     if not elements:
         return EntitySets(owner, nothing, nothing, nothing)
     circular = {entity for entity, parts in elements.items() if entity in parts}
@@ -317,8 +328,7 @@ def _find_sets(corpus: Corpus) -> EntitySets:
     leaves_of = _find_leaves(elements, circular)
     mentioned, refers = corpus.entity_sizes > 0, ~corpus.non_referring
     # By first mention, so that sets have an order that both formats and both sides share.
-    scored = np.zeros(corpus.n_entities, dtype=np.bool_)
-    scored[list(elements)] = True
+    scored = mark_rows(list(elements), corpus.n_entities)
     rows = np.flatnonzero((scored & refers)[corpus.mention_entity])
     entities, where = np.unique(corpus.mention_entity[rows], return_index=True)
     sets: dict[tuple[int, ...], int] = {}
@@ -332,9 +342,9 @@ def _find_sets(corpus: Corpus) -> EntitySets:
     counts = [len(leaves) for leaves in sets]
     return EntitySets(
         owner,
-        np.array(first, dtype=np.int64),
+        integers(first),
         np.repeat(np.arange(len(sets)), counts),
-        np.array([leaf for leaves in sets for leaf in leaves], dtype=np.int64),
+        integers([leaf for leaves in sets for leaf in leaves]),
         int(np.count_nonzero(mentioned[list(circular)])),
         int(entities.size - np.count_nonzero(owner >= 0)),
     )

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from corefeval.diagnostics import Notice, note
-from corefeval.model.arrays import IntArray, ragged_arange
+from corefeval.model.arrays import IntArray, all_zero, integers, ragged_arange
 from corefeval.model.construction import in_textual_order
 from corefeval.model.corpus import Corpus
 from corefeval.model.token_tables import DocumentTokens, mix_tokens, tokens_of_documents
@@ -86,7 +86,7 @@ class Places(NamedTuple):
 def visible_positions(text: str) -> IntArray:
     """The positions of the characters that are no white space."""
     runs = [match.span() for match in _VISIBLE.finditer(text)]
-    spans = np.array(runs, dtype=np.int64).reshape(-1, 2)
+    spans = integers(runs).reshape(-1, 2)
     return ragged_arange(spans[:, 0], spans[:, 1] - spans[:, 0])
 
 
@@ -106,7 +106,7 @@ def move_to_tokens(
         tokens = mix_tokens(tokens, corpus.tokens, is_moved)
     start, end = corpus.mention_start.copy(), corpus.mention_end.copy()
     head = None if corpus.mention_head is None else np.array(corpus.mention_head)
-    state = np.zeros(corpus.n_mentions, dtype=np.int64)
+    state = all_zero(corpus.n_mentions)
     for document, place in places.items():
         rows = slice(*corpus.mention_offsets[document : document + 2].tolist())
         if place is None:
@@ -164,7 +164,7 @@ def _move_gaps(
             after[row] = start
         else:
             inner.append([row, start, end])
-    return np.array(inner, dtype=np.int64).reshape(-1, 3), widened
+    return integers(inner).reshape(-1, 3), widened
 
 
 def tokenise(corpus: Corpus) -> Corpus:
@@ -260,7 +260,7 @@ def count_widened(corpus: Corpus, document: int, place: Places) -> int:
     """How many mentions of a document, which is a text, do not begin and end with tokens."""
     widened = 0
     for mention in corpus[document].mentions:
-        start, end = np.array(mention.parts, dtype=np.int64).T
+        start, end = integers(mention.parts).T
         widened += int((place.tokens(start, end)[2] == _WIDENED).any())
     return widened
 
@@ -295,7 +295,7 @@ def _table(
     text: str, cuts: list[tuple[int, int]], mentions: Iterable[tuple[int, int]]
 ) -> DocumentTokens:
     """The tokens at `cuts`; a line end inside one of the `mentions` does not end a sentence."""
-    changes = np.zeros(len(text) + 2, dtype=np.int64)
+    changes = all_zero(len(text) + 2)
     for start, end in mentions:
         changes[start + 1] += 1
         changes[end] -= 1

@@ -9,7 +9,14 @@ from itertools import chain
 
 import numpy as np
 
-from corefeval.model.arrays import IntArray, looked_up, offsets_of, ragged_arange
+from corefeval.model.arrays import (
+    IntArray,
+    all_zero,
+    integers,
+    looked_up,
+    offsets_of,
+    ragged_arange,
+)
 from corefeval.model.categories import Categories
 from corefeval.model.tokens import (
     NO_ROW,
@@ -67,7 +74,7 @@ def tokens_of_documents(documents: Sequence[DocumentTokens], source: str | None 
         for name in dict.fromkeys(name for document in filled for name in document.columns)
         if name in of_nodes or all(name in document.columns for document in filled)
     ]
-    counts = np.array([document.count for document in documents], dtype=np.int64)
+    counts = integers([document.count for document in documents])
     run_table, first = np.zeros_like(counts), np.zeros_like(counts)
     tables = []
     for number, members in enumerate(groups.values()):
@@ -101,7 +108,7 @@ def tokens_of_texts(texts: Sequence[str | None], source: str | None = None) -> T
 
     None stands for a document that is not there.
     """
-    counts = np.array([len(text or "") for text in texts], dtype=np.int64)
+    counts = integers([len(text or "") for text in texts])
     is_there = np.array([text is not None for text in texts], dtype=np.bool_)
     starts = (np.cumsum(counts) - counts)[counts > 0]
     return Tokens(
@@ -143,7 +150,7 @@ def select_tokens(tokens: Tokens, documents: IntArray) -> Tokens:
 def _select_sentences(tokens: Tokens, documents: IntArray) -> Sentences:
     present = np.flatnonzero(documents >= 0)
     old = documents[present]
-    counts = np.zeros(documents.size, dtype=np.int64)
+    counts = all_zero(documents.size)
     counts[present] = tokens.counts[old]
     starts, rows = tokens.sentences
     edges = np.searchsorted(starts, tokens.offsets)

@@ -12,7 +12,15 @@ import numpy as np
 
 from corefeval.diagnostics import InputError
 from corefeval.display import PlainState
-from corefeval.model.arrays import IntArray, distinct, offsets_of, ragged_arange, unset
+from corefeval.model.arrays import (
+    IntArray,
+    all_zero,
+    distinct,
+    offsets_of,
+    ragged_arange,
+    stable_order,
+    unset,
+)
 from corefeval.model.categories import Categories
 
 # What makes the cells of some rows of a table; picklable, so no lambda.
@@ -192,7 +200,7 @@ class Tokens(PlainState):
         ]
         if name == "empty":
             nodes = np.flatnonzero(rows == NODE_ROW)
-            values.append((nodes, Categories(np.zeros(nodes.size, dtype=np.int64), ("1",))))
+            values.append((nodes, Categories(all_zero(nodes.size), ("1",))))
         return _scatter(rows.size, values)
 
     def _no_column(self, name: str | int) -> InputError:
@@ -332,7 +340,7 @@ def rows_of_tokens(
 
 def _group(numbers: IntArray) -> Iterator[tuple[int, IntArray]]:
     """Each number that occurs, in ascending order, and the places at which it does."""
-    order = np.argsort(numbers, kind="stable")
+    order = stable_order(numbers)
     present, first = np.unique(numbers[order], return_index=True)
     return (
         zip(present.tolist(), np.split(order, first[1:]), strict=True) if order.size else iter(())

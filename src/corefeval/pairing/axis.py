@@ -17,11 +17,7 @@ import numpy as np
 
 from corefeval.diagnostics import Notice, note
 from corefeval.model import Corpus, Tokens
-from corefeval.model.arrays import (
-    IntArray,
-    find_places,
-    ragged_arange,
-)
+from corefeval.model.arrays import IntArray, all_false, find_places, ragged_arange
 from corefeval.model.moving import list_tokens, move_mentions, respan
 from corefeval.model.own_text import OwnText
 from corefeval.model.token_tables import place_tokens, select_tokens
@@ -138,7 +134,7 @@ def _align_words(key: Corpus, response: Corpus, documents: IntArray) -> tuple[In
             )
         parts.append(alignment.pieces + np.array([side.offsets[document] for side in sides]))
     pieces = np.concatenate(parts)
-    is_linked = np.zeros(len(pieces), dtype=np.bool_)
+    is_linked = all_false(len(pieces))
     is_linked[1:] = (pieces[1:] == pieces[:-1]).any(1)
     return pieces, np.maximum.accumulate(np.where(is_linked, 0, np.arange(is_linked.size)))
 

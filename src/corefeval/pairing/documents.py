@@ -11,7 +11,7 @@ import numpy as np
 
 from corefeval.diagnostics import Notice, PairingError, excerpt, list_names, plural
 from corefeval.model import Corpus, DocumentId, FileName
-from corefeval.model.arrays import IntArray, unset
+from corefeval.model.arrays import IntArray, looked_up, unset
 from corefeval.model.corpus import match_documents
 from corefeval.pairing.texts import check_tokens, find_differing_documents, put_texts_on_tokens
 from corefeval.protocol import Protocol, Spans, TokenRule, Zeros
@@ -19,7 +19,7 @@ from corefeval.protocol import Protocol, Spans, TokenRule, Zeros
 _SHOWN = 3
 _CANDIDATE_TEXT = 100_000  # looking for a similar id in more takes longer than it helps
 _SIMILAR = 0.75
-_NO_DOCUMENTS: IntArray = np.empty(0, dtype=np.int64)
+_NO_DOCUMENTS: IntArray = unset(0)
 
 
 class Pairing(NamedTuple):
@@ -224,9 +224,9 @@ def pair_documents(
         key_places, partner_places = key_places[kept], partner_places[kept]
     if extra and protocol.extra == "count":
         identifiers = (*identifiers, *extra)
-        key_places = np.append(key_places, np.full(len(extra), -1))
+        key_places = np.append(key_places, unset(len(extra)))
         partner_places = np.append(partner_places, extra_places)
-    response_places = np.append(response_places, -1)[partner_places]
+    response_places = looked_up(response_places, partner_places)
     return DocumentPairs(identifiers, key_places, response_places, notices)
 
 

@@ -28,9 +28,14 @@ from corefeval.model.arrays import (
     BoolArray,
     FloatArray,
     IntArray,
+    all_true,
     begin_runs,
     dense_ranks,
+    find_places,
+    integers,
     ragged_arange,
+    ranks_in_runs,
+    stable_order,
     unset,
 )
 from corefeval.model.categories import Categories
@@ -142,7 +147,7 @@ def rank_dependencies(
         key.dependencies.take(rows[0]), response.dependencies.take(rows[1])
     )
     rank = {name: number for number, name in enumerate(sorted(dependencies.names))}
-    by_code = np.array([*(rank[name] for name in dependencies.names), -1], dtype=np.int64)
+    by_code = integers([*(rank[name] for name in dependencies.names), -1])
     ranks = by_code[dependencies.codes]
     return ranks[: rows[0].size], ranks[rows[0].size :]
 
@@ -171,10 +176,10 @@ def _link(key: NodeTable, response: NodeTable) -> tuple[_Links, _Links]:
     contents = {cell: rank for rank, cell in enumerate(sorted(set(cells)))}
     relations = {name: rank for rank, name in enumerate(sorted({r for c in cells for _, r in c}))}
     pairs = [(parent, relations[relation]) for cell in cells for parent, relation in cell]
-    flat = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    flat = integers(pairs).reshape(-1, 2)
     words, _ = dense_ranks(flat[:, 0])
-    content = np.array([contents[cell] for cell in cells], dtype=np.int64)
-    lengths = np.array([len(cell) for cell in cells], dtype=np.int64)
+    content = integers([contents[cell] for cell in cells])
+    lengths = integers([len(cell) for cell in cells])
     begin = np.cumsum(lengths) - lengths
     number = {name: rank for rank, name in enumerate(names)}
 
@@ -265,7 +270,7 @@ def _align_same(key: _Links, response: _Links, sentences: IntArray) -> IntArray:
     at = find_twins(tables[0].place[rows[0]], tables[1].place[rows[1]])
     agree = (at >= 0) & (groups[0][at] == groups[1])
     partner[rows[1][agree]] = rows[0][at[agree]]
-    left = [np.ones(side_rows.size, dtype=np.bool_) for side_rows in rows]
+    left = [all_true(side_rows.size) for side_rows in rows]
     left[0][at[agree]] = False
     left[1][agree] = False
     rows = [side_rows[is_left] for side_rows, is_left in zip(rows, left, strict=True)]
@@ -274,7 +279,7 @@ def _align_same(key: _Links, response: _Links, sentences: IntArray) -> IntArray:
     ranks, _ = dense_ranks(np.concatenate(groups))
     width = ranks.size + 1
     codes = [
-        group * width + _count_within(group, table.place[side_rows])
+        group * width + ranks_in_runs(group, np.lexsort((table.place[side_rows], group)))
         for group, table, side_rows in zip(
             np.split(ranks, [rows[0].size]), tables, rows, strict=True
         )
@@ -282,15 +287,6 @@ def _align_same(key: _Links, response: _Links, sentences: IntArray) -> IntArray:
     at = find_twins(*codes)
     partner[rows[1][at >= 0]] = rows[0][at[at >= 0]]
     return partner
-
-
-def _count_within(group: IntArray, place: IntArray) -> IntArray:
-    """The position of each node within its group, from 0, in the order of places."""
-    order = np.lexsort((place, group))
-    ascending = group[order]
-    count = np.empty(group.size, dtype=np.int64)
-    count[order] = np.arange(group.size) - np.searchsorted(ascending, ascending)
-    return count
 
 
 def _weigh(
@@ -314,7 +310,7 @@ def _dice(sides: Sequence[tuple[IntArray, IntArray]], n: int) -> tuple[IntArray,
     A side is the owner and the code of each member of its sets, no code twice in a set.
     """
     (key_owners, key_codes), (response_owners, response_codes) = sides
-    order = np.argsort(response_codes, kind="stable")
+    order = stable_order(response_codes)
     ascending = response_codes[order]
     begin = np.searchsorted(ascending, key_codes)
     lengths = np.searchsorted(ascending, key_codes, side="right") - begin
@@ -338,6 +334,4 @@ def _order_edges(key: _Links, response: _Links, rows: IntArray, columns: IntArra
         np.minimum(key_places, response_places),
         key_places != response_places,
     )
-    order = np.empty(rows.size, dtype=np.int64)
-    order[np.lexsort(keys)] = np.arange(rows.size)
-    return order
+    return find_places(np.lexsort(keys), rows.size)

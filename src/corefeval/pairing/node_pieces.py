@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from corefeval.model import Tokens
-from corefeval.model.arrays import BoolArray, IntArray, unset
+from corefeval.model.arrays import BoolArray, IntArray, all_false, integers, unset
 from corefeval.model.categories import Categories
 from corefeval.model.tokens import documents_of_tokens
 from corefeval.pairing.node_alignment import (
@@ -52,7 +52,7 @@ def pair_nodes(
 def _is_node(tokens: Tokens, documents: IntArray) -> BoolArray:
     """Which tokens are empty nodes of some documents."""
     if "empty" not in tokens.columns:
-        return np.zeros(int(tokens.offsets[-1]), dtype=np.bool_)
+        return all_false(int(tokens.offsets[-1]))
     is_chosen = np.isin(np.arange(tokens.counts.size), documents)
     return tokens.coded("empty").where(bool) & np.repeat(is_chosen, tokens.counts)
 
@@ -112,5 +112,5 @@ def _list_dependencies(
         entries = (entry.partition(":") for entry in (cell or "").split("|"))
         renamed = (f"{ids.get((owner, parent), parent)}:{name}" for parent, _, name in entries)
         cells.append("|".join(renamed))
-    identities = np.array([encode_id(names[node]) for node in nodes.tolist()], np.int64)
+    identities = integers([encode_id(names[node]) for node in nodes.tolist()])
     return NodeTable(sentences[sentence], places, identities, Categories.of(cells))

@@ -11,7 +11,7 @@ import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, excerpt, note
 from corefeval.model import DEIXIS, NON_REFERRING, Corpus
-from corefeval.model.arrays import BoolArray, IntArray, is_sorted, unset
+from corefeval.model.arrays import BoolArray, IntArray, integers, is_sorted, stable_order, unset
 from corefeval.model.construction import assemble
 from corefeval.protocol import Duplicates, Layer, Protocol
 
@@ -47,7 +47,7 @@ def _with_twins_related(corpus: Corpus, codes: IntArray, keep: BoolArray) -> Cor
     Relations to an entity that loses all of its mentions go to what is kept for its first mention.
     """
     rows = np.flatnonzero(keep)
-    rows = rows[np.argsort(codes[rows], kind="stable")]
+    rows = rows[stable_order(codes[rows])]
     twin = np.append(rows[np.searchsorted(codes[rows], codes)], -1)
     owner = np.append(corpus.mention_entity, -1)
     relations = corpus.relations
@@ -69,7 +69,7 @@ def _with_twins_related(corpus: Corpus, codes: IntArray, keep: BoolArray) -> Cor
 
 def _find_repeats(codes: IntArray, keep_last: bool) -> BoolArray | None:
     """Which mentions repeat an earlier one (or, with `keep_last`, a later one); None for none."""
-    order = None if is_sorted(codes) else np.argsort(codes, kind="stable")
+    order = None if is_sorted(codes) else stable_order(codes)
     ordered = codes if order is None else codes[order]
     equals_next = ordered[1:] == ordered[:-1]
     if not equals_next.any():
@@ -129,7 +129,7 @@ def with_lost(corpus: Corpus, codes: IntArray) -> tuple[Corpus, IntArray]:
         if span is not None:
             entity = entities.setdefault((index, entry.entity), len(entities))
             rows.append((index, *span, entity, -1 - len(rows)))
-    added = np.array(rows, dtype=np.int64).reshape(-1, 5).T
+    added = integers(rows).reshape(-1, 5).T
     complete = assemble(
         documents=corpus.documents,
         mention_document=np.concatenate((corpus.mention_document, added[0])),

@@ -19,10 +19,15 @@ from corefeval.model import Corpus, Tokens
 from corefeval.model.arrays import (
     BoolArray,
     IntArray,
+    all_false,
+    all_true,
     begin_runs,
     dense_ranks,
     distinct,
+    integers,
+    mark_rows,
     offsets_of,
+    stable_order,
     unset,
 )
 from corefeval.model.moving import move_mentions
@@ -60,7 +65,7 @@ class _Nodes:
             (getattr(self, column.name), getattr(nodes, column.name)) for column in fields(self)
         )
         joined = _Nodes(*map(np.concatenate, columns))
-        return joined.take(np.argsort(joined.token, kind="stable"))
+        return joined.take(stable_order(joined.token))
 
 
 @dataclass(slots=True)
@@ -143,8 +148,7 @@ def _nodes_of(tokens: Tokens | None) -> _Nodes:
     if "number" in tokens.columns and token.size:
         texts = tokens.coded("number", token)
         number, node_id = (
-            np.array([*map(parse, texts.names), -1], dtype=np.int64)[texts.codes]
-            for parse in (_number, encode_id)
+            integers([*map(parse, texts.names), -1])[texts.codes] for parse in (_number, encode_id)
         )
     return _Nodes(token, document, word, _slots(tokens, token, document), number, node_id)
 
@@ -254,7 +258,7 @@ def _axis(
     unusable |= is_unlike | np.isin(every.document, every.document[every.number < 0])
     ranks, distinct = dense_ranks(np.where(unusable, order, every.number))
     code = dense_ranks(group)[0] * max(distinct.size, 1) + ranks
-    moves, home = [0] * len(sides), np.ones(code.size, dtype=np.bool_)
+    moves, home = [0] * len(sides), all_true(code.size)
     if align:
         sentence = _sentences(np.union1d(bases, starts[0][1]), group, width)
         sentence = np.where(is_unlike, -1, sentence)
@@ -360,7 +364,7 @@ def _other_sentences(
     starts_of_sides: Sequence[tuple[IntArray, IntArray]], bases: IntArray
 ) -> BoolArray:
     """In which documents not all sides begin sentences at the same words."""
-    different = np.zeros(bases.size, dtype=np.bool_)
+    different = all_false(bases.size)
     for counts, places in starts_of_sides[1:]:
         unequal = np.setxor1d(starts_of_sides[0][1], places, assume_unique=True)
         documents = np.unique(documents_of_tokens(bases, unequal))
@@ -380,8 +384,7 @@ def _move(side: _Side, axis: _Axis, own_group: IntArray, code: IntArray) -> Corp
         return side.corpus
     nodes = axis.nodes.take(present)
     n_tokens, node_tokens = int(side.counts.sum()), side.nodes.token
-    is_word = np.ones(n_tokens, dtype=np.bool_)
-    is_word[node_tokens] = False
+    is_word = ~mark_rows(node_tokens, n_tokens)
     n_words = n_tokens - node_tokens.size
     words = offsets_of(side.counts - side.nodes_in)
     # Words, numbered through, before each node of the axis.
@@ -412,8 +415,7 @@ def _without_nodes(side: _Side) -> tuple[Corpus, tuple[Notice, ...]]:
     if not node_tokens.size:
         return corpus, ()
     offsets, n_tokens = side.offsets, int(side.counts.sum())
-    is_word = np.ones(n_tokens, dtype=np.bool_)
-    is_word[node_tokens] = False
+    is_word = ~mark_rows(node_tokens, n_tokens)
     kept = corpus
     if corpus.mention_head is not None and corpus.n_mentions:
         heads = np.asarray(corpus.mention_head)

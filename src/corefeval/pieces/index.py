@@ -17,7 +17,7 @@ from corefeval.formats.ranges import Excerpt, Ranges, find_ranges
 from corefeval.formats.registry import HEAD, UnknownFormatError, detect_format, find_format
 from corefeval.formats.source import BOM_UTF8
 from corefeval.model import Corpus, DocumentId, join
-from corefeval.model.arrays import IntArray, distinct
+from corefeval.model.arrays import IntArray, all_zero, distinct
 from corefeval.model.joining import check_repetition
 from corefeval.request import Reading
 
@@ -91,7 +91,7 @@ class Side:
     @cached_property
     def sizes(self) -> IntArray:
         """The bytes of each document; a file that is not cut has all of them at its first."""
-        sizes = np.zeros(len(self.documents), dtype=np.int64)
+        sizes = all_zero(len(self.documents))
         for file, first in zip(self.files, self._first, strict=False):
             if file.ranges is not None:
                 sizes[first : first + len(file.documents)] = np.diff(file.ranges.bounds)

@@ -11,7 +11,7 @@ from corefeval.diagnostics import InputError, Notice
 from corefeval.evaluation import count
 from corefeval.features.token_columns import Samples, take_samples
 from corefeval.model import Corpus, DocumentId
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import IntArray, integers, mark_rows, unset
 from corefeval.model.identity import digest
 from corefeval.pairing import DocumentPairs, Suspects, find_suspects
 from corefeval.pieces.index import Portion, Side, WholeFile
@@ -64,17 +64,16 @@ def make_pieces(key: Side, response: Side, pairs: DocumentPairs, piece_size: int
 
     What only the response has comes last. Notices on pairs are those of the first piece.
     """
-    place = np.full(len(key.documents), -1, dtype=np.int64)  # among the documents that are scored
+    place = unset(len(key.documents))  # among the documents that are scored
     with_key_document = np.flatnonzero(pairs.key >= 0)
     place[pairs.key[with_key_document]] = with_key_document
     pieces = [
         _piece(key, response, pairs, rows, place[rows][place[rows] >= 0])
         for rows in cut_side(key, np.arange(len(key.documents)), piece_size)
     ]
-    scored = np.full(len(response.documents), -1, dtype=np.int64)
+    scored = unset(len(response.documents))
     scored[pairs.response[pairs.response >= 0]] = np.flatnonzero(pairs.response >= 0)
-    with_key = np.zeros(len(response.documents), dtype=np.bool_)
-    with_key[pairs.response[pairs.both]] = True
+    with_key = mark_rows(pairs.response[pairs.both], len(response.documents))
     pieces += [
         _piece(key, response, pairs, rows[:0], scored[rows][scored[rows] >= 0], rows)
         for rows in cut_side(response, np.flatnonzero(~with_key), piece_size)
@@ -246,4 +245,4 @@ def _places(corpus: Corpus, identifiers: Ids) -> IntArray:
             file=corpus.name or None,
             fix="the file changed while it was being scored: score it again",
         ) from None
-    return np.array(places, dtype=np.int64)
+    return integers(places)

@@ -17,12 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Indel, LCSseq, Postfix, Prefix
 
-from corefeval.model.arrays import (
-    BoolArray,
-    IntArray,
-    begin_runs,
-    unset,
-)
+from corefeval.model.arrays import BoolArray, IntArray, all_false, begin_runs, unset
 from corefeval.texts.folding import UNKNOWN
 
 ALIKE = 0.6  # the share of characters in common from which on words are alike
@@ -63,7 +58,7 @@ class _Text:
         self.token = np.repeat(np.arange(len(tokens)), lengths)  # of each character
         self.lengths = lengths
         starts = np.cumsum(lengths) - lengths
-        self.is_edge = np.zeros(len(self.text) + 1, dtype=np.bool_)
+        self.is_edge = all_false(len(self.text) + 1)
         self.is_edge[starts] = self.is_edge[-1] = True
         opens = lengths > 0
         if len(continues):
@@ -134,7 +129,7 @@ class _Layout:
     def __init__(self, short: _Text, long: _Text) -> None:
         self.short, self.long = short, long
         self.partner = unset(len(short.text))
-        self.is_unlike = np.zeros(len(short.text), dtype=np.bool_)
+        self.is_unlike = all_false(len(short.text))
 
     def lay(self) -> None:
         """Find the partners of all characters."""

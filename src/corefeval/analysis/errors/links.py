@@ -24,7 +24,7 @@ from corefeval.analysis.errors.listing import ErrorInstance, Lookup, SideName
 from corefeval.diagnostics import CorefEvalError, Notice, UndefinedMetricError
 from corefeval.display import Record
 from corefeval.metrics import Metric
-from corefeval.model.arrays import IntArray, looked_up
+from corefeval.model.arrays import IntArray, all_zero, looked_up
 from corefeval.model.categories import Categories
 
 OUTCOMES = ("correct", "wrong", "missed", "spurious")
@@ -112,7 +112,7 @@ def count_links(alignment: Alignment, feature: str = "kind") -> LinkCounts:
 
 
 def _make_all_alike(side: Side) -> Categories:
-    return Categories(np.zeros(side.mention_entity.size, dtype=np.int64), (_ANYTHING,))
+    return Categories(all_zero(side.mention_entity.size), (_ANYTHING,))
 
 
 def _count_outcomes(

@@ -14,7 +14,10 @@ from corefeval.model.arrays import (
     BoolArray,
     ByteArray,
     IntArray,
+    all_true,
     dense_ranks,
+    integers,
+    mark_rows,
     ragged_arange,
     stable_order,
 )
@@ -144,8 +147,7 @@ def _replace_cells(columns: Columns, replacements: Columns, cells: IntArray) -> 
 
     The first column of `replacements` counts in `cells`.
     """
-    kept = np.ones(columns[0].size, dtype=np.bool_)
-    kept[cells] = False
+    kept = ~mark_rows(cells, columns[0].size)
     replacements = (cells[replacements[0]], *replacements[1:])
     joint = [np.concatenate((c[kept], o)) for c, o in zip(columns, replacements, strict=True)]
     order = stable_order(joint[0])
@@ -205,8 +207,7 @@ def _parse_unusual(data: ByteArray, start: IntArray, length: IntArray) -> tuple[
     opens, closes = before[first] == _OPEN, after[last] == _CLOSE
     cell = np.repeat(np.arange(start.size), length)
     id_cell, id_length = cell[first], last + 1 - first
-    good = np.zeros(start.size, dtype=np.bool_)
-    good[id_cell] = True
+    good = mark_rows(id_cell, start.size)
     good[id_cell[~(opens | closes)]] = False
     good[
         cell[((kinds == _OPEN) & (after != _OTHER)) | ((kinds == _CLOSE) & (before != _OTHER))]
@@ -264,7 +265,7 @@ def _match_nested(
             closing[stack.pop()] = row
         else:
             unmatched.append(row)
-    return np.array(unmatched + stack, dtype=np.int64)
+    return integers(unmatched + stack)
 
 
 def with_trailing_blanks(tokens: ConllLines, rows: IntArray) -> IntArray:
@@ -301,7 +302,7 @@ def rows_without_cell(
 
 def _sentence_widths(tokens: ConllLines, n_cells: IntArray) -> IntArray:
     """The widest line of each row's sentence."""
-    starts: BoolArray = np.ones(n_cells.size, dtype=np.bool_)
+    starts: BoolArray = all_true(n_cells.size)
     starts[1:] = np.diff(tokens.line_number) > 1
     starts[tokens.first[tokens.counts > 0]] = True
     first = np.flatnonzero(starts)

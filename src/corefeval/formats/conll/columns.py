@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.formats.conll.lines import lowest_place, windows
-from corefeval.model.arrays import BoolArray, ByteArray, IntArray
+from corefeval.model.arrays import BoolArray, ByteArray, IntArray, all_true
 from corefeval.model.categories import Categories
 
 Words = NDArray[np.uint64]
@@ -48,7 +48,7 @@ class Bitmap:
         for offset in range(0, data.size, _BYTES_AT_ONCE):
             flags = self._marks(data[offset : offset + _BYTES_AT_ONCE])
             if flags.size % 8:
-                flags = np.concatenate((flags, np.ones(-flags.size % 8, dtype=np.bool_)))
+                flags = np.concatenate((flags, all_true(-flags.size % 8)))
             begin = _PAD + offset // 8
             packed[begin : begin + flags.size // 8] = np.packbits(flags, bitorder="little")
         return packed

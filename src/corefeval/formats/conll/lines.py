@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 from corefeval.diagnostics import InputError
 from corefeval.formats.source import Source
 from corefeval.model import DocumentId
-from corefeval.model.arrays import BoolArray, ByteArray, IntArray
+from corefeval.model.arrays import BoolArray, ByteArray, IntArray, unset
 
 TAB, NEWLINE, RETURN, BLANK_BYTE, HASH_BYTE = 9, 10, 13, 32, ord("#")
 
@@ -117,8 +117,8 @@ def first_control(data: ByteArray) -> int:
 
 def _find_lines(data: ByteArray) -> Lines:
     """All lines as they seem at first sight, in pieces that stay in the processor's cache."""
-    newline, kind = [np.full(1, -1, dtype=np.int64)], [np.empty(0, dtype=np.uint8)]
-    cells: list[Cells] = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64))]
+    newline, kind = [unset(1)], [np.empty(0, dtype=np.uint8)]
+    cells: list[Cells] = [(unset(0), np.empty(0, dtype=np.uint64))]
     is_plain, underscores = True, False
     for end in newlines(data):
         if not end.size:
@@ -160,7 +160,7 @@ def find_cells(data: ByteArray, start: IntArray, end: IntArray) -> Cells:
     Lines end at `end`, which is not blank. A window that ends where the line ends shows the last
     blank before it. The first byte of a text is the lowest; what is before the cell is cut off.
     """
-    first = np.full(end.size, -1, dtype=np.int64)
+    first = unset(end.size)
     text = np.zeros(end.size, dtype=np.uint64)
     if data.size >= _WINDOW:
         window = bytes_at(data, np.maximum(end - _WINDOW, 0), _WINDOW)

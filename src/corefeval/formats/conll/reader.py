@@ -47,7 +47,7 @@ from corefeval.formats.conll.repair import (
 from corefeval.formats.conll.tokens import ConllLines
 from corefeval.formats.source import Source
 from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray, dense_ranks
+from corefeval.model.arrays import IntArray, all_zero, dense_ranks, find_places, integers, unset
 from corefeval.model.categories import LazyNames
 from corefeval.model.construction import textual_order
 
@@ -78,8 +78,7 @@ def read_conll(
     token_lines, marked, text = _find_tokens(source, lines, outline, word_column, layout)
     marks = _read_marks(outline, token_lines, marked, text, repairs, is_plain=lines.is_plain)
     entity, start, end = _make_mentions(token_lines, marks)
-    example = np.empty(marks.entity_document.size, dtype=np.int64)
-    example[marks.entity] = np.arange(marks.entity.size)
+    example = find_places(marks.entity, marks.entity_document.size)
     names = partial(
         _entity_names, source, marks.brackets.position[example], marks.brackets.length[example]
     )
@@ -157,15 +156,15 @@ def _tokens_of_documents(
     source: Source, outline: Outline, token_line: IntArray
 ) -> tuple[IntArray, IntArray]:
     """Each document's first token and number of tokens; every token must be in a document."""
-    begin = np.array(outline.begin, dtype=np.int64)
-    end = np.array(outline.end, dtype=np.int64)
+    begin = integers(outline.begin)
+    end = integers(outline.end)
     first = np.searchsorted(token_line, begin)
     count = np.searchsorted(token_line, end) - first
     if int(count.sum()) == token_line.size and begin.size:
         return first, count
     if not token_line.size:
         raise no_document(source)
-    inside = np.zeros(token_line.size + 1, dtype=np.int64)
+    inside = all_zero(token_line.size + 1)
     np.add.at(inside, first, 1)
     np.add.at(inside, first + count, -1)
     stray = int(token_line[np.argmax(np.cumsum(inside)[:-1] == 0)])
@@ -363,7 +362,7 @@ def _find_overlapping(marks: _Marks) -> IntArray:
         return rows[:0]
     tokens: IntArray = np.unique(token[rows[:-1][turns]])
     rows = rows[np.isin(token[rows], tokens)]
-    partner = np.full(token.size, -1, dtype=np.int64)
+    partner = unset(token.size)
     matched = np.flatnonzero(marks.closing >= 0)
     partner[matched], partner[marks.closing[matched]] = marks.closing[matched], matched
     # Mentions of the token alone stay what they are, and may stand between the two.

@@ -29,7 +29,7 @@ from corefeval.formats.conll.lines import (
     windows,
 )
 from corefeval.formats.source import Source
-from corefeval.model.arrays import BoolArray, ByteArray, IntArray, ragged_arange
+from corefeval.model.arrays import BoolArray, ByteArray, IntArray, ragged_arange, unset
 from corefeval.model.categories import Categories
 from corefeval.model.tokens import Rows, Sentences, Tokens, TokenTable, rows_of_tokens
 
@@ -153,7 +153,7 @@ class ConllLines:
         """
         if self.stated_layout is not None and self.stated_layout.width is not None:
             return self.stated_layout.width
-        marked = np.empty(0, dtype=np.int64)
+        marked = unset(0)
         for size in (_LINES_AT_ONCE, self.line_end.size):  # the first ones suffice, as a rule
             if marked.size < _SAMPLE:
                 marked = np.flatnonzero(self.line_end[:size] - self.prefix_end[:size] > 1)[:_SAMPLE]

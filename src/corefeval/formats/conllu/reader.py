@@ -23,7 +23,7 @@ from corefeval.formats.conllu.scan import (
 from corefeval.formats.conllu.tokens import ConlluLines, SentenceComments
 from corefeval.formats.source import Oddity, Source
 from corefeval.model import BRIDGING, NO_RELATIONS, SPLIT, Corpus, Relation, Relations
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import IntArray, integers
 from corefeval.model.builder import note_unresolved
 from corefeval.model.categories import LazyArray, LazyColumns, tabulate
 from corefeval.model.construction import assemble
@@ -85,7 +85,7 @@ def _heads(documents: Documents, headers: Sequence[Header], mentions: Mentions) 
     gaps: dict[int, list[tuple[int, int]]] = {}
     for row, start, end in mentions.gaps.tolist():
         gaps.setdefault(row, []).append((start, end))
-    numbers = np.array(_head_numbers(headers, mentions), dtype=np.int64)
+    numbers = integers(_head_numbers(headers, mentions))
     heads = mentions.start + numbers - 1
     heads[(numbers < 1) | (heads >= mentions.end)] = -1
     for row, holes in gaps.items():

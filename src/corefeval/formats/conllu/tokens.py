@@ -12,7 +12,7 @@ import numpy as np
 from corefeval.formats.conll.columns import Bitmap, coded_cells, nth_set
 from corefeval.formats.conllu.scan import N_COLUMNS, TAB, Scan, read_sentence_comment
 from corefeval.formats.source import Source
-from corefeval.model.arrays import BoolArray, ByteArray, IntArray
+from corefeval.model.arrays import BoolArray, ByteArray, IntArray, all_false
 from corefeval.model.categories import Categories
 from corefeval.model.tokens import Column, Sentences, Tokens, TokenTable, rows_of_tokens
 
@@ -192,7 +192,7 @@ def comment_lines(scan: Scan, rows: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _are_listed(lines: IntArray, place: IntArray, line: IntArray) -> BoolArray:
-    is_listed = np.zeros(line.size, dtype=np.bool_)
+    is_listed = all_false(line.size)
     inside = np.flatnonzero(place < lines.size)
     is_listed[inside] = lines[place[inside]] == line[inside]
     return is_listed
