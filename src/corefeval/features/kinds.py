@@ -12,7 +12,7 @@ from corefeval.diagnostics import CorefEvalError
 from corefeval.features.brackets import Nodes
 from corefeval.features.tagsets import TagSet
 from corefeval.features.token_columns import TokenSpans, find_spans
-from corefeval.model.arrays import BoolArray, IntArray, all_false, integers, looked_up, unset
+from corefeval.model.arrays import BoolArray, IntArray, all_false, looked_up, unset
 from corefeval.model.categories import Categories
 
 KINDS = ("name", "nominal", "pronoun")
@@ -162,21 +162,6 @@ def _find_first(group: IntArray, n_groups: int) -> IntArray:
     first = unset(n_groups)
     first[group[::-1]] = np.arange(group.size - 1, -1, -1)
     return first
-
-
-def guess_kinds(texts: Categories, stated_texts: Categories, stated: Categories) -> Categories:
-    """For each of some texts of mentions the kind that is stated most often of such a text.
-
-    `stated` has the kinds of the mentions of which `stated_texts` are the texts. A text of which no
-    kind is stated is nominal.
-    """
-    rows = np.flatnonzero(stated.codes >= 0)
-    votes = np.zeros((len(stated_texts.names), len(KINDS)), dtype=np.int64)
-    np.add.at(votes, (stated_texts.codes[rows], stated.codes[rows]), 1)
-    usual = np.where(votes.any(axis=1), votes.argmax(axis=1), NOMINAL).tolist()
-    kinds = dict(zip(stated_texts.names, usual, strict=True))
-    codes = [kinds.get(text or "", NOMINAL) for text in texts.values()]
-    return Categories(integers(codes), KINDS)
 
 
 def name_entity(rows: IntArray, kinds: Categories | None, text: Callable[[int], str]) -> int:

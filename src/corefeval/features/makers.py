@@ -31,13 +31,12 @@ from corefeval.features.declarations import (
     SIZES,
     Bin,
     FeatureRequest,
-    MissingFeatureError,
     bin_name,
     canonical_feature,
     level_of,
     split_crossed,
 )
-from corefeval.features.kinds import KINDS, find_entity_classes, guess_kinds, vote_for_classes
+from corefeval.features.kinds import NOMINAL, find_entity_classes, vote_for_classes
 from corefeval.features.lookup import Features
 from corefeval.features.statements import (
     LINKS,
@@ -51,7 +50,7 @@ from corefeval.features.statements import (
     read_given,
     read_given_of_documents,
 )
-from corefeval.features.token_columns import WORD, TokenColumns, TokenSpans
+from corefeval.features.token_columns import TokenSpans
 from corefeval.model.arrays import (
     BoolArray,
     IntArray,
@@ -170,15 +169,11 @@ def _make_kind(features: Features, request: FeatureRequest) -> Categories:
     stated = _find_stated_kinds(features, "kind")
     if stated is None:
         return find_kinds_of_mentions(features)
-    unknown = np.flatnonzero(stated.codes < 0)
-    if not unknown.size:
-        return stated
-    if find_tags(features, "kind") is not None:
-        kinds = find_kinds_of_mentions(features)
-        return stated.replace_where(stated.codes < 0, kinds)
-    codes = stated.codes.copy()
-    codes[unknown] = _guess_kinds(features, "kind", unknown).codes
-    return Categories(codes, stated.names)
+    unknown = stated.codes < 0
+    if unknown.any() and find_tags(features, "kind") is not None:
+        return stated.replace_where(unknown, find_kinds_of_mentions(features))
+    _note_unstated(features, "kind", "nominal", unknown)
+    return Categories(np.where(unknown, NOMINAL, stated.codes), stated.names)
 
 
 def _make_noun(features: Features, request: FeatureRequest) -> Categories:
@@ -190,12 +185,8 @@ def _make_noun(features: Features, request: FeatureRequest) -> Categories:
     is_noun, unknown = ~stated.where("pronoun".__eq__), stated.codes < 0
     if unknown.any() and find_tags(features, "noun") is not None:
         is_noun[unknown] = find_nouns(features)[unknown]
-    elif unknown.any():
-        columns = features.columns("noun")
-        if not columns.in_characters:  # several tokens are a noun in any case
-            unknown &= columns.spans.length == 1
-        guessed = _guess_kinds(features, "noun", np.flatnonzero(unknown))
-        is_noun[unknown] = ~guessed.where("pronoun".__eq__)
+    else:
+        _note_unstated(features, "noun", "yes", unknown)
     return _yes_no(is_noun)
 
 
@@ -212,32 +203,14 @@ def _find_stated_kinds(features: Features, feature: str) -> Categories | None:
     return stated if features.uses_stated_kinds else None
 
 
-def _guess_kinds(features: Features, feature: str, rows: IntArray) -> Categories:
-    """The kinds of mentions that neither the source nor tags tell, by what is stated of others.
-
-    A notice counts them; an error where there are no words to go by.
-    """
-    if not rows.size:
-        return Categories(rows, KINDS)
-    stating = (text for text in features.texts if find_stated_kinds(text, (text,)) is not None)
-    owner = next(stating, features.corpus)
-    stated = find_stated_kinds(owner, (owner,))
-    mentions = describe_mentions(features.corpus, rows.tolist())
-    columns = features.columns(feature)
-    if stated is None or columns.find(WORD) is None:
-        raise MissingFeatureError(
-            feature,
-            f"is not stated of {mentions}, and there are no tags",
-            fix="state the kind of every mention, those of the response too: in the file, with "
-            "--features FILE, or features= in Python",
-        )
-    message = f"{feature} is guessed for {mentions}: as the same words in "
-    message += (
-        f"{owner.name or 'the key'} have it, else nominal; tags or --features would settle it"
-    )
-    features.collected_notices.append(Notice("guessed-kinds", message, rows.size))
-    examples = TokenColumns(features.texts, owner, feature)
-    return guess_kinds(columns.mention_texts().take(rows), examples.mention_texts(), stated)
+def _note_unstated(features: Features, feature: str, value: str, unknown: BoolArray) -> None:
+    """Note that a value stands for what neither the source nor tags tell of some mentions."""
+    if unknown.any():
+        mentions = describe_mentions(features.corpus, np.flatnonzero(unknown).tolist())
+        message = f"{feature} is not stated, and taken to be {value}, of {mentions}; tags or "
+        message += "--features would settle it"
+        notice = Notice("guessed-kinds", message, int(unknown.sum()))
+        features.collected_notices.append(notice)
 
 
 def _make_tag(features: Features, request: FeatureRequest) -> Categories:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from functools import lru_cache
-from itertools import chain, count, repeat
+from itertools import chain, count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from corefeval.model.arrays import (
     IntArray,
     all_true,
     all_zero,
+    integers,
     mark_rows,
     ragged_arange,
     stable_order,
@@ -244,24 +245,12 @@ def _digest(corpus: Corpus) -> str:
 def _identities(corpus: Corpus) -> list[NDArray[np.int64]]:
     """What tells the mentions of a document apart."""
     if corpus.mention_start is None or corpus.mention_end is None:
-        return [np.fromiter(_checksums(corpus), dtype=np.int64, count=corpus.n_mentions)]
+        return [integers([zlib.crc32(repr(label).encode()) for label in corpus.labels or ()])]
     if not corpus.gaps.size:
         return [corpus.mention_start, corpus.mention_end]
     gaps = all_zero(corpus.n_mentions)
     np.add.at(gaps, corpus.gaps[:, 0], corpus.gaps[:, 1] * 1_000_003 + corpus.gaps[:, 2])
     return [corpus.mention_start, corpus.mention_end + gaps * 31]
-
-
-def _checksums(corpus: Corpus) -> Iterator[int]:
-    """A checksum of the text of each label; the texts of spans are made all at once."""
-    labels = corpus.labels or ()
-    texts = []
-    if set(map(type, labels)) == {tuple}:
-        # A label that has such a text in it, as one of tuples has, makes it more than there are.
-        texts = repr(list(labels)).encode()[2:-1].split(b", (")
-    if len(texts) != len(labels):
-        return map(zlib.crc32, map(str.encode, map(repr, labels)))
-    return map(zlib.crc32, texts, repeat(zlib.crc32(b"(")))
 
 
 def _mix(columns: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:

@@ -294,9 +294,7 @@ def is_coreference(cell: bytes) -> bool:
 
 
 # Nearly all files write it just so; the looser patterns below are for the few that do not.
-_BEGIN = rb"#begin document \(([^()\n]+)\); part (\d{1,18})"
-_USUAL = re.compile(_BEGIN)
-_USUAL_DOCUMENT = re.compile(rb"^%b\n#end document\n" % _BEGIN, re.MULTILINE)
+_USUAL = re.compile(rb"#begin document \(([^()\n]+)\); part (\d{1,18})")
 _USUAL_END = b"#end document"
 _END = DocumentId("#end document")  # compared by identity
 _DOCUMENT_LINE = re.compile(rb"#\s*(begin|end)\s+document\b\s*(.*)", re.IGNORECASE | re.DOTALL)
@@ -317,23 +315,6 @@ class Outline:
     unfinished: int = 0
     cut_short: bool = False
     plain_comments: list[int] = field(default_factory=list)
-
-
-def usual_outline(source: Source, comments: list[int], texts: list[bytes]) -> Outline | None:
-    """The documents, if all begin and end in the usual form and have distinct ids; else None.
-
-    One pattern reads all lines that begin with `#`: a loop would stop other threads for longer.
-    """
-    text = b"\n".join([*texts, b""])
-    headers = _USUAL_DOCUMENT.findall(text)
-    if 2 * len(headers) != len(comments) or not text.isascii():
-        return None
-    names, parts = zip(*headers, strict=True) if headers else ((), ())
-    stripped = [name.strip() or source.stem for name in b"\n".join(names).decode().split("\n")]
-    identifiers = list(map(DocumentId, stripped, map(int, parts)))
-    if len(set(identifiers)) < len(identifiers):
-        return None
-    return Outline(identifiers, array("q", comments[::2]), array("q", comments[1::2]))
 
 
 def outline_of(

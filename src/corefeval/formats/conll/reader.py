@@ -28,7 +28,6 @@ from corefeval.formats.conll.lines import (
     first_control,
     outline_of,
     split_lines,
-    usual_outline,
 )
 from corefeval.formats.conll.repair import (
     Repair,
@@ -104,9 +103,7 @@ def _read_outline(
     view = source.data.data
     starts, ends = (lines.before[comments] + 1).tolist(), lines.end[comments].tolist()
     texts = [view[start:end].tobytes() for start, end in zip(starts, ends, strict=True)]
-    outline = usual_outline(source, comments, texts)
-    if outline is None:
-        outline = outline_of(source, zip(comments, texts, strict=True), lines.kind.size, repeated)
+    outline = outline_of(source, zip(comments, texts, strict=True), lines.kind.size, repeated)
     if repairs is not None and repeated is not None:
         rename_repeated(outline, repeated, repairs)
         adopt_strays(source, lines, outline, repairs)

@@ -19,9 +19,7 @@ from corefeval.formats.conll.layout import (
     Layout,
     Sample,
     find_layout,
-    is_usual,
     stated_layout,
-    usual_numbers,
 )
 from corefeval.formats.conll.lines import (
     BLANK_BYTE,
@@ -108,7 +106,7 @@ def _equal_words(
 
 
 _SAMPLE = 20
-_LARGE_SAMPLE = 500  # where the first lines do not tell
+_LARGE_SAMPLE = 500  # lines that tell which column is which
 _LINES_AT_ONCE = 1 << 13
 _BLANK_LINE = re.compile(rb"\s*\n\s*\n")
 _TO_BLANKS = dict.fromkeys(range(BLANK_BYTE), " ")
@@ -165,16 +163,14 @@ class ConllLines:
         """Which column is which: as `word_column` says, or told by what is in the columns."""
         if self.stated_layout is not None:
             return self.stated_layout
-        if self.word_column is None and is_usual(few := self._sample(_SAMPLE)):
-            return Layout(usual_numbers(few.n_columns))
-        sample = self._sample(_LARGE_SAMPLE)
+        sample = self._sample()
         if self.word_column is None:
             return find_layout(sample)
         return stated_layout(sample, self.word_column)
 
-    def _sample(self, size: int) -> Sample:
+    def _sample(self) -> Sample:
         """The first lines of the file; text that cannot be decoded is no matter here."""
-        n_rows = min(size, self.line_start.size)
+        n_rows = min(_LARGE_SAMPLE, self.line_start.size)
         bounds = zip(
             self.line_start[:n_rows].tolist(), self.line_end[:n_rows].tolist(), strict=True
         )
