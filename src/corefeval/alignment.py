@@ -18,10 +18,10 @@ from corefeval.model.arrays import (
     BoolArray,
     FloatArray,
     IntArray,
-    all_true,
     all_zero,
     dense_ranks,
     find_previous,
+    find_runs,
     is_sorted,
     looked_up,
     stable_order,
@@ -274,12 +274,7 @@ class Alignment:
     def overlap(self) -> Overlap:
         """The sparse table of shared mentions, one sort over the whole corpus."""
         codes = np.sort(self._cell_codes())
-        new = all_true(codes.size)
-        np.not_equal(codes[1:], codes[:-1], out=new[1:])
-        (first,) = new.nonzero()
-        count = np.empty_like(first)
-        np.subtract(first[1:], first[:-1], out=count[:-1])
-        count[-1:] = codes.size - first[-1:]
+        first, count = find_runs(codes)
         key_entity, response_entity = np.divmod(codes[first], self._width)
         return Overlap(key_entity, response_entity, count, count)
 

@@ -12,9 +12,10 @@ import numpy as np
 from corefeval.diagnostics import plural
 from corefeval.display import Row, Tabular
 from corefeval.features import Features
+from corefeval.features.declarations import bin_name
 from corefeval.features.makers import UNLABELLED
 from corefeval.model import DEIXIS, IDENTITY, LAYERS, NON_REFERRING, Corpus
-from corefeval.model.arrays import BoolArray, IntArray, all_false
+from corefeval.model.arrays import BoolArray, IntArray, all_false, begin_runs
 from corefeval.model.relations import bridging_pairs, find_elements
 from corefeval.model.text_tokens import has_texts
 from corefeval.preparation import as_corpus, stated_features
@@ -269,28 +270,17 @@ def _add_kinds(parts: Sequence[Statistics]) -> dict[str, dict[str, int]]:
 def _count_sizes(sizes: IntArray) -> dict[str, int]:
     """How many entities there are of each range of sizes."""
     return {
-        _name_range(low, high): int(
+        bin_name((low, high)): int(
             ((sizes >= low) & (sizes <= (high or sizes.max(initial=0)))).sum()
         )
         for low, high in SIZES
     }
 
 
-def _name_range(low: int, high: int | None) -> str:
-    return f"{low}" if low == high else f"{low}+" if high is None else f"{low}–{high}"
-
-
 def _find_repeats(corpus: Corpus) -> BoolArray:
     """Mentions that have the document, start and end of the one before them."""
-    is_repeat = all_false(corpus.n_mentions)
-    start, end = corpus.mention_start, corpus.mention_end
-    if start is None or end is None or not start.size:
-        return is_repeat
-    document = corpus.mention_document
-    is_repeat[1:] = (
-        (document[1:] == document[:-1]) & (start[1:] == start[:-1]) & (end[1:] == end[:-1])
-    )
-    return is_repeat
+    columns = corpus.mention_document, corpus.mention_start, corpus.mention_end
+    return ~begin_runs(*map(np.asarray, columns))
 
 
 def _find_nested(corpus: Corpus) -> BoolArray:

@@ -30,6 +30,7 @@ from corefeval.model.arrays import (
     all_true,
     all_zero,
     begin_runs,
+    find_runs,
     integers,
     looked_up,
     ragged_arange,
@@ -109,10 +110,8 @@ def match_labels(cells: Categories, tokens: IntArray, region: IntArray) -> tuple
 
 def _base(before_token: IntArray, region: IntArray) -> IntArray:
     """The depth at which each token's region begins."""
-    if not region.size:
-        return before_token
-    starts = np.flatnonzero(np.diff(region, prepend=region[0] - 1))
-    return np.repeat(before_token[starts], np.diff(np.append(starts, region.size)))
+    first, lengths = find_runs(region)
+    return np.repeat(before_token[first], lengths)
 
 
 def _pairs(depth: IntArray, is_open: BoolArray, region: IntArray) -> tuple[IntArray, IntArray]:

@@ -23,8 +23,8 @@ from corefeval.model.arrays import (
     BoolArray,
     IntArray,
     all_false,
-    all_true,
     all_zero,
+    begin_runs,
     integers,
     looked_up,
     stable_order,
@@ -141,8 +141,7 @@ def _group_alike(
         code[short] = (code[short] << bits) + cells + (begins[token] if step else 0) + 1
     order = stable_order((code.view(np.uint64) * _FACTOR >> np.uint64(32)).view(np.int64))
     code = code[order]
-    new = all_true(code.size)
-    np.not_equal(code[1:], code[:-1], out=new[1:])
+    new = begin_runs(code)
     lot = np.empty(code.size, dtype=np.int64)
     lot[order] = np.cumsum(new) - 1
     return order[new], lot

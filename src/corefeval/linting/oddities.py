@@ -14,7 +14,15 @@ from corefeval.formats.conllu.reader import stated_heads
 from corefeval.formats.conllu.tokens import ConlluLines
 from corefeval.linting.findings import Finding, Locator
 from corefeval.model import DEIXIS, LAYERS, Corpus, Tokens
-from corefeval.model.arrays import BoolArray, IntArray, integers, mark_rows, stable_order, unset
+from corefeval.model.arrays import (
+    BoolArray,
+    IntArray,
+    find_runs,
+    integers,
+    mark_rows,
+    stable_order,
+    unset,
+)
 from corefeval.model.identity import mention_codes
 from corefeval.model.relations import bridging_pairs, find_elements
 from corefeval.model.tokens import documents_of_tokens
@@ -52,8 +60,7 @@ def first_copies(corpus: Corpus, codes: IntArray) -> BoolArray:
 def _find_repeats(locator: Locator, codes: IntArray) -> Iterator[Finding]:
     """Spans that one entity has several times, and spans of several entities."""
     order = stable_order(codes)
-    starts = np.flatnonzero(np.concatenate(([True], np.diff(codes[order]) != 0)))
-    sizes = np.diff(np.append(starts, codes.size))
+    starts, sizes = find_runs(codes[order])
     for start, size in zip(starts[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
         by_entity: dict[int, list[int]] = {}
         for row in order[start : start + size].tolist():

@@ -26,6 +26,7 @@ from corefeval.model.arrays import (
     IntArray,
     all_false,
     all_true,
+    begin_runs,
     looked_up,
     mark_rows,
     unset,
@@ -251,6 +252,5 @@ def _find_anchors(side: Side) -> tuple[IntArray, IntArray]:
     """The entities of at least two mentions that have a noun, and the row of the first noun."""
     chain = side.chain[is_noun(side)[side.chain]]
     entity = side.mention_entity[chain]
-    first = np.concatenate((all_true(min(entity.size, 1)), entity[1:] != entity[:-1]))
-    anchors = first & (side.sizes[entity] > 1)
+    anchors = begin_runs(entity) & (side.sizes[entity] > 1)
     return entity[anchors], chain[anchors]

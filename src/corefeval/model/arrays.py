@@ -94,6 +94,16 @@ def begin_runs(*columns: NDArray[Any]) -> BoolArray:
     return begins
 
 
+def find_runs(*columns: NDArray[Any]) -> tuple[IntArray, IntArray]:
+    """Where runs of equal rows begin, and how long they are.
+
+    >>> [part.tolist() for part in find_runs(np.array([4, 4, 1]))]
+    [[0, 2], [2, 1]]
+    """
+    first = np.flatnonzero(begin_runs(*columns))
+    return first, np.diff(np.append(first, columns[0].size))
+
+
 def looked_up(values: IntArray, rows: IntArray) -> IntArray:
     """The values of some rows; row −1 stands for none, and so does the value −1.
 
@@ -112,8 +122,7 @@ def distinct(values: IntArray) -> IntArray:
     [3, 7]
     """
     ordered = np.sort(values)
-    first = np.concatenate((np.ones(min(ordered.size, 1), np.bool_), ordered[1:] != ordered[:-1]))
-    different: IntArray = ordered[first]
+    different: IntArray = ordered[begin_runs(ordered)]
     return different
 
 

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from corefeval.diagnostics import InputError
 from corefeval.model.arrays import (
     IntArray,
-    all_true,
     all_zero,
+    begin_runs,
     integers,
     mark_rows,
     ragged_arange,
@@ -103,8 +103,7 @@ def _number_spans(corpora: Sequence[Corpus], spans: Sequence[IntArray]) -> IntAr
         return None
     values = (places * stride + (start - low[0])) * width + (end - low[1])
     order = stable_order(values)
-    new = all_true(order.size)
-    np.not_equal(values[order[1:]], values[order[:-1]], out=new[1:])
+    new = begin_runs(values[order])
     is_first = mark_rows(order[new], order.size)
     codes = np.empty(order.size, dtype=np.int64)
     codes[order] = (np.cumsum(is_first) - 1)[order[new]][np.cumsum(new) - 1]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Indel, LCSseq, Postfix, Prefix
 
-from corefeval.model.arrays import BoolArray, IntArray, all_false, begin_runs, unset
+from corefeval.model.arrays import BoolArray, IntArray, all_false, begin_runs, find_runs, unset
 from corefeval.texts.folding import UNKNOWN
 
 ALIKE = 0.6  # the share of characters in common from which on words are alike
@@ -208,8 +208,7 @@ class _Layout:
         starts = places[rows][order] + gap.low
         other_starts = other_places[other_rows][order] + gap.other_low
         steps = np.arange(starts.size)
-        begins = np.flatnonzero(begin_runs(starts - steps, other_starts - steps))
-        counts = np.diff(np.append(begins, starts.size))
+        begins, counts = find_runs(starts - steps, other_starts - steps)
         runs = zip(
             starts[begins].tolist(), other_starts[begins].tolist(), counts.tolist(), strict=True
         )

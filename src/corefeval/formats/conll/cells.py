@@ -16,6 +16,7 @@ from corefeval.model.arrays import (
     IntArray,
     all_true,
     dense_ranks,
+    find_runs,
     integers,
     mark_rows,
     ragged_arange,
@@ -234,8 +235,7 @@ def match_brackets(
     halves = halves[stable_order(entity[halves])]
     group = entity[halves]
     # Where an entity opens and closes in turns, without nesting or mistakes.
-    first = np.flatnonzero(np.concatenate(([True], group[1:] != group[:-1])))
-    size = np.diff(np.append(first, group.size))
+    first, size = find_runs(group)
     place = np.arange(group.size) - np.repeat(first, size)
     in_turn = opens[halves] == (place % 2 == 0)
     good = np.logical_and.reduceat(in_turn, first) & (size % 2 == 0)
