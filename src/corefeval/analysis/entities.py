@@ -14,7 +14,7 @@ from corefeval.display import Record
 from corefeval.features import Features
 from corefeval.features.kinds import kinds_if_known, name_entity
 from corefeval.model import Corpus, Document
-from corefeval.model.arrays import IntArray, all_false, looked_up, stable_order
+from corefeval.model.arrays import IntArray, all_false, looked_up, plain_rows, stable_order
 from corefeval.model.views import Mention
 
 
@@ -98,7 +98,7 @@ def _count_largest_first(entities: IntArray) -> list[tuple[int, int]]:
     """Each entity with how often it occurs, the most frequent first; −1 is none."""
     numbers, counts = np.unique(entities[entities >= 0], return_counts=True)
     order = stable_order(-counts)
-    return [*zip(numbers[order].tolist(), counts[order].tolist(), strict=True)]
+    return [*plain_rows(numbers[order], counts[order])]
 
 
 def _split_largest(corpus: Corpus, number: int) -> list[IntArray]:

@@ -15,7 +15,7 @@ from corefeval.features import Features
 from corefeval.features.declarations import bin_name
 from corefeval.features.makers import UNLABELLED
 from corefeval.model import DEIXIS, IDENTITY, LAYERS, NON_REFERRING, Corpus
-from corefeval.model.arrays import BoolArray, IntArray, all_false, begin_runs
+from corefeval.model.arrays import BoolArray, IntArray, all_false, begin_runs, plain_rows
 from corefeval.model.relations import bridging_pairs, find_elements
 from corefeval.model.text_tokens import has_texts
 from corefeval.preparation import as_corpus, stated_features
@@ -319,7 +319,7 @@ def _count_kinds(corpus: Corpus) -> dict[str, dict[str, int]]:
             continue
         distinct, counts = np.unique(values.astype(str), return_counts=True)
         if distinct.size <= _FEW_VALUES:
-            table = zip(distinct.tolist(), counts.tolist(), strict=True)
+            table = plain_rows(distinct, counts)
             kinds[name] = dict(sorted(table, key=lambda item: -item[1]))
     return kinds
 

@@ -45,6 +45,7 @@ from corefeval.model.arrays import (
     dense_ranks,
     integers,
     mark_rows,
+    plain_rows,
     stable_order,
     unset,
     without_gaps,
@@ -213,12 +214,12 @@ def _solve_one_by_one(
     bounds = np.flatnonzero(np.concatenate(([True], component[1:] != component[:-1], [True])))
     row, column, weight = row[place], column[place], weight[place]
     taken: list[int] = []
-    for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+    for begin, end in plain_rows(bounds[:-1], bounds[1:]):
         component_edges = row[begin:end], column[begin:end], weight[begin:end]
         if order is not None and end - begin > LARGE:
             chosen = _take_greedily(*component_edges)
         else:
-            edges = list(zip(*(values.tolist() for values in component_edges), strict=True))
+            edges = list(plain_rows(*component_edges))
             chosen = _solve(edges) if order is None else _solve_in_order(edges)
         taken += [begin + edge for edge in chosen]
     return place[taken]
@@ -272,7 +273,7 @@ def _take_greedily(row: IntArray, column: IntArray, weight: FloatArray) -> list[
     rows: set[int] = set()
     columns: set[int] = set()
     taken = []
-    table = zip(edges.tolist(), row[edges].tolist(), column[edges].tolist(), strict=True)
+    table = plain_rows(edges, row[edges], column[edges])
     for edge, at_row, at_column in table:
         if at_row not in rows and at_column not in columns:
             rows.add(at_row)

@@ -33,6 +33,7 @@ from corefeval.model.arrays import (
     find_runs,
     integers,
     looked_up,
+    plain_rows,
     ragged_arange,
     stable_order,
     unset,
@@ -353,7 +354,7 @@ def _number(
     minima: dict[tuple[int, int], tuple[int, ...]] = {}
     gaps = features.corpus.gaps_of
     columns = spans.start, spans.end, spans.document, spans.offsets[spans.document]
-    table = zip(rows.tolist(), *(column[rows].tolist() for column in columns), strict=True)
+    table = plain_rows(rows, *(column[rows] for column in columns))
     for row, start, end, document, base in table:
         if end - start > LONGEST:
             continue

@@ -59,6 +59,7 @@ from corefeval.model.arrays import (
     begin_runs,
     find_previous,
     integers,
+    plain_rows,
     ranks_in_runs,
     stable_order,
 )
@@ -120,7 +121,7 @@ def _find_first_values(features: Features, values: Categories) -> list[str | Non
     """The value of each document's first mention."""
     of_documents: list[str | None] = [None] * len(features.corpus.documents)
     documents, rows = np.unique(features.corpus.mention_document, return_index=True)
-    for document, value in zip(documents.tolist(), values.take(rows).values(), strict=True):
+    for document, value in plain_rows(documents, values.take(rows).values()):
         of_documents[document] = value
     return of_documents
 
@@ -290,7 +291,7 @@ def _make_size(features: Features, request: FeatureRequest) -> Categories:
 def _make_relation(features: Features, request: FeatureRequest) -> Categories:
     pairs = bridging_pairs(features.corpus)
     labels_of: dict[int, dict[str, None]] = {}
-    for row, label in zip(pairs.anaphor.tolist(), pairs.label.values(), strict=True):
+    for row, label in plain_rows(pairs.anaphor, pairs.label.values()):
         labels_of.setdefault(row, {})[label or UNLABELLED] = None
     values: list[str | None] = [None] * features.corpus.n_mentions
     for row, labels in labels_of.items():
@@ -346,9 +347,7 @@ def put_into_bins(
     present = np.bincount(codes + 1, minlength=len(bins) + 1)[1:] > 0
     rank = np.append(np.cumsum(present) - 1, -1)
     names = tuple(
-        bin_name(bounds)
-        for bounds, is_present in zip(bins, present.tolist(), strict=True)
-        if is_present
+        bin_name(bounds) for bounds, is_present in plain_rows(bins, present) if is_present
     )
     return Categories(rank[codes], names)
 

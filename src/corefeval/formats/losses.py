@@ -14,6 +14,7 @@ from corefeval.diagnostics import InputError, Notice, excerpt, note, plural
 from corefeval.formats.declarations import EVERYTHING, Format, Tally
 from corefeval.formats.registry import find_format
 from corefeval.model import IDENTITY, LAYERS, Corpus, Document, Mention, Relation, Relations
+from corefeval.model.arrays import plain_rows
 from corefeval.model.identity import writable_text
 from corefeval.model.text_tokens import tokenise
 
@@ -193,7 +194,7 @@ def relations_of(document: Document) -> dict[int, Relation]:
     corpus = document.corpus
     of_document = corpus.entity_document[corpus.relations.entity] == document.index
     numbers = np.flatnonzero(of_document)
-    return dict(zip(numbers.tolist(), corpus.relations.take(numbers), strict=True))
+    return dict(plain_rows(numbers, corpus.relations.take(numbers)))
 
 
 def words_of(document: Document) -> list[str]:

@@ -25,6 +25,7 @@ from corefeval.formats.conll.tokens import ConllLines
 from corefeval.formats.conllu.tokens import ConlluLines
 from corefeval.formats.source import Source
 from corefeval.model import IDENTITY, Corpus, Document, Mention
+from corefeval.model.arrays import plain_rows
 from corefeval.model.moving import list_tokens
 from corefeval.model.own_text import OwnText
 from corefeval.model.text_tokens import has_texts, text_of
@@ -330,7 +331,7 @@ def _list_unaligned(corpus: Corpus, own_text: OwnText) -> Iterator[tuple[str, in
     documents = documents_of_tokens(own_text.tokens.offsets, tokens)
     positions = tokens - own_text.tokens.offsets[documents]
     words = own_text.tokens.coded("word", tokens).values()
-    for word, document, position in zip(words, documents.tolist(), positions.tolist(), strict=True):
+    for word, document, position in plain_rows(words, documents, positions):
         yield "unaligned-token", document, position, excerpt(word or "")
     text, rows = corpus.on_own_text, np.arange(corpus.n_mentions)
     owner, place = list_tokens(text, rows)

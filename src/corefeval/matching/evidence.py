@@ -15,7 +15,7 @@ from corefeval.features.declarations import MissingFeatureError
 from corefeval.matching.candidates import Mentions, TokenSets, bounds, contain, sizes
 from corefeval.matching.matchers import common_rows
 from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray, all_true, all_zero, integers, unset
+from corefeval.model.arrays import IntArray, all_true, all_zero, integers, plain_rows, unset
 from corefeval.model.moving import MINIMUM, parse_minimum
 from corefeval.protocol import MATCHERS
 
@@ -176,8 +176,8 @@ def _add_heads(
         raise guilty.columns(feature).missing(
             feature, "heads, or tags to find them", ("tag",), "add tags, or state heads"
         )
-    rules = "+".join(rule for rule, n in zip(HEAD_RULES, used.tolist(), strict=True) if n)
-    columns = [name for name, n in zip(_COLUMNS, used[1:].tolist(), strict=True) if n]
+    rules = "+".join(rule for rule, n in plain_rows(HEAD_RULES, used) if n)
+    columns = [name for name, n in plain_rows(_COLUMNS, used[1:]) if n]
     fields = {"heads": rules} if rules else {}
     tags = next((a.tagset_name for a in analyses if a.tagset_name), None)
     fields |= {"tagset": tags} if tags else {}
@@ -203,9 +203,7 @@ def _list_borrowed(analysis: Features, used: Sequence[str], *, own_tokens: bool)
 def _describe_heads(corpus: Corpus, counts: IntArray, unknown: int) -> list[Notice]:
     """A notice on where the heads of a side come from; its count is that of heads not stated."""
     names = {"file": "as stated", "dependencies": "by dependencies", "parse": "by parse trees"}
-    parts = [
-        (names.get(rule, "by tags"), n) for rule, n in zip(HEAD_RULES, counts.tolist(), strict=True)
-    ]
+    parts = [(names.get(rule, "by tags"), n) for rule, n in plain_rows(HEAD_RULES, counts)]
     parts.append(("unknown, matched only where the tokens are the same", unknown))
     text = f"{corpus.name or 'corpus'}: heads of mentions of several tokens: {{parts}}"
     return [Notice("heads", text, int(counts[1:].sum()) + unknown, parts=tuple(parts))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,16 @@ def find_runs(*columns: NDArray[Any]) -> tuple[IntArray, IntArray]:
     """
     first = np.flatnonzero(begin_runs(*columns))
     return first, np.diff(np.append(first, columns[0].size))
+
+
+def plain_rows(*columns: Any) -> Iterator[tuple[Any, ...]]:
+    """The rows of columns of one length, arrays and others, as tuples of plain Python values.
+
+    >>> list(plain_rows(np.array([4, 1]), "ab"))
+    [(4, 'a'), (1, 'b')]
+    """
+    values = (c.tolist() if isinstance(c, np.ndarray) else c for c in columns)
+    return zip(*values, strict=True)
 
 
 def looked_up(values: IntArray, rows: IntArray) -> IntArray:

@@ -17,6 +17,7 @@ from corefeval.model.arrays import (
     begin_runs,
     find_places,
     offsets_of,
+    plain_rows,
     ragged_arange,
     stable_order,
     unset,
@@ -166,7 +167,7 @@ def _renumber(
         return features
     texts = features[MINIMUM].astype(object)
     first = np.flatnonzero(begin_runs(owner))
-    for row, new_places in zip(owner[first].tolist(), np.split(places, first[1:]), strict=True):
+    for row, new_places in plain_rows(owner[first], np.split(places, first[1:])):
         ranks = dict(zip(sorted(new_places[new_places >= 0].tolist()), count(1)))
         old = [
             new_places[n - 1] if 0 < n <= new_places.size else None

@@ -21,6 +21,7 @@ from corefeval.model.arrays import (
     looked_up,
     mark_rows,
     offsets_of,
+    plain_rows,
     ragged_arange,
     stable_order,
     unset,
@@ -88,10 +89,8 @@ class Relations:
         return int(self.entity.size)
 
     def __iter__(self) -> Iterator[Relation]:
-        anaphors = zip(self.entity.tolist(), self.mention.tolist(), strict=True)
-        antecedents = list(
-            zip(self.antecedent_entity.tolist(), self.antecedent_mention.tolist(), strict=True)
-        )
+        anaphors = plain_rows(self.entity, self.mention)
+        antecedents = list(plain_rows(self.antecedent_entity, self.antecedent_mention))
         bounds = self.offsets.tolist()
         kinds, labels = self.kind.values(), self.label.values()
         for index, anaphor in enumerate(anaphors):
@@ -250,7 +249,7 @@ def find_anchors(corpus: Corpus) -> dict[int, list[tuple[int, int, bool]]]:
     pairs = bridging_pairs(corpus)
     anchors: dict[int, list[tuple[int, int, bool]]] = {}
     columns = (pairs.source, pairs.anaphor, pairs.antecedent, pairs.stated)
-    for source, *pair in zip(*(column.tolist() for column in columns), strict=True):
+    for source, *pair in plain_rows(*columns):
         anchors.setdefault(source, []).append((pair[0], pair[1], pair[2]))
     return anchors
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from corefeval.diagnostics import Notice, note
-from corefeval.model.arrays import IntArray, all_zero, integers, ragged_arange
+from corefeval.model.arrays import IntArray, all_zero, integers, plain_rows, ragged_arange
 from corefeval.model.construction import in_textual_order
 from corefeval.model.corpus import Corpus
 from corefeval.model.token_tables import DocumentTokens, mix_tokens, tokens_of_documents
@@ -312,7 +312,7 @@ def _unique_names(corpus: Corpus) -> Sequence[str]:
     """The entities' names, or their numbers where two of a document have the same name."""
     names = corpus.names
     if names is not None:
-        distinct = set(zip(corpus.entity_document.tolist(), names, strict=True))
+        distinct = set(plain_rows(corpus.entity_document, names))
         if len(distinct) == corpus.n_entities:
             return names
     return [str(number) for number in range(corpus.n_entities)]

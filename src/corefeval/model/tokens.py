@@ -17,6 +17,7 @@ from corefeval.model.arrays import (
     all_zero,
     distinct,
     offsets_of,
+    plain_rows,
     ragged_arange,
     stable_order,
     unset,
@@ -342,9 +343,7 @@ def _group(numbers: IntArray) -> Iterator[tuple[int, IntArray]]:
     """Each number that occurs, in ascending order, and the places at which it does."""
     order = stable_order(numbers)
     present, first = np.unique(numbers[order], return_index=True)
-    return (
-        zip(present.tolist(), np.split(order, first[1:]), strict=True) if order.size else iter(())
-    )
+    return plain_rows(present, np.split(order, first[1:])) if order.size else iter(())
 
 
 def _scatter(size: int, pieces: Sequence[tuple[IntArray, Categories]]) -> Categories:

@@ -17,7 +17,7 @@ import numpy as np
 
 from corefeval.diagnostics import Notice, note
 from corefeval.model import Corpus, Tokens
-from corefeval.model.arrays import IntArray, all_false, find_places, ragged_arange
+from corefeval.model.arrays import IntArray, all_false, find_places, plain_rows, ragged_arange
 from corefeval.model.moving import list_tokens, move_mentions, respan
 from corefeval.model.own_text import OwnText
 from corefeval.model.token_tables import place_tokens, select_tokens
@@ -120,8 +120,8 @@ def _align_words(key: Corpus, response: Corpus, documents: IntArray) -> tuple[In
     sides = _tokens(key), _tokens(response)
     texts = zip(*(_fold(side, documents) for side in sides), strict=True)
     parts = [np.empty((0, 2), dtype=np.int64)]
-    for document, ((words, continues), (response_words, response_continues)) in zip(
-        documents.tolist(), texts, strict=True
+    for document, ((words, continues), (response_words, response_continues)) in plain_rows(
+        documents, texts
     ):
         alignment = align_tokens(words, response_words, continues, response_continues)
         if alignment.share < LEAST_SHARE:

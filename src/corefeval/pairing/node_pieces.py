@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from corefeval.model import Tokens
-from corefeval.model.arrays import BoolArray, IntArray, all_false, integers, unset
+from corefeval.model.arrays import BoolArray, IntArray, all_false, integers, plain_rows, unset
 from corefeval.model.categories import Categories
 from corefeval.model.tokens import documents_of_tokens
 from corefeval.pairing.node_alignment import (
@@ -99,8 +99,8 @@ def _list_dependencies(
     sentence = tokens.sentence_of(nodes)
     members = np.flatnonzero(np.isin(tokens.sentence_of(np.arange(tokens.offsets[-1])), sentence))
     # Two sides never give the same number to words without a counterpart.
-    names = dict(zip(members.tolist(), map(str, unit.size + 2 * members + side + 1), strict=True))
-    names |= zip(pieces[::-1, side].tolist(), map(str, unit[::-1] + 1), strict=True)
+    names = dict(plain_rows(members, map(str, unit.size + 2 * members + side + 1)))
+    names |= plain_rows(pieces[::-1, side], map(str, unit[::-1] + 1))
     names |= ((node, f"{node + 1}.1") for node in nodes.tolist())
     numbers = tokens.coded("number", members).values()
     owners = tokens.sentence_of(members).tolist()
@@ -108,7 +108,7 @@ def _list_dependencies(
         zip(zip(owners, numbers, strict=True), map(names.get, members.tolist()), strict=True)
     )
     cells = []
-    for owner, cell in zip(sentence.tolist(), tokens.coded("deps", nodes).values(), strict=True):
+    for owner, cell in plain_rows(sentence, tokens.coded("deps", nodes).values()):
         entries = (entry.partition(":") for entry in (cell or "").split("|"))
         renamed = (f"{ids.get((owner, parent), parent)}:{name}" for parent, _, name in entries)
         cells.append("|".join(renamed))

@@ -11,7 +11,15 @@ import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, excerpt, note
 from corefeval.model import DEIXIS, NON_REFERRING, Corpus
-from corefeval.model.arrays import BoolArray, IntArray, integers, is_sorted, stable_order, unset
+from corefeval.model.arrays import (
+    BoolArray,
+    IntArray,
+    integers,
+    is_sorted,
+    plain_rows,
+    stable_order,
+    unset,
+)
 from corefeval.model.construction import assemble
 from corefeval.protocol import Duplicates, Layer, Protocol
 
@@ -119,7 +127,7 @@ def with_lost(corpus: Corpus, codes: IntArray) -> tuple[Corpus, IntArray]:
     owners = corpus.entity_document.tolist()
     names = list(corpus.names or map(str, range(len(owners))))
     entities = {pair: number for number, pair in enumerate(zip(owners, names, strict=True))}
-    columns = zip(corpus.mention_document.tolist(), start.tolist(), end.tolist(), strict=True)
+    columns = plain_rows(corpus.mention_document, start, end)
     taken = set(columns)
     rows: list[tuple[int, ...]] = []
     room = {index: _spans(int(tokens.counts[index])) for index in documents.values()}

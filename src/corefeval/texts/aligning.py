@@ -17,7 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Indel, LCSseq, Postfix, Prefix
 
-from corefeval.model.arrays import BoolArray, IntArray, all_false, begin_runs, find_runs, unset
+from corefeval.model.arrays import (
+    BoolArray,
+    IntArray,
+    all_false,
+    begin_runs,
+    find_runs,
+    plain_rows,
+    unset,
+)
 from corefeval.texts.folding import UNKNOWN
 
 ALIKE = 0.6  # the share of characters in common from which on words are alike
@@ -209,9 +217,7 @@ class _Layout:
         other_starts = other_places[other_rows][order] + gap.other_low
         steps = np.arange(starts.size)
         begins, counts = find_runs(starts - steps, other_starts - steps)
-        runs = zip(
-            starts[begins].tolist(), other_starts[begins].tolist(), counts.tolist(), strict=True
-        )
+        runs = plain_rows(starts[begins], other_starts[begins], counts)
         return self._without_overlap(
             (low, other_low, count + size - 1) for low, other_low, count in _heaviest(list(runs))
         )

@@ -19,6 +19,7 @@ from corefeval.model.arrays import (
     find_runs,
     integers,
     mark_rows,
+    plain_rows,
     ragged_arange,
     stable_order,
 )
@@ -46,9 +47,7 @@ def number_ids(
     longer = np.flatnonzero(length > SHORT)
     seen: dict[bytes, int] = {}
     view = data.data
-    for row, begin, size in zip(
-        longer.tolist(), position[longer].tolist(), length[longer].tolist(), strict=True
-    ):
+    for row, begin, size in plain_rows(longer, position[longer], length[longer]):
         identifier = bytes(view[begin : begin + size])
         numbers[row] = seen.setdefault(identifier, distinct.size + len(seen))
     return numbers
@@ -254,7 +253,7 @@ def _match_nested(
     unmatched: list[int] = []
     stack: list[int] = []
     current = -1
-    members = zip(rows.tolist(), entity[rows].tolist(), opens[rows].tolist(), strict=True)
+    members = plain_rows(rows, entity[rows], opens[rows])
     for row, group, is_open in members:
         if group != current:
             unmatched += stack

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.formats.conll.lines import lowest_place, windows
-from corefeval.model.arrays import BoolArray, ByteArray, IntArray, all_true
+from corefeval.model.arrays import BoolArray, ByteArray, IntArray, all_true, plain_rows
 from corefeval.model.categories import Categories
 
 Words = NDArray[np.uint64]
@@ -117,9 +117,7 @@ def _pass_windows(
             return position
         missing = missing[unfinished] - count[unfinished]
         begin, active = begin[unfinished] + REACH, active[unfinished]
-    for index, start, remaining in zip(
-        active.tolist(), begin.tolist(), missing.tolist(), strict=True
-    ):
+    for index, start, remaining in plain_rows(active, begin, missing):
         position[index] = _search_long_line(bits, start, int(limit[index]), remaining)
     return position
 

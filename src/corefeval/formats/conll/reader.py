@@ -46,7 +46,15 @@ from corefeval.formats.conll.repair import (
 from corefeval.formats.conll.tokens import ConllLines
 from corefeval.formats.source import Source
 from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray, all_zero, dense_ranks, find_places, integers, unset
+from corefeval.model.arrays import (
+    IntArray,
+    all_zero,
+    dense_ranks,
+    find_places,
+    integers,
+    plain_rows,
+    unset,
+)
 from corefeval.model.categories import LazyNames
 from corefeval.model.construction import textual_order
 
@@ -184,7 +192,7 @@ def _entity_names(source: Source, begin: IntArray, length: IntArray) -> list[str
     view = source.data.data
     return [
         bytes(view[start : start + size]).decode(source.encoding, "replace")
-        for start, size in zip(begin.tolist(), length.tolist(), strict=True)
+        for start, size in plain_rows(begin, length)
     ]
 
 
@@ -323,7 +331,7 @@ def _repair_marks(
             raise _first_error(outline, tokens, marks)
     unmatched = np.sort(marks.unmatched)
     rows, hidden_counts = _select_reported(unmatched, marks.token[unmatched])
-    for row, n_hidden in zip(rows.tolist(), hidden_counts.tolist(), strict=True):
+    for row, n_hidden in plain_rows(rows, hidden_counts):
         error = unmatched_bracket(outline, tokens, marks.token, marks.brackets, row, n_hidden)
         done = f"left out {excerpt(bracket_text(tokens.origin, marks.brackets, row))}"
         done += f" and {n_hidden:,} others" if n_hidden else ""

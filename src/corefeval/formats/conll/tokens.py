@@ -27,7 +27,7 @@ from corefeval.formats.conll.lines import (
     windows,
 )
 from corefeval.formats.source import Source
-from corefeval.model.arrays import BoolArray, ByteArray, IntArray, ragged_arange, unset
+from corefeval.model.arrays import BoolArray, ByteArray, IntArray, plain_rows, ragged_arange, unset
 from corefeval.model.categories import Categories
 from corefeval.model.tokens import Rows, Sentences, Tokens, TokenTable, rows_of_tokens
 
@@ -171,9 +171,7 @@ class ConllLines:
     def _sample(self) -> Sample:
         """The first lines of the file; text that cannot be decoded is no matter here."""
         n_rows = min(_LARGE_SAMPLE, self.line_start.size)
-        bounds = zip(
-            self.line_start[:n_rows].tolist(), self.line_end[:n_rows].tolist(), strict=True
-        )
+        bounds = plain_rows(self.line_start[:n_rows], self.line_end[:n_rows])
         rows = [
             self.origin.data[start:end].tobytes().decode(self.origin.encoding, "replace")
             for start, end in bounds

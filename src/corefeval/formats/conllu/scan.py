@@ -22,6 +22,7 @@ from corefeval.model.arrays import (
     all_true,
     all_zero,
     integers,
+    plain_rows,
     unset,
 )
 
@@ -190,7 +191,7 @@ def attributes(scan: Scan, key: bytes) -> tuple[IntArray, list[bytes]]:
     real &= (place >= scan.last_column[token]) & (begin <= line_end)
     end = np.minimum(scan.stops[np.searchsorted(scan.stops, begin)], line_end)
     rows = np.flatnonzero(real)
-    bounds = zip(begin[rows].tolist(), end[rows].tolist(), strict=True)
+    bounds = plain_rows(begin[rows], end[rows])
     return token[rows], [scan.content[start:stop].rstrip() for start, stop in bounds]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from corefeval.formats.conll.columns import Bitmap, coded_cells, nth_set
 from corefeval.formats.conllu.scan import N_COLUMNS, TAB, Scan, read_sentence_comment
 from corefeval.formats.source import Source
-from corefeval.model.arrays import BoolArray, ByteArray, IntArray, all_false
+from corefeval.model.arrays import BoolArray, ByteArray, IntArray, all_false, plain_rows
 from corefeval.model.categories import Categories
 from corefeval.model.tokens import Column, Sentences, Tokens, TokenTable, rows_of_tokens
 
@@ -109,7 +109,7 @@ class ConlluLines:
     def find_comments(self, key: str, rows: IntArray) -> Categories:
         """What comments say of sentences that begin with some lines: `decl` for `s_type = decl`."""
         distinct, inverse = np.unique(rows, return_inverse=True)
-        bounds = zip(*(place.tolist() for place in comment_lines(self.scan, distinct)), strict=True)
+        bounds = plain_rows(*comment_lines(self.scan, distinct))
         values = [self.read_comments(first, after).get(key) for first, after in bounds]
         return Categories.of(values).take(inverse)
 
@@ -155,7 +155,7 @@ class SentenceComments(Sequence[Mapping[str, str]]):
         scan = self._lines.scan
         starts = first + np.flatnonzero(scan.new_sentence[first : first + count])
         bounds = comment_lines(scan, starts)
-        return list(zip(*(column.tolist() for column in bounds), strict=True))
+        return list(plain_rows(*bounds))
 
     def __len__(self) -> int:
         return len(self._bounds)
