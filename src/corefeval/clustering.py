@@ -121,7 +121,7 @@ def _side(labels: ArrayLike, name: str) -> Side:
 def _number(array: Any, name: str) -> IntArray:
     """Labels as numbers from 0."""
     if array.dtype.kind != "O":
-        return np.unique(array, return_inverse=True)[1].astype(np.int64)
+        return integers(np.unique(array, return_inverse=True)[1])
     numbers: dict[object, int] = {}
     try:
         codes = [numbers.setdefault(label, len(numbers)) for label in array.tolist()]

@@ -138,7 +138,7 @@ def _dominant_edges(
     rivals += _heaviest_other(*columns, weight)
     (candidates,) = (weight >= (rivals + lead if lead else rivals)).nonzero()
     for vertex, number in (rows, columns):
-        holder = np.empty(number, dtype=np.int64)
+        holder = unset(number)
         holder[vertex[candidates]] = candidates  # one of those that share a vertex stays
         candidates = candidates[holder[vertex[candidates]] == candidates]
     return candidates
@@ -150,7 +150,7 @@ def _heaviest_other(vertex: IntArray, n_vertices: int, weight: FloatArray) -> Fl
     np.maximum.at(best, vertex, weight)
     rival = best[vertex]
     (at,) = (weight == rival).nonzero()
-    champion = np.empty(n_vertices, dtype=np.int64)
+    champion = unset(n_vertices)
     champion[vertex[at]] = at  # one of the equals: the last one written stays
     at = at[champion[vertex[at]] == at]
     weight_of_others = weight.copy()
@@ -165,7 +165,7 @@ def _solve_components(row: IntArray, column: IntArray, weight: FloatArray) -> In
     """A heaviest matching of what no reduction could decide: each kind of component in its way."""
     of_rows, of_columns = np.bincount(row), np.bincount(column)
     of_row, labels = dense_ranks(_components(row, column))
-    of_column = np.empty(int(column.max()) + 1, dtype=np.int64)
+    of_column = unset(int(column.max()) + 1)
     of_column[column] = of_row[row]
     sums = partial(np.bincount, minlength=labels.size)
     n_edges, n_rows, n_columns = sums(of_row, of_rows), sums(of_row), sums(of_column)

@@ -119,7 +119,7 @@ def tabulate(documents: Iterable[tuple[Entities, Entities, Iterable[Entry]]]) ->
         number + 1,
         (integers(homes[0]), integers(homes[1])),
         (integers(sizes[0]), integers(sizes[1])),
-        Overlap.of(rows.astype(np.int64), columns.astype(np.int64), weight, weight**2),
+        Overlap.of(integers(rows), integers(columns), weight, weight**2),
     )
 
 

@@ -36,6 +36,7 @@ from corefeval.model.arrays import (
     plain_rows,
     ragged_arange,
     stable_order,
+    starts_of,
     unset,
 )
 from corefeval.model.categories import Categories
@@ -84,10 +85,10 @@ def match_labels(cells: Categories, tokens: IntArray, region: IntArray) -> tuple
     flat = [distinct.setdefault(label, len(distinct)) for group in labels for label in group]
     n_open = integers([*map(len, labels), 0])
     n_close = integers([*closes, 0])
-    begin = np.cumsum(n_open) - n_open
+    begin = starts_of(n_open)
     opened, closed = n_open[cells.codes], n_close[cells.codes]
     total = opened + closed
-    first = np.cumsum(total) - total
+    first = starts_of(total)
     place = ragged_arange(all_zero(total.size), total)
     owner = np.repeat(np.arange(total.size), total)
     is_open = place < opened[owner]

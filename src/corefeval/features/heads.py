@@ -142,7 +142,7 @@ def _group_alike(
     order = stable_order((code.view(np.uint64) * _FACTOR >> np.uint64(32)).view(np.int64))
     code = code[order]
     new = begin_runs(code)
-    lot = np.empty(code.size, dtype=np.int64)
+    lot = unset(code.size)
     lot[order] = np.cumsum(new) - 1
     return order[new], lot
 

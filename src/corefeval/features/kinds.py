@@ -12,7 +12,7 @@ from corefeval.diagnostics import CorefEvalError
 from corefeval.features.brackets import Nodes
 from corefeval.features.tagsets import TagSet
 from corefeval.features.token_columns import TokenSpans, find_spans
-from corefeval.model.arrays import BoolArray, IntArray, all_false, looked_up, unset
+from corefeval.model.arrays import BoolArray, IntArray, all_false, integers, looked_up, unset
 from corefeval.model.categories import Categories
 
 KINDS = ("name", "nominal", "pronoun")
@@ -62,7 +62,7 @@ def find_kinds(
             rows = rows[is_capitalized & ~pronoun[rows] & ~begins]
             name[rows] = is_named(spans, rows, tags, tagset, named)
     kind = np.where(pronoun, PRONOUN, np.where(name, NAME, NOMINAL))
-    return Categories(kind.astype(np.int64), KINDS)
+    return Categories(integers(kind), KINDS)
 
 
 def _are_phrases(

@@ -310,7 +310,7 @@ def _read_column(
 
 
 def _yes_no(values: BoolArray) -> Categories:
-    return Categories(np.where(values, 0, 1).astype(np.int64), YES_NO)
+    return Categories(integers(np.where(values, 0, 1)), YES_NO)
 
 
 def number_in_chains(entity: IntArray) -> IntArray:

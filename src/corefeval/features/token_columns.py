@@ -19,6 +19,7 @@ from corefeval.model.arrays import (
     IntArray,
     all_true,
     all_zero,
+    integers,
     is_sorted,
     offsets_of,
     ragged_arange,
@@ -264,7 +265,7 @@ class TokenColumns:
         tokens, spans = self.texts[index][1], self.spans
         if np.array_equal(tokens.offsets, spans.offsets):
             return tokens.coded(name, tokens=places)
-        document = np.searchsorted(spans.offsets, places, side="right") - 1
+        document = documents_of_tokens(spans.offsets, places)
         position = places - spans.offsets[document]
         has_token = position < tokens.counts[document]
         values = tokens.coded(name, tokens=(position + tokens.offsets[document])[has_token])
@@ -409,7 +410,7 @@ def _take_sample(tokens: Tokens, name: str | int) -> Counter[str]:
     total = int(tokens.offsets[-1])
     if not total or (isinstance(name, str) and name not in tokens.columns):
         return Counter()
-    spread = np.unique(np.linspace(0, total - 1, min(total, _SAMPLE_SIZE)).astype(np.int64))
+    spread = np.unique(integers(np.linspace(0, total - 1, min(total, _SAMPLE_SIZE))))
     try:
         for rows in (spread, None):
             counts = _counts(tokens.coded(name, tokens=rows))

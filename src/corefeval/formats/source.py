@@ -6,7 +6,7 @@ import codecs
 import io
 import os
 import sys
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from dataclasses import dataclass
 from encodings.aliases import aliases
 from functools import cache
@@ -101,14 +101,16 @@ class Source:
         name = os.path.basename(self.file).encode(errors="backslashreplace").decode()
         return FileName(name.removesuffix(".gz").rsplit(".", 1)[0] or name)
 
-    def name_document(self, number: int | None, taken: Container[DocumentId]) -> DocumentId:
-        """An id for a nameless document, which is not `taken`: the file's name and a number.
+    def name_document(self, number: int | None, taken: set[DocumentId]) -> DocumentId:
+        """An id for a nameless document, `taken` from now on: the file's name and a number.
 
         The number is the one that is passed (none for None), or the next one that is free.
         """
         endings = chain(["" if number is None else f"_{number}"], map("_{}".format, count(2)))
         identifiers = (DocumentId(self.stem + ending) for ending in endings)
-        return next(identifier for identifier in identifiers if identifier not in taken)
+        chosen = next(identifier for identifier in identifiers if identifier not in taken)
+        taken.add(chosen)
+        return chosen
 
     def sibling(self, suffix: str) -> Source:
         """The file that differs from this one in its ending, such as the text of an annotation."""

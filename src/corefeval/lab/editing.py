@@ -17,6 +17,7 @@ from corefeval.model.arrays import (
     BoolArray,
     IntArray,
     all_zero,
+    integers,
     looked_up,
     mark_rows,
     ragged_arange,
@@ -117,7 +118,7 @@ def count_links(prepared: Prepared) -> tuple[IntArray, IntArray]:
 
 def _sum_by(corpus: Corpus, document: IntArray, values: IntArray) -> IntArray:
     sums = np.bincount(document, weights=values, minlength=len(corpus.documents))
-    return sums.astype(np.int64)
+    return integers(sums)
 
 
 def count_totals(key: Corpus, response: Corpus) -> dict[str, int]:

@@ -10,11 +10,11 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -243,14 +243,9 @@ class Contents:
     @staticmethod
     def total(parts: Sequence[Contents]) -> Contents:
         """The contents of several parts of a file together."""
-        tokens = [part.tokens for part in parts if part.tokens is not None]
-        return Contents(
-            sum(part.documents for part in parts),
-            sum(tokens) if len(tokens) == len(parts) else None,
-            sum(part.entities for part in parts),
-            sum(part.mentions for part in parts),
-            sum(part.singletons for part in parts),
-        )
+        columns: Iterable[Any] = zip(*map(astuple, parts), strict=True)
+        totals: list[Any] = [None if None in column else sum(column) for column in columns]
+        return Contents(*totals)
 
 
 # Kinds of notices for which there are findings with the numbers of lines, too.

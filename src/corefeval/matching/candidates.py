@@ -16,8 +16,10 @@ from corefeval.model.arrays import (
     IntArray,
     distinct,
     find_places,
+    integers,
     ragged_arange,
     stable_order,
+    starts_of,
     unset,
 )
 
@@ -49,7 +51,7 @@ class TokenSets(NamedTuple):
     def of(self, rows: IntArray) -> tuple[IntArray, IntArray]:
         """The tokens of some mentions, and the place in `rows` that each belongs to."""
         counts = self.counts[rows]
-        first = (np.cumsum(self.counts) - self.counts)[rows]
+        first = starts_of(self.counts)[rows]
         place = np.repeat(np.arange(rows.size), counts)
         return self.tokens[ragged_arange(first, counts)], place
 
@@ -121,7 +123,7 @@ def common_tokens(
     # Each part of a left mention with each part of its right mention.
     number = counts[place]
     part = np.repeat(np.arange(place.size), number)
-    right_part = ragged_arange((np.cumsum(counts) - counts)[place], number)
+    right_part = ragged_arange(starts_of(counts)[place], number)
     low = np.maximum(start[part], right_start[right_part])
     high = np.minimum(end[part], right_end[right_part])
     return _sum_at(np.maximum(high - low, 0), place[part], left_rows.size)
@@ -178,7 +180,7 @@ def _gaps(corpus: Corpus, rows: IntArray) -> tuple[IntArray, IntArray, IntArray,
 
 
 def _sum_at(values: IntArray, place: IntArray, number: int) -> IntArray:
-    return np.bincount(place, weights=values, minlength=number).astype(np.int64)
+    return integers(np.bincount(place, weights=values, minlength=number))
 
 
 # A mention that overlaps more than _CROWD mentions is compared only with the nearest: _NEIGHBOURS

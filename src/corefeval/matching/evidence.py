@@ -215,7 +215,7 @@ def _or_heads(minima: TokenSets, heads: IntArray | None) -> TokenSets:
         return minima
     use = (minima.counts == 0) & (heads >= 0)
     counts = np.where(use, 1, minima.counts)
-    tokens = np.empty(int(counts.sum()), dtype=np.int64)
+    tokens = unset(int(counts.sum()))
     is_head = np.repeat(use, counts)
     tokens[is_head] = heads[use]
     tokens[~is_head] = minima.tokens

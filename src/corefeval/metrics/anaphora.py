@@ -30,6 +30,7 @@ from corefeval.model.arrays import (
     find_places,
     ragged_arange,
     stable_order,
+    starts_of,
     unset,
 )
 from corefeval.model.relations import bridging_pairs
@@ -186,7 +187,7 @@ def _repeat_blocks(side: FullSide, sets: IntArray) -> tuple[IntArray, IntArray, 
     return (
         np.repeat(np.arange(sets.size), counts),
         side.corpus.entity_sizes[side.sets.leaf[blocks]],
-        np.cumsum(counts) - counts - bounds[sets],
+        starts_of(counts) - bounds[sets],
     )
 
 

@@ -73,6 +73,16 @@ def offsets_of(counts: NDArray[Any]) -> IntArray:
     return np.concatenate(([0], np.cumsum(counts)))
 
 
+def starts_of(lengths: IntArray) -> IntArray:
+    """Where each of some runs begins when all of their members are numbered through.
+
+    >>> starts_of(np.array([2, 3])).tolist()
+    [0, 2]
+    """
+    starts: IntArray = np.cumsum(lengths) - lengths
+    return starts
+
+
 def find_places(rows: IntArray, size: int) -> IntArray:
     """The place in `rows` of each row from 0 up to `size`; −1 for one that is not there.
 

@@ -105,7 +105,7 @@ def _number_spans(corpora: Sequence[Corpus], spans: Sequence[IntArray]) -> IntAr
     order = stable_order(values)
     new = begin_runs(values[order])
     is_first = mark_rows(order[new], order.size)
-    codes = np.empty(order.size, dtype=np.int64)
+    codes = unset(order.size)
     codes[order] = (np.cumsum(is_first) - 1)[order[new]][np.cumsum(new) - 1]
     return codes
 
@@ -185,7 +185,7 @@ def _rank(*corpora: Corpus, shapes: list[IntArray]) -> tuple[IntArray, IntArray]
         if corpus.mention_start is not None and corpus.mention_end is not None
     ]
     _, ranks = np.unique(np.concatenate(rows), axis=0, return_inverse=True)
-    ranks = ranks.reshape(-1).astype(np.int64)
+    ranks = integers(ranks.reshape(-1))
     return ranks[: len(rows[0])], ranks[len(rows[0]) :]
 
 

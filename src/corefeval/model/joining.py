@@ -18,6 +18,7 @@ from corefeval.model.arrays import (
     dense_ranks,
     ragged_arange,
     stable_order,
+    starts_of,
     unset,
 )
 from corefeval.model.categories import Categories, LazyArray, LazyNames
@@ -196,7 +197,7 @@ def merge_documents(
     corpus = corpus.select_documents(order)
     group, lengths, gaps = group[order], lengths[order], corpus.gaps
     bounds = np.searchsorted(group, np.arange(len(identifiers) + 1))
-    begin = np.cumsum(lengths) - lengths
+    begin = starts_of(lengths)
     shifts = begin - begin[bounds[group]]
     shift = shifts[corpus.mention_document]
     heads, coded_names = corpus.mention_head, Categories.of(list(corpus.names or ()))
@@ -241,7 +242,7 @@ def _merge_own_text(
     counts = own_text.tokens.counts
     room = np.maximum(lengths, counts)
     places = np.zeros((int(room.sum()), 3), dtype=np.int64)
-    places[ragged_arange(np.cumsum(room) - room, counts)] = (
+    places[ragged_arange(starts_of(room), counts)] = (
         own_text.places + np.repeat(shifts, counts)[:, None]
     )
     return OwnText(merge_documents(own_text.corpus, group, identifiers, room), places)

@@ -20,6 +20,7 @@ from corefeval.model.arrays import (
     plain_rows,
     ragged_arange,
     stable_order,
+    starts_of,
     unset,
 )
 from corefeval.model.categories import LazyArray, LazyColumns
@@ -126,7 +127,7 @@ def list_span_tokens(
         place = find_places(rows, start.size)
         gaps = gaps[place[gaps[:, 0]] >= 0]
         span = place[gaps[:, 0]]
-        begin = (np.cumsum(lengths) - lengths)[span]
+        begin = starts_of(lengths)[span]
         first, last = (
             begin + np.minimum(bound - start[gaps[:, 0]], lengths[span]) for bound in gaps[:, 1:].T
         )

@@ -24,6 +24,7 @@ from corefeval.model.arrays import (
     plain_rows,
     ragged_arange,
     stable_order,
+    starts_of,
     unset,
 )
 from corefeval.model.categories import Categories
@@ -257,7 +258,7 @@ def find_anchors(corpus: Corpus) -> dict[int, list[tuple[int, int, bool]]]:
 def _chains(corpus: Corpus) -> tuple[IntArray, IntArray]:
     """The mentions, entity by entity, and the place at which each entity's mentions begin."""
     order = stable_order(corpus.mention_entity)
-    return order, np.cumsum(corpus.entity_sizes) - corpus.entity_sizes
+    return order, starts_of(corpus.entity_sizes)
 
 
 @dataclass(frozen=True, eq=False)

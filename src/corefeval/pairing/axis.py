@@ -17,7 +17,14 @@ import numpy as np
 
 from corefeval.diagnostics import Notice, note
 from corefeval.model import Corpus, Tokens
-from corefeval.model.arrays import IntArray, all_false, find_places, plain_rows, ragged_arange
+from corefeval.model.arrays import (
+    IntArray,
+    all_false,
+    find_places,
+    plain_rows,
+    ragged_arange,
+    starts_of,
+)
 from corefeval.model.moving import list_tokens, move_mentions, respan
 from corefeval.model.own_text import OwnText
 from corefeval.model.token_tables import place_tokens, select_tokens
@@ -88,7 +95,7 @@ def _move(
     """
     side = _tokens(corpus)
     own_counts = np.maximum(room, side.counts)
-    new = ragged_arange(np.cumsum(own_counts) - own_counts + begin, side.counts)
+    new = ragged_arange(starts_of(own_counts) + begin, side.counts)
     own_corpus = move_mentions(corpus, side.offsets, new, own_counts, row_of_new=NO_ROW)
     own_places = np.zeros((int(own_counts.sum()), 3), dtype=np.int64)
     own_places[new] = places
@@ -97,7 +104,7 @@ def _move(
     at -= np.searchsorted(axis.document, axis.document[at])
     lengths = np.bincount(axis.document, minlength=room.size)
     counts = np.where(room > 0, lengths, side.counts)
-    new = np.repeat(np.cumsum(counts) - counts, side.counts) + places[:, 0]
+    new = np.repeat(starts_of(counts), side.counts) + places[:, 0]
     return replace(
         respan(corpus, rows, owner, at),
         tokens=place_tokens(side, new, counts, row_of_new=NO_ROW),

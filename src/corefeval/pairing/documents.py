@@ -11,7 +11,7 @@ import numpy as np
 
 from corefeval.diagnostics import Notice, PairingError, excerpt, list_names, plural
 from corefeval.model import Corpus, DocumentId, FileName
-from corefeval.model.arrays import IntArray, looked_up, unset
+from corefeval.model.arrays import IntArray, integers, looked_up, unset
 from corefeval.model.corpus import match_documents
 from corefeval.pairing.texts import check_tokens, find_differing_documents, put_texts_on_tokens
 from corefeval.protocol import Protocol, Spans, TokenRule, Zeros
@@ -152,7 +152,7 @@ def _compare_tokens(
         return _NO_DOCUMENTS
     indices = find_differing_documents(key.tokens, response.tokens, np.setdiff1d(paired, cut))
     if rule == "align" or not indices:
-        return np.union1d(cut, indices).astype(np.int64)
+        return integers(np.union1d(cut, indices))
     names = tuple(str(key.documents[index]) for index in indices)
     text = f"{response.name or 'response'}: {{n}} with tokens unlike the key's: {{items}}"
     return Notice("other-tokens", text, len(names), names, "document")

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from corefeval.model.arrays import (
     ragged_arange,
     ranks_in_runs,
     stable_order,
+    starts_of,
     unset,
 )
 from corefeval.model.categories import Categories
@@ -107,10 +108,8 @@ class _Links:
 
     def take(self, rows: BoolArray) -> _Links:
         """Some of the rows."""
-        owner, word, node, relation = (
-            column[rows] for column in (self.owner, self.word, self.node, self.relation)
-        )
-        return _Links(self.table, owner, word, node, relation, self.first[rows], self.content)
+        names = ("owner", "word", "node", "relation", "first")
+        return replace(self, **{name: getattr(self, name)[rows] for name in names})
 
 
 def align_nodes(key: NodeTable, response: NodeTable) -> IntArray:
@@ -180,7 +179,7 @@ def _link(key: NodeTable, response: NodeTable) -> tuple[_Links, _Links]:
     words, _ = dense_ranks(flat[:, 0])
     content = integers([contents[cell] for cell in cells])
     lengths = integers([len(cell) for cell in cells])
-    begin = np.cumsum(lengths) - lengths
+    begin = starts_of(lengths)
     number = {name: rank for rank, name in enumerate(names)}
 
     def links(table: NodeTable) -> _Links:

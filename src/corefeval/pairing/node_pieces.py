@@ -82,7 +82,7 @@ def _join_sentences(sides: Sequence[Tokens], pieces: IntArray) -> list[IntArray]
     left, right = (side.sentence_of(pieces[:, c]) for c, side in enumerate(sides))
     n_key, size = sides[0].starts.size, sides[0].starts.size + sides[1].starts.size
     graph = coo_array((np.ones(left.size), (left, right + n_key)), shape=(size, size))
-    number = connected_components(graph, directed=False)[1].astype(np.int64)
+    number = integers(connected_components(graph, directed=False)[1])
     return np.split(number, [n_key])
 
 

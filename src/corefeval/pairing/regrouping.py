@@ -16,7 +16,7 @@ import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, plural
 from corefeval.model import NO_RELATIONS, Corpus, DocumentId
-from corefeval.model.arrays import IntArray, all_zero, dense_ranks, unset
+from corefeval.model.arrays import IntArray, all_zero, dense_ranks, integers, unset
 
 
 def join_groups(corpora: Sequence[Corpus], across: str) -> tuple[list[Corpus], list[Notice]]:
@@ -36,7 +36,7 @@ def join_groups(corpora: Sequence[Corpus], across: str) -> tuple[list[Corpus], l
     documents = corpora[0].documents
     groups, alone = _groups(documents, across)
     identifiers = list(groups)
-    group = np.empty(len(documents), dtype=np.int64)
+    group = unset(len(documents))
     for number, members in enumerate(groups.values()):
         group[members] = number
     lengths = np.maximum.reduce([_lengths(corpus) for corpus in corpora])
@@ -160,9 +160,7 @@ def _cuts(key: Corpus, response: Corpus, number: int) -> IntArray:
     starts = np.sort(key.mention_start) if key.mention_start is not None else unset(0)
     if not starts.size:
         return starts
-    return np.unique(
-        starts[np.rint(shares * starts.size).astype(np.int64).clip(0, starts.size - 1)]
-    )
+    return np.unique(starts[integers(np.rint(shares * starts.size)).clip(0, starts.size - 1)])
 
 
 def _sentences(key: Corpus, response: Corpus) -> tuple[int, IntArray]:

@@ -59,13 +59,11 @@ class _Nodes:
         """Some of the nodes."""
         return _Nodes(*(getattr(self, column.name)[rows] for column in fields(self)))
 
-    def join(self, nodes: _Nodes) -> _Nodes:
-        """The nodes of both, in order."""
-        columns = (
-            (getattr(self, column.name), getattr(nodes, column.name)) for column in fields(self)
-        )
-        joined = _Nodes(*map(np.concatenate, columns))
-        return joined.take(stable_order(joined.token))
+    @staticmethod
+    def join(*parts: _Nodes) -> _Nodes:
+        """The nodes of all parts, one part after the other."""
+        names = [column.name for column in fields(_Nodes)]
+        return _Nodes(*(np.concatenate([getattr(p, name) for p in parts]) for name in names))
 
 
 @dataclass(slots=True)
@@ -132,7 +130,8 @@ def _sides(corpora: Sequence[Corpus]) -> list[_Side]:
             if nodes is not side_nodes and is_marked_there.any():
                 taken = nodes.take(is_marked_there[nodes.document])
                 shift = (side.offsets - marking.offsets)[taken.document]
-                side.nodes = side.nodes.join(replace(taken, token=taken.token + shift))
+                joined = _Nodes.join(side.nodes, replace(taken, token=taken.token + shift))
+                side.nodes = joined.take(stable_order(joined.token))
     return sides
 
 
@@ -240,12 +239,7 @@ def _axis(
     words = np.max([side.counts - side.nodes_in for side in sides], axis=0)
     bases = offsets_of(words + 1)[:-1]
     ends = np.cumsum([side.nodes.token.size for side in sides])[:-1]
-    every = _Nodes(
-        *(
-            np.concatenate([getattr(s.nodes, column.name) for s in sides])
-            for column in fields(_Nodes)
-        )
-    )
+    every = _Nodes.join(*(side.nodes for side in sides))
     # Without the same sentences, or without numbers on all sides, the order of nodes must do.
     starts = _sentence_starts(sides, bases)
     is_unlike = _other_sentences(starts, bases)[every.document]
@@ -317,7 +311,7 @@ def _align(
         moves[-1] = int((first[first_rows] != code[side_rows]).sum())
     every = np.concatenate(ranks, axis=1)
     order = np.lexsort(every[::-1])
-    places = np.empty(order.size, dtype=np.int64)
+    places = unset(order.size)
     places[order] = np.cumsum(np.any(np.diff(every[:, order], prepend=-1) != 0, axis=0))
     return places, every[0] == np.concatenate(codes), moves
 
@@ -389,7 +383,7 @@ def _move(side: _Side, axis: _Axis, own_group: IntArray, code: IntArray) -> Corp
     words = offsets_of(side.counts - side.nodes_in)
     # Words, numbered through, before each node of the axis.
     before = words[nodes.document] + nodes.word
-    new = np.empty(n_tokens, dtype=np.int64)
+    new = unset(n_tokens)
     new[is_word] = np.arange(n_words) + np.cumsum(np.bincount(before, minlength=n_words + 1))[:-1]
     new[node_tokens] = (before + np.arange(union.size))[np.searchsorted(union, code)]
     counts = side.counts - side.nodes_in + np.bincount(nodes.document, minlength=side.counts.size)

@@ -130,7 +130,7 @@ def cut_side(side: Side, rows: IntArray, piece_size: int) -> Iterator[IntArray]:
     total = int(sizes.sum())
     number = max(1, -(-total // piece_size))
     middle = np.cumsum(sizes) - sizes / 2
-    piece = np.minimum((middle * (number / max(total, 1))).astype(np.int64), number - 1)
+    piece = np.minimum(integers(middle * (number / max(total, 1))), number - 1)
     is_uncut = np.array([file.ranges is None for file in side.files])[files]
     starts = np.append(True, (np.diff(piece) > 0) & ~(is_uncut[1:] & (np.diff(files) == 0)))
     yield from np.split(rows, np.flatnonzero(starts)[1:])

@@ -24,6 +24,7 @@ from corefeval.model.arrays import (
     begin_runs,
     find_runs,
     plain_rows,
+    starts_of,
     unset,
 )
 from corefeval.texts.folding import UNKNOWN
@@ -65,7 +66,7 @@ class _Text:
         lengths = np.fromiter(map(len, tokens), dtype=np.int64, count=len(tokens))
         self.token = np.repeat(np.arange(len(tokens)), lengths)  # of each character
         self.lengths = lengths
-        starts = np.cumsum(lengths) - lengths
+        starts = starts_of(lengths)
         self.is_edge = all_false(len(self.text) + 1)
         self.is_edge[starts] = self.is_edge[-1] = True
         opens = lengths > 0

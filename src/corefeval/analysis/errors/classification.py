@@ -380,7 +380,7 @@ def _number_places(
     follows_match = (latest >= 0) & (entity[latest] == entity)
     after = unset(chain.size)
     after[chain] = np.where(follows_match, key_of[chain[latest]], -1)
-    tiebreak = np.empty(chain.size, dtype=np.int64)
+    tiebreak = unset(chain.size)
     tiebreak[chain] = np.where(is_matched, 0, 1 + np.arange(chain.size))
     n_key = key.n_mentions
     order = np.lexsort(

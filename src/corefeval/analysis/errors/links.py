@@ -24,7 +24,7 @@ from corefeval.analysis.errors.listing import ErrorInstance, Lookup, SideName
 from corefeval.diagnostics import CorefEvalError, Notice, UndefinedMetricError
 from corefeval.display import Record
 from corefeval.metrics import Metric
-from corefeval.model.arrays import IntArray, all_zero, looked_up
+from corefeval.model.arrays import IntArray, all_zero, integers, looked_up
 from corefeval.model.categories import Categories
 
 OUTCOMES = ("correct", "wrong", "missed", "spurious")
@@ -166,7 +166,7 @@ def _count_antecedents(
             notices.append(Notice("skipped-metric", f"{metric} was skipped: {error}"))
             continue
         tables[str(metric)] = {
-            name: values.reshape(alignment.n_documents, number).astype(np.int64)
+            name: integers(values.reshape(alignment.n_documents, number))
             for name, values in counts.items()
         }
     return tables, notices

@@ -58,12 +58,7 @@ class End:
 
     def as_dict(self) -> Row:
         """For JSON."""
-        return {
-            "name": self.name,
-            "protocol": str(self.protocol),
-            "scores": dict(self.scores),
-            "printed": dict(self.printed),
-        }
+        return {**asdict(self), "protocol": str(self.protocol)}
 
 
 @dataclass(frozen=True, slots=True)

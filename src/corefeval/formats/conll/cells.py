@@ -22,6 +22,7 @@ from corefeval.model.arrays import (
     plain_rows,
     ragged_arange,
     stable_order,
+    unset,
 )
 
 SHORT = 8  # ids of up to so many bytes are compared as one integer
@@ -61,7 +62,7 @@ def _decimal_values(packed: NDArray[np.uint64], length: IntArray) -> IntArray | 
     """
     if int(length.max(initial=0)) > SHORT:
         return None
-    values = np.empty(packed.size, dtype=np.int64)
+    values = unset(packed.size)
     for offset in range(0, packed.size, _CELLS_AT_ONCE):
         piece = slice(offset, offset + _CELLS_AT_ONCE)
         ids, shift = packed[piece], _ID_SHIFTS[length[piece]]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.formats.conll.lines import lowest_place, windows
-from corefeval.model.arrays import BoolArray, ByteArray, IntArray, all_true, plain_rows
+from corefeval.model.arrays import BoolArray, ByteArray, IntArray, all_true, integers, plain_rows
 from corefeval.model.categories import Categories
 
 Words = NDArray[np.uint64]
@@ -92,7 +92,7 @@ def nth_set(
     position: IntArray = np.minimum(begin + lowest_place(word), limit)
     active = np.flatnonzero((count <= n) & (begin + REACH < limit))
     if active.size:
-        missing = n - count[active].astype(np.int64)
+        missing = n - integers(count[active])
         position[active] = _pass_windows(bits, begin[active] + REACH, limit[active], missing)
     return position
 

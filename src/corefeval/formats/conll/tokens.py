@@ -27,7 +27,15 @@ from corefeval.formats.conll.lines import (
     windows,
 )
 from corefeval.formats.source import Source
-from corefeval.model.arrays import BoolArray, ByteArray, IntArray, plain_rows, ragged_arange, unset
+from corefeval.model.arrays import (
+    BoolArray,
+    ByteArray,
+    IntArray,
+    plain_rows,
+    ragged_arange,
+    starts_of,
+    unset,
+)
 from corefeval.model.categories import Categories
 from corefeval.model.tokens import Rows, Sentences, Tokens, TokenTable, rows_of_tokens
 
@@ -228,12 +236,12 @@ class ConllLines:
 
     def n_cells(self, rows: IntArray) -> IntArray:
         """The number of cells on each of some token lines."""
-        counts = np.empty(rows.size, dtype=np.int64)
+        counts = unset(rows.size)
         for offset in range(0, rows.size, _LINES_AT_ONCE):
             piece = rows[offset : offset + _LINES_AT_ONCE]
             length = self.line_end[piece] - self.line_start[piece]
             filled = self.origin.data[ragged_arange(self.line_start[piece], length)] > BLANK_BYTE
-            begin = np.cumsum(length) - length
+            begin = starts_of(length)
             starts = filled.copy()
             starts[1:] &= ~filled[:-1]
             starts[begin] = filled[begin]
@@ -246,7 +254,7 @@ class ConllLines:
         number = self.line_number[rows]
         begins = np.empty(number.size, dtype=np.bool_)
         begins[1:] = number[1:] > number[:-1] + 1
-        begins[(np.cumsum(self.counts) - self.counts)[self.counts > 0]] = True
+        begins[starts_of(self.counts)[self.counts > 0]] = True
         starts = np.flatnonzero(begins)
         return starts, rows[starts]
 

@@ -309,7 +309,6 @@ def find_documents(source: Source, scan: Scan) -> Documents:
                 identifier = DocumentId.parse(value)
             else:
                 identifier = source.name_document(number if number > 1 else None, taken)
-                taken.add(identifier)
             if identifier in seen:
                 raise source.repetition_error(identifier, seen[identifier], line)
             seen[identifier] = line

@@ -12,7 +12,7 @@ import numpy as np
 from corefeval.formats.conll.columns import Bitmap, coded_cells, nth_set
 from corefeval.formats.conllu.scan import N_COLUMNS, TAB, Scan, read_sentence_comment
 from corefeval.formats.source import Source
-from corefeval.model.arrays import BoolArray, ByteArray, IntArray, all_false, plain_rows
+from corefeval.model.arrays import BoolArray, ByteArray, IntArray, all_false, integers, plain_rows
 from corefeval.model.categories import Categories
 from corefeval.model.tokens import Column, Sentences, Tokens, TokenTable, rows_of_tokens
 
@@ -62,7 +62,7 @@ class ConlluLines:
     def read_empty(self, rows: IntArray) -> Categories:
         """Which of some lines are empty nodes: "1" for these."""
         empty = self.scan.empty[rows]
-        return Categories(empty.astype(np.int64), ("", "1") if empty.any() else ("",))
+        return Categories(integers(empty), ("", "1") if empty.any() else ("",))
 
     def read_column(self, index: int, rows: IntArray) -> Categories:
         """The cells of a column, counted from 0, on some lines; all lines have nine tabs."""

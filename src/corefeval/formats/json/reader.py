@@ -139,7 +139,6 @@ class _Reader:
         if stated is None:
             number = record.number + kind.first_number if self.n_records > 1 else None
             identifier = self.source.name_document(number, self.taken)
-            self.taken.add(identifier)
         else:
             identifier = DocumentId.parse(stated)
         first = self.records.setdefault(identifier, record)
