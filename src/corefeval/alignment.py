@@ -15,6 +15,7 @@ from corefeval.diagnostics import UndefinedMetricError
 from corefeval.matching import Matches
 from corefeval.model import Corpus
 from corefeval.model.arrays import (
+    ArrayPair,
     BoolArray,
     FloatArray,
     IntArray,
@@ -192,8 +193,8 @@ class Alignment:
     @staticmethod
     def of_cells(
         n_documents: int,
-        documents: tuple[IntArray, IntArray],
-        sizes: tuple[IntArray, IntArray],
+        documents: ArrayPair,
+        sizes: ArrayPair,
         overlap: Overlap,
     ) -> Alignment:
         """An alignment of cells alone, and of the documents and sizes of both sides' entities.
@@ -303,7 +304,7 @@ class Alignment:
         return self._find_cells(self._cell_codes())[0]
 
     @cached_property
-    def shared_chains(self) -> tuple[IntArray, IntArray]:
+    def shared_chains(self) -> ArrayPair:
         """The key's matched mentions, cell by cell in textual order, and the cell of each."""
         cell = unset(self.key.mention_entity.size)
         cell[self.matched[0]] = self.cell

@@ -18,7 +18,7 @@ from corefeval.diagnostics import Notice
 from corefeval.display import PlainState
 from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray, all_true, unset
+from corefeval.model.arrays import ArrayPair, IntArray, all_true, unset
 from corefeval.model.relations import EntitySets, bridging_pairs, find_sets
 
 
@@ -74,7 +74,7 @@ class Beyond(PlainState):
     mirror: Beyond | None = None
 
     @cached_property
-    def matches(self) -> tuple[IntArray, IntArray]:
+    def matches(self) -> ArrayPair:
         """The rows of both corpora that are one mention.
 
         Scored mentions keep their matches. Of the others, mentions that refer to nothing are
@@ -135,7 +135,7 @@ class Beyond(PlainState):
                 if is_own_entity.any():
                     yield Notice("self-bridging", text, int(is_own_entity.sum()), noun="pair")
 
-    def _match(self, rows: list[IntArray]) -> tuple[IntArray, IntArray]:
+    def _match(self, rows: list[IntArray]) -> ArrayPair:
         """The matches among some rows of either side."""
         key, response = (
             Mentions(side.corpus.take_mentions(side_rows), side.codes[side_rows])

@@ -12,13 +12,13 @@ import numpy as np
 
 from corefeval.alignment import Alignment, Side
 from corefeval.checks import split_call
-from corefeval.diagnostics import Notice, UsageError, plural
+from corefeval.diagnostics import Notice, Notices, UsageError, plural
 from corefeval.display import PlainState
 from corefeval.features import Features, pair_features
 from corefeval.formats import read, read_with_key
 from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray, looked_up
+from corefeval.model.arrays import ArrayPair, IntArray, looked_up
 from corefeval.model.identity import digest, mention_codes
 from corefeval.model.text_tokens import has_texts
 from corefeval.pairing import (
@@ -56,7 +56,7 @@ class Prepared(PlainState):
     matches: Matches
     protocol: Protocol
     key_digest: str = ""
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     variants: tuple[tuple[str, Prepared], ...] = ()
     """Other readings of the same answers of a language model, by name."""
     beyond: Beyond | None = None
@@ -90,7 +90,7 @@ class Prepared(PlainState):
         )
 
     @cached_property
-    def _codes(self) -> tuple[IntArray, IntArray]:
+    def _codes(self) -> ArrayPair:
         return mention_codes(self.key, self.response)
 
     @property

@@ -15,7 +15,7 @@ from corefeval.diagnostics import CorefEvalError, Notice, UsageError, plural
 from corefeval.metrics import Metric, parse_metrics
 from corefeval.metrics.coreference import Counts
 from corefeval.metrics.declarations import SAME, Level
-from corefeval.model.arrays import IntArray, stable_order, unset
+from corefeval.model.arrays import ArrayPair, IntArray, stable_order, unset
 from corefeval.model.categories import Categories
 from corefeval.preparation import Prepared
 from corefeval.results import CountTable, Result, Slices
@@ -280,7 +280,7 @@ def _number_values(
     both_sides: Sequence[Categories],
     feature: str,
     name: str,
-    scored: tuple[IntArray, IntArray] | None = None,
+    scored: ArrayPair | None = None,
 ) -> _Values:
     """The value of each mention of both sides, as numbers of common names.
 

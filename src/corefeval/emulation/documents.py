@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, note
+from corefeval.diagnostics import InputError, Notice, Notices, PairingError, excerpt, note
 from corefeval.formats.conll.tokens import ConllLines
 from corefeval.live import spans_reading, with_positions
 from corefeval.model import Corpus, DocumentId
@@ -56,7 +56,7 @@ class Paired:
     key: Corpus
     response: Corpus
     spans: Spans
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     dropped: tuple[int, int] = (0, 0)
     is_one: bool = False
 

@@ -20,7 +20,7 @@ from corefeval.features.statements import find_stated_heads
 from corefeval.features.tagsets import PENN, TAGSETS, UPOS, TagSet, recognise_tagset
 from corefeval.features.token_columns import BLANK, NO_WORDS, WORD
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, IntArray, all_false, distinct, unset
+from corefeval.model.arrays import ArrayPair, BoolArray, IntArray, all_false, distinct, unset
 from corefeval.model.categories import Categories
 
 _BRACKETS = re.compile(r"\*|\*?\)+|\([^()]*\)*\*?\)*")
@@ -149,9 +149,7 @@ def find_heads(features: Features, feature: str) -> IntArray:
     return np.where(heads < 0, stated, heads)
 
 
-def find_matched_heads(
-    features: Features, feature: str, *, prefer_nouns: bool = True
-) -> tuple[IntArray, IntArray]:
+def find_matched_heads(features: Features, feature: str, *, prefer_nouns: bool = True) -> ArrayPair:
     """The head of each mention as its file states it, else as other files do, else as derived.
 
     Returns positions in documents, −1 where nothing tells, and for each mention of several tokens

@@ -24,6 +24,7 @@ import numpy as np
 from corefeval.features.lookup import Features
 from corefeval.features.token_columns import WORD
 from corefeval.model.arrays import (
+    ArrayPair,
     BoolArray,
     IntArray,
     all_false,
@@ -116,7 +117,7 @@ def _base(before_token: IntArray, region: IntArray) -> IntArray:
     return np.repeat(before_token[first], lengths)
 
 
-def _pairs(depth: IntArray, is_open: BoolArray, region: IntArray) -> tuple[IntArray, IntArray]:
+def _pairs(depth: IntArray, is_open: BoolArray, region: IntArray) -> ArrayPair:
     """The brackets that open and those that close them, by depth and then by place."""
     narrow = np.clip(depth, -30_000, 30_000).astype(np.int16)  # sorts in linear time
     order = stable_order(narrow)

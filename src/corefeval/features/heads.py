@@ -20,6 +20,7 @@ from corefeval.features.brackets import Nodes, Places, match_labels, number_regi
 from corefeval.features.tagsets import TagSet, tag_matcher
 from corefeval.features.token_columns import TokenSpans, find_spans
 from corefeval.model.arrays import (
+    ArrayPair,
     BoolArray,
     IntArray,
     all_false,
@@ -121,7 +122,7 @@ def find_parsed_heads(
 
 def _group_alike(
     start: IntArray, length: IntArray, parse: Categories, tags: Categories, sentences: IntArray
-) -> tuple[IntArray, IntArray]:
+) -> ArrayPair:
     """An example of each group of mentions with equal cells, and the group of each mention.
 
     Short mentions become integers, to which each token adds so many bits. They are sorted by a
@@ -244,7 +245,7 @@ def _head_children(
     nodes: Nodes,
     tags: Categories,
     tokens: IntArray,
-    parents: tuple[IntArray, IntArray],
+    parents: ArrayPair,
     places: Places,
 ) -> IntArray:
     """The child of each constituent that is its head: a constituent, or behind them all a token."""

@@ -15,6 +15,7 @@ from corefeval.diagnostics import InputError
 from corefeval.features.declarations import MissingFeatureError
 from corefeval.model import Corpus, Tokens
 from corefeval.model.arrays import (
+    ArrayPair,
     BoolArray,
     IntArray,
     all_true,
@@ -174,7 +175,7 @@ class TokenSpans:
         return tokens, place, np.searchsorted(place, np.arange(rows.size))
 
 
-def find_spans(start: IntArray, end: IntArray, spans: tuple[IntArray, IntArray]) -> IntArray:
+def find_spans(start: IntArray, end: IntArray, spans: ArrayPair) -> IntArray:
     """The first place at which some starts and ends have each of some spans; −1 for none.
 
     >>> starts, ends = np.array([4, 0, 4]), np.array([6, 2, 5])

@@ -17,7 +17,15 @@ import numpy as np
 
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import InputError, UsageError, excerpt
-from corefeval.files import GZIP_MAGIC, PACKING_START, is_remote, open_file, refuse_packing, unpack
+from corefeval.files import (
+    GZIP_MAGIC,
+    PACKING_START,
+    PathLike,
+    is_remote,
+    open_file,
+    refuse_packing,
+    unpack,
+)
 from corefeval.model import DocumentId, FileName
 from corefeval.model.arrays import ByteArray
 
@@ -157,7 +165,7 @@ def find_sibling(file: str, suffix: str) -> str:
     return f"{path}.gz" if file.endswith(".gz") and not os.path.exists(path) else path
 
 
-def read_source(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> Source:
+def read_source(path: PathLike, *, encoding: str = "utf-8") -> Source:
     """Read a file (`-` is standard input), unpack gzip, drop a byte order mark.
 
     What cannot be read, or unpacks to more than the limit, is an InputError; what is no encoding of

@@ -14,6 +14,7 @@ import numpy as np
 from corefeval.diagnostics import InputError, UsageError
 from corefeval.model import NO_RELATIONS, Corpus
 from corefeval.model.arrays import (
+    ArrayPair,
     BoolArray,
     IntArray,
     all_zero,
@@ -106,7 +107,7 @@ def nearest_wrong(prepared: Prepared, rows: IntArray) -> IntArray:
         before = np.where(coreferent, before - 1, before)
 
 
-def count_links(prepared: Prepared) -> tuple[IntArray, IntArray]:
+def count_links(prepared: Prepared) -> ArrayPair:
     """The number of correct links and of wrong links of each document."""
     response = prepared.response
     # Every link has two ends, so that the partners of all mentions count each one twice.
@@ -247,9 +248,7 @@ def link_wrongly(key: Corpus, entity: IntArray, generator: Generator) -> IntArra
     return entity
 
 
-def choose_targets(
-    corpus: Corpus, size: int | None, where: str, generator: Generator
-) -> tuple[IntArray, IntArray]:
+def choose_targets(corpus: Corpus, size: int | None, where: str, generator: Generator) -> ArrayPair:
     """The documents and numbers of the entities that grow; new numbers for new entities."""
     if size == 0:
         document = np.arange(1 if where == "one" else len(corpus.documents))
@@ -320,7 +319,7 @@ def fresh_mentions(key: Corpus, response: Corpus, document: IntArray, seed: int)
 
 def _free_spans(
     key: Corpus, response: Corpus, document: IntArray, generator: Generator
-) -> tuple[IntArray, IntArray]:
+) -> ArrayPair:
     """Starts and ends that neither corpus has, in documents that ascend."""
     tokens = response.tokens or key.tokens
     places, starts, ends = (

@@ -28,9 +28,9 @@ from corefeval.lab.perturbations import (
 )
 from corefeval.model import Corpus
 from corefeval.model.arrays import (
+    ArrayPair,
     BoolArray,
     FloatArray,
-    IntArray,
     all_false,
     all_zero,
     mark_rows,
@@ -141,7 +141,7 @@ def _large_and_small(key: Corpus, response: Corpus, seed: int) -> Situation:
     return Situation(tuple((key, output) for output in without), most > least)
 
 
-def _extremes(key: Corpus) -> tuple[IntArray, IntArray]:
+def _extremes(key: Corpus) -> ArrayPair:
     """A largest and a smallest entity of each document."""
     document, sizes = key.entity_document, key.entity_sizes
     largest, smallest = (

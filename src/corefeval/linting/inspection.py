@@ -18,6 +18,7 @@ from corefeval.diagnostics import (
     memory_for,
     plural,
 )
+from corefeval.files import PathLike
 from corefeval.formats import files_of, format_of, read, reader_options
 from corefeval.formats.conll.layout import Layout
 from corefeval.formats.conll.repair import Repair
@@ -81,7 +82,7 @@ def check_corpus(
 
 
 def inspect(
-    path: str | os.PathLike[str],
+    path: PathLike,
     *,
     against: Corpus | None = None,
     format: str | None = None,

@@ -15,6 +15,7 @@ from corefeval.formats.conllu.tokens import ConlluLines
 from corefeval.linting.findings import Finding, Locator
 from corefeval.model import DEIXIS, LAYERS, Corpus, Tokens
 from corefeval.model.arrays import (
+    ArrayPair,
     BoolArray,
     IntArray,
     find_runs,
@@ -97,7 +98,7 @@ def _find_out_of_range(locator: Locator) -> Iterator[Finding]:
         yield locator.about_mention("out-of-range", row, f"goes beyond the {count} of its document")
 
 
-def _positions(corpus: Corpus) -> tuple[IntArray, IntArray]:
+def _positions(corpus: Corpus) -> ArrayPair:
     nothing = unset(0)
     start, end = corpus.mention_start, corpus.mention_end
     return (nothing if start is None else start), (nothing if end is None else end)

@@ -11,6 +11,7 @@ import numpy as np
 from corefeval.assignment import heaviest_matching
 from corefeval.model import Corpus
 from corefeval.model.arrays import (
+    ArrayPair,
     BoolArray,
     FloatArray,
     IntArray,
@@ -22,8 +23,6 @@ from corefeval.model.arrays import (
     starts_of,
     unset,
 )
-
-Pairs = tuple[IntArray, IntArray]
 
 
 class Mentions(NamedTuple):
@@ -48,7 +47,7 @@ class TokenSets(NamedTuple):
     counts: IntArray
     tokens: IntArray
 
-    def of(self, rows: IntArray) -> tuple[IntArray, IntArray]:
+    def of(self, rows: IntArray) -> ArrayPair:
         """The tokens of some mentions, and the place in `rows` that each belongs to."""
         counts = self.counts[rows]
         first = starts_of(self.counts)[rows]
@@ -76,7 +75,7 @@ class Matches:
     response: IntArray | None = None
     weight: FloatArray | None = None
 
-    def rows(self, number: int) -> tuple[IntArray, IntArray]:
+    def rows(self, number: int) -> ArrayPair:
         """Both sides' rows, of `number` mentions where the sides are the same."""
         if self.key is None or self.response is None:
             every = np.arange(number)
@@ -92,7 +91,7 @@ class Matches:
         return partner
 
 
-def bounds(corpus: Corpus, rows: IntArray) -> Pairs:
+def bounds(corpus: Corpus, rows: IntArray) -> ArrayPair:
     """Start and end (exclusive) of some mentions; empty arrays where mentions have only labels."""
     start, end = corpus.mention_start, corpus.mention_end
     if start is None or end is None:  # a corpus has either labels or positions
@@ -196,8 +195,8 @@ def find_overlaps(
     response: Mentions,
     response_rows: IntArray,
     *,
-    heads: tuple[IntArray, IntArray] | None = None,
-    groups: tuple[IntArray, IntArray] | None = None,
+    heads: ArrayPair | None = None,
+    groups: ArrayPair | None = None,
 ) -> Candidates:
     """Pairs of some mentions of key and response that overlap, weighed by their Dice overlap.
 
@@ -257,7 +256,7 @@ class _Places(NamedTuple):
         return _Places(*(column[rows] for column in columns))
 
 
-def _find_pairs(places: _Places, other_places: _Places) -> Pairs:
+def _find_pairs(places: _Places, other_places: _Places) -> ArrayPair:
     """Pairs whose cores overlap: all of them, but in a crowd only those with the nearest spans."""
     crowded = _are_crowded(places, other_places)
     if not crowded.any():
@@ -287,7 +286,7 @@ def _are_crowded(places: _Places, other_places: _Places) -> BoolArray:
     return crowded
 
 
-def _find_overlapping(places: _Places, other_places: _Places) -> Pairs:
+def _find_overlapping(places: _Places, other_places: _Places) -> ArrayPair:
     """All pairs of overlapping cores, found by where one of them begins inside the other."""
     order, other_order = (stable_order(side.core) for side in (places, other_places))
     begins, other_begins = places.core[order], other_places.core[other_order]
@@ -303,7 +302,7 @@ def _find_overlapping(places: _Places, other_places: _Places) -> Pairs:
     return left, right
 
 
-def _find_nearest(places: _Places, other_places: _Places, *, reach: int) -> Pairs:
+def _find_nearest(places: _Places, other_places: _Places, *, reach: int) -> ArrayPair:
     """Pairs of overlapping cores, for each mention only those that start or end nearest to it."""
     n_places, n_others = places.core.size, other_places.core.size
     columns = (

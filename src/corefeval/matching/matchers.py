@@ -24,6 +24,7 @@ from corefeval.matching.candidates import (
     stride_of,
 )
 from corefeval.model.arrays import (
+    ArrayPair,
     BoolArray,
     IntArray,
     all_true,
@@ -52,7 +53,7 @@ def match_exactly(key: Mentions, response: Mentions) -> Matches:
     return Matches(*common_rows(key.codes, response.codes))
 
 
-def common_rows(key: IntArray, response: IntArray) -> tuple[IntArray, IntArray]:
+def common_rows(key: IntArray, response: IntArray) -> ArrayPair:
     """The rows of the codes that both sides have.
 
     Codes are unique within a side. Both sides are mostly in textual order, so that a merge of the
@@ -148,9 +149,7 @@ def match_overlapping(key: Mentions, response: Mentions, *, share: float) -> Mat
     return _complete(key, response, common_rows(key.codes, response.codes), find)
 
 
-def _complete(
-    key: Mentions, response: Mentions, twins: tuple[IntArray, IntArray], find: Finder
-) -> Matches:
+def _complete(key: Mentions, response: Mentions, twins: ArrayPair, find: Finder) -> Matches:
     """The twins (mentions of the same tokens), and the heaviest matches of all other mentions."""
     sizes_of_sides = key.codes.size, response.codes.size
     unmatched = [all_true(size) for size in sizes_of_sides]
@@ -174,7 +173,7 @@ def _complete(
     return Matches(key_rows[order], response_rows, weight)
 
 
-def _keep_twins(key: Mentions, response: Mentions, twins: tuple[IntArray, IntArray]) -> Matches:
+def _keep_twins(key: Mentions, response: Mentions, twins: ArrayPair) -> Matches:
     """Matches of twins alone; rows are not listed where they are the same on both sides."""
     is_complete = twins[0].size == key.codes.size == response.codes.size
     return Matches() if is_complete and np.array_equal(*twins) else Matches(*twins)
@@ -215,9 +214,7 @@ def _find_inside(
     return Candidates(outer, inner, common_share(key.corpus, outer, response.corpus, inner))
 
 
-def _list_window(
-    windows: list[tuple[IntArray, IntArray, IntArray]], which: int
-) -> tuple[IntArray, IntArray]:
+def _list_window(windows: list[tuple[IntArray, IntArray, IntArray]], which: int) -> ArrayPair:
     """The places of key mentions and of response mentions that one of two windows contributes."""
     order, begin, number = windows[which]
     other_number = windows[1 - which][2]

@@ -23,6 +23,7 @@ from corefeval.diagnostics import UndefinedMetricError
 from corefeval.metrics import coreference
 from corefeval.metrics.coreference import HALVES, Counts, both_directions, ratio_counts
 from corefeval.model.arrays import (
+    ArrayPair,
     BoolArray,
     FloatArray,
     IntArray,
@@ -167,7 +168,7 @@ def pair_sets(full_sides: Beyond) -> SetPairs:
     return SetPairs(key, response, _count_shared(full_sides, entities, key, response), pairs)
 
 
-def _find_blocks(entity: IntArray, side: FullSide) -> tuple[IntArray, IntArray]:
+def _find_blocks(entity: IntArray, side: FullSide) -> ArrayPair:
     """The places of entities that are blocks of sets, and the blocks: a row for each."""
     order = stable_order(side.sets.leaf)
     leaves = side.sets.leaf[order]

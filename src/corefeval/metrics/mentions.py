@@ -21,6 +21,7 @@ from corefeval.matching.matchers import common_rows
 from corefeval.metrics.coreference import Counts, Ratio, both_directions, ratio_counts
 from corefeval.model import Corpus
 from corefeval.model.arrays import (
+    ArrayPair,
     BoolArray,
     FloatArray,
     IntArray,
@@ -79,7 +80,7 @@ def mor(alignment: Alignment) -> Counts:
     return ratio_counts((common, key_tokens), (common, response_tokens))
 
 
-def _overlaps(key: Corpus, response: Corpus) -> tuple[IntArray, IntArray]:
+def _overlaps(key: Corpus, response: Corpus) -> ArrayPair:
     """Key mentions that are paired with a response mention, and how many tokens they share."""
     codes = mention_codes(key, response)
     sides = [Mentions(key, codes[0]), Mentions(response, codes[1])]
@@ -167,7 +168,7 @@ def _are_evaluated(key: Side, noun_before: IntArray) -> BoolArray:
 
 def _spurious(
     alignment: Alignment, noun_in_key: IntArray, noun_in_response: IntArray, spurious: Spurious
-) -> tuple[IntArray, IntArray]:
+) -> ArrayPair:
     """Response mentions that are wrongly linked, and those that are no anaphors, by `spurious`."""
     key, response, key_of = alignment.key, alignment.response, alignment.swapped.partner
     rows = np.flatnonzero((response.previous >= 0) & _has_noun(response)[response.mention_entity])
@@ -248,7 +249,7 @@ def anchors(alignment: Alignment) -> Counts:
     }
 
 
-def _find_anchors(side: Side) -> tuple[IntArray, IntArray]:
+def _find_anchors(side: Side) -> ArrayPair:
     """The entities of at least two mentions that have a noun, and the row of the first noun."""
     chain = side.chain[is_noun(side)[side.chain]]
     entity = side.mention_entity[chain]

@@ -12,6 +12,7 @@ IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 ByteArray = NDArray[np.uint8]
+ArrayPair = tuple[IntArray, IntArray]
 
 
 def ragged_arange(starts: IntArray, lengths: IntArray) -> IntArray:
@@ -105,7 +106,7 @@ def begin_runs(*columns: NDArray[Any]) -> BoolArray:
     return begins
 
 
-def find_runs(*columns: NDArray[Any]) -> tuple[IntArray, IntArray]:
+def find_runs(*columns: NDArray[Any]) -> ArrayPair:
     """Where runs of equal rows begin, and how long they are.
 
     >>> [part.tolist() for part in find_runs(np.array([4, 4, 1]))]

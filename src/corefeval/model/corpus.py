@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, list_names, plural
+from corefeval.diagnostics import (
+    InputError,
+    Notices,
+    PairingError,
+    excerpt,
+    list_names,
+    plural,
+)
 from corefeval.display import PlainState
 from corefeval.model.arrays import (
     BoolArray,
@@ -119,7 +126,7 @@ class Corpus(PlainState):
     sentence_metadata: Sequence[Sequence[Mapping[str, str]]] = ()
     relations: Relations = NO_RELATIONS
     name: str = ""
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     ledger: Ledger | None = None
     own_text: OwnText | None = None
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError
 from corefeval.model.arrays import (
+    ArrayPair,
     IntArray,
     all_zero,
     begin_runs,
@@ -33,7 +34,7 @@ from corefeval.model.tokens import Rows, Tokens
 _LIMIT = 1 << 62
 
 
-def mention_codes(key: Corpus, response: Corpus) -> tuple[IntArray, IntArray]:
+def mention_codes(key: Corpus, response: Corpus) -> ArrayPair:
     """Codes of the mentions of two corpora that number their documents alike.
 
     Two mentions have the same code when they are in the same document and have the same token
@@ -51,7 +52,7 @@ def mention_codes(key: Corpus, response: Corpus) -> tuple[IntArray, IntArray]:
     return _span_codes(key, response)
 
 
-def _label_codes(*corpora: Corpus) -> tuple[IntArray, IntArray]:
+def _label_codes(*corpora: Corpus) -> ArrayPair:
     sides: list[Sequence[Hashable]] = [corpus.labels or () for corpus in corpora]
     if min(map(len, sides)) > _MANY:
         spans = [span for span in map(_spans_of, corpora) if span is not None]
@@ -142,7 +143,7 @@ def _is_by_identity(kind: type) -> bool:
     return not attributes & {"__eq__", "__hash__"} and kind is not type(None)
 
 
-def _span_codes(*corpora: Corpus) -> tuple[IntArray, IntArray]:
+def _span_codes(*corpora: Corpus) -> ArrayPair:
     starts = [corpus.mention_start for corpus in corpora if corpus.mention_start is not None]
     lengths = [
         corpus.mention_end - corpus.mention_start
@@ -172,7 +173,7 @@ def _span_codes(*corpora: Corpus) -> tuple[IntArray, IntArray]:
     return corpora[0].remember("codes", lambda: encode(0), of=(width, stride)), encode(1)
 
 
-def _rank(*corpora: Corpus, shapes: list[IntArray]) -> tuple[IntArray, IntArray]:
+def _rank(*corpora: Corpus, shapes: list[IntArray]) -> ArrayPair:
     """Codes of spans by sorting them, where one number cannot hold all parts of a span."""
     rows = [
         np.stack(

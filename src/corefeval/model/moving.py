@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.model.arrays import (
+    ArrayPair,
     IntArray,
     all_true,
     begin_runs,
@@ -104,7 +105,7 @@ def _move_broken(corpus: Corpus, rows: IntArray, owner: IntArray, places: IntArr
     return in_textual_order(moved if kept.all() else moved.keep_mentions(kept))
 
 
-def list_tokens(corpus: Corpus, rows: IntArray) -> tuple[IntArray, IntArray]:
+def list_tokens(corpus: Corpus, rows: IntArray) -> ArrayPair:
     """All tokens of some mentions, in order: the place in `rows` of each, and its position."""
     spans = np.asarray(corpus.mention_start), np.asarray(corpus.mention_end)
     return list_span_tokens(*spans, corpus.gaps, rows)
@@ -112,7 +113,7 @@ def list_tokens(corpus: Corpus, rows: IntArray) -> tuple[IntArray, IntArray]:
 
 def list_span_tokens(
     start: IntArray, end: IntArray, gaps: IntArray, rows: IntArray, reach: int | None = None
-) -> tuple[IntArray, IntArray]:
+) -> ArrayPair:
     """All tokens of some spans without their gaps: the place in `rows` of each, and its position.
 
     With a reach, tokens that are so far or farther from the start of their span are left out.

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corefeval.diagnostics import Notice, note
+from corefeval.diagnostics import Notices, note
 from corefeval.model.arrays import (
+    ArrayPair,
     BoolArray,
     IntArray,
     all_zero,
@@ -182,7 +183,7 @@ class Relations:
         )
 
 
-def _pairs(values: Sequence[tuple[int, int]]) -> tuple[IntArray, IntArray]:
+def _pairs(values: Sequence[tuple[int, int]]) -> ArrayPair:
     columns = integers(values).reshape(-1, 2)
     return columns[:, 0], columns[:, 1]
 
@@ -255,7 +256,7 @@ def find_anchors(corpus: Corpus) -> dict[int, list[tuple[int, int, bool]]]:
     return anchors
 
 
-def _chains(corpus: Corpus) -> tuple[IntArray, IntArray]:
+def _chains(corpus: Corpus) -> ArrayPair:
     """The mentions, entity by entity, and the place at which each entity's mentions begin."""
     order = stable_order(corpus.mention_entity)
     return order, starts_of(corpus.entity_sizes)
@@ -281,7 +282,7 @@ class EntitySets:
     def __len__(self) -> int:
         return int(self.first.size)
 
-    def notices(self, name: str) -> tuple[Notice, ...]:
+    def notices(self, name: str) -> Notices:
         """What was left out of the sets of a corpus of that name."""
         circles = "with circular antecedents, which are cut"
         unmentioned = "with a set of antecedents that have no mentions, left out"

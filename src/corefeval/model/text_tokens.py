@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corefeval.diagnostics import Notice, note
+from corefeval.diagnostics import Notices, note
 from corefeval.model.arrays import IntArray, all_zero, integers, plain_rows, ragged_arange
 from corefeval.model.construction import in_textual_order
 from corefeval.model.corpus import Corpus
@@ -97,7 +97,7 @@ def without_blanks(text: str) -> str:
 
 def move_to_tokens(
     corpus: Corpus, places: Mapping[int, Places | None], tokens: Tokens | None
-) -> tuple[Corpus, tuple[Notice, ...]]:
+) -> tuple[Corpus, Notices]:
     """The corpus with `tokens` instead of characters in some documents; None empties a document."""
     if not places or corpus.mention_start is None or corpus.mention_end is None:
         return corpus, ()
@@ -237,7 +237,7 @@ def cut_texts(
     corpus: Corpus,
     documents: Iterable[int],
     split: Callable[[str], Iterable[tuple[int, int]]] = _find_words,
-) -> tuple[Corpus, tuple[Notice, ...]]:
+) -> tuple[Corpus, Notices]:
     """The corpus with words in place of characters in those of some documents that are texts.
 
     Words are what `split` returns, cut at edges of mentions.

@@ -13,6 +13,7 @@ import numpy as np
 from corefeval.diagnostics import InputError
 from corefeval.display import PlainState
 from corefeval.model.arrays import (
+    ArrayPair,
     IntArray,
     all_zero,
     distinct,
@@ -28,7 +29,7 @@ from corefeval.model.categories import Categories
 Column = Callable[[IntArray], Categories]
 Rows = IntArray | range  # rows that follow each other need no array
 # The token with which each sentence begins, ascending, and the row of that token in its table.
-Sentences = tuple[IntArray, IntArray]
+Sentences = ArrayPair
 
 NO_ROW, NODE_ROW = -1, -2  # a token that its table lacks; an empty node that only another text has
 # Columns that documents without empty nodes may do without, though others have them.
@@ -260,7 +261,7 @@ class Tokens(PlainState):
         return any(is_marked is not None and is_marked() for is_marked in marks)
 
     @cached_property
-    def _sentence_edges(self) -> tuple[IntArray, IntArray]:
+    def _sentence_edges(self) -> ArrayPair:
         """Where sentences and documents begin, and the number of the sentence from there on."""
         starts = self.starts
         edges = distinct(np.concatenate((starts, self.offsets[:-1][self.counts > 0])))

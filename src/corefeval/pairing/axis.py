@@ -18,6 +18,7 @@ import numpy as np
 from corefeval.diagnostics import Notice, note
 from corefeval.model import Corpus, Tokens
 from corefeval.model.arrays import (
+    ArrayPair,
     IntArray,
     all_false,
     find_places,
@@ -119,7 +120,7 @@ def _tokens(corpus: Corpus) -> Tokens:
     return corpus.tokens
 
 
-def _align_words(key: Corpus, response: Corpus, documents: IntArray) -> tuple[IntArray, IntArray]:
+def _align_words(key: Corpus, response: Corpus, documents: IntArray) -> ArrayPair:
     """The pieces of words, a row of key token and response token for each, and their units.
 
     Tokens are numbered through. A unit is the number of its first piece.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corefeval.diagnostics import Notice, PairingError, excerpt, list_names, plural
+from corefeval.diagnostics import Notice, Notices, PairingError, excerpt, list_names, plural
 from corefeval.model import Corpus, DocumentId, FileName
 from corefeval.model.arrays import IntArray, integers, looked_up, unset
 from corefeval.model.corpus import match_documents
@@ -30,7 +30,7 @@ class Pairing(NamedTuple):
 
     key: Corpus
     response: Corpus
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     spans: Spans | None = None
 
 
@@ -40,7 +40,7 @@ class DocumentPairs(NamedTuple):
     identifiers: tuple[DocumentId, ...]
     key: IntArray
     response: IntArray
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     @property
     def both(self) -> IntArray:
@@ -126,7 +126,7 @@ def _marks_nodes(corpus: Corpus) -> bool:
 
 def _settle(
     key: Corpus, response: Corpus, zeros: Zeros | None, differing: IntArray = _NO_DOCUMENTS
-) -> tuple[Corpus, Corpus, tuple[Notice, ...]]:
+) -> tuple[Corpus, Corpus, Notices]:
     """Both sides with their empty nodes settled, but for documents whose words differ."""
     if zeros is None:
         return key, response, ()
@@ -253,7 +253,7 @@ def _pair_in_order(
     """The documents in the same places, up to the end of the shorter side."""
     number = min(key_places.size, response_places.size)
     renames = sum(map(operator.ne, identifiers, response_ids))
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     if renames or key_places.size != response_places.size:
         text = f"{name or 'response'}: documents are paired by position: {key_places.size} in the "
         text += f"key, {response_places.size} in the response, {{n}} under other names"

@@ -25,6 +25,7 @@ import numpy as np
 
 from corefeval.assignment import heaviest_matching
 from corefeval.model.arrays import (
+    ArrayPair,
     BoolArray,
     FloatArray,
     IntArray,
@@ -138,9 +139,7 @@ def align_nodes(key: NodeTable, response: NodeTable) -> IntArray:
     return partner
 
 
-def rank_dependencies(
-    key: NodeTable, response: NodeTable, rows: Sequence[IntArray]
-) -> tuple[IntArray, IntArray]:
+def rank_dependencies(key: NodeTable, response: NodeTable, rows: Sequence[IntArray]) -> ArrayPair:
     """The DEPS cells of some nodes of each side, as ranks that both sides share."""
     dependencies = Categories.concatenate(
         key.dependencies.take(rows[0]), response.dependencies.take(rows[1])
@@ -303,7 +302,7 @@ def _weigh(
     return pairs // n, pairs % n, weights
 
 
-def _dice(sides: Sequence[tuple[IntArray, IntArray]], n: int) -> tuple[IntArray, FloatArray]:
+def _dice(sides: Sequence[ArrayPair], n: int) -> tuple[IntArray, FloatArray]:
     """Pairs of owners with a code in common, as key owner · n + response owner, and their Dice.
 
     A side is the owner and the code of each member of its sets, no code twice in a set.

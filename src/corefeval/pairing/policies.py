@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, excerpt, note
+from corefeval.diagnostics import InputError, Notice, Notices, excerpt, note
 from corefeval.model import DEIXIS, NON_REFERRING, Corpus
 from corefeval.model.arrays import (
     BoolArray,
@@ -26,7 +26,7 @@ from corefeval.protocol import Duplicates, Layer, Protocol
 
 def without_duplicates(
     corpus: Corpus, codes: IntArray, policy: Duplicates
-) -> tuple[Corpus, IntArray, tuple[Notice, ...]]:
+) -> tuple[Corpus, IntArray, Notices]:
     """The corpus without repeated mentions, of which the first or the last is kept; their codes.
 
     `codes` are equal where mentions are the same. Mentions that do not refer and mentions that do
@@ -173,7 +173,7 @@ class Kept(NamedTuple):
     full: Corpus | None
     full_codes: IntArray
     rows: IntArray | None
-    notices: tuple[Notice, ...]
+    notices: Notices
 
 
 def apply_policies(
@@ -261,14 +261,12 @@ def _apply(corpus: Corpus, codes: IntArray, protocol: Protocol, drops_singletons
     return Kept(scored, codes, None if full is corpus else full, full_codes, rows, notices)
 
 
-def _in_layer(
-    corpus: Corpus, codes: IntArray, layer: Layer
-) -> tuple[Corpus, IntArray, tuple[Notice, ...]]:
+def _in_layer(corpus: Corpus, codes: IntArray, layer: Layer) -> tuple[Corpus, IntArray, Notices]:
     """The mentions of a layer; mentions that do not refer stay with identity at this point."""
     if corpus.entity_layer is None and layer == "identity":
         return corpus, codes, ()
     keep = (corpus.mention_layer == DEIXIS) == (layer == "deixis")
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     if layer == "deixis" and not keep.any():
         text = f"{corpus.name or 'corpus'}: there is no discourse deixis"
         notices = (Notice("no-deixis", text),)

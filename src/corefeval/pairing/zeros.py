@@ -14,9 +14,10 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from corefeval.diagnostics import Notice, note
+from corefeval.diagnostics import Notice, Notices, note
 from corefeval.model import Corpus, Tokens
 from corefeval.model.arrays import (
+    ArrayPair,
     BoolArray,
     IntArray,
     all_false,
@@ -87,7 +88,7 @@ class _Side:
 
 def settle_zeros(
     corpora: Sequence[Corpus], zeros: Zeros, differing: Sequence[int] | IntArray = ()
-) -> tuple[list[Corpus], tuple[Notice, ...]]:
+) -> tuple[list[Corpus], Notices]:
     """Corpora of the same documents whose positions mean the same, empty nodes or not.
 
     With "place" each text gets the empty nodes of all, so that nodes at the same place have the
@@ -200,7 +201,7 @@ class _Axis:
 
 def _on_one_axis(
     sides: Sequence[_Side], differing: Sequence[int] | IntArray, *, align: bool
-) -> tuple[list[Corpus], tuple[Notice, ...]]:
+) -> tuple[list[Corpus], Notices]:
     _leave_out_other_texts(sides, differing)
     axis, groups, codes, moves = _axis(sides, align=align)
     present = np.sum([side.counts > 0 for side in sides], axis=0)
@@ -337,7 +338,7 @@ def _is_unsorted(group: IntArray, number: IntArray) -> BoolArray:
     return is_unsorted
 
 
-def _sentence_starts(sides: Sequence[_Side], bases: IntArray) -> list[tuple[IntArray, IntArray]]:
+def _sentence_starts(sides: Sequence[_Side], bases: IntArray) -> list[ArrayPair]:
     """Of each side that has tokens, their number by document, and words that begin sentences."""
     starts_of_sides = []
     for side in sides:
@@ -354,9 +355,7 @@ def _sentence_starts(sides: Sequence[_Side], bases: IntArray) -> list[tuple[IntA
     return starts_of_sides
 
 
-def _other_sentences(
-    starts_of_sides: Sequence[tuple[IntArray, IntArray]], bases: IntArray
-) -> BoolArray:
+def _other_sentences(starts_of_sides: Sequence[ArrayPair], bases: IntArray) -> BoolArray:
     """In which documents not all sides begin sentences at the same words."""
     different = all_false(bases.size)
     for counts, places in starts_of_sides[1:]:
@@ -403,7 +402,7 @@ def _move(side: _Side, axis: _Axis, own_group: IntArray, code: IntArray) -> Corp
     return move_mentions(side.corpus, side.offsets, new, counts, begins)
 
 
-def _without_nodes(side: _Side) -> tuple[Corpus, tuple[Notice, ...]]:
+def _without_nodes(side: _Side) -> tuple[Corpus, Notices]:
     """A side without empty nodes, and without the mentions that are headed by one."""
     corpus, node_tokens = side.corpus, side.nodes.token
     if not node_tokens.size:

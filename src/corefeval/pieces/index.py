@@ -10,8 +10,8 @@ from itertools import accumulate
 
 import numpy as np
 
-from corefeval.diagnostics import Notice
-from corefeval.files import GZIP_MAGIC, file_size, open_file, unpack_file
+from corefeval.diagnostics import Notices
+from corefeval.files import GZIP_MAGIC, PathLike, file_size, open_file, unpack_file
 from corefeval.formats import files_of, read_file, skipped_files, unknown_files
 from corefeval.formats.ranges import Excerpt, Ranges, find_ranges
 from corefeval.formats.registry import HEAD, UnknownFormatError, detect_format, find_format
@@ -62,7 +62,7 @@ class Notes:
     """The files of a side, and notices on them."""
 
     files: tuple[str, ...]
-    notices: tuple[Notice, ...]
+    notices: Notices
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Side:
     name: str
     files: tuple[File, ...]
     several: bool = False
-    notices: tuple[Notice, ...] = field(default=())
+    notices: Notices = field(default=())
 
     @cached_property
     def documents(self) -> tuple[DocumentId, ...]:
@@ -145,7 +145,7 @@ class Portion:
 
 
 def index_side(
-    path: str | os.PathLike[str], reading: Reading, *, piece_size: int, folder: str, name: str = ""
+    path: PathLike, reading: Reading, *, piece_size: int, folder: str, name: str = ""
 ) -> Side:
     """The documents behind a path: a file, a folder, a pattern or an address.
 

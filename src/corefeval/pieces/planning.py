@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice
+from corefeval.diagnostics import InputError, Notices
 from corefeval.evaluation import count
 from corefeval.features.token_columns import Samples, take_samples
 from corefeval.model import Corpus, DocumentId
@@ -41,7 +41,7 @@ class Piece:
     response_ids: Ids = ()
     has_key: bool = True
     has_response: bool = True
-    notices: tuple[Notice, ...] = field(default=())
+    notices: Notices = field(default=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ class Share:
     """
 
     digest: str
-    of_key: tuple[Notice, ...]
-    of_response: tuple[Notice, ...]
+    of_key: Notices
+    of_response: Notices
     result: Result | None = None
     suspects: Suspects | None = None
     has_mentions: bool = False
@@ -209,7 +209,7 @@ def _read_only(piece: Piece) -> Share:
 
 def prepare_piece(
     piece: Piece, request: Request, properties: Properties = ((), ())
-) -> tuple[Prepared, tuple[Notice, ...], tuple[Notice, ...]]:
+) -> tuple[Prepared, Notices, Notices]:
     """Read and prepare a piece; with the notices on reading the key and the response."""
     key = _with_properties(piece.key.read(), properties[0])
     response = _with_properties(piece.response.read(), properties[1])

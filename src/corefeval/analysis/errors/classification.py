@@ -16,7 +16,7 @@ import numpy as np
 
 from corefeval.alignment import Alignment
 from corefeval.checks import did_you_mean
-from corefeval.diagnostics import Notice, UsageError, plural
+from corefeval.diagnostics import Notice, Notices, UsageError, plural
 from corefeval.features import Features
 from corefeval.features.annotations import require_heads
 from corefeval.features.declarations import MissingFeatureError
@@ -24,6 +24,7 @@ from corefeval.matching import Matches, resolve
 from corefeval.matching.candidates import find_overlaps
 from corefeval.model import Corpus
 from corefeval.model.arrays import (
+    ArrayPair,
     BoolArray,
     IntArray,
     all_zero,
@@ -107,7 +108,7 @@ class SpanDecision:
     """The rule for wrong spans (None where mentions have no spans), and notices that say why."""
 
     rule: SpanRule | None
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
 
 def decide_rule(key: Features, response: Features, policy: WrongSpans) -> SpanDecision:
@@ -362,9 +363,7 @@ def find_parts(items: Items, owner: IntArray, n_response: int, n_key: int) -> Pa
     return Parts(response, key, count, of_item, *mains)
 
 
-def _number_places(
-    alignment: Alignment, key: Corpus, response: Corpus
-) -> tuple[IntArray, IntArray]:
+def _number_places(alignment: Alignment, key: Corpus, response: Corpus) -> ArrayPair:
     """Numbers that order the mentions of both sides together.
 
     Labels have no order of their own: the key's counts, and an extra mention follows the mention

@@ -21,7 +21,7 @@ import numpy as np
 from corefeval.alignment import Alignment, Side
 from corefeval.analysis.errors.classification import Classification
 from corefeval.analysis.errors.listing import ErrorInstance, Lookup, SideName
-from corefeval.diagnostics import CorefEvalError, Notice, UndefinedMetricError
+from corefeval.diagnostics import CorefEvalError, Notice, Notices, UndefinedMetricError
 from corefeval.display import Record
 from corefeval.metrics import Metric
 from corefeval.model.arrays import IntArray, all_zero, integers, looked_up
@@ -66,7 +66,7 @@ class LinkCounts:
     names: tuple[str, ...]
     values: IntArray
     antecedents: Mapping[str, Mapping[str, IntArray]]
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     @property
     def rows(self) -> tuple[LinkRow, ...]:

@@ -11,6 +11,7 @@ from corefeval.formats.conll.columns import MASKS, first_bytes
 from corefeval.formats.conll.lines import NEWLINE, RETURN, TAB, windows
 from corefeval.formats.conll.tokens import ConllLines
 from corefeval.model.arrays import (
+    ArrayPair,
     BoolArray,
     ByteArray,
     IntArray,
@@ -219,9 +220,7 @@ def _parse_unusual(data: ByteArray, start: IntArray, length: IntArray) -> tuple[
     return (id_cell, position, id_length, opens, closes, packed), bad
 
 
-def match_brackets(
-    entity: IntArray, opens: BoolArray, closes: BoolArray
-) -> tuple[IntArray, IntArray]:
+def match_brackets(entity: IntArray, opens: BoolArray, closes: BoolArray) -> ArrayPair:
     """For each bracket, the index of the bracket that closes it; and the unmatched brackets.
 
     Brackets of one entity nest: what was opened last closes first. A bracket that opens and closes

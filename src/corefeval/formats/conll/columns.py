@@ -17,7 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.formats.conll.lines import lowest_place, windows
-from corefeval.model.arrays import BoolArray, ByteArray, IntArray, all_true, integers, plain_rows
+from corefeval.model.arrays import (
+    ArrayPair,
+    BoolArray,
+    ByteArray,
+    IntArray,
+    all_true,
+    integers,
+    plain_rows,
+)
 from corefeval.model.categories import Categories
 
 Words = NDArray[np.uint64]
@@ -144,7 +152,7 @@ _FACTOR, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 def coded_cells(
     data: ByteArray,
     n_cells: int,
-    bounds: Callable[[slice], tuple[IntArray, IntArray]],
+    bounds: Callable[[slice], ArrayPair],
     decode: Callable[[list[bytes], list[int]], list[str]],
 ) -> Categories:
     """The texts of cells as codes; names come in the order in which they are first seen.

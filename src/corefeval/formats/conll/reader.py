@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from corefeval.diagnostics import InputError, Notice, excerpt
+from corefeval.diagnostics import InputError, Notice, Notices, excerpt
 from corefeval.formats.conll.cells import (
     Brackets,
     match_brackets,
@@ -47,6 +47,7 @@ from corefeval.formats.conll.tokens import ConllLines
 from corefeval.formats.source import Source
 from corefeval.model import Corpus
 from corefeval.model.arrays import (
+    ArrayPair,
     IntArray,
     all_zero,
     dense_ranks,
@@ -157,9 +158,7 @@ def _find_tokens(
     return token_lines, marked, text
 
 
-def _tokens_of_documents(
-    source: Source, outline: Outline, token_line: IntArray
-) -> tuple[IntArray, IntArray]:
+def _tokens_of_documents(source: Source, outline: Outline, token_line: IntArray) -> ArrayPair:
     """Each document's first token and number of tokens; every token must be in a document."""
     begin = integers(outline.begin)
     end = integers(outline.end)
@@ -196,9 +195,7 @@ def _entity_names(source: Source, begin: IntArray, length: IntArray) -> list[str
     ]
 
 
-def _notices(
-    source: Source, outline: Outline, token_lines: ConllLines, marks: _Marks
-) -> tuple[Notice, ...]:
+def _notices(source: Source, outline: Outline, token_lines: ConllLines, marks: _Marks) -> Notices:
     """Notices of what was guessed about a file, or is likely to be wrong with it."""
     notices = [] if token_lines.layout.notice is None else [token_lines.layout.notice]
     if source.places is None:
@@ -340,7 +337,7 @@ def _repair_marks(
     return marks
 
 
-def _select_reported(brackets: IntArray, token: IntArray) -> tuple[IntArray, IntArray]:
+def _select_reported(brackets: IntArray, token: IntArray) -> ArrayPair:
     """The brackets to report, and how many further brackets of its token each stands for.
 
     All are reported, but of a token with more than twenty only the first.

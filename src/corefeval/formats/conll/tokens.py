@@ -28,6 +28,7 @@ from corefeval.formats.conll.lines import (
 )
 from corefeval.formats.source import Source
 from corefeval.model.arrays import (
+    ArrayPair,
     BoolArray,
     ByteArray,
     IntArray,
@@ -146,7 +147,7 @@ class ConllLines:
         return Bitmap(self.origin.data, _is_blank)
 
     @cached_property
-    def with_tokens(self) -> tuple[IntArray, IntArray]:
+    def with_tokens(self) -> ArrayPair:
         """The documents that have tokens, and the first of these."""
         documents = np.flatnonzero(self.counts)
         return documents, self.first[documents]
@@ -213,12 +214,12 @@ class ConllLines:
         def decode(texts: list[bytes], cells: list[int]) -> list[str]:
             return self.origin.decode_all(texts, lambda n: self.line_number[rows[cells[n]]])
 
-        def bounds(piece: slice) -> tuple[IntArray, IntArray]:
+        def bounds(piece: slice) -> ArrayPair:
             return self.cell_bounds(number, rows[piece])
 
         return coded_cells(self.origin.data, rows.size, bounds, decode)
 
-    def cell_bounds(self, number: int, rows: IntArray) -> tuple[IntArray, IntArray]:
+    def cell_bounds(self, number: int, rows: IntArray) -> ArrayPair:
         """Where the cells of a column, counted from 1, start and end; empty on shorter lines.
 
         Cells are separated by runs of blanks. A line begins behind a newline, which is a blank too,

@@ -15,6 +15,7 @@ from corefeval.formats.conll.lines import BLANK_BYTE, HASH_BYTE, NEWLINE, RETURN
 from corefeval.formats.source import Source
 from corefeval.model import DocumentId
 from corefeval.model.arrays import (
+    ArrayPair,
     BoolArray,
     ByteArray,
     IntArray,
@@ -112,7 +113,7 @@ def scan_lines(source: Source) -> Scan:
     )
 
 
-def line_bounds(data: ByteArray) -> tuple[IntArray, IntArray]:
+def line_bounds(data: ByteArray) -> ArrayPair:
     """Where lines start and end, without a return before the newline; lines of blanks are empty."""
     pieces = list(newlines(data))
     end = np.concatenate(pieces) if pieces else unset(0)

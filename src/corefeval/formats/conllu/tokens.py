@@ -12,7 +12,15 @@ import numpy as np
 from corefeval.formats.conll.columns import Bitmap, coded_cells, nth_set
 from corefeval.formats.conllu.scan import N_COLUMNS, TAB, Scan, read_sentence_comment
 from corefeval.formats.source import Source
-from corefeval.model.arrays import BoolArray, ByteArray, IntArray, all_false, integers, plain_rows
+from corefeval.model.arrays import (
+    ArrayPair,
+    BoolArray,
+    ByteArray,
+    IntArray,
+    all_false,
+    integers,
+    plain_rows,
+)
 from corefeval.model.categories import Categories
 from corefeval.model.tokens import Column, Sentences, Tokens, TokenTable, rows_of_tokens
 
@@ -68,7 +76,7 @@ class ConlluLines:
         """The cells of a column, counted from 0, on some lines; all lines have nine tabs."""
         scan, tabs = self.scan, self.tabs
 
-        def bounds(piece: slice) -> tuple[IntArray, IntArray]:
+        def bounds(piece: slice) -> ArrayPair:
             chosen = rows[piece]
             lines = scan.token_line[chosen]
             limit = scan.line_end[lines]
@@ -172,7 +180,7 @@ class SentenceComments(Sequence[Mapping[str, str]]):
         return self._lines.read_comments(*self._bounds[index])
 
 
-def comment_lines(scan: Scan, rows: IntArray) -> tuple[IntArray, IntArray]:
+def comment_lines(scan: Scan, rows: IntArray) -> ArrayPair:
     """The first comment above each row, which begins a sentence, and the end (exclusive).
 
     The numbers count in `scan.comments`. Lines of multi-word tokens may stand between the comments
