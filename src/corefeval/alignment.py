@@ -15,14 +15,18 @@ from corefeval.diagnostics import UndefinedMetricError
 from corefeval.matching import Matches
 from corefeval.model import Corpus
 from corefeval.model.arrays import (
+    ArrayPair,
     BoolArray,
     FloatArray,
     IntArray,
+    all_zero,
     dense_ranks,
     find_previous,
+    find_runs,
     is_sorted,
-    order_by_digits,
+    looked_up,
     stable_order,
+    unset,
 )
 from corefeval.model.categories import Categories
 
@@ -106,7 +110,7 @@ class Side:
         """The group of each entity, where all mentions of an entity are in one."""
         if self.mention_group is None:
             return self.entity_document
-        group = np.zeros(self.entity_document.size, dtype=np.int64)
+        group = all_zero(self.entity_document.size)
         group[self.mention_entity] = self.mention_group
         return group
 
@@ -189,15 +193,15 @@ class Alignment:
     @staticmethod
     def of_cells(
         n_documents: int,
-        documents: tuple[IntArray, IntArray],
-        sizes: tuple[IntArray, IntArray],
+        documents: ArrayPair,
+        sizes: ArrayPair,
         overlap: Overlap,
     ) -> Alignment:
         """An alignment of cells alone, and of the documents and sizes of both sides' entities.
 
         Metrics that need no more than these count on it.
         """
-        nothing = np.empty(0, dtype=np.int64)
+        nothing = unset(0)
         sides = [Side(document, nothing) for document in documents]
         for side, size in zip(sides, sizes, strict=True):
             vars(side)["sizes"] = size
@@ -270,16 +274,8 @@ class Alignment:
     @cached_property
     def overlap(self) -> Overlap:
         """The sparse table of shared mentions, one sort over the whole corpus."""
-        codes = self._cell_codes()
-        order = order_by_digits(codes)
-        codes = np.sort(codes) if order is None else codes[order]
-        vars(self)["_cell_order"] = order
-        new = np.ones(codes.size, dtype=np.bool_)
-        np.not_equal(codes[1:], codes[:-1], out=new[1:])
-        (first,) = new.nonzero()
-        count = np.empty_like(first)
-        np.subtract(first[1:], first[:-1], out=count[:-1])
-        count[-1:] = codes.size - first[-1:]
+        codes = np.sort(self._cell_codes())
+        first, count = find_runs(codes)
         key_entity, response_entity = np.divmod(codes[first], self._width)
         return Overlap(key_entity, response_entity, count, count)
 
@@ -295,7 +291,7 @@ class Alignment:
         """The response's row for each mention of the key; −1 for one that it lacks."""
         if self.key_rows is None or self.response_rows is None:
             return np.arange(self.key.mention_entity.size)
-        partner = np.full(self.key.mention_entity.size, -1, dtype=np.int64)
+        partner = unset(self.key.mention_entity.size)
         partner[self.key_rows] = self.response_rows
         return partner
 
@@ -305,17 +301,12 @@ class Alignment:
         original = self._original
         if original is not None:
             return original.cell  # they are in the same order
-        count, order = self.overlap.count, vars(self).get("_cell_order")
-        if order is None:
-            return self._find_cells(self._cell_codes())[0]
-        cell: IntArray = np.empty_like(order)
-        cell[order] = np.repeat(np.arange(count.size), count)
-        return cell
+        return self._find_cells(self._cell_codes())[0]
 
     @cached_property
-    def shared_chains(self) -> tuple[IntArray, IntArray]:
+    def shared_chains(self) -> ArrayPair:
         """The key's matched mentions, cell by cell in textual order, and the cell of each."""
-        cell = np.full(self.key.mention_entity.size, -1, dtype=np.int64)
+        cell = unset(self.key.mention_entity.size)
         cell[self.matched[0]] = self.cell
         rows = np.flatnonzero(cell >= 0)
         order = stable_order(cell[rows])
@@ -392,7 +383,7 @@ class Alignment:
         last = max(cell_codes.size - 1, 0)
         cell = np.minimum(np.searchsorted(cell_codes, codes, sorter=order), last)
         cell = cell if order is None else order[cell]
-        exists: BoolArray = np.append(cell_codes, -1)[cell] == codes
+        exists: BoolArray = looked_up(cell_codes, cell) == codes
         return cell, exists
 
     def _cell_codes(self) -> IntArray:

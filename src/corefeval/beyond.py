@@ -18,7 +18,7 @@ from corefeval.diagnostics import Notice
 from corefeval.display import PlainState
 from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import ArrayPair, IntArray, all_true, unset
 from corefeval.model.relations import EntitySets, bridging_pairs, find_sets
 
 
@@ -42,7 +42,7 @@ class FullSide(PlainState):
     @cached_property
     def entity(self) -> IntArray:
         """The scored entity of each mention; −1 for one that is no part of coreference."""
-        entity = np.full(self.corpus.n_mentions, -1, dtype=np.int64)
+        entity = unset(self.corpus.n_mentions)
         entity[self.rows] = self.scored_entity
         return entity
 
@@ -74,7 +74,7 @@ class Beyond(PlainState):
     mirror: Beyond | None = None
 
     @cached_property
-    def matches(self) -> tuple[IntArray, IntArray]:
+    def matches(self) -> ArrayPair:
         """The rows of both corpora that are one mention.
 
         Scored mentions keep their matches. Of the others, mentions that refer to nothing are
@@ -87,7 +87,7 @@ class Beyond(PlainState):
         sides = self.key, self.response
         if all(side.rows.size == side.corpus.n_mentions for side in sides):
             return pairs[0]
-        free = [np.ones(side.corpus.n_mentions, dtype=np.bool_) for side in sides]
+        free = [all_true(side.corpus.n_mentions) for side in sides]
         free[1] &= self.response.codes >= 0  # mentions that were lost match nothing
         refers_not = [s.corpus.non_referring[s.corpus.mention_entity] for s in sides]
         for candidates in (refers_not, [np.ones_like(is_free) for is_free in free]):
@@ -104,7 +104,7 @@ class Beyond(PlainState):
     @cached_property
     def partner(self) -> IntArray:
         """The response's row for each mention of the key; −1 for one that it lacks."""
-        partner = np.full(self.key.corpus.n_mentions, -1, dtype=np.int64)
+        partner = unset(self.key.corpus.n_mentions)
         partner[self.matches[0]] = self.matches[1]
         return partner
 
@@ -135,7 +135,7 @@ class Beyond(PlainState):
                 if is_own_entity.any():
                     yield Notice("self-bridging", text, int(is_own_entity.sum()), noun="pair")
 
-    def _match(self, rows: list[IntArray]) -> tuple[IntArray, IntArray]:
+    def _match(self, rows: list[IntArray]) -> ArrayPair:
         """The matches among some rows of either side."""
         key, response = (
             Mentions(side.corpus.take_mentions(side_rows), side.codes[side_rows])

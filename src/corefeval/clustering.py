@@ -15,7 +15,7 @@ from corefeval.alignment import Alignment, Side
 from corefeval.checks import check_choice
 from corefeval.diagnostics import UsageError
 from corefeval.metrics import Metric
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import IntArray, all_zero, integers
 from corefeval.results.rates import rates_of
 
 __all__ = ["Rates", "b_cubed", "blanc", "ceaf", "lea", "muc", "score"]
@@ -115,16 +115,16 @@ def _side(labels: ArrayLike, name: str) -> Side:
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise UsageError(f"{name} has labels that are not numbers (NaN or infinite)")
     codes = _number(array, name)
-    return Side(np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.int64), codes)
+    return Side(all_zero(int(codes.max(initial=-1)) + 1), codes)
 
 
 def _number(array: Any, name: str) -> IntArray:
     """Labels as numbers from 0."""
     if array.dtype.kind != "O":
-        return np.unique(array, return_inverse=True)[1].astype(np.int64)
+        return integers(np.unique(array, return_inverse=True)[1])
     numbers: dict[object, int] = {}
     try:
         codes = [numbers.setdefault(label, len(numbers)) for label in array.tolist()]
     except TypeError as error:
         raise UsageError(f"{name} has labels that cannot be compared: {error}") from None
-    return np.array(codes, dtype=np.int64)
+    return integers(codes)

@@ -167,7 +167,10 @@ class Notice:
         return self.message
 
 
-def note(kind: str, count: int, noun: str, outcome: str, *, whose: str = "") -> tuple[Notice, ...]:
+Notices = tuple[Notice, ...]
+
+
+def note(kind: str, count: int, noun: str, outcome: str, *, whose: str = "") -> Notices:
     """A notice of `count` items and their `outcome` in a tuple, which is empty without items.
 
     >>> print(*note("cut", 2, "document", "cut short", whose="x.conll"))
@@ -177,7 +180,7 @@ def note(kind: str, count: int, noun: str, outcome: str, *, whose: str = "") -> 
     return (Notice(kind, text, count, noun=noun),) if count > 0 else ()
 
 
-def merge_notices(notices: Iterable[Notice]) -> tuple[Notice, ...]:
+def merge_notices(notices: Iterable[Notice]) -> Notices:
     """Each notice once, in the order of the first; those that count the same things are summed.
 
     >>> notices = [Notice("cut", "x: {n} cut", n, noun="document") for n in (2, 3)]

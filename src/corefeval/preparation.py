@@ -12,13 +12,13 @@ import numpy as np
 
 from corefeval.alignment import Alignment, Side
 from corefeval.checks import split_call
-from corefeval.diagnostics import Notice, UsageError, plural
+from corefeval.diagnostics import Notice, Notices, UsageError, plural
 from corefeval.display import PlainState
 from corefeval.features import Features, pair_features
 from corefeval.formats import read, read_with_key
 from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import ArrayPair, IntArray, looked_up
 from corefeval.model.identity import digest, mention_codes
 from corefeval.model.text_tokens import has_texts
 from corefeval.pairing import (
@@ -57,7 +57,7 @@ class Prepared(PlainState):
     matches: Matches
     protocol: Protocol
     key_digest: str = ""
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     variants: tuple[tuple[str, Prepared], ...] = ()
     """Other readings of the same answers of a language model, by name."""
     beyond: Beyond | None = None
@@ -91,7 +91,7 @@ class Prepared(PlainState):
         )
 
     @cached_property
-    def _codes(self) -> tuple[IntArray, IntArray]:
+    def _codes(self) -> ArrayPair:
         return mention_codes(self.key, self.response)
 
     @property
@@ -326,7 +326,7 @@ def _find_twins(
     twins = matches.partners_of_response(response.codes.size)
     if matches.weight is None:
         return twins, []
-    is_equal = np.append(key.codes, -1)[twins] == response.codes
+    is_equal = looked_up(key.codes, twins) == response.codes
     twins = np.where(is_equal, twins, -1)
     if matches.response is None:
         return twins, []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from corefeval.checks import check_count, check_probability, check_seed, did_you_mean, split_list
 from corefeval.diagnostics import UsageError
+from corefeval.files import PathLike
 from corefeval.formats import check_reading
 from corefeval.metrics import Metric, MetricRequest, Metrics, parse_metrics
 from corefeval.pieces import Cutting
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 SEGMENTS = 20  # into which a single document is cut
 
 Input = object  # a path, a Corpus, what a system returned, or plain Python
-Stated = Mapping[str, object] | str | os.PathLike[str] | None  # features, or a file of them
+Stated = Mapping[str, object] | PathLike | None  # features, or a file of them
 
 
 class ScoreOptions(Choices, total=False):

@@ -15,7 +15,7 @@ from corefeval.diagnostics import CorefEvalError, Notice, UsageError, plural
 from corefeval.metrics import Metric, parse_metrics
 from corefeval.metrics.coreference import Counts
 from corefeval.metrics.declarations import SAME, Level
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import ArrayPair, IntArray, stable_order, unset
 from corefeval.model.categories import Categories
 from corefeval.preparation import Prepared
 from corefeval.results import CountTable, Result, Slices
@@ -267,7 +267,7 @@ def _full_values(
         try:
             values = lookup.of(side.corpus)(feature)
         except CorefEvalError:  # the caller stated values of scored mentions alone
-            values = Categories(np.full(side.corpus.n_mentions, -1), ())
+            values = Categories(unset(side.corpus.n_mentions), ())
         if "relation" not in feature.split(CROSS):
             rows = len(scored_values) + np.arange(len(values))
             rows[side.rows] = np.arange(len(scored_values))
@@ -280,7 +280,7 @@ def _number_values(
     both_sides: Sequence[Categories],
     feature: str,
     name: str,
-    scored: tuple[IntArray, IntArray] | None = None,
+    scored: ArrayPair | None = None,
 ) -> _Values:
     """The value of each mention of both sides, as numbers of common names.
 
@@ -294,7 +294,7 @@ def _number_values(
     kept = np.flatnonzero(present)
     notices = []
     if kept.size > _MOST_VALUES:
-        kept = np.sort(np.argsort(-present, kind="stable")[:_MOST_VALUES])
+        kept = np.sort(stable_order(-present)[:_MOST_VALUES])
         rare = int(np.count_nonzero(present)) - kept.size
         message = (
             f"{feature} has many values: {plural(rare, 'rare one')} are put together as ‘{OTHER}’"

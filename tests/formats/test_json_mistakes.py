@@ -64,7 +64,7 @@ def test_exclusive_ends_are_suspected(file):
     with pytest.raises(InputError) as caught:
         corefeval.read(file(changed("e2e", clusters=[[[5, 6]]])))
     assert "inclusive here" in caught.value.fix
-    assert "a document of 6 tokens" in caught.value.expected
+    assert "a text of 6 tokens" in caught.value.expected
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from unittest.mock import patch
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +9,7 @@ from hypothesis import strategies as st
 
 import corefeval
 from corefeval import InputError, corpus_from_arrays, corpus_from_entities
-from corefeval.model.arrays import dense_ranks, ragged_arange, sort_numbers, stable_order
+from corefeval.model.arrays import dense_ranks, ragged_arange
 from corefeval.model.categories import Categories
 from corefeval.model.identity import mention_codes
 
@@ -122,15 +120,6 @@ def test_codes_when_numbers_are_too_large_for_one():
     left, right = mention_codes(key, response)
     assert np.intersect1d(left, right).size == 2
     assert corefeval.score(key, response)["mentions"].counts["recall_numerator"] == 2
-
-
-@given(st.sampled_from([3, 1 << 20, 1 << 40]).flatmap(lambda n: st.lists(st.integers(-n, n))))
-def test_numbers_are_sorted_as_numpy_does(values):
-    """By digits, where that is faster: small arrays are not, so that here nothing is small."""
-    numbers = np.array(values, dtype=np.int64)
-    with patch("corefeval.model.arrays._FEW", 0):
-        assert stable_order(numbers).tolist() == np.argsort(numbers, kind="stable").tolist()
-        assert sort_numbers(numbers).tolist() == sorted(values)
 
 
 @given(st.lists(st.integers(-50, 50) | st.integers(-(2**40), 2**40), max_size=40))

@@ -17,7 +17,7 @@ import numpy as np
 
 from corefeval.diagnostics import UsageError
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray, dense_ranks
+from corefeval.model.arrays import BoolArray, FloatArray, IntArray, all_zero, dense_ranks
 from corefeval.protocol import Unmarked
 
 Distance = Literal["passonneau", "jaccard", "masi", "dice"]
@@ -193,7 +193,7 @@ class Coding:
         """
         unit, distinct = dense_ranks(np.concatenate(codes))
         chain = np.full((len(corpora), distinct.size), -1, dtype=np.int64)
-        unit_document = np.zeros(distinct.size, dtype=np.int64)
+        unit_document = all_zero(distinct.size)
         row = n_chains = 0
         for annotator, corpus in enumerate(corpora):
             marked = unit[row : row + corpus.n_mentions]
@@ -216,7 +216,7 @@ def count_alpha(coding: Coding, distances: Iterable[str]) -> dict[str, AlphaCoun
     """
     values = coding.pairable
     # A chain without mentions is no value: its document does not matter.
-    document = np.zeros(values.size, dtype=np.int64)
+    document = all_zero(values.size)
     document[coding.chain[coding.has_value]] = np.broadcast_to(
         coding.unit_document, coding.chain.shape
     )[coding.has_value]

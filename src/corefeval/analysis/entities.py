@@ -14,7 +14,7 @@ from corefeval.display import Record
 from corefeval.features import Features
 from corefeval.features.kinds import kinds_if_known, name_entity
 from corefeval.model import Corpus, Document
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import IntArray, all_false, looked_up, plain_rows, stable_order
 from corefeval.model.views import Mention
 
 
@@ -66,7 +66,7 @@ def _read_text(document: Document, row: int) -> str:
 def list_outcomes(errors: Classification, number: int) -> list[EntityRow]:
     """The `number` largest entities of the key, with what the response made of them."""
     key, response, partner = errors.key, errors.response, errors.alignment.partner
-    owner = np.append(response.mention_entity, -1)[partner]  # −1 for a mention without a partner
+    owner = looked_up(response.mention_entity, partner)  # −1 for a mention without a partner
     lookup = Lookup(errors)
 
     def name(side: SideName, corpus: Corpus, entity: int) -> str:
@@ -77,7 +77,7 @@ def list_outcomes(errors: Classification, number: int) -> list[EntityRow]:
     for members in _split_largest(key, number):
         entity, size = int(key.mention_entity[members[0]]), int(members.size)
         parts = _count_largest_first(owner[members])
-        shared = owner == parts[0][0] if parts else np.zeros(owner.size, dtype=np.bool_)
+        shared = owner == parts[0][0] if parts else all_false(owner.size)
         merged = _count_largest_first(key.mention_entity[shared])
         rows.append(
             EntityRow(
@@ -97,13 +97,13 @@ def list_outcomes(errors: Classification, number: int) -> list[EntityRow]:
 def _count_largest_first(entities: IntArray) -> list[tuple[int, int]]:
     """Each entity with how often it occurs, the most frequent first; −1 is none."""
     numbers, counts = np.unique(entities[entities >= 0], return_counts=True)
-    order = np.argsort(-counts, kind="stable")
-    return [*zip(numbers[order].tolist(), counts[order].tolist(), strict=True)]
+    order = stable_order(-counts)
+    return [*plain_rows(numbers[order], counts[order])]
 
 
 def _split_largest(corpus: Corpus, number: int) -> list[IntArray]:
     """The rows of the mentions of the largest entities, in the order of the text."""
-    order = np.argsort(corpus.mention_entity, kind="stable")
+    order = stable_order(corpus.mention_entity)
     groups = np.split(order, np.cumsum(corpus.entity_sizes)[:-1]) if order.size else []
     groups = [group for group in groups if group.size]
     return sorted(groups, key=lambda group: (-group.size, group[0]))[:number]

@@ -12,9 +12,10 @@ import numpy as np
 from corefeval.diagnostics import plural
 from corefeval.display import Row, Tabular
 from corefeval.features import Features
+from corefeval.features.declarations import bin_name
 from corefeval.features.makers import UNLABELLED
 from corefeval.model import DEIXIS, IDENTITY, LAYERS, NON_REFERRING, Corpus
-from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.arrays import BoolArray, IntArray, all_false, begin_runs, plain_rows
 from corefeval.model.relations import bridging_pairs, find_elements
 from corefeval.model.text_tokens import has_texts
 from corefeval.preparation import as_corpus, stated_features
@@ -269,37 +270,26 @@ def _add_kinds(parts: Sequence[Statistics]) -> dict[str, dict[str, int]]:
 def _count_sizes(sizes: IntArray) -> dict[str, int]:
     """How many entities there are of each range of sizes."""
     return {
-        _name_range(low, high): int(
+        bin_name((low, high)): int(
             ((sizes >= low) & (sizes <= (high or sizes.max(initial=0)))).sum()
         )
         for low, high in SIZES
     }
 
 
-def _name_range(low: int, high: int | None) -> str:
-    return f"{low}" if low == high else f"{low}+" if high is None else f"{low}–{high}"
-
-
 def _find_repeats(corpus: Corpus) -> BoolArray:
     """Mentions that have the document, start and end of the one before them."""
-    is_repeat = np.zeros(corpus.n_mentions, dtype=np.bool_)
-    start, end = corpus.mention_start, corpus.mention_end
-    if start is None or end is None or not start.size:
-        return is_repeat
-    document = corpus.mention_document
-    is_repeat[1:] = (
-        (document[1:] == document[:-1]) & (start[1:] == start[:-1]) & (end[1:] == end[:-1])
-    )
-    return is_repeat
+    columns = corpus.mention_document, corpus.mention_start, corpus.mention_end
+    return ~begin_runs(*map(np.asarray, columns))
 
 
 def _find_nested(corpus: Corpus) -> BoolArray:
     """Mentions that end no later than one that began no later: mentions are in textual order."""
     end = corpus.mention_end
     if end is None or not end.size:
-        return np.zeros(corpus.n_mentions, dtype=np.bool_)
+        return all_false(corpus.n_mentions)
     reach = corpus.mention_document * (int(end.max()) + 1) + end
-    nested = np.zeros(end.size, dtype=np.bool_)
+    nested = all_false(end.size)
     nested[1:] = np.maximum.accumulate(reach)[:-1] >= reach[1:]
     return nested
 
@@ -329,7 +319,7 @@ def _count_kinds(corpus: Corpus) -> dict[str, dict[str, int]]:
             continue
         distinct, counts = np.unique(values.astype(str), return_counts=True)
         if distinct.size <= _FEW_VALUES:
-            table = zip(distinct.tolist(), counts.tolist(), strict=True)
+            table = plain_rows(distinct, counts)
             kinds[name] = dict(sorted(table, key=lambda item: -item[1]))
     return kinds
 

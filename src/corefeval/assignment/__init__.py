@@ -37,7 +37,19 @@ from functools import partial
 
 import numpy as np
 
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray, dense_ranks, without_gaps
+from corefeval.model.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    all_false,
+    dense_ranks,
+    integers,
+    mark_rows,
+    plain_rows,
+    stable_order,
+    unset,
+    without_gaps,
+)
 
 # A component is enumerated if that takes at most so many steps: edges times sets of columns.
 ENUMERABLE = 1 << 14
@@ -97,7 +109,7 @@ def heaviest_matching(
         (free,) = (_is_free(row, n_rows, chosen) & _is_free(column, n_columns, chosen)).nonzero()
         left = free if left is None else left[free]
         row, column, weight = row[free], column[free], weight[free]
-    is_taken = np.zeros(rows.size, dtype=np.bool_)
+    is_taken = all_false(rows.size)
     for edges in taken:
         is_taken[edges] = True
     return is_taken.nonzero()[0]
@@ -110,8 +122,7 @@ def _with_few_gaps(vertex: IntArray) -> tuple[IntArray, int]:
 
 
 def _is_free(vertex: IntArray, number: int, chosen: IntArray) -> BoolArray:
-    gone = np.zeros(number, dtype=np.bool_)
-    gone[vertex[chosen]] = True
+    gone = mark_rows(vertex[chosen], number)
     untouched: BoolArray = ~gone[vertex]
     return untouched
 
@@ -127,7 +138,7 @@ def _dominant_edges(
     rivals += _heaviest_other(*columns, weight)
     (candidates,) = (weight >= (rivals + lead if lead else rivals)).nonzero()
     for vertex, number in (rows, columns):
-        holder = np.empty(number, dtype=np.int64)
+        holder = unset(number)
         holder[vertex[candidates]] = candidates  # one of those that share a vertex stays
         candidates = candidates[holder[vertex[candidates]] == candidates]
     return candidates
@@ -139,7 +150,7 @@ def _heaviest_other(vertex: IntArray, n_vertices: int, weight: FloatArray) -> Fl
     np.maximum.at(best, vertex, weight)
     rival = best[vertex]
     (at,) = (weight == rival).nonzero()
-    champion = np.empty(n_vertices, dtype=np.int64)
+    champion = unset(n_vertices)
     champion[vertex[at]] = at  # one of the equals: the last one written stays
     at = at[champion[vertex[at]] == at]
     weight_of_others = weight.copy()
@@ -154,7 +165,7 @@ def _solve_components(row: IntArray, column: IntArray, weight: FloatArray) -> In
     """A heaviest matching of what no reduction could decide: each kind of component in its way."""
     of_rows, of_columns = np.bincount(row), np.bincount(column)
     of_row, labels = dense_ranks(_components(row, column))
-    of_column = np.empty(int(column.max()) + 1, dtype=np.int64)
+    of_column = unset(int(column.max()) + 1)
     of_column[column] = of_row[row]
     sums = partial(np.bincount, minlength=labels.size)
     n_edges, n_rows, n_columns = sums(of_row, of_rows), sums(of_row), sums(of_column)
@@ -198,19 +209,17 @@ def _solve_one_by_one(
     """
     component = component[row]
     # Edges of a component stand together, in their order where they have one.
-    place = (
-        np.argsort(component, kind="stable") if order is None else np.lexsort((order, component))
-    )
+    place = stable_order(component) if order is None else np.lexsort((order, component))
     component = component[place]
     bounds = np.flatnonzero(np.concatenate(([True], component[1:] != component[:-1], [True])))
     row, column, weight = row[place], column[place], weight[place]
     taken: list[int] = []
-    for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+    for begin, end in plain_rows(bounds[:-1], bounds[1:]):
         component_edges = row[begin:end], column[begin:end], weight[begin:end]
         if order is not None and end - begin > LARGE:
             chosen = _take_greedily(*component_edges)
         else:
-            edges = list(zip(*(values.tolist() for values in component_edges), strict=True))
+            edges = list(plain_rows(*component_edges))
             chosen = _solve(edges) if order is None else _solve_in_order(edges)
         taken += [begin + edge for edge in chosen]
     return place[taken]
@@ -260,11 +269,11 @@ def _solve_with(edges: list[Edge], left: list[int], bonus: dict[int, float]) -> 
 
 def _take_greedily(row: IntArray, column: IntArray, weight: FloatArray) -> list[int]:
     """The edges that are free when it is their turn: the heaviest first, equal ones in order."""
-    edges = np.argsort(-np.rint(weight / _EQUAL), kind="stable")
+    edges = stable_order(-np.rint(weight / _EQUAL))
     rows: set[int] = set()
     columns: set[int] = set()
     taken = []
-    table = zip(edges.tolist(), row[edges].tolist(), column[edges].tolist(), strict=True)
+    table = plain_rows(edges, row[edges], column[edges])
     for edge, at_row, at_column in table:
         if at_row not in rows and at_column not in columns:
             rows.add(at_row)
@@ -321,7 +330,7 @@ def _solve_large(edges: list[Edge], *, is_dense: bool) -> list[int]:
     columns, column_names = dense_ranks(column)
     gain = np.zeros((row_names.size, column_names.size))
     gain[rows, columns] = weight
-    partner = np.full(row_names.size, -1, dtype=np.int64)
+    partner = unset(row_names.size)
     matched_rows, matched_columns = linear_sum_assignment(gain, maximize=True)
     partner[matched_rows] = matched_columns
     return list(map(int, np.flatnonzero(partner[rows] == columns)))
@@ -352,14 +361,14 @@ def _match_chains(row: IntArray, column: IntArray, weight: FloatArray) -> IntArr
             edge = neighbours[side][edge]
             side = 1 - side
         taken += _match_cycle(chain, weights) if edge == first else _match_path(chain, weights)
-    return np.array(taken, dtype=np.int64)
+    return integers(taken)
 
 
 def _others(vertex: IntArray) -> list[int]:
     """For each edge, the other one at its vertex; −1 where there is none."""
-    order = np.argsort(vertex, kind="stable")
+    order = stable_order(vertex)
     pairs = np.flatnonzero(vertex[order[1:]] == vertex[order[:-1]])
-    neighbour = np.full(vertex.size, -1)
+    neighbour = unset(vertex.size)
     neighbour[order[pairs]], neighbour[order[pairs + 1]] = order[pairs + 1], order[pairs]
     neighbours: list[int] = neighbour.tolist()
     return neighbours

@@ -38,7 +38,16 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra, maximum_bipartite_matching, maximum_flow
 
 from corefeval.diagnostics import LongWait
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray, is_sorted, without_gaps
+from corefeval.model.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    all_false,
+    is_sorted,
+    stable_order,
+    unset,
+    without_gaps,
+)
 
 _BITS = 50  # two more for sums are still exact
 LONG = 300_000  # so many edges take ten seconds, if they are as unlike each other as can be
@@ -77,12 +86,12 @@ class _Graph:
         self.row_price = np.zeros(self.n_rows)
         np.maximum.at(self.row_price, self.row, self.weight)
         self.column_price = np.zeros(self.n_columns)
-        self.is_taken = np.zeros(row.size, dtype=np.bool_)
+        self.is_taken = all_false(row.size)
 
     @cached_property
     def by_column(self) -> IntArray:
         """The edges, column by column."""
-        return np.argsort(self.column, kind="stable")
+        return stable_order(self.column)
 
     @property
     def slack(self) -> FloatArray:
@@ -90,8 +99,8 @@ class _Graph:
         return slack
 
     def _is_matched(self) -> tuple[BoolArray, BoolArray]:
-        rows = np.zeros(self.n_rows, dtype=np.bool_)
-        columns = np.zeros(self.n_columns, dtype=np.bool_)
+        rows = all_false(self.n_rows)
+        columns = all_false(self.n_columns)
         rows[self.row[self.is_taken]] = columns[self.column[self.is_taken]] = True
         return rows, columns
 
@@ -104,7 +113,7 @@ class _Graph:
         row, column = (
             (self.row, self.column) if tight.all() else (self.row[tight], self.column[tight])
         )
-        order = slice(None) if is_sorted(row) else np.argsort(row, kind="stable")
+        order = slice(None) if is_sorted(row) else stable_order(row)
         counts = np.bincount(row, minlength=self.n_rows)
         starts = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
         ones = np.ones(row.size, dtype=np.int8)
@@ -120,7 +129,7 @@ class _Graph:
         """
         _, matched = self._is_matched()
         n, taken, order = self.n_rows + self.n_columns, self.is_taken, self.by_column
-        partner = np.full(self.n_rows, -1)
+        partner = unset(self.n_rows)
         partner[self.row[taken]] = self.column[taken]
         at = np.flatnonzero(partner >= 0)
         free = np.flatnonzero(~matched)

@@ -15,6 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from corefeval.model import BRIDGING, DEIXIS, NON_REFERRING, Corpus
+from corefeval.model.arrays import plain_rows
 from corefeval.model.relations import find_sets
 
 
@@ -73,7 +74,7 @@ def make_scenes(
     layers = np.zeros(corpus.n_entities) if corpus.entity_layer is None else corpus.entity_layer
     mentions = _make_mentions(corpus, uses_minima)
     members: list[Entity] = [[] for _ in range(corpus.n_entities)]
-    for mention, entity in zip(mentions, corpus.mention_entity.tolist(), strict=True):
+    for mention, entity in plain_rows(mentions, corpus.mention_entity):
         members[entity].append(mention)
     sets = _make_sets(corpus, members) if with_sets else {}
     scenes = [Scene() for _ in corpus.documents]

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-from corefeval.diagnostics import InputError, Notice, excerpt, note
+from corefeval.diagnostics import InputError, Notices, excerpt, note
 from corefeval.emulation.corefud_sentences import NodePlace, SentenceFile
 
 _BRACKET = re.compile(r"(\([^()]+\)?|[^()]+\))")
@@ -76,7 +76,7 @@ class CorefudText:
     name: str
     file: SentenceFile
     entities: list[list[Bracketed]]
-    notices: tuple[Notice, ...]
+    notices: Notices
 
 
 def read_mentions(file: SentenceFile, name: str = "") -> CorefudText:
@@ -270,7 +270,7 @@ class _Reader:
                 )
             self.targets.append((target, node))
 
-    def finish(self) -> tuple[list[list[Bracketed]], tuple[Notice, ...]]:
+    def finish(self) -> tuple[list[list[Bracketed]], Notices]:
         """The entities in order, without mentions that never close; and what was noticed."""
         unclosed = 0
         for entity in self.entities.values():
@@ -296,7 +296,7 @@ class _Reader:
         )
         return entities, self._notices(unclosed, incomplete)
 
-    def _notices(self, unclosed: int, incomplete: int) -> tuple[Notice, ...]:
+    def _notices(self, unclosed: int, incomplete: int) -> Notices:
         file, part = self.text.file, "whose last part is missing, kept without it"
         outside = "of Entity outside brackets, ignored"
         head = "of several words without a head, matched by the first word, as in corefud-scorer "

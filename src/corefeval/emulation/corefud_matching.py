@@ -27,6 +27,7 @@ from scipy.optimize import linear_sum_assignment
 from corefeval.diagnostics import InputError, excerpt
 from corefeval.emulation.corefud_brackets import Bracketed, CorefudText
 from corefeval.emulation.corefud_sentences import Name, NodePlace, SentenceFile
+from corefeval.model.arrays import plain_rows
 from corefeval.protocol import Protocol
 
 Dependencies = frozenset[tuple[NodePlace, str]]  # parents' places and relations of an empty node
@@ -197,7 +198,7 @@ def _assign(key: set[Mention], response: set[Mention], match: str) -> list[Pair]
     matrix = np.zeros((len(rows), len(columns)))
     for row, column, weight in edges:
         matrix[row, column] = weight
-    chosen = zip(*(indices.tolist() for indices in linear_sum_assignment(-matrix)), strict=True)
+    chosen = plain_rows(*linear_sum_assignment(-matrix))
     return [(rows[row], columns[column]) for row, column in chosen if matrix[row, column] > 0]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 
-from corefeval.diagnostics import InputError, Notice, excerpt
+from corefeval.diagnostics import InputError, Notice, Notices, excerpt
 from corefeval.formats.source import Source
 
 NodePlace = tuple[int, float]  # the number of a sentence in the file, and the id of a node in it
@@ -73,7 +73,7 @@ class SentenceFile:
     sentences: list[Sentence]
     nodes: Nodes
     header: str
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     def refuse(self, problem: str, line: int, **details: str) -> InputError:
         """An error at a line of this file."""
@@ -122,7 +122,7 @@ def _blocks(text: str) -> Iterator[tuple[int, list[str]]]:
             block = []
 
 
-def _crash_notice(file: str, text: str) -> tuple[Notice, ...]:
+def _crash_notice(file: str, text: str) -> Notices:
     single_end = text.endswith("\n") and not text.endswith("\n\n")
     single_start = text.startswith("\n") and not text.startswith("\n\n")
     if not single_end and not single_start:

@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, note
+from corefeval.diagnostics import InputError, Notice, Notices, PairingError, excerpt, note
 from corefeval.formats.conll.tokens import ConllLines
 from corefeval.live import spans_reading, with_positions
 from corefeval.model import Corpus, DocumentId
+from corefeval.model.arrays import plain_rows
 from corefeval.model.text_tokens import has_texts
 from corefeval.pairing import pair
 from corefeval.pairing.regrouping import join_groups
@@ -55,7 +56,7 @@ class Paired:
     key: Corpus
     response: Corpus
     spans: Spans
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     dropped: tuple[int, int] = (0, 0)
     is_one: bool = False
 
@@ -235,7 +236,7 @@ def ranks_in_cells(corpus: Corpus, *, is_opening: bool) -> list[int]:
     single = corpus.mention_end - corpus.mention_start == 1
     brackets: dict[tuple[int, str], list[int]] = {}
     for mention, (row, entity, is_single) in enumerate(
-        zip(rows, corpus.mention_entity.tolist(), single.tolist(), strict=True)
+        plain_rows(rows, corpus.mention_entity, single)
     ):
         name = names[entity]
         text = f"({name})" if is_single else f"({name}" if is_opening else f"{name})"
@@ -258,13 +259,13 @@ def _list_mentions(corpus: Corpus, longest: int | None = None) -> list[Mention]:
     documents = corpus.mention_document
     if corpus.mention_start is None or corpus.mention_end is None:
         labels = list(corpus.labels or ())
-        return labels if longest is None else list(zip(documents.tolist(), labels, strict=True))
+        return labels if longest is None else list(plain_rows(documents, labels))
     shift: Any = 0
     if longest is not None:
         tokens = corpus.tokens
         shift = documents * longest if tokens is None else tokens.offsets[documents]
     start, last = corpus.mention_start + shift, corpus.mention_end + shift - 1
-    mentions: list[Mention] = list(zip(start.tolist(), last.tolist(), strict=True))
+    mentions: list[Mention] = list(plain_rows(start, last))
     for row, gaps in corpus.gaps_of.items():
         mentions[row] = (*mentions[row], *gaps)
     return mentions

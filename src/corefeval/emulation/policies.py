@@ -10,7 +10,7 @@ import numpy as np
 from corefeval.diagnostics import InputError, Notice, excerpt, note
 from corefeval.emulation.documents import Document, Entities, Paired, ranks_in_cells
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.arrays import BoolArray, IntArray, all_false
 from corefeval.model.identity import mention_codes
 from corefeval.pairing.policies import without_duplicates
 from corefeval.protocol import Protocol, programs_with
@@ -58,7 +58,7 @@ def _find_followed(corpus: Corpus, codes: IntArray) -> BoolArray:
 
     Without cells, mentions of several tokens end in the order of their entities, then those of one.
     """
-    followed = np.zeros(codes.size, dtype=np.bool_)
+    followed = all_false(codes.size)
     if np.unique(codes).size == codes.size:
         return followed
     keys = [corpus.mention_entity, corpus.mention_document]

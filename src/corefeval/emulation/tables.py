@@ -37,7 +37,7 @@ from corefeval.metrics.coreference import (
     ratio_counts,
 )
 from corefeval.metrics.mentions import matched_recall
-from corefeval.model.arrays import BoolArray, FloatArray
+from corefeval.model.arrays import BoolArray, FloatArray, integers
 from corefeval.protocol import Protocol
 from corefeval.results import CountTable, Result
 
@@ -117,9 +117,9 @@ def tabulate(documents: Iterable[tuple[Entities, Entities, Iterable[Entry]]]) ->
     rows, columns, weight = np.array(entries, dtype=np.float64).reshape(-1, 3).T
     return Alignment.of_cells(
         number + 1,
-        (np.array(homes[0], dtype=np.int64), np.array(homes[1], dtype=np.int64)),
-        (np.array(sizes[0], dtype=np.int64), np.array(sizes[1], dtype=np.int64)),
-        Overlap.of(rows.astype(np.int64), columns.astype(np.int64), weight, weight**2),
+        (integers(homes[0]), integers(homes[1])),
+        (integers(sizes[0]), integers(sizes[1])),
+        Overlap.of(integers(rows), integers(columns), weight, weight**2),
     )
 
 

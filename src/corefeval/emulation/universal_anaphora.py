@@ -44,6 +44,7 @@ from corefeval.metrics.coreference import (
     ratio_counts,
 )
 from corefeval.model import DEIXIS, Corpus
+from corefeval.model.arrays import plain_rows
 from corefeval.model.identity import digest
 from corefeval.model.relations import find_sets
 from corefeval.protocol import Protocol
@@ -274,7 +275,7 @@ def _align(
         from scipy.optimize import linear_sum_assignment
 
         rows, columns = linear_sum_assignment(-f1)
-        aligned = list(zip(rows.tolist(), columns.tolist(), strict=True))
+        aligned = list(plain_rows(rows, columns))
     worths: list[Worths] = [
         {key[i]: (response[j], float(worth[i, j])) for i, j in aligned if worth[i, j] > 0}
         for worth in (recall, f1)

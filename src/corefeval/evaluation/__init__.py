@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 from corefeval.checks import check_choice
 from corefeval.diagnostics import CorefEvalError, KeyNeededError, Notice, UsageError
 from corefeval.evaluation.counting import count, count_requested, with_intervals
+from corefeval.files import PathLike
 from corefeval.metrics import DEFAULT_PRESET, MetricRequest, Metrics, parse_metrics, spell
 from corefeval.model import Corpus
 from corefeval.model.identity import digest
@@ -68,7 +69,7 @@ def score(
     as_segments: bool = False,
     piece_size: int | str | None = None,
     executor: Executor | None = None,
-    resume: str | os.PathLike[str] | None = None,
+    resume: PathLike | None = None,
     progress: Progress | None = None,
     **options: Unpack[ScoreOptions],
 ) -> Result:
@@ -387,7 +388,7 @@ def _digest(key: object, *, emulates: bool) -> str:
     return digest(key) if isinstance(key, Corpus) else ""
 
 
-def load(path: str | os.PathLike[str]) -> Result:
+def load(path: PathLike) -> Result:
     """The result in a file that `result.save` or `--save` wrote."""
     results = load_all(path)
     if len(results) != 1:
@@ -395,7 +396,7 @@ def load(path: str | os.PathLike[str]) -> Result:
     return results[0]
 
 
-def load_all(path: str | os.PathLike[str]) -> list[Result]:
+def load_all(path: PathLike) -> list[Result]:
     """All results in a file that `--save` wrote."""
     results = load_saved(path, spell=spell)
     if not any(result.decisions for result in results):

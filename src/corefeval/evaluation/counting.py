@@ -15,6 +15,7 @@ from corefeval.diagnostics import Notice, UndefinedMetricError, UsageError
 from corefeval.features import PartFeatures
 from corefeval.matching import Matches
 from corefeval.metrics import DEFAULT_PRESET, Metric, MetricRequest, Metrics, parse_metrics, spell
+from corefeval.model.arrays import all_true
 from corefeval.preparation import Prepared
 from corefeval.request import Sampling, feature_names
 from corefeval.results import CountTable, Result, Slices
@@ -241,7 +242,7 @@ def _find_remaining(
     corpora: Sequence[Corpus], full: Sequence[FullSide] | None, protocol: Protocol
 ) -> list[BoolArray]:
     """Which mentions of both sides stay; a segment may have a single mention of a longer entity."""
-    keep = [np.ones(corpus.n_mentions, dtype=np.bool_) for corpus in corpora]
+    keep = [all_true(corpus.n_mentions) for corpus in corpora]
     for side in {"drop": (0, 1), "drop-response": (1,)}.get(protocol.singletons, ()):
         sizes = corpora[side].entity_sizes
         if full is not None and protocol.split == "score":

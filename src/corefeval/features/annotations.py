@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
-from functools import partial
-from typing import Literal
+from functools import partial, wraps
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from corefeval.features.statements import find_stated_heads
 from corefeval.features.tagsets import PENN, TAGSETS, UPOS, TagSet, recognise_tagset
 from corefeval.features.token_columns import BLANK, NO_WORDS, WORD
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, IntArray, distinct, unset
+from corefeval.model.arrays import ArrayPair, BoolArray, IntArray, all_false, distinct, unset
 from corefeval.model.categories import Categories
 
 _BRACKETS = re.compile(r"\*|\*?\)+|\([^()]*\)*\*?\)*")
@@ -36,12 +36,23 @@ Tags = tuple[TagSet, Categories]
 HeadFinder = Callable[[Features, IntArray, str], IntArray]
 
 
+Finder = TypeVar("Finder", bound=Callable[..., Any])
+
+
+def _once(find: Finder) -> Finder:
+    """What features remember; `feature` is who asks for it first, for error messages."""
+
+    @wraps(find)
+    def look_up(features: Features, feature: str, *arguments: Any) -> Any:
+        name = f"{find.__name__} {arguments}"
+        return features.remember(name, lambda _: find(features, feature, *arguments))
+
+    return cast("Finder", look_up)
+
+
+@_once
 def find_tags(features: Features, feature: str) -> Tags | None:
     """The tag set and the tags of the first text that has any; None for no text."""
-    return features.remember("tags", partial(_find_tags, feature=feature))
-
-
-def _find_tags(features: Features, feature: str) -> Tags | None:
     tagset, columns = features.tagset, features.columns(feature)
     names = ("upos", "tag") if tagset is None else (tagset.column, "tag", "upos")
     place = columns.find(names)
@@ -108,12 +119,9 @@ def find_single_tags(features: Features, *, required: bool) -> Categories | None
     return finest.replace_where(finest.where(finer.is_noun), universal)
 
 
+@_once
 def find_sentence_starts(features: Features, feature: str) -> IntArray:
     """The tokens with which sentences and documents begin."""
-    return features.remember("sentence starts", partial(_find_sentence_starts, feature=feature))
-
-
-def _find_sentence_starts(features: Features, feature: str) -> IntArray:
     columns = features.columns(feature)
     starts, offsets = columns.sentence_starts(), columns.spans.offsets[:-1]
     return offsets if starts is None else distinct(np.concatenate((starts, offsets)))
@@ -125,12 +133,9 @@ def find_empty(features: Features, feature: str) -> BoolArray | None:
     return None if marks is None else marks.where(lambda mark: mark not in BLANK)
 
 
+@_once
 def find_heads(features: Features, feature: str) -> IntArray:
     """The head token of each mention, tokens numbered through; −1 where nothing tells."""
-    return features.remember("heads", partial(_find_heads, feature=feature))
-
-
-def _find_heads(features: Features, feature: str) -> IntArray:
     spans = features.columns(feature).spans
     stated = find_stated_heads(features.corpus, features.texts)
     stated = np.where(stated >= 0, stated + spans.offsets[spans.document], -1)
@@ -144,9 +149,7 @@ def _find_heads(features: Features, feature: str) -> IntArray:
     return np.where(heads < 0, stated, heads)
 
 
-def find_matched_heads(
-    features: Features, feature: str, *, prefer_nouns: bool = True
-) -> tuple[IntArray, IntArray]:
+def find_matched_heads(features: Features, feature: str, *, prefer_nouns: bool = True) -> ArrayPair:
     """The head of each mention as its file states it, else as other files do, else as derived.
 
     Returns positions in documents, −1 where nothing tells, and for each mention of several tokens
@@ -181,7 +184,7 @@ def _is_function_word(features: Features, heads: IntArray, feature: str) -> Bool
     """
     tags = find_tags(features, feature) if (heads >= 0).any() else None
     if tags is None:
-        return np.zeros(heads.size, dtype=np.bool_)
+        return all_false(heads.size)
     tagset, column = tags
     tag = column.take(np.maximum(heads, 0))
     content = tag.where(tagset.is_noun) | tag.where(tagset.is_pronoun)
@@ -266,7 +269,7 @@ def find_zeros(features: Features) -> BoolArray:
     """Which mentions have an empty node as head; one whose head is not known is none."""
     spans, empty = features.columns("zero").spans, find_empty(features, "zero")
     if empty is None:
-        return np.zeros(spans.start.size, dtype=np.bool_)
+        return all_false(spans.start.size)
     heads, _ = find_matched_heads(features, "zero")
     tokens = np.where(heads >= 0, heads + spans.offsets[spans.document], 0)
     return np.asarray((heads >= 0) & empty[tokens])
@@ -304,17 +307,11 @@ def _check_tagged(features: Features, feature: str, is_tagged: BoolArray) -> Non
     )
 
 
+@_once
 def find_named_entities(
     features: Features, feature: str, names: tuple[str | int, ...]
 ) -> Nodes | None:
     """The named entities in mentions, from a column; None where no text has it."""
-    make = partial(_find_named_entities, feature=feature, names=names)
-    return features.remember(f"named entities {names}", make)
-
-
-def _find_named_entities(
-    features: Features, feature: str, names: tuple[str | int, ...]
-) -> Nodes | None:
     columns = features.columns(feature)
     place, tokens = columns.find(names), columns.spans.inside
     if place is None:

@@ -24,10 +24,20 @@ import numpy as np
 from corefeval.features.lookup import Features
 from corefeval.features.token_columns import WORD
 from corefeval.model.arrays import (
+    ArrayPair,
     BoolArray,
     IntArray,
+    all_false,
+    all_true,
+    all_zero,
     begin_runs,
+    find_runs,
+    integers,
+    looked_up,
+    plain_rows,
     ragged_arange,
+    stable_order,
+    starts_of,
     unset,
 )
 from corefeval.model.categories import Categories
@@ -74,13 +84,13 @@ def match_labels(cells: Categories, tokens: IntArray, region: IntArray) -> tuple
     closes = [sum(1 for _, close in brackets if close) for brackets in tables]
     distinct: dict[str, int] = {}
     flat = [distinct.setdefault(label, len(distinct)) for group in labels for label in group]
-    n_open = np.array([*map(len, labels), 0], dtype=np.int64)
-    n_close = np.array([*closes, 0], dtype=np.int64)
-    begin = np.cumsum(n_open) - n_open
+    n_open = integers([*map(len, labels), 0])
+    n_close = integers([*closes, 0])
+    begin = starts_of(n_open)
     opened, closed = n_open[cells.codes], n_close[cells.codes]
     total = opened + closed
-    first = np.cumsum(total) - total
-    place = ragged_arange(np.zeros(total.size, dtype=np.int64), total)
+    first = starts_of(total)
+    place = ragged_arange(all_zero(total.size), total)
     owner = np.repeat(np.arange(total.size), total)
     is_open = place < opened[owner]
     after = np.cumsum(np.where(is_open, 1, -1))
@@ -92,7 +102,7 @@ def match_labels(cells: Categories, tokens: IntArray, region: IntArray) -> tuple
     nodes = Nodes(
         tokens[owner[opening]],
         tokens[owner[closing]] + 1,
-        np.array(flat, dtype=np.int64)[label_place],
+        integers(flat)[label_place],
         depth[opening],
         opening,
         closing,
@@ -103,16 +113,14 @@ def match_labels(cells: Categories, tokens: IntArray, region: IntArray) -> tuple
 
 def _base(before_token: IntArray, region: IntArray) -> IntArray:
     """The depth at which each token's region begins."""
-    if not region.size:
-        return before_token
-    starts = np.flatnonzero(np.diff(region, prepend=region[0] - 1))
-    return np.repeat(before_token[starts], np.diff(np.append(starts, region.size)))
+    first, lengths = find_runs(region)
+    return np.repeat(before_token[first], lengths)
 
 
-def _pairs(depth: IntArray, is_open: BoolArray, region: IntArray) -> tuple[IntArray, IntArray]:
+def _pairs(depth: IntArray, is_open: BoolArray, region: IntArray) -> ArrayPair:
     """The brackets that open and those that close them, by depth and then by place."""
     narrow = np.clip(depth, -30_000, 30_000).astype(np.int16)  # sorts in linear time
-    order = np.argsort(narrow, kind="stable")
+    order = stable_order(narrow)
     left, right = order[:-1], order[1:]
     pair = is_open[left] & ~is_open[right] & (depth[left] == depth[right])
     pair &= region[left] == region[right]
@@ -140,7 +148,7 @@ def find_named_spans(cells: Categories, tokens: IntArray, region: IntArray) -> N
         classes.append(None if outside else match[2] if match else name)
         begins.append(match is not None and match[1] in "BSU")
     values = Categories.of(classes)
-    code = np.append(values.codes, -1)[cells.codes]
+    code = looked_up(values.codes, cells.codes)
     fresh = np.array([*begins, False], dtype=np.bool_)[cells.codes]
     new = begin_runs(code, region) | fresh
     starts = np.flatnonzero(new)
@@ -167,7 +175,7 @@ def number_regions(tokens: IntArray, breaks: IntArray | None = None) -> IntArray
     new = np.diff(tokens, prepend=tokens[:1] - 1) > 1
     if breaks is not None and tokens.size:
         # A token that follows another one begins a region where it is a break itself.
-        is_break = np.zeros(int(tokens[-1]) + 1, dtype=np.bool_)
+        is_break = all_false(int(tokens[-1]) + 1)
         is_break[breaks[breaks < is_break.size]] = True
         new |= is_break[tokens]
         new[0] = False
@@ -207,7 +215,7 @@ class Trees:
         starts = columns.sentence_starts()
         breaks = spans.offsets[:-1] if starts is None else np.union1d(starts, spans.offsets[:-1])
         nodes, _ = match_labels(cells, tokens, number_regions(tokens, breaks))
-        order = np.argsort(nodes.opening, kind="stable")
+        order = stable_order(nodes.opening)
         self.start: list[int] = nodes.start[order].tolist()
         self.end: list[int] = nodes.end[order].tolist()
         short = [_LETTERS.match(name)[0][:2] for name in nodes.names]  # type: ignore[index]
@@ -306,7 +314,7 @@ def _close_run(stack: list[Node], run: list[int]) -> list[int]:
 
 def _good_words(words: Categories | None, tags: Categories | None, number: int) -> list[bool]:
     """Which tokens make a terminal good."""
-    good = np.ones(number, dtype=np.bool_)
+    good = all_true(number)
     if words is not None:
         good &= words.where(
             lambda word: word not in _BRACKETS and any(c.isalnum() or c == "%" for c in word)
@@ -348,7 +356,7 @@ def _number(
     minima: dict[tuple[int, int], tuple[int, ...]] = {}
     gaps = features.corpus.gaps_of
     columns = spans.start, spans.end, spans.document, spans.offsets[spans.document]
-    table = zip(rows.tolist(), *(column[rows].tolist() for column in columns), strict=True)
+    table = plain_rows(rows, *(column[rows] for column in columns))
     for row, start, end, document, base in table:
         if end - start > LONGEST:
             continue

@@ -19,7 +19,18 @@ from numpy.typing import NDArray
 from corefeval.features.brackets import Nodes, Places, match_labels, number_regions
 from corefeval.features.tagsets import TagSet, tag_matcher
 from corefeval.features.token_columns import TokenSpans, find_spans
-from corefeval.model.arrays import BoolArray, IntArray, stable_order, unset
+from corefeval.model.arrays import (
+    ArrayPair,
+    BoolArray,
+    IntArray,
+    all_false,
+    all_zero,
+    begin_runs,
+    integers,
+    looked_up,
+    stable_order,
+    unset,
+)
 from corefeval.model.categories import Categories
 
 _NOWHERE = np.iinfo(np.int64).max
@@ -85,7 +96,7 @@ def _as_numbers(cells: Categories, tokens: IntArray) -> IntArray:
     """Cells as numbers; −1 for what is none."""
     plain = [name.isascii() and name.isdigit() and len(name) < 10 for name in cells.names]
     table = [int(name) if ok else -1 for name, ok in zip(cells.names, plain, strict=True)]
-    return np.array([*table, -1], dtype=np.int64)[cells.codes[tokens]]
+    return integers([*table, -1])[cells.codes[tokens]]
 
 
 def find_parsed_heads(
@@ -104,14 +115,14 @@ def find_parsed_heads(
     region = number_regions(tokens, sentences)
     nodes, heads = find_constituent_heads(parse.take(tokens), tags.take(tokens), tokens, region)
     node = find_spans(nodes.start, nodes.end, (start[first], start[first] + length[first]))
-    place = np.where(node >= 0, np.append(heads, -1)[node] - start[first], -1)[alike]
+    place = np.where(node >= 0, looked_up(heads, node) - start[first], -1)[alike]
     heads_of_rows[unbroken] = np.where(place >= 0, start + place, -1)
     return heads_of_rows
 
 
 def _group_alike(
     start: IntArray, length: IntArray, parse: Categories, tags: Categories, sentences: IntArray
-) -> tuple[IntArray, IntArray]:
+) -> ArrayPair:
     """An example of each group of mentions with equal cells, and the group of each mention.
 
     Short mentions become integers, to which each token adds so many bits. They are sorted by a
@@ -119,7 +130,7 @@ def _group_alike(
     """
     width = len(parse.names) + 1
     bits = (2 * width * (len(tags.names) + 1)).bit_length()
-    begins = np.zeros(tags.codes.size, dtype=np.bool_)
+    begins = all_false(tags.codes.size)
     begins[sentences[sentences < begins.size]] = True  # the last documents may have no tokens
     code = -1 - np.arange(start.size)  # long ones are like no other
     short = np.flatnonzero(length <= _BITS // bits)
@@ -131,9 +142,8 @@ def _group_alike(
         code[short] = (code[short] << bits) + cells + (begins[token] if step else 0) + 1
     order = stable_order((code.view(np.uint64) * _FACTOR >> np.uint64(32)).view(np.int64))
     code = code[order]
-    new = np.ones(code.size, dtype=np.bool_)
-    np.not_equal(code[1:], code[:-1], out=new[1:])
-    lot = np.empty(code.size, dtype=np.int64)
+    new = begin_runs(code)
+    lot = unset(code.size)
     lot[order] = np.cumsum(new) - 1
     return order[new], lot
 
@@ -171,7 +181,7 @@ def find_tagged_heads(
 
 def _is_partitive(tag: Categories, tagset: TagSet, place: IntArray) -> BoolArray:
     """Which tokens of mentions stand before a preposition and have a tag of partitives."""
-    before_preposition = np.zeros(place.size, dtype=np.bool_)
+    before_preposition = all_false(place.size)
     preposition = tag.where(tag_matcher(tagset.preposition))
     before_preposition[:-1] = preposition[1:] & (place[1:] == place[:-1])
     return before_preposition & tag.where(tag_matcher(tagset.partitive))
@@ -235,7 +245,7 @@ def _head_children(
     nodes: Nodes,
     tags: Categories,
     tokens: IntArray,
-    parents: tuple[IntArray, IntArray],
+    parents: ArrayPair,
     places: Places,
 ) -> IntArray:
     """The child of each constituent that is its head: a constituent, or behind them all a token."""
@@ -245,7 +255,7 @@ def _head_children(
     parent = np.concatenate(parents)
     child = np.flatnonzero(parent >= 0)
     parent = parent[child]
-    symbol = np.concatenate((nodes.label, np.array(tag_symbol, dtype=np.int64)[tags.codes]))[child]
+    symbol = np.concatenate((nodes.label, integers(tag_symbol)[tags.codes]))[child]
     place = np.concatenate((nodes.start, tokens))[child] - nodes.start[parent]
     rank, from_left = table.look_up(nodes.label[parent], symbol)
     width = int((nodes.end - nodes.start).max(initial=0)) + 1
@@ -255,7 +265,7 @@ def _head_children(
     chosen = score == best[parent]
     # A constituent always has a child: at least the token that its first bracket stands on, or
     # one that begins there.
-    head_child = np.zeros(nodes.start.size, dtype=np.int64)
+    head_child = all_zero(nodes.start.size)
     head_child[parent[chosen]] = child[chosen]
     return head_child
 
@@ -349,7 +359,7 @@ class RankTable:
         ]
         shape = (len(parents), len(symbols))
         return RankTable(
-            np.array([[r for r, _ in row] for row in ranks], dtype=np.int64).reshape(shape),
+            integers([[r for r, _ in row] for row in ranks]).reshape(shape),
             np.array([[d == "left" for _, d in row] for row in ranks], np.bool_).reshape(shape),
         )
 

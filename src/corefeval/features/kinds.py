@@ -12,7 +12,7 @@ from corefeval.diagnostics import CorefEvalError
 from corefeval.features.brackets import Nodes
 from corefeval.features.tagsets import TagSet
 from corefeval.features.token_columns import TokenSpans, find_spans
-from corefeval.model.arrays import BoolArray, IntArray, unset
+from corefeval.model.arrays import BoolArray, IntArray, all_false, integers, looked_up, unset
 from corefeval.model.categories import Categories
 
 KINDS = ("name", "nominal", "pronoun")
@@ -62,7 +62,7 @@ def find_kinds(
             rows = rows[is_capitalized & ~pronoun[rows] & ~begins]
             name[rows] = is_named(spans, rows, tags, tagset, named)
     kind = np.where(pronoun, PRONOUN, np.where(name, NAME, NOMINAL))
-    return Categories(kind.astype(np.int64), KINDS)
+    return Categories(integers(kind), KINDS)
 
 
 def _are_phrases(
@@ -72,7 +72,7 @@ def _are_phrases(
     phrases = {phrase for phrase in tagset.words if " " in phrase}
     begin = {phrase.partition(" ")[0] for phrase in phrases}
     possible = np.flatnonzero(words(spans.start[rows]).where_lower(begin))
-    are_phrases = np.zeros(rows.size, dtype=np.bool_)
+    are_phrases = all_false(rows.size)
     pairs = [words(place[rows[possible]]).values() for place in (spans.start, spans.end - 1)]
     are_phrases[possible] = [
         f"{first} {last}".lower() in phrases for first, last in zip(*pairs, strict=True)
@@ -90,7 +90,7 @@ def is_named(
     start, end, long = spans.start[rows], spans.end[rows], spans.length[rows] > 1
     determiner = long & tags.take(start).where(tagset.is_alone)
     possessive = long & tags.take(end - 1).where("POS".__eq__)
-    nothing = are_named = np.zeros(rows.size, dtype=np.bool_)
+    nothing = are_named = all_false(rows.size)
     for first, last in product((nothing, determiner), (nothing, possessive)):
         are_named = are_named | (find_spans(*entities, (start + first, end - last)) >= 0)
     return are_named
@@ -102,7 +102,7 @@ def find_classes(spans: TokenSpans, heads: IntArray, named: Nodes) -> Categories
     Of several that do the latter the outermost counts. Heads may be unknown (−1).
     """
     equal = find_spans(named.start, named.end, (spans.start, spans.end))
-    codes = np.append(named.label, -1)[equal]
+    codes = looked_up(named.label, equal)
     levels = np.flatnonzero(np.diff(named.depth)) + 1
     for level in np.split(np.arange(named.start.size), levels) if named.start.size else ():
         rows = np.flatnonzero((codes < 0) & (heads >= 0))
@@ -162,21 +162,6 @@ def _find_first(group: IntArray, n_groups: int) -> IntArray:
     first = unset(n_groups)
     first[group[::-1]] = np.arange(group.size - 1, -1, -1)
     return first
-
-
-def guess_kinds(texts: Categories, stated_texts: Categories, stated: Categories) -> Categories:
-    """For each of some texts of mentions the kind that is stated most often of such a text.
-
-    `stated` has the kinds of the mentions of which `stated_texts` are the texts. A text of which no
-    kind is stated is nominal.
-    """
-    rows = np.flatnonzero(stated.codes >= 0)
-    votes = np.zeros((len(stated_texts.names), len(KINDS)), dtype=np.int64)
-    np.add.at(votes, (stated_texts.codes[rows], stated.codes[rows]), 1)
-    usual = np.where(votes.any(axis=1), votes.argmax(axis=1), NOMINAL).tolist()
-    kinds = dict(zip(stated_texts.names, usual, strict=True))
-    codes = [kinds.get(text or "", NOMINAL) for text in texts.values()]
-    return Categories(np.array(codes, dtype=np.int64), KINDS)
 
 
 def name_entity(rows: IntArray, kinds: Categories | None, text: Callable[[int], str]) -> int:

@@ -16,7 +16,7 @@ from corefeval.model.arrays import IntArray
 from corefeval.model.categories import Categories
 
 if TYPE_CHECKING:
-    from corefeval.diagnostics import Notice
+    from corefeval.diagnostics import Notice, Notices
     from corefeval.features.tagsets import TagSet
     from corefeval.features.token_columns import TokenColumns
     from corefeval.model import Corpus
@@ -121,7 +121,7 @@ class Features:
         return "+".join(filter(None, (_STATED * self.uses_stated_kinds, tags))) or None
 
     @property
-    def notices(self) -> tuple[Notice, ...]:
+    def notices(self) -> Notices:
         """What was guessed on the way to the features that were asked for."""
         joint = None if self.joint is None else self.joint[0]
         if joint is None or not joint.is_used or joint.key is not self.corpus:

@@ -31,13 +31,12 @@ from corefeval.features.declarations import (
     SIZES,
     Bin,
     FeatureRequest,
-    MissingFeatureError,
     bin_name,
     canonical_feature,
     level_of,
     split_crossed,
 )
-from corefeval.features.kinds import KINDS, find_entity_classes, guess_kinds, vote_for_classes
+from corefeval.features.kinds import NOMINAL, find_entity_classes, vote_for_classes
 from corefeval.features.lookup import Features
 from corefeval.features.statements import (
     LINKS,
@@ -51,12 +50,17 @@ from corefeval.features.statements import (
     read_given,
     read_given_of_documents,
 )
-from corefeval.features.token_columns import WORD, TokenColumns, TokenSpans
+from corefeval.features.token_columns import TokenSpans
 from corefeval.model.arrays import (
     BoolArray,
     IntArray,
+    all_false,
+    all_zero,
     begin_runs,
     find_previous,
+    integers,
+    plain_rows,
+    ranks_in_runs,
     stable_order,
 )
 from corefeval.model.categories import Categories
@@ -117,7 +121,7 @@ def _find_first_values(features: Features, values: Categories) -> list[str | Non
     """The value of each document's first mention."""
     of_documents: list[str | None] = [None] * len(features.corpus.documents)
     documents, rows = np.unique(features.corpus.mention_document, return_index=True)
-    for document, value in zip(documents.tolist(), values.take(rows).values(), strict=True):
+    for document, value in plain_rows(documents, values.take(rows).values()):
         of_documents[document] = value
     return of_documents
 
@@ -166,15 +170,11 @@ def _make_kind(features: Features, request: FeatureRequest) -> Categories:
     stated = _find_stated_kinds(features, "kind")
     if stated is None:
         return find_kinds_of_mentions(features)
-    unknown = np.flatnonzero(stated.codes < 0)
-    if not unknown.size:
-        return stated
-    if find_tags(features, "kind") is not None:
-        kinds = find_kinds_of_mentions(features)
-        return stated.replace_where(stated.codes < 0, kinds)
-    codes = stated.codes.copy()
-    codes[unknown] = _guess_kinds(features, "kind", unknown).codes
-    return Categories(codes, stated.names)
+    unknown = stated.codes < 0
+    if unknown.any() and find_tags(features, "kind") is not None:
+        return stated.replace_where(unknown, find_kinds_of_mentions(features))
+    _note_unstated(features, "kind", "nominal", unknown)
+    return Categories(np.where(unknown, NOMINAL, stated.codes), stated.names)
 
 
 def _make_noun(features: Features, request: FeatureRequest) -> Categories:
@@ -186,12 +186,8 @@ def _make_noun(features: Features, request: FeatureRequest) -> Categories:
     is_noun, unknown = ~stated.where("pronoun".__eq__), stated.codes < 0
     if unknown.any() and find_tags(features, "noun") is not None:
         is_noun[unknown] = find_nouns(features)[unknown]
-    elif unknown.any():
-        columns = features.columns("noun")
-        if not columns.in_characters:  # several tokens are a noun in any case
-            unknown &= columns.spans.length == 1
-        guessed = _guess_kinds(features, "noun", np.flatnonzero(unknown))
-        is_noun[unknown] = ~guessed.where("pronoun".__eq__)
+    else:
+        _note_unstated(features, "noun", "yes", unknown)
     return _yes_no(is_noun)
 
 
@@ -208,38 +204,20 @@ def _find_stated_kinds(features: Features, feature: str) -> Categories | None:
     return stated if features.uses_stated_kinds else None
 
 
-def _guess_kinds(features: Features, feature: str, rows: IntArray) -> Categories:
-    """The kinds of mentions that neither the source nor tags tell, by what is stated of others.
-
-    A notice counts them; an error where there are no words to go by.
-    """
-    if not rows.size:
-        return Categories(rows, KINDS)
-    stating = (text for text in features.texts if find_stated_kinds(text, (text,)) is not None)
-    owner = next(stating, features.corpus)
-    stated = find_stated_kinds(owner, (owner,))
-    mentions = describe_mentions(features.corpus, rows.tolist())
-    columns = features.columns(feature)
-    if stated is None or columns.find(WORD) is None:
-        raise MissingFeatureError(
-            feature,
-            f"is not stated of {mentions}, and there are no tags",
-            fix="state the kind of every mention, those of the response too: in the file, with "
-            "--features FILE",
-        )
-    message = f"{feature} is guessed for {mentions}: as the same words in "
-    message += (
-        f"{owner.name or 'the key'} have it, else nominal; tags or --features would settle it"
-    )
-    features.collected_notices.append(Notice("guessed-kinds", message, rows.size))
-    examples = TokenColumns(features.texts, owner, feature)
-    return guess_kinds(columns.mention_texts().take(rows), examples.mention_texts(), stated)
+def _note_unstated(features: Features, feature: str, value: str, unknown: BoolArray) -> None:
+    """Note that a value stands for what neither the source nor tags tell of some mentions."""
+    if unknown.any():
+        mentions = describe_mentions(features.corpus, np.flatnonzero(unknown).tolist())
+        message = f"{feature} is not stated, and taken to be {value}, of {mentions}; tags or "
+        message += "--features would settle it"
+        notice = Notice("guessed-kinds", message, int(unknown.sum()))
+        features.collected_notices.append(notice)
 
 
 def _make_tag(features: Features, request: FeatureRequest) -> Categories:
     is_noun = _is_noun(features)
     uses_stated = features.uses_stated_kinds or {"kind", "noun"} & features.statements.keys()
-    noun = Categories(np.zeros(is_noun.size, dtype=np.int64), (NOUN,))
+    noun = Categories(all_zero(is_noun.size), (NOUN,))
     tags = None
     if features.corpus.mention_start is not None:
         tags = find_single_tags(features, required=not uses_stated)
@@ -271,7 +249,7 @@ def _make_entity_class(features: Features, request: FeatureRequest) -> Categorie
 
 def _make_zero(features: Features, request: FeatureRequest) -> Categories:
     if features.corpus.labels is not None:  # words of the caller, not of a text
-        return _yes_no(np.zeros(features.corpus.n_mentions, dtype=np.bool_))
+        return _yes_no(all_false(features.corpus.n_mentions))
     return _yes_no(find_zeros(features))
 
 
@@ -313,7 +291,7 @@ def _make_size(features: Features, request: FeatureRequest) -> Categories:
 def _make_relation(features: Features, request: FeatureRequest) -> Categories:
     pairs = bridging_pairs(features.corpus)
     labels_of: dict[int, dict[str, None]] = {}
-    for row, label in zip(pairs.anaphor.tolist(), pairs.label.values(), strict=True):
+    for row, label in plain_rows(pairs.anaphor, pairs.label.values()):
         labels_of.setdefault(row, {})[label or UNLABELLED] = None
     values: list[str | None] = [None] * features.corpus.n_mentions
     for row, labels in labels_of.items():
@@ -332,7 +310,7 @@ def _read_column(
 
 
 def _yes_no(values: BoolArray) -> Categories:
-    return Categories(np.where(values, 0, 1).astype(np.int64), YES_NO)
+    return Categories(integers(np.where(values, 0, 1)), YES_NO)
 
 
 def number_in_chains(entity: IntArray) -> IntArray:
@@ -341,23 +319,17 @@ def number_in_chains(entity: IntArray) -> IntArray:
     >>> number_in_chains(np.array([4, 4, 1, 4])).tolist()
     [1, 2, 1, 3]
     """
-    order = stable_order(entity)
-    ordered = entity[order]
-    new = np.flatnonzero(np.diff(ordered, prepend=-1))
-    counts = np.diff(np.append(new, ordered.size))
-    position = np.empty(entity.size, dtype=np.int64)
-    position[order] = np.arange(entity.size) - np.repeat(new, counts) + 1
-    return position
+    return ranks_in_runs(entity, stable_order(entity)) + 1
 
 
 def find_nested(spans: TokenSpans) -> BoolArray:
     """Which mentions lie inside another one that is longer. Mentions are in textual order."""
     start, end = spans.start, spans.end
     if not start.size:
-        return np.zeros(0, dtype=np.bool_)
+        return all_false(0)
     new = begin_runs(start, end)
     ends = end[new]  # of each span once: a mention that appears twice is not inside itself
-    inside = np.zeros(ends.size, dtype=np.bool_)
+    inside = all_false(ends.size)
     inside[1:] = np.maximum.accumulate(ends)[:-1] >= ends[1:]
     result: BoolArray = inside[np.cumsum(new) - 1]
     return result
@@ -367,17 +339,15 @@ def put_into_bins(
     values: IntArray, bins: Sequence[Bin], is_known: BoolArray | None = None
 ) -> Categories:
     """Each value's bin; none where it is in no bin, or not known. Bins without values go."""
-    lows = np.array([low for low, _ in bins], dtype=np.int64)
-    highs = np.array([np.iinfo(np.int64).max if h is None else h for _, h in bins], dtype=np.int64)
+    lows = integers([low for low, _ in bins])
+    highs = integers([np.iinfo(np.int64).max if h is None else h for _, h in bins])
     place = np.searchsorted(lows, values, side="right") - 1
     inside = (place >= 0) & (values <= highs[place])
     codes = np.where(inside if is_known is None else inside & is_known, place, -1)
     present = np.bincount(codes + 1, minlength=len(bins) + 1)[1:] > 0
     rank = np.append(np.cumsum(present) - 1, -1)
     names = tuple(
-        bin_name(bounds)
-        for bounds, is_present in zip(bins, present.tolist(), strict=True)
-        if is_present
+        bin_name(bounds) for bounds, is_present in plain_rows(bins, present) if is_present
     )
     return Categories(rank[codes], names)
 

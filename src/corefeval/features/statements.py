@@ -14,11 +14,7 @@ from corefeval.features.declarations import FEATURES, MissingFeatureError
 from corefeval.features.kinds import KINDS
 from corefeval.features.token_columns import BLANK, find_spans
 from corefeval.model import Corpus, Mention
-from corefeval.model.arrays import (
-    IntArray,
-    find_places,
-    unset,
-)
+from corefeval.model.arrays import ArrayPair, IntArray, find_places, integers, unset
 from corefeval.model.categories import Categories
 
 YES_NO = ("yes", "no")
@@ -259,7 +255,7 @@ def find_property(corpus: Corpus, texts: Sequence[Corpus], *names: str) -> Categ
     for owner, name in owners:
         cells = [str(value) for value in owner.features[name].tolist()]
         stated = [-1 if c in BLANK else numbers.setdefault(c, len(numbers)) for c in cells]
-        _adopt(codes, np.array(stated, dtype=np.int64), corpus, owner)
+        _adopt(codes, integers(stated), corpus, owner)
     return Categories(codes, tuple(numbers)) if owners else None
 
 
@@ -312,7 +308,7 @@ def _find_rows(corpus: Corpus, owner: Corpus, rows: IntArray) -> IntArray:
 _STRIDE = 1 << 32
 
 
-def _number_spans(corpus: Corpus) -> tuple[IntArray, IntArray] | None:
+def _number_spans(corpus: Corpus) -> ArrayPair | None:
     """Spans with the document in them."""
     if corpus.mention_start is None or corpus.mention_end is None:
         return None

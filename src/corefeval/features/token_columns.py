@@ -15,8 +15,12 @@ from corefeval.diagnostics import InputError
 from corefeval.features.declarations import MissingFeatureError
 from corefeval.model import Corpus, Tokens
 from corefeval.model.arrays import (
+    ArrayPair,
     BoolArray,
     IntArray,
+    all_true,
+    all_zero,
+    integers,
     is_sorted,
     offsets_of,
     ragged_arange,
@@ -92,7 +96,7 @@ class TokenSpans:
                 "needs token positions, and plain Python mentions have none",
                 fix=f"state the {feature} of each mention, or score files or spans of tokens",
             )
-        ends = np.zeros(len(corpus.documents), dtype=np.int64)
+        ends = all_zero(len(corpus.documents))
         if corpus.n_mentions:
             np.maximum.at(ends, corpus.mention_document, corpus.mention_end)
         for count in counts:
@@ -171,7 +175,7 @@ class TokenSpans:
         return tokens, place, np.searchsorted(place, np.arange(rows.size))
 
 
-def find_spans(start: IntArray, end: IntArray, spans: tuple[IntArray, IntArray]) -> IntArray:
+def find_spans(start: IntArray, end: IntArray, spans: ArrayPair) -> IntArray:
     """The first place at which some starts and ends have each of some spans; −1 for none.
 
     >>> starts, ends = np.array([4, 0, 4]), np.array([6, 2, 5])
@@ -262,7 +266,7 @@ class TokenColumns:
         tokens, spans = self.texts[index][1], self.spans
         if np.array_equal(tokens.offsets, spans.offsets):
             return tokens.coded(name, tokens=places)
-        document = np.searchsorted(spans.offsets, places, side="right") - 1
+        document = documents_of_tokens(spans.offsets, places)
         position = places - spans.offsets[document]
         has_token = position < tokens.counts[document]
         values = tokens.coded(name, tokens=(position + tokens.offsets[document])[has_token])
@@ -345,12 +349,12 @@ class TokenColumns:
         if not comments_of:
             return None
         bare = np.all([tokens.counts == 0 for tokens in comments_of], axis=0)
-        starts, values = [self.spans.offsets[:-1][bare]], [Categories(np.full(bare.sum(), -1), ())]
+        starts, values = [self.spans.offsets[:-1][bare]], [Categories(unset(bare.sum()), ())]
         for tokens, rows in _sentences([*comments_of]):
             starts.append(self._move(tokens, tokens.starts)[rows])
             values.append(comments_of[tokens].take(rows))
         joint = np.concatenate(starts)
-        order = np.argsort(joint, kind="stable")
+        order = stable_order(joint)
         return joint[order], Categories.concatenate(*values).take(order)
 
     def _move(self, tokens: Tokens, rows: IntArray) -> IntArray:
@@ -371,7 +375,7 @@ def _stated_comments(corpus: Corpus, tokens: Tokens, key: str) -> Categories:
     documents = documents_of_tokens(tokens.offsets, tokens.starts)
     numbers = np.bincount(documents, minlength=tokens.counts.size).tolist()
     if not corpus.sentence_metadata:
-        return Categories(np.full(documents.size, -1), ())
+        return Categories(unset(documents.size), ())
     return Categories.of(
         [
             sentences[place].get(key) if place < len(sentences) else None
@@ -387,7 +391,7 @@ def _sentences(texts: Sequence[Tokens]) -> Iterator[tuple[Tokens, IntArray]]:
     In a document that has the tokens of two texts one after the other, each has its own.
     """
     first = texts[0]
-    lacking = np.ones(first.counts.size, dtype=np.bool_)
+    lacking = all_true(first.counts.size)
     has_holes = first.token_rows is not None and bool((first.token_rows == NO_ROW).any())
     for tokens in texts:
         document = documents_of_tokens(tokens.offsets, tokens.starts)
@@ -407,7 +411,7 @@ def _take_sample(tokens: Tokens, name: str | int) -> Counter[str]:
     total = int(tokens.offsets[-1])
     if not total or (isinstance(name, str) and name not in tokens.columns):
         return Counter()
-    spread = np.unique(np.linspace(0, total - 1, min(total, _SAMPLE_SIZE)).astype(np.int64))
+    spread = np.unique(integers(np.linspace(0, total - 1, min(total, _SAMPLE_SIZE))))
     try:
         for rows in (spread, None):
             counts = _counts(tokens.coded(name, tokens=rows))

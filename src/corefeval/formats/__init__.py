@@ -11,14 +11,15 @@ from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from corefeval.archives import MARK, list_samples, split_member
-from corefeval.diagnostics import InputError, KeyNeededError, Notice, UsageError, memory_for
-from corefeval.files import (
-    GZIP_MAGIC,
-    file_digest,
-    open_file,
-    write_file,
-    write_folder,
+from corefeval.diagnostics import (
+    InputError,
+    KeyNeededError,
+    Notice,
+    Notices,
+    UsageError,
+    memory_for,
 )
+from corefeval.files import GZIP_MAGIC, PathLike, file_digest, open_file, write_file, write_folder
 from corefeval.formats.declarations import Format, Written
 from corefeval.formats.paths import COMPANIONS, files_of
 from corefeval.formats.registry import (
@@ -54,7 +55,7 @@ T = TypeVar("T")
 
 
 def read(
-    path: str | os.PathLike[str],
+    path: PathLike,
     *,
     format: str | None = None,
     encoding: str = "utf-8",
@@ -143,7 +144,7 @@ def unknown_files(path: str) -> InputError:
     )
 
 
-def skipped_files(path: str, skipped: Sequence[str]) -> tuple[Notice, ...]:
+def skipped_files(path: str, skipped: Sequence[str]) -> Notices:
     """A notice on files of a folder that cannot be read, if there are any."""
     text = f"{path}: {{n}} of no known format left out"
     notice = Notice("skipped-files", text, len(skipped), tuple(skipped), "file")
@@ -151,7 +152,7 @@ def skipped_files(path: str, skipped: Sequence[str]) -> tuple[Notice, ...]:
 
 
 def _read_answers(
-    path: str | os.PathLike[str],
+    path: PathLike,
     format: Format,
     key: Corpus | None,
     **options: Any,
@@ -235,9 +236,7 @@ def _format_beside(file: str) -> Format:
     return find_format("brat")
 
 
-def read_ahead(
-    jobs: Sequence[Callable[[], T]], paths: Iterable[str | os.PathLike[str]] = ("-",)
-) -> Iterator[T]:
+def read_ahead(jobs: Sequence[Callable[[], T]], paths: Iterable[PathLike] = ("-",)) -> Iterator[T]:
     """Do jobs that read paths, in order, each in the background while the caller uses the last one.
 
     Reading is most of the time, and mostly array operations, which let another thread run. Small
@@ -260,7 +259,7 @@ def read_ahead(
 
 
 def read_with_key(
-    jobs: Sequence[Callable[..., Corpus]], paths: Iterable[str | os.PathLike[str]] = ("-",)
+    jobs: Sequence[Callable[..., Corpus]], paths: Iterable[PathLike] = ("-",)
 ) -> Iterator[Corpus]:
     """Do reading jobs in order, the first of which reads the key that answers are read against.
 
@@ -280,9 +279,7 @@ def _try_without_key(job: Callable[[], Corpus]) -> Corpus | None:
         return None
 
 
-def write(
-    corpus: Corpus, target: str | os.PathLike[str] | IO[bytes], *, format: str | None = None
-) -> tuple[Notice, ...]:
+def write(corpus: Corpus, target: PathLike | IO[bytes], *, format: str | None = None) -> Notices:
     """Write a corpus to a file or binary stream; returns notices of what the format cannot express.
 
     The format follows from the file's ending if it is not named: `.conll` is conll, `.conllu`
@@ -316,7 +313,7 @@ def write(
     return notices
 
 
-def _write_file(data: bytes, target: str | os.PathLike[str] | IO[bytes]) -> None:
+def _write_file(data: bytes, target: PathLike | IO[bytes]) -> None:
     if not isinstance(target, str | os.PathLike):
         try:
             target.write(data)
@@ -331,7 +328,7 @@ def _write_file(data: bytes, target: str | os.PathLike[str] | IO[bytes]) -> None
         write_file(target, gzip.compress(data) if packed else data)
 
 
-def _write_folder(files: dict[str, bytes], path: str | os.PathLike[str], format: Format) -> None:
+def _write_folder(files: dict[str, bytes], path: PathLike, format: Format) -> None:
     """Write files into a folder, or those of one document under the name that the path has."""
     from pathlib import Path
 
@@ -351,7 +348,7 @@ def _write_folder(files: dict[str, bytes], path: str | os.PathLike[str], format:
         write_folder(target.parent, renamed)
 
 
-def fingerprint(path: str | os.PathLike[str], format: str | None = None) -> list[str]:
+def fingerprint(path: PathLike, format: str | None = None) -> list[str]:
     """What changes whenever anything does that is read from a path, in this format if it is named.
 
     For each file behind the path these are its name and digest, and those of the companions that a

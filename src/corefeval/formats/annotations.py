@@ -397,7 +397,6 @@ def build_corpus(
             identifier = annotation.identifier
             if not isinstance(identifier, DocumentId):
                 identifier = source.name_document(number if len(annotations) > 1 else None, taken)
-                taken.add(identifier)
             annotation.build(builder, identifier)
             texts.append(annotation.text)
             counts.update(annotation.counts)

@@ -129,7 +129,6 @@ def read_crac_text(source: Source, *, name: str = "") -> Corpus:
         identifier = DocumentId.parse(title)
         if not title:
             identifier = source.name_document(count if len(documents) > 1 else None, taken)
-            taken.add(identifier)
         document = builder.document(
             identifier,
             words=line.words,

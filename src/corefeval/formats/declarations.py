@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from corefeval.checks import import_place
-from corefeval.diagnostics import Notice
+from corefeval.diagnostics import Notices
 
 if TYPE_CHECKING:
     from corefeval.model import Corpus
@@ -24,7 +24,7 @@ class Written(NamedTuple):
     """
 
     files: dict[str, bytes]
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
 
 class Tally(NamedTuple):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Collection, Hashable, Mapping
 from typing import Any
 
 from corefeval.diagnostics import InputError, excerpt
+from corefeval.files import PathLike
 from corefeval.formats.source import Source, read_source
 from corefeval.formats.standoff import lines_of
 
@@ -27,7 +27,7 @@ FeatureValues = dict[str, dict[str, Any]]
 
 
 def read_features(
-    path: str | os.PathLike[str],
+    path: PathLike,
     *,
     encoding: str = "utf-8",
     choices: Mapping[str, Collection[str]] | None = None,

@@ -10,10 +10,11 @@ from operator import ne
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, excerpt, note, plural
+from corefeval.diagnostics import InputError, Notice, Notices, excerpt, note, plural
 from corefeval.formats.declarations import EVERYTHING, Format, Tally
 from corefeval.formats.registry import find_format
 from corefeval.model import IDENTITY, LAYERS, Corpus, Document, Mention, Relation, Relations
+from corefeval.model.arrays import plain_rows
 from corefeval.model.identity import writable_text
 from corefeval.model.text_tokens import tokenise
 
@@ -25,13 +26,13 @@ ZERO = "##"  # before the words of zeros, in the formats of CRAC
 _STRUCTURE = ("word", "document", "part", "number")
 
 
-def adapt_corpus(corpus: Corpus, format: Format) -> tuple[Corpus, tuple[Notice, ...]]:
+def adapt_corpus(corpus: Corpus, format: Format) -> tuple[Corpus, Notices]:
     """The part of a corpus that a format can express, and notices of what is left out or made up.
 
     Layers other than identity are left out and texts are cut into tokens where the format has none.
     A corpus that no format with positions can carry is an InputError.
     """
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     if corpus.entity_layer is not None and not format.has_layers:
         corpus, notices = _leave_out_layers(corpus)
     _check_writable(corpus, format.title)
@@ -42,7 +43,7 @@ def adapt_corpus(corpus: Corpus, format: Format) -> tuple[Corpus, tuple[Notice, 
     return corpus, notices
 
 
-def _leave_out_layers(corpus: Corpus) -> tuple[Corpus, tuple[Notice, ...]]:
+def _leave_out_layers(corpus: Corpus) -> tuple[Corpus, Notices]:
     """The corpus with its mentions of identity alone, and notices of all others."""
     identity = corpus.keep_layer(IDENTITY)
     counts = np.bincount(corpus.mention_layer, minlength=len(LAYERS)).tolist()
@@ -107,7 +108,7 @@ def note_losses(
     relations: Sequence[Relation] | Relations = (),
     features: Collection[str] | None = None,
     partial: Collection[str] | None = None,
-) -> tuple[Notice, ...]:
+) -> Notices:
     """Notices of all that a file does not keep of a corpus, as the format's declaration says.
 
     `counts` are what the writer counted, by the kinds of the format's losses; `relations` those
@@ -193,7 +194,7 @@ def relations_of(document: Document) -> dict[int, Relation]:
     corpus = document.corpus
     of_document = corpus.entity_document[corpus.relations.entity] == document.index
     numbers = np.flatnonzero(of_document)
-    return dict(zip(numbers.tolist(), corpus.relations.take(numbers), strict=True))
+    return dict(plain_rows(numbers, corpus.relations.take(numbers)))
 
 
 def words_of(document: Document) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from corefeval.archives import MARK, is_archive, list_members
 from corefeval.checks import check_path
 from corefeval.diagnostics import InputError
-from corefeval.files import is_remote, remote_files
+from corefeval.files import PathLike, is_remote, remote_files
 from corefeval.formats.registry import FORMATS
 
 # Files that belong to those of the same name that have the other ending.
@@ -26,9 +26,7 @@ _ACCESSORY = re.compile(
 _MMAX_WORDS = re.compile(r".*_words\.xml", re.I)
 
 
-def files_of(
-    path: str | os.PathLike[str], *, with_companions: bool = False
-) -> tuple[list[str], bool]:
+def files_of(path: PathLike, *, with_companions: bool = False) -> tuple[list[str], bool]:
     """The files behind a path, and whether the path names several.
 
     A folder stands for all files below it, a pattern with `*`, `?` or `[` for those that match, in

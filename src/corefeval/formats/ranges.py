@@ -15,7 +15,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from corefeval.diagnostics import Notice, memory_for
+from corefeval.diagnostics import Notices, memory_for
 from corefeval.files import open_file
 from corefeval.formats.conll.lines import NEWLINE
 from corefeval.formats.json.records import Record, parse_object
@@ -50,7 +50,7 @@ class Ranges:
     bounds: IntArray
     inherited: tuple[tuple[int, bytes], ...] = ()
     options: tuple[tuple[str, Any], ...] = ()
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     def only(self, chosen: Sequence[int]) -> Excerpt:
         """Some of the documents, to be read anywhere."""

@@ -6,7 +6,7 @@ import codecs
 import io
 import os
 import sys
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from dataclasses import dataclass
 from encodings.aliases import aliases
 from functools import cache
@@ -17,7 +17,15 @@ import numpy as np
 
 from corefeval.checks import did_you_mean
 from corefeval.diagnostics import InputError, UsageError, excerpt
-from corefeval.files import GZIP_MAGIC, PACKING_START, is_remote, open_file, refuse_packing, unpack
+from corefeval.files import (
+    GZIP_MAGIC,
+    PACKING_START,
+    PathLike,
+    is_remote,
+    open_file,
+    refuse_packing,
+    unpack,
+)
 from corefeval.model import DocumentId, FileName
 from corefeval.model.arrays import ByteArray
 
@@ -101,14 +109,16 @@ class Source:
         name = os.path.basename(self.file).encode(errors="backslashreplace").decode()
         return FileName(name.removesuffix(".gz").rsplit(".", 1)[0] or name)
 
-    def name_document(self, number: int | None, taken: Container[DocumentId]) -> DocumentId:
-        """An id for a nameless document, which is not `taken`: the file's name and a number.
+    def name_document(self, number: int | None, taken: set[DocumentId]) -> DocumentId:
+        """An id for a nameless document, `taken` from now on: the file's name and a number.
 
         The number is the one that is passed (none for None), or the next one that is free.
         """
         endings = chain(["" if number is None else f"_{number}"], map("_{}".format, count(2)))
         identifiers = (DocumentId(self.stem + ending) for ending in endings)
-        return next(identifier for identifier in identifiers if identifier not in taken)
+        chosen = next(identifier for identifier in identifiers if identifier not in taken)
+        taken.add(chosen)
+        return chosen
 
     def sibling(self, suffix: str) -> Source:
         """The file that differs from this one in its ending, such as the text of an annotation."""
@@ -155,7 +165,7 @@ def find_sibling(file: str, suffix: str) -> str:
     return f"{path}.gz" if file.endswith(".gz") and not os.path.exists(path) else path
 
 
-def read_source(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> Source:
+def read_source(path: PathLike, *, encoding: str = "utf-8") -> Source:
     """Read a file (`-` is standard input), unpack gzip, drop a byte order mark.
 
     What cannot be read, or unpacks to more than the limit, is an InputError; what is no encoding of

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from corefeval.checks import check_seed, did_you_mean, import_place
-from corefeval.diagnostics import Notice, UsageError
+from corefeval.diagnostics import Notices, UsageError
 from corefeval.display import Record, Tabular
 from corefeval.metrics import Metrics
 
@@ -107,7 +107,7 @@ class ExperimentResult(Tabular):
     statements: tuple[Statement, ...] = ()
     charts: tuple[Chart, ...] = ()
     settings: Mapping[str, Cell] = field(default_factory=dict)
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     def __repr__(self) -> str:
         return f"<{self.name}: {len(self.data)} rows, {len(self.statements)} statements>"

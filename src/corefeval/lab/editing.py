@@ -13,7 +13,19 @@ import numpy as np
 
 from corefeval.diagnostics import InputError, UsageError
 from corefeval.model import NO_RELATIONS, Corpus
-from corefeval.model.arrays import BoolArray, IntArray, looked_up, ragged_arange
+from corefeval.model.arrays import (
+    ArrayPair,
+    BoolArray,
+    IntArray,
+    all_zero,
+    integers,
+    looked_up,
+    mark_rows,
+    ragged_arange,
+    ranks_in_runs,
+    stable_order,
+    unset,
+)
 from corefeval.model.construction import assemble, number_entities
 from corefeval.model.joining import stack_mentions
 from corefeval.preparation import Prepared, prepare
@@ -49,7 +61,7 @@ def count_partners(prepared: Prepared) -> IntArray:
     rows = np.flatnonzero(key_entity >= 0)
     codes = prepared.response.mention_entity[rows] * max(prepared.key.n_entities, 1)
     _, cell, size = np.unique(codes + key_entity[rows], return_inverse=True, return_counts=True)
-    partners = np.zeros(key_entity.size, dtype=np.int64)
+    partners = all_zero(key_entity.size)
     partners[rows] = size[cell.reshape(-1)] - 1
     return partners
 
@@ -80,9 +92,7 @@ def is_disjoint(prepared: Prepared, couple: IntArray) -> BoolArray:
     response, key = prepared.response.mention_entity[rows], key[rows]
     cells = np.unique(np.stack((couple[response], key, response), axis=1), axis=0)
     shared = (cells[1:, :2] == cells[:-1, :2]).all(axis=1)
-    disjoint = np.ones(int(couple.max(initial=0)) + 1, dtype=np.bool_)
-    disjoint[cells[1:, 0][shared]] = False
-    return disjoint
+    return ~mark_rows(cells[1:, 0][shared], int(couple.max(initial=0)) + 1)
 
 
 def nearest_wrong(prepared: Prepared, rows: IntArray) -> IntArray:
@@ -97,7 +107,7 @@ def nearest_wrong(prepared: Prepared, rows: IntArray) -> IntArray:
         before = np.where(coreferent, before - 1, before)
 
 
-def count_links(prepared: Prepared) -> tuple[IntArray, IntArray]:
+def count_links(prepared: Prepared) -> ArrayPair:
     """The number of correct links and of wrong links of each document."""
     response = prepared.response
     # Every link has two ends, so that the partners of all mentions count each one twice.
@@ -109,7 +119,7 @@ def count_links(prepared: Prepared) -> tuple[IntArray, IntArray]:
 
 def _sum_by(corpus: Corpus, document: IntArray, values: IntArray) -> IntArray:
     sums = np.bincount(document, weights=values, minlength=len(corpus.documents))
-    return sums.astype(np.int64)
+    return integers(sums)
 
 
 def count_totals(key: Corpus, response: Corpus) -> dict[str, int]:
@@ -145,20 +155,6 @@ def shuffled_ranks(group: IntArray, generator: Generator) -> IntArray:
     return ranks_in_runs(group, order)
 
 
-def ranks_in_runs(group: IntArray, order: IntArray) -> IntArray:
-    """The place of each member within its group, in an order that keeps groups together.
-
-    >>> ranks_in_runs(np.array([7, 3, 7]), np.array([1, 2, 0])).tolist()
-    [1, 0, 0]
-    """
-    ordered = group[order]
-    first = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))
-    lengths = np.diff(np.append(first, ordered.size))
-    ranks = np.empty(group.size, dtype=np.int64)
-    ranks[order] = ragged_arange(np.zeros(first.size, dtype=np.int64), lengths)
-    return ranks
-
-
 def deal(takers: IntArray, offers: IntArray) -> IntArray:
     """For each taker the place of an offer of its group, none dealt twice; −1 when they run out.
 
@@ -187,7 +183,7 @@ def wrong_pairs(document: IntArray, entity: IntArray, generator: Generator) -> I
     """
     _, number, size = np.unique(entity, return_inverse=True, return_counts=True)
     number = number.reshape(-1)
-    largest = np.zeros(int(document.max(initial=0)) + 1, dtype=np.int64)
+    largest = all_zero(int(document.max(initial=0)) + 1)
     np.maximum.at(largest, document, size[number])
     total = np.bincount(document, minlength=largest.size)
     order = np.lexsort((generator.random(entity.size), number, -size[number], document))
@@ -197,7 +193,7 @@ def wrong_pairs(document: IntArray, entity: IntArray, generator: Generator) -> I
     which = np.where(place < pairs, place, place - step)
     paired = (which >= 0) & (which < pairs) & ((place < pairs) | (place >= step))
     codes = document * (entity.size + 1) + which
-    result = np.full(entity.size, -1, dtype=np.int64)
+    result = unset(entity.size)
     result[paired] = np.unique(codes[paired], return_inverse=True)[1].reshape(-1)
     return result
 
@@ -214,16 +210,14 @@ def resolve_share(key: Corpus, share: float, growth: str, generator: Generator) 
         # at a random time within the step that it takes.
         links = np.maximum(sizes * (sizes - 1) / 2, 1)[entity]
         when = (rank * (rank - 1) / 2 + offset * rank) / links
-        steps = steps[np.argsort(when[steps], kind="stable")]
+        steps = steps[stable_order(when[steps])]
     else:
         size = sizes[entity] * (-1 if growth == "largest" else 1)
         steps = steps[np.lexsort((rank[steps], entity[steps], offset[steps], size[steps]))]
     done = np.cumsum(rank[steps])
     used = steps[done - rank[steps] / 2 <= share * rank[steps].sum()]
-    resolved = np.zeros(rank.size, dtype=np.bool_)
-    resolved[used] = True
-    started = np.zeros(sizes.size, dtype=np.bool_)
-    started[entity[used]] = True
+    resolved = mark_rows(used, rank.size)
+    started = mark_rows(entity[used], sizes.size)
     resolved |= (rank == 0) & started[entity]
     return resolved
 
@@ -237,14 +231,15 @@ def link_wrongly(key: Corpus, entity: IntArray, generator: Generator) -> IntArra
     leftover = open_rows[pairs < 0]
     # All that is left over in a document is of one key entity: the entities that may take one
     # mention of it each are those without any of it.
-    left = np.full(len(key.documents), -1, dtype=np.int64)
+    left = unset(len(key.documents))
     left[key.mention_document[leftover]] = key.mention_entity[leftover]
     placed = np.flatnonzero(entity >= 0)
     number = int(entity.max(initial=-1)) + 1
-    document = np.full(number, -1, dtype=np.int64)
+    document = unset(number)
     document[entity[placed]] = key.mention_document[placed]
-    closed = np.zeros(number, dtype=np.bool_)
-    closed[entity[placed][key.mention_entity[placed] == left[key.mention_document[placed]]]] = True
+    closed = mark_rows(
+        entity[placed][key.mention_entity[placed] == left[key.mention_document[placed]]], number
+    )
     free = np.flatnonzero((document >= 0) & ~closed)
     free = free[np.lexsort((generator.random(free.size), document[free]))]
     place = deal(key.mention_document[leftover], document[free])
@@ -253,9 +248,7 @@ def link_wrongly(key: Corpus, entity: IntArray, generator: Generator) -> IntArra
     return entity
 
 
-def choose_targets(
-    corpus: Corpus, size: int | None, where: str, generator: Generator
-) -> tuple[IntArray, IntArray]:
+def choose_targets(corpus: Corpus, size: int | None, where: str, generator: Generator) -> ArrayPair:
     """The documents and numbers of the entities that grow; new numbers for new entities."""
     if size == 0:
         document = np.arange(1 if where == "one" else len(corpus.documents))
@@ -326,7 +319,7 @@ def fresh_mentions(key: Corpus, response: Corpus, document: IntArray, seed: int)
 
 def _free_spans(
     key: Corpus, response: Corpus, document: IntArray, generator: Generator
-) -> tuple[IntArray, IntArray]:
+) -> ArrayPair:
     """Starts and ends that neither corpus has, in documents that ascend."""
     tokens = response.tokens or key.tokens
     places, starts, ends = (
@@ -334,11 +327,11 @@ def _free_spans(
         for name in ("mention_document", "mention_start", "mention_end")
     )
     if tokens is None:
-        last = np.zeros(len(response.documents), dtype=np.int64)
+        last = all_zero(len(response.documents))
         np.maximum.at(last, places, ends)
         start = last[document] + ranks_in_runs(document, np.arange(document.size))
         return start, start + 1
-    start = np.full(document.size, -1, dtype=np.int64)
+    start = unset(document.size)
     end = start.copy()
     stride = int(max(tokens.counts.max(initial=0), ends.max(initial=0))) + 1
     for length in range(1, stride):

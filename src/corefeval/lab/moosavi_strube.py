@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from itertools import pairwise
 
-import numpy as np
-
 from corefeval.lab import TINY, Chart, Encoding, ExperimentResult, Setup, percent
 from corefeval.lab.editing import count_totals, drop_repeats, regroup
 from corefeval.lab.measurement import (
@@ -26,7 +24,7 @@ from corefeval.lab.perturbations import (
     split_entity,
 )
 from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import IntArray, find_places, stable_order
 
 GROWTHS: dict[Growth, str] = {
     "together": "all entities together",
@@ -148,12 +146,8 @@ def correct_entities(setup: Setup) -> ExperimentResult:
 
 def _rank_entities(key: Corpus) -> dict[str, IntArray]:
     """The place of each entity, when entities come by size."""
-    orders = {}
-    for name, sizes in ((DECREASING, -key.entity_sizes), (INCREASING, key.entity_sizes)):
-        ranks = np.empty(key.n_entities, dtype=np.int64)
-        ranks[np.argsort(sizes, kind="stable")] = np.arange(key.n_entities)
-        orders[name] = ranks
-    return orders
+    sizes = {DECREASING: -key.entity_sizes, INCREASING: key.entity_sizes}
+    return {name: find_places(stable_order(by), key.n_entities) for name, by in sizes.items()}
 
 
 def _state_entities(measurement: Measurement) -> None:

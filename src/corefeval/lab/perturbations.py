@@ -30,7 +30,15 @@ from corefeval.lab.editing import (
     wrong_pairs,
 )
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.arrays import (
+    BoolArray,
+    IntArray,
+    all_true,
+    all_zero,
+    mark_rows,
+    stable_order,
+    unset,
+)
 from corefeval.preparation import Prepared, prepare
 
 LinkEffect = Literal["adds", "removes", "keeps", "either"]
@@ -189,7 +197,7 @@ def add_extra_mentions(
     changed = prepared.response
     generator = np.random.default_rng(seed)
     document, target = choose_targets(changed, size, where, generator)
-    order = np.argsort(document, kind="stable")
+    order = stable_order(document)
     documents = np.repeat(document[order], number)
     extra = fresh_mentions(prepared.key, changed, documents, seed)
     rows = np.arange(extra.n_mentions)
@@ -242,7 +250,7 @@ def all_singletons(key: Corpus, response: Corpus) -> Corpus:
 def one_entity(key: Corpus, response: Corpus) -> Corpus:
     """Make all mentions of each document one entity."""
     corpus = prepare(key, response).response
-    return regroup(corpus, np.zeros(corpus.n_mentions, dtype=np.int64))
+    return regroup(corpus, all_zero(corpus.n_mentions))
 
 
 @perturbation(
@@ -275,8 +283,7 @@ def split_entities(
     if which == "pure":
         fits &= is_pure(prepared)
     rows = np.flatnonzero(fits)
-    split = np.zeros(prepared.response.n_entities, dtype=np.bool_)
-    split[rows[choose(rows.size, share, generator)]] = True
+    split = mark_rows(rows[choose(rows.size, share, generator)], prepared.response.n_entities)
     rank = shuffled_ranks(entity, generator)
     part = np.where(rank < 2 * parts, rank // 2, generator.integers(parts, size=rank.size))
     return regroup(prepared.response, entity * parts + np.where(split[entity], part, 0))
@@ -328,7 +335,7 @@ def merge_entities(
     entity, document = prepared.response.mention_entity, prepared.response.entity_document
     generator = np.random.default_rng(seed)
     filled = np.flatnonzero(prepared.response.entity_sizes > 0)
-    couple = np.full(document.size, -1, dtype=np.int64)
+    couple = unset(document.size)
     rank = shuffled_ranks(document[filled], generator)
     couple[filled] = document[filled] * (filled.size + 1) + rank // 2
     _, couple = np.unique(couple, return_inverse=True)
@@ -392,7 +399,7 @@ def remove_incorrectly_resolved(
 def drop_mentions(key: Corpus, response: Corpus, *, share: float = 0.1, seed: int = 0) -> Corpus:
     """Remove a share of the response's mentions, whatever they are."""
     prepared = prepare(key, response)
-    return _without(prepared, np.ones(prepared.response.n_mentions, dtype=np.bool_), share, seed)
+    return _without(prepared, all_true(prepared.response.n_mentions), share, seed)
 
 
 @perturbation(
@@ -428,8 +435,7 @@ def keep_entities(
 def _without(prepared: Prepared, which: BoolArray, share: float, seed: int) -> Corpus:
     """The response without a share of the mentions for which `which` is true."""
     rows = np.flatnonzero(which)
-    keep = np.ones(which.size, dtype=np.bool_)
-    keep[rows[choose(rows.size, share, np.random.default_rng(seed))]] = False
+    keep = ~mark_rows(rows[choose(rows.size, share, np.random.default_rng(seed))], which.size)
     return regroup(prepared.response, prepared.response.mention_entity, keep)
 
 

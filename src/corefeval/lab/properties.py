@@ -15,7 +15,6 @@ from corefeval.lab.editing import (
     count_partners,
     fresh_mentions,
     join,
-    ranks_in_runs,
     regroup,
 )
 from corefeval.lab.perturbations import (
@@ -28,7 +27,16 @@ from corefeval.lab.perturbations import (
     split_entities,
 )
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray
+from corefeval.model.arrays import (
+    ArrayPair,
+    BoolArray,
+    FloatArray,
+    all_false,
+    all_zero,
+    mark_rows,
+    ranks_in_runs,
+    stable_order,
+)
 from corefeval.preparation import Prepared, prepare
 
 Rule = Literal["zero", "one", "equal", "not below", "not above", "above"]
@@ -105,8 +113,7 @@ def _extra(key: Corpus, response: Corpus, seed: int) -> Situation:
     document, first = np.unique(corpus.mention_document[right], return_index=True)
     extra = fresh_mentions(prepared.key, corpus, document, seed)
     changed = join(corpus, entity, extra, np.arange(document.size), entity[right[first]])
-    applies = np.zeros(len(corpus.documents), dtype=np.bool_)
-    applies[document] = True
+    applies = mark_rows(document, len(corpus.documents))
     return Situation(((key, corpus), (key, changed)), applies)
 
 
@@ -127,14 +134,14 @@ def _large_and_small(key: Corpus, response: Corpus, seed: int) -> Situation:
     without = [regroup(key, entity, ~np.isin(entity, gone)) for gone in (smallest, largest)]
     sizes = key.entity_sizes
     document = key.entity_document
-    most = np.zeros(len(key.documents), dtype=np.int64)
+    most = all_zero(len(key.documents))
     least = np.full(len(key.documents), np.iinfo(np.int64).max)
     np.maximum.at(most, document, sizes)
     np.minimum.at(least, document, sizes)
     return Situation(tuple((key, output) for output in without), most > least)
 
 
-def _extremes(key: Corpus) -> tuple[IntArray, IntArray]:
+def _extremes(key: Corpus) -> ArrayPair:
     """A largest and a smallest entity of each document."""
     document, sizes = key.entity_document, key.entity_sizes
     largest, smallest = (
@@ -157,11 +164,11 @@ def _split_and_lost(key: Corpus, response: Corpus, seed: int) -> Situation:
     """The largest entity in two halves; the largest entity with one half missing."""
     largest, _ = _extremes(key)
     entity = key.mention_entity
-    rank = ranks_in_runs(entity, np.argsort(entity, kind="stable"))
+    rank = ranks_in_runs(entity, stable_order(entity))
     behind = np.isin(entity, largest) & (rank >= key.entity_sizes[entity] // 2)
     split = regroup(key, np.where(behind, key.n_entities + entity, entity))
     lost = regroup(key, entity, ~behind)
-    applies = np.zeros(len(key.documents), dtype=np.bool_)
+    applies = all_false(len(key.documents))
     applies[key.entity_document[largest]] = key.entity_sizes[largest] >= 4
     return Situation(((key, split), (key, lost)), applies)
 

@@ -27,7 +27,7 @@ from corefeval.lab.measurement import EVERYTHING
 from corefeval.lab.properties import PROPERTIES, Property, Situation
 from corefeval.metrics import Metric, parse_metrics
 from corefeval.model import Corpus, corpus_from_arrays
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray
+from corefeval.model.arrays import BoolArray, FloatArray, IntArray, integers, stable_order, unset
 from corefeval.results import Result
 
 DOCUMENTS = 4000
@@ -95,7 +95,7 @@ def _find_smaller(document: IntArray, *, singletons: bool, response: bool) -> In
                 if not singletons:
                     attempt[0, _is_singleton(attempt[:1])[0]] = -1
                 smaller.append(attempt)
-    return np.array(smaller, dtype=np.int64).reshape(-1, *document.shape)
+    return integers(smaller).reshape(-1, *document.shape)
 
 
 def _write_entities(corpus: Corpus, document: int) -> str:
@@ -195,15 +195,15 @@ class _Trial:
         """The documents in which the metric breaks the rule, the smallest first."""
         values = self.values(metric)
         if not values:
-            return np.zeros(0, dtype=np.int64)
+            return unset(0)
         failing = np.flatnonzero(self.situation.applies & self.rule.is_broken(values))
         mentions = (self.documents >= 0).sum(axis=(1, 2))
-        return failing[np.argsort(mentions[failing], kind="stable")]
+        return failing[stable_order(mentions[failing])]
 
 
 def _rates_by_number(result: Result) -> Rates:
     """The rates of each document, by the number that is its id."""
-    order = np.argsort(np.array(result.document_ids, dtype=np.int64))
+    order = np.argsort(integers(result.document_ids))
     return {
         metric: {name: values[order] for name, values in rates.items()}
         for metric, rates in result.document_rates.items()

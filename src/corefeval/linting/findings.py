@@ -10,11 +10,11 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from corefeval.formats.conll.tokens import ConllLines
 from corefeval.formats.conllu.tokens import ConlluLines
 from corefeval.formats.source import Source
 from corefeval.model import IDENTITY, Corpus, Document, Mention
+from corefeval.model.arrays import plain_rows
 from corefeval.model.moving import list_tokens
 from corefeval.model.own_text import OwnText
 from corefeval.model.text_tokens import has_texts, text_of
@@ -242,14 +243,9 @@ class Contents:
     @staticmethod
     def total(parts: Sequence[Contents]) -> Contents:
         """The contents of several parts of a file together."""
-        tokens = [part.tokens for part in parts if part.tokens is not None]
-        return Contents(
-            sum(part.documents for part in parts),
-            sum(tokens) if len(tokens) == len(parts) else None,
-            sum(part.entities for part in parts),
-            sum(part.mentions for part in parts),
-            sum(part.singletons for part in parts),
-        )
+        columns: Iterable[Any] = zip(*map(astuple, parts), strict=True)
+        totals: list[Any] = [None if None in column else sum(column) for column in columns]
+        return Contents(*totals)
 
 
 # Kinds of notices for which there are findings with the numbers of lines, too.
@@ -330,7 +326,7 @@ def _list_unaligned(corpus: Corpus, own_text: OwnText) -> Iterator[tuple[str, in
     documents = documents_of_tokens(own_text.tokens.offsets, tokens)
     positions = tokens - own_text.tokens.offsets[documents]
     words = own_text.tokens.coded("word", tokens).values()
-    for word, document, position in zip(words, documents.tolist(), positions.tolist(), strict=True):
+    for word, document, position in plain_rows(words, documents, positions):
         yield "unaligned-token", document, position, excerpt(word or "")
     text, rows = corpus.on_own_text, np.arange(corpus.n_mentions)
     owner, place = list_tokens(text, rows)

@@ -19,6 +19,7 @@ from corefeval.diagnostics import (
     memory_for,
     plural,
 )
+from corefeval.files import PathLike
 from corefeval.formats import files_of, format_of, read, reader_options
 from corefeval.formats.conll.layout import Layout
 from corefeval.formats.conll.repair import Repair
@@ -38,7 +39,7 @@ from corefeval.linting.findings import (
 )
 from corefeval.linting.oddities import matching_findings, mention_findings, relation_findings
 from corefeval.model import Corpus, DocumentId, TokenDifference, find_difference, join
-from corefeval.model.arrays import IntArray, unset
+from corefeval.model.arrays import IntArray, integers, unset
 from corefeval.model.corpus import match_documents
 from corefeval.model.identity import mention_codes
 from corefeval.model.ledger import Entry, Ledger
@@ -82,7 +83,7 @@ def check_corpus(
 
 
 def inspect(
-    path: str | os.PathLike[str],
+    path: PathLike,
     *,
     against: Corpus | None = None,
     format: str | None = None,
@@ -345,7 +346,7 @@ def comparison_findings(
         hint = _hint(corpus.documents[index], missing)
         message = f"not in {key.name or 'the key'}{hint}"
         yield locator.about_document("extra-document", index, message, 0)
-    indices = np.array(list(pairs), dtype=np.int64)
+    indices = integers(list(pairs))
     file_index = unset(len(key.documents))
     file_index[indices] = list(pairs.values())
     placed = corpus.select_documents(file_index, key.documents)

@@ -14,7 +14,17 @@ from corefeval.formats.conllu.reader import stated_heads
 from corefeval.formats.conllu.tokens import ConlluLines
 from corefeval.linting.findings import Finding, Locator
 from corefeval.model import DEIXIS, LAYERS, Corpus, Tokens
-from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.arrays import (
+    ArrayPair,
+    BoolArray,
+    IntArray,
+    find_runs,
+    integers,
+    mark_rows,
+    plain_rows,
+    stable_order,
+    unset,
+)
 from corefeval.model.identity import mention_codes
 from corefeval.model.relations import bridging_pairs, find_elements
 from corefeval.model.tokens import documents_of_tokens
@@ -46,17 +56,14 @@ def first_copies(corpus: Corpus, codes: IntArray) -> BoolArray:
     """Which mentions are the first of their tokens in their entity; codes tell tokens apart."""
     order = np.lexsort((corpus.mention_entity, codes))
     is_copy = (np.diff(codes[order]) == 0) & (np.diff(corpus.mention_entity[order]) == 0)
-    first: BoolArray = np.ones(corpus.n_mentions, dtype=np.bool_)
-    first[order[1:][is_copy]] = False
-    return first
+    return ~mark_rows(order[1:][is_copy], corpus.n_mentions)
 
 
 def _find_repeats(locator: Locator, codes: IntArray) -> Iterator[Finding]:
     """Spans that one entity has several times, and spans of several entities."""
-    order = np.argsort(codes, kind="stable")
-    starts = np.flatnonzero(np.concatenate(([True], np.diff(codes[order]) != 0)))
-    sizes = np.diff(np.append(starts, codes.size))
-    for start, size in zip(starts[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
+    order = stable_order(codes)
+    starts, sizes = find_runs(codes[order])
+    for start, size in plain_rows(starts[sizes > 1], sizes[sizes > 1]):
         by_entity: dict[int, list[int]] = {}
         for row in order[start : start + size].tolist():
             by_entity.setdefault(int(locator.corpus.mention_entity[row]), []).append(row)
@@ -91,8 +98,8 @@ def _find_out_of_range(locator: Locator) -> Iterator[Finding]:
         yield locator.about_mention("out-of-range", row, f"goes beyond the {count} of its document")
 
 
-def _positions(corpus: Corpus) -> tuple[IntArray, IntArray]:
-    nothing = np.zeros(0, dtype=np.int64)
+def _positions(corpus: Corpus) -> ArrayPair:
+    nothing = unset(0)
     start, end = corpus.mention_start, corpus.mention_end
     return (nothing if start is None else start), (nothing if end is None else end)
 
@@ -113,7 +120,7 @@ def _find_overlaps(locator: Locator, first: BoolArray) -> Iterator[Finding]:
     begins = np.flatnonzero(fresh)
     sizes = np.diff(np.append(begins, rows.size))
     overlap = _make_overlap_test(locator)
-    for begin, size in zip(begins[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
+    for begin, size in plain_rows(begins[sizes > 1], sizes[sizes > 1]):
         yield from _sweep(locator, rows[begin : begin + size], overlap)
 
 
@@ -143,14 +150,10 @@ def _sweep(
     are tried: with gaps, mentions may share no token although their extents overlap.
     """
     starts, ends = _positions(locator.corpus)
-    spans = dict(
-        zip(
-            rows.tolist(), zip(starts[rows].tolist(), ends[rows].tolist(), strict=True), strict=True
-        )
-    )
+    spans = dict(plain_rows(rows, plain_rows(starts[rows], ends[rows])))
     open_mentions: _Open = []
     by_entity: dict[int, _Open] = defaultdict(list)
-    for row, entity in zip(spans, locator.corpus.mention_entity[rows].tolist(), strict=True):
+    for row, entity in plain_rows(spans, locator.corpus.mention_entity[rows]):
         start, end = spans[row]
         of_entity = by_entity[entity]
         for still_open in (open_mentions, of_entity):
@@ -211,7 +214,7 @@ def _find_across_sentences(locator: Locator) -> Iterator[Finding]:
         return
     offsets, layers = corpus.mention_offsets, corpus.mention_layer
     for index in np.flatnonzero(np.diff(offsets)).tolist():
-        sentences = np.array(corpus.tokens.sentence_starts(index), dtype=np.int64)
+        sentences = integers(corpus.tokens.sentence_starts(index))
         begin, stop = int(offsets[index]), int(offsets[index + 1])
         first = np.searchsorted(sentences, starts[begin:stop], side="right")
         last = np.searchsorted(sentences, ends[begin:stop] - 1, side="right")
@@ -270,7 +273,7 @@ def _find_heads(locator: Locator) -> Iterator[Finding]:
         return
     rows: dict[tuple[int, int, int], int] = {}
     columns = (corpus.mention_document, corpus.mention_start, corpus.mention_end)
-    for number, place in enumerate(zip(*(np.asarray(c).tolist() for c in columns), strict=True)):
+    for number, place in enumerate(plain_rows(*(np.asarray(c) for c in columns))):
         rows.setdefault(place, number)
     for document, start, end, text in stated_heads(lines):
         row = rows.get((document, start, end))
@@ -314,7 +317,7 @@ def _find_dependencies(locator: Locator, tokens: Tokens) -> Iterator[Finding]:
         inside = np.arange(starts[sentence], starts[sentence + 1])
         return frozenset(map(encode_id, tokens.coded("number", inside).names)) | {_ROOT}
 
-    nodes_in_order = zip(documents.tolist(), positions, sentences, cells, strict=True)
+    nodes_in_order = plain_rows(documents, positions, sentences, cells)
     for document, position, sentence, cell in nodes_in_order:
         if cell is None or cell in _NO_DEPENDENCIES:
             kind, message = "node-without-dependencies", "no dependencies"
@@ -346,7 +349,7 @@ def _find_odd_sets(locator: Locator) -> Iterator[Finding]:
     if not elements:
         return
     entities, rows = np.unique(corpus.mention_entity, return_index=True)
-    first = dict(zip(entities.tolist(), rows.tolist(), strict=True))
+    first = dict(plain_rows(entities, rows))
     circle = _number_circles(elements, corpus.n_entities)
     for entity, parts in elements.items():
         members = sorted(parts - {entity})
@@ -394,7 +397,7 @@ def _find_odd_bridging(locator: Locator) -> Iterator[Finding]:
     pairs = bridging_pairs(corpus)
     seen = set()
     columns = (pairs.anaphor, pairs.antecedent, pairs.entity)
-    rows = zip(*(column.tolist() for column in columns), pairs.label.values(), strict=True)
+    rows = plain_rows(*columns, pairs.label.values())
     for anaphor, antecedent, entity, label in rows:
         if (pair := (anaphor, antecedent, entity, label)) in seen:
             message = f"bridging to entity {_name(locator, entity)} again"

@@ -19,6 +19,8 @@ _MEANINGS = {
     "warning": "scores may not mean what you think",
     "note": "good to know",
 }
+# Of a finding, in JSON.
+_FIELDS = ("severity", "kind", "file", "line", "document", "span", "text", "message", "effect")
 _COLORS = {"error": "1;31", "warning": "1;33", "note": "1;36", "good": "1;32"}
 
 
@@ -178,18 +180,7 @@ def _as_json(inspection: Inspection) -> dict[str, object]:
             for name in ("documents", "tokens", "entities", "mentions")
         },
         "findings": [
-            {
-                "severity": finding.severity,
-                "kind": finding.kind,
-                "file": finding.file,
-                "line": finding.line,
-                "document": finding.document,
-                "span": list(finding.span) if finding.span else None,
-                "text": finding.text,
-                "message": finding.message,
-                "effect": finding.effect,
-                "fix": finding.advice,
-            }
+            {**{name: getattr(finding, name) for name in _FIELDS}, "fix": finding.advice}
             for finding in inspection.findings
         ],
     }

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, UsageError, plural
-from corefeval.files import is_stream
+from corefeval.diagnostics import InputError, Notices, UsageError, plural
+from corefeval.files import PathLike, is_stream
 from corefeval.formats import files_of, write
 from corefeval.formats.declarations import Format
 from corefeval.formats.registry import find_format
@@ -45,8 +45,8 @@ class FileRepair:
 
 
 def repair_file(
-    path: str | os.PathLike[str],
-    target: str | os.PathLike[str],
+    path: PathLike,
+    target: PathLike,
     *,
     against: Corpus | None = None,
     format: str | None = None,
@@ -88,7 +88,7 @@ def repair_file(
 
 def _write(
     corpus: Corpus, target: str, form: str, against: Corpus | None
-) -> tuple[tuple[Notice, ...], Sequence[Inspection]]:
+) -> tuple[Notices, Sequence[Inspection]]:
     """Write the corpus, and check what was written."""
     if target != "-" and not is_stream(target):
         notices = write(corpus, target, format=form)

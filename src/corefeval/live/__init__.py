@@ -27,7 +27,7 @@ from corefeval.live.pipelines import (
     stanza_ids,
 )
 from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import ArrayPair, integers
 from corefeval.model.construction import assemble
 from corefeval.protocol import Spans
 
@@ -182,9 +182,9 @@ def _pairs(labelled: Corpus) -> Sequence[tuple[int, int]]:
     return cast("Sequence[tuple[int, int]]", labelled.labels or ())
 
 
-def _numbers(labelled: Corpus) -> tuple[IntArray, IntArray]:
+def _numbers(labelled: Corpus) -> ArrayPair:
     try:
-        pairs = np.array(_pairs(labelled), dtype=np.int64).reshape(-1, 2)
+        pairs = integers(_pairs(labelled)).reshape(-1, 2)
     except OverflowError:
         raise InputError(
             "a span with a number too large for any text", file=labelled.name or None

@@ -10,9 +10,19 @@ import numpy as np
 
 from corefeval.assignment import heaviest_matching
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray, distinct, ragged_arange, unset
-
-Pairs = tuple[IntArray, IntArray]
+from corefeval.model.arrays import (
+    ArrayPair,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    distinct,
+    find_places,
+    integers,
+    ragged_arange,
+    stable_order,
+    starts_of,
+    unset,
+)
 
 
 class Mentions(NamedTuple):
@@ -37,10 +47,10 @@ class TokenSets(NamedTuple):
     counts: IntArray
     tokens: IntArray
 
-    def of(self, rows: IntArray) -> tuple[IntArray, IntArray]:
+    def of(self, rows: IntArray) -> ArrayPair:
         """The tokens of some mentions, and the place in `rows` that each belongs to."""
         counts = self.counts[rows]
-        first = (np.cumsum(self.counts) - self.counts)[rows]
+        first = starts_of(self.counts)[rows]
         place = np.repeat(np.arange(rows.size), counts)
         return self.tokens[ragged_arange(first, counts)], place
 
@@ -65,7 +75,7 @@ class Matches:
     response: IntArray | None = None
     weight: FloatArray | None = None
 
-    def rows(self, number: int) -> tuple[IntArray, IntArray]:
+    def rows(self, number: int) -> ArrayPair:
         """Both sides' rows, of `number` mentions where the sides are the same."""
         if self.key is None or self.response is None:
             every = np.arange(number)
@@ -81,7 +91,7 @@ class Matches:
         return partner
 
 
-def bounds(corpus: Corpus, rows: IntArray) -> Pairs:
+def bounds(corpus: Corpus, rows: IntArray) -> ArrayPair:
     """Start and end (exclusive) of some mentions; empty arrays where mentions have only labels."""
     start, end = corpus.mention_start, corpus.mention_end
     if start is None or end is None:  # a corpus has either labels or positions
@@ -112,7 +122,7 @@ def common_tokens(
     # Each part of a left mention with each part of its right mention.
     number = counts[place]
     part = np.repeat(np.arange(place.size), number)
-    right_part = ragged_arange((np.cumsum(counts) - counts)[place], number)
+    right_part = ragged_arange(starts_of(counts)[place], number)
     low = np.maximum(start[part], right_start[right_part])
     high = np.minimum(end[part], right_end[right_part])
     return _sum_at(np.maximum(high - low, 0), place[part], left_rows.size)
@@ -161,7 +171,7 @@ def _gaps(corpus: Corpus, rows: IntArray) -> tuple[IntArray, IntArray, IntArray,
     """The gaps of some mentions: how many each mention has, then of each gap its place in `rows`,
     start and end.
     """
-    gaps = corpus.gaps[np.argsort(corpus.gaps[:, 0], kind="stable")]
+    gaps = corpus.gaps[stable_order(corpus.gaps[:, 0])]
     first = np.searchsorted(gaps[:, 0], rows, side="left")
     counts = np.searchsorted(gaps[:, 0], rows, side="right") - first
     chosen = ragged_arange(first, counts)
@@ -169,7 +179,7 @@ def _gaps(corpus: Corpus, rows: IntArray) -> tuple[IntArray, IntArray, IntArray,
 
 
 def _sum_at(values: IntArray, place: IntArray, number: int) -> IntArray:
-    return np.bincount(place, weights=values, minlength=number).astype(np.int64)
+    return integers(np.bincount(place, weights=values, minlength=number))
 
 
 # A mention that overlaps more than _CROWD mentions is compared only with the nearest: _NEIGHBOURS
@@ -185,8 +195,8 @@ def find_overlaps(
     response: Mentions,
     response_rows: IntArray,
     *,
-    heads: tuple[IntArray, IntArray] | None = None,
-    groups: tuple[IntArray, IntArray] | None = None,
+    heads: ArrayPair | None = None,
+    groups: ArrayPair | None = None,
 ) -> Candidates:
     """Pairs of some mentions of key and response that overlap, weighed by their Dice overlap.
 
@@ -246,7 +256,7 @@ class _Places(NamedTuple):
         return _Places(*(column[rows] for column in columns))
 
 
-def _find_pairs(places: _Places, other_places: _Places) -> Pairs:
+def _find_pairs(places: _Places, other_places: _Places) -> ArrayPair:
     """Pairs whose cores overlap: all of them, but in a crowd only those with the nearest spans."""
     crowded = _are_crowded(places, other_places)
     if not crowded.any():
@@ -276,9 +286,9 @@ def _are_crowded(places: _Places, other_places: _Places) -> BoolArray:
     return crowded
 
 
-def _find_overlapping(places: _Places, other_places: _Places) -> Pairs:
+def _find_overlapping(places: _Places, other_places: _Places) -> ArrayPair:
     """All pairs of overlapping cores, found by where one of them begins inside the other."""
-    order, other_order = (np.argsort(side.core, kind="stable") for side in (places, other_places))
+    order, other_order = (stable_order(side.core) for side in (places, other_places))
     begins, other_begins = places.core[order], other_places.core[other_order]
     low = np.searchsorted(other_begins, places.core, side="left")
     high = np.searchsorted(other_begins, places.core_end, side="left")
@@ -292,7 +302,7 @@ def _find_overlapping(places: _Places, other_places: _Places) -> Pairs:
     return left, right
 
 
-def _find_nearest(places: _Places, other_places: _Places, *, reach: int) -> Pairs:
+def _find_nearest(places: _Places, other_places: _Places, *, reach: int) -> ArrayPair:
     """Pairs of overlapping cores, for each mention only those that start or end nearest to it."""
     n_places, n_others = places.core.size, other_places.core.size
     columns = (
@@ -336,7 +346,7 @@ def resolve(candidates: Candidates, key: Mentions, response: Mentions) -> Matche
         candidates.weight,
         order=_rank_pairs(candidates, key, response),
     )
-    chosen = chosen[np.argsort(candidates.key[chosen], kind="stable")]
+    chosen = chosen[stable_order(candidates.key[chosen])]
     return Matches(candidates.key[chosen], candidates.response[chosen], candidates.weight[chosen])
 
 
@@ -354,6 +364,4 @@ def _rank_pairs(candidates: Candidates, key: Mentions, response: Mentions) -> In
                 np.minimum(key_values, response_values),
                 np.maximum(key_values, response_values),
             ]
-    rank = np.empty(candidates.key.size, dtype=np.int64)
-    rank[np.lexsort(columns[::-1])] = np.arange(rank.size)
-    return rank
+    return find_places(np.lexsort(columns[::-1]), candidates.key.size)

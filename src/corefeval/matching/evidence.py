@@ -15,7 +15,7 @@ from corefeval.features.declarations import MissingFeatureError
 from corefeval.matching.candidates import Mentions, TokenSets, bounds, contain, sizes
 from corefeval.matching.matchers import common_rows
 from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray, unset
+from corefeval.model.arrays import IntArray, all_true, all_zero, integers, plain_rows, unset
 from corefeval.model.moving import MINIMUM, parse_minimum
 from corefeval.protocol import MATCHERS
 
@@ -105,7 +105,7 @@ def _add_minima(key: Mentions, response: Mentions, analyses: Sequence[Features])
     Trees are only searched for mentions whose tokens are no mention of the other side.
     """
     cores, notices = stated_minima(key.corpus.on_own_text)
-    alone = [np.ones(side.codes.size, dtype=np.bool_) for side in (key, response)]
+    alone = [all_true(side.codes.size) for side in (key, response)]
     for is_alone, rows in zip(alone, common_rows(key.codes, response.codes), strict=True):
         is_alone[rows] = False
     alone[0] &= cores.counts == 0
@@ -159,7 +159,7 @@ def _add_heads(
     minima: TokenSets | None = None,
 ) -> Evidence:
     """The heads of one or both sides; mentions that have a minimum span need none."""
-    sides, notices, used = [key, response], [], np.zeros(len(HEAD_RULES), dtype=np.int64)
+    sides, notices, used = [key, response], [], all_zero(len(HEAD_RULES))
     unknown = []
     for number, analysis in enumerate(analyses):
         heads, rule = find_matched_heads(analysis, feature)
@@ -176,8 +176,8 @@ def _add_heads(
         raise guilty.columns(feature).missing(
             feature, "heads, or tags to find them", ("tag",), "add tags, or state heads"
         )
-    rules = "+".join(rule for rule, n in zip(HEAD_RULES, used.tolist(), strict=True) if n)
-    columns = [name for name, n in zip(_COLUMNS, used[1:].tolist(), strict=True) if n]
+    rules = "+".join(rule for rule, n in plain_rows(HEAD_RULES, used) if n)
+    columns = [name for name, n in plain_rows(_COLUMNS, used[1:]) if n]
     fields = {"heads": rules} if rules else {}
     tags = next((a.tagset_name for a in analyses if a.tagset_name), None)
     fields |= {"tagset": tags} if tags else {}
@@ -203,9 +203,7 @@ def _list_borrowed(analysis: Features, used: Sequence[str], *, own_tokens: bool)
 def _describe_heads(corpus: Corpus, counts: IntArray, unknown: int) -> list[Notice]:
     """A notice on where the heads of a side come from; its count is that of heads not stated."""
     names = {"file": "as stated", "dependencies": "by dependencies", "parse": "by parse trees"}
-    parts = [
-        (names.get(rule, "by tags"), n) for rule, n in zip(HEAD_RULES, counts.tolist(), strict=True)
-    ]
+    parts = [(names.get(rule, "by tags"), n) for rule, n in plain_rows(HEAD_RULES, counts)]
     parts.append(("unknown, matched only where the tokens are the same", unknown))
     text = f"{corpus.name or 'corpus'}: heads of mentions of several tokens: {{parts}}"
     return [Notice("heads", text, int(counts[1:].sum()) + unknown, parts=tuple(parts))]
@@ -217,7 +215,7 @@ def _or_heads(minima: TokenSets, heads: IntArray | None) -> TokenSets:
         return minima
     use = (minima.counts == 0) & (heads >= 0)
     counts = np.where(use, 1, minima.counts)
-    tokens = np.empty(int(counts.sum()), dtype=np.int64)
+    tokens = unset(int(counts.sum()))
     is_head = np.repeat(use, counts)
     tokens[is_head] = heads[use]
     tokens[~is_head] = minima.tokens
@@ -229,13 +227,13 @@ def stated_minima(corpus: Corpus) -> tuple[TokenSets, list[Notice]]:
 
     What is no number of a token of its mention is left out, with a notice.
     """
-    nothing = np.zeros(corpus.n_mentions, dtype=np.int64)
+    nothing = all_zero(corpus.n_mentions)
     if MINIMUM not in corpus.features:
         return TokenSets(nothing, nothing[:0]), []
     texts = corpus.features[MINIMUM].tolist()
     parsed = {text: parse_minimum(text) for text in set(texts)}
-    counts = np.array([len(parsed[text]) for text in texts], dtype=np.int64)
-    number = np.array([n for text in texts for n in parsed[text]], dtype=np.int64)
+    counts = integers([len(parsed[text]) for text in texts])
+    number = integers([n for text in texts for n in parsed[text]])
     owner = np.repeat(np.arange(counts.size), counts)
     tokens, is_inside = _numbered_tokens(corpus, owner, number)
     lost = int((~is_inside).sum())

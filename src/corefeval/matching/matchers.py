@@ -23,7 +23,17 @@ from corefeval.matching.candidates import (
     sizes,
     stride_of,
 )
-from corefeval.model.arrays import BoolArray, IntArray, distinct, is_sorted, ragged_arange
+from corefeval.model.arrays import (
+    ArrayPair,
+    BoolArray,
+    IntArray,
+    all_true,
+    distinct,
+    is_sorted,
+    mark_rows,
+    ragged_arange,
+    stable_order,
+)
 from corefeval.protocol import MATCHERS
 
 Matcher = Callable[[Mentions, Mentions], Matches]
@@ -43,7 +53,7 @@ def match_exactly(key: Mentions, response: Mentions) -> Matches:
     return Matches(*common_rows(key.codes, response.codes))
 
 
-def common_rows(key: IntArray, response: IntArray) -> tuple[IntArray, IntArray]:
+def common_rows(key: IntArray, response: IntArray) -> ArrayPair:
     """The rows of the codes that both sides have.
 
     Codes are unique within a side. Both sides are mostly in textual order, so that a merge of the
@@ -52,8 +62,8 @@ def common_rows(key: IntArray, response: IntArray) -> tuple[IntArray, IntArray]:
     >>> common_rows(np.array([1, 4, 6]), np.array([4, 5, 6]))
     (array([1, 2]), array([0, 2]))
     """
-    key_order = None if is_sorted(key) else np.argsort(key, kind="stable")
-    response_order = None if is_sorted(response) else np.argsort(response, kind="stable")
+    key_order = None if is_sorted(key) else stable_order(key)
+    response_order = None if is_sorted(response) else stable_order(response)
     left = key if key_order is None else key[key_order]
     right = response if response_order is None else response[response_order]
     # The lowest bit tells the sides apart. numpy's stable sort finds the two runs and merges them.
@@ -139,12 +149,10 @@ def match_overlapping(key: Mentions, response: Mentions, *, share: float) -> Mat
     return _complete(key, response, common_rows(key.codes, response.codes), find)
 
 
-def _complete(
-    key: Mentions, response: Mentions, twins: tuple[IntArray, IntArray], find: Finder
-) -> Matches:
+def _complete(key: Mentions, response: Mentions, twins: ArrayPair, find: Finder) -> Matches:
     """The twins (mentions of the same tokens), and the heaviest matches of all other mentions."""
     sizes_of_sides = key.codes.size, response.codes.size
-    unmatched = [np.ones(size, dtype=np.bool_) for size in sizes_of_sides]
+    unmatched = [all_true(size) for size in sizes_of_sides]
     for is_unmatched, rows in zip(unmatched, twins, strict=True):
         is_unmatched[rows] = False
     if not all(is_unmatched.any() for is_unmatched in unmatched):
@@ -159,13 +167,13 @@ def _complete(
     ):
         return _keep_twins(key, response, twins)
     key_rows = np.concatenate((twins[0], matches.key))
-    order = np.argsort(key_rows, kind="stable")
+    order = stable_order(key_rows)
     response_rows = np.concatenate((twins[1], matches.response))[order]
     weight = np.concatenate((np.ones(twins[0].size), matches.weight))[order]
     return Matches(key_rows[order], response_rows, weight)
 
 
-def _keep_twins(key: Mentions, response: Mentions, twins: tuple[IntArray, IntArray]) -> Matches:
+def _keep_twins(key: Mentions, response: Mentions, twins: ArrayPair) -> Matches:
     """Matches of twins alone; rows are not listed where they are the same on both sides."""
     is_complete = twins[0].size == key.codes.size == response.codes.size
     return Matches() if is_complete and np.array_equal(*twins) else Matches(*twins)
@@ -193,7 +201,7 @@ def _find_inside(
     starts, ends = (bound + moved for bound in bounds(response.corpus, rows))
     windows = []
     for values, low, high in ((starts, start, first), (ends, last + 1, end)):
-        order = np.argsort(values, kind="stable")
+        order = stable_order(values)
         begin = np.searchsorted(values[order], low, side="left")
         windows.append((order, begin, np.searchsorted(values[order], high, side="right") - begin))
     pairs = [_list_window(windows, which) for which in (0, 1)]
@@ -206,9 +214,7 @@ def _find_inside(
     return Candidates(outer, inner, common_share(key.corpus, outer, response.corpus, inner))
 
 
-def _list_window(
-    windows: list[tuple[IntArray, IntArray, IntArray]], which: int
-) -> tuple[IntArray, IntArray]:
+def _list_window(windows: list[tuple[IntArray, IntArray, IntArray]], which: int) -> ArrayPair:
     """The places of key mentions and of response mentions that one of two windows contributes."""
     order, begin, number = windows[which]
     other_number = windows[1 - which][2]
@@ -226,9 +232,7 @@ def _contain_cores(
     """Whether each response mention has all tokens of the core of the key mention beside it."""
     tokens, place = cores.of(key_rows)
     lacking = ~contain(response.corpus, rows[place], tokens)
-    complete = np.ones(rows.size, dtype=np.bool_)
-    complete[place[lacking]] = False
-    return complete
+    return ~mark_rows(place[lacking], rows.size)
 
 
 def _require(value: T | None) -> T:

@@ -23,12 +23,16 @@ from corefeval.diagnostics import UndefinedMetricError
 from corefeval.metrics import coreference
 from corefeval.metrics.coreference import HALVES, Counts, both_directions, ratio_counts
 from corefeval.model.arrays import (
+    ArrayPair,
     BoolArray,
     FloatArray,
     IntArray,
     dense_ranks,
+    find_places,
     ragged_arange,
     stable_order,
+    starts_of,
+    unset,
 )
 from corefeval.model.relations import bridging_pairs
 
@@ -113,7 +117,7 @@ def split(alignment: Alignment, *, metric: str = "muc") -> Counts:
 
 def _list_blocks(side: FullSide) -> Alignment:
     """A key whose documents are the sets of a side, and an empty response."""
-    nothing = np.empty(0, dtype=np.int64)
+    nothing = unset(0)
     sizes = side.corpus.entity_sizes[side.sets.leaf]
     no_cells = Overlap(nothing, nothing, nothing, nothing)
     owners = side.sets.leaf_set, nothing
@@ -164,7 +168,7 @@ def pair_sets(full_sides: Beyond) -> SetPairs:
     return SetPairs(key, response, _count_shared(full_sides, entities, key, response), pairs)
 
 
-def _find_blocks(entity: IntArray, side: FullSide) -> tuple[IntArray, IntArray]:
+def _find_blocks(entity: IntArray, side: FullSide) -> ArrayPair:
     """The places of entities that are blocks of sets, and the blocks: a row for each."""
     order = stable_order(side.sets.leaf)
     leaves = side.sets.leaf[order]
@@ -184,7 +188,7 @@ def _repeat_blocks(side: FullSide, sets: IntArray) -> tuple[IntArray, IntArray, 
     return (
         np.repeat(np.arange(sets.size), counts),
         side.corpus.entity_sizes[side.sets.leaf[blocks]],
-        np.cumsum(counts) - counts - bounds[sets],
+        starts_of(counts) - bounds[sets],
     )
 
 
@@ -233,12 +237,9 @@ def _align_sets(alignment: Alignment, metric: str) -> AlignedSets:
         key - np.searchsorted(documents[0], document),
         response - np.searchsorted(documents[1], document),
     )
-    order = np.empty(rivals.size, dtype=np.int64)
-    order[np.lexsort((places[0], np.maximum(*places), np.minimum(*places), document))] = np.arange(
-        rivals.size
-    )
+    order = np.lexsort((places[0], np.maximum(*places), np.minimum(*places), document))
     weight = f1[rivals] + _TIE_BREAK * pairs.shared[rivals]
-    chosen = rivals[heaviest_matching(key, response, weight, order=order)]
+    chosen = rivals[heaviest_matching(key, response, weight, order=find_places(order, rivals.size))]
     return AlignedSets(
         pairs.key[chosen],
         pairs.response[chosen],

@@ -35,7 +35,7 @@ from corefeval.metrics.coreference import (
     count_ceaf,
     ratio_counts,
 )
-from corefeval.model.arrays import FloatArray, IntArray
+from corefeval.model.arrays import FloatArray, IntArray, all_zero
 
 KINDS = ("name", "nominal", "pronoun")
 
@@ -172,7 +172,7 @@ def _tree(
     ]
     heaviest_first = sorted(range(len(KINDS)), key=lambda kind: -getattr(weights, KINDS[kind]))
     total = np.zeros(vertices.size)
-    rank = np.zeros(vertices.size, dtype=np.int64)
+    rank = all_zero(vertices.size)
     for kind in heaviest_first:
         # What a more informative class connects includes what a less informative one does.
         reached_rank = np.maximum(rank, ranks[kind])

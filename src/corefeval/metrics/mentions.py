@@ -20,7 +20,18 @@ from corefeval.matching.candidates import common_tokens, find_overlaps, sizes
 from corefeval.matching.matchers import common_rows
 from corefeval.metrics.coreference import Counts, Ratio, both_directions, ratio_counts
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray, looked_up
+from corefeval.model.arrays import (
+    ArrayPair,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    all_false,
+    all_true,
+    begin_runs,
+    looked_up,
+    mark_rows,
+    unset,
+)
 from corefeval.model.identity import mention_codes
 
 Zeros = Literal["all", "only", "none"]
@@ -69,12 +80,12 @@ def mor(alignment: Alignment) -> Counts:
     return ratio_counts((common, key_tokens), (common, response_tokens))
 
 
-def _overlaps(key: Corpus, response: Corpus) -> tuple[IntArray, IntArray]:
+def _overlaps(key: Corpus, response: Corpus) -> ArrayPair:
     """Key mentions that are paired with a response mention, and how many tokens they share."""
     codes = mention_codes(key, response)
     sides = [Mentions(key, codes[0]), Mentions(response, codes[1])]
     twins = common_rows(sides[0].codes, sides[1].codes)
-    alone = [np.ones(side.codes.size, dtype=np.bool_) for side in sides]
+    alone = [all_true(side.codes.size) for side in sides]
     alone[0][twins[0]] = alone[1][twins[1]] = False
     overlaps = find_overlaps(sides[0], alone[0].nonzero()[0], sides[1], alone[1].nonzero()[0])
     shared = common_tokens(key, overlaps.key, response, overlaps.response)
@@ -135,7 +146,7 @@ def zero(alignment: Alignment) -> Counts:
     rows = np.flatnonzero(anaphor)
     missed = looked_up(response.previous, alignment.partner[rows]) < 0
     chained, cell = alignment.shared_chains
-    follows_shared = np.zeros(anaphor.size, dtype=np.bool_)
+    follows_shared = all_false(anaphor.size)
     follows_shared[chained[1:]] = cell[1:] == cell[:-1]
     correct = ~missed & follows_shared[rows]
     resolved = np.flatnonzero((response.previous >= 0) & is_zero(response))
@@ -157,7 +168,7 @@ def _are_evaluated(key: Side, noun_before: IntArray) -> BoolArray:
 
 def _spurious(
     alignment: Alignment, noun_in_key: IntArray, noun_in_response: IntArray, spurious: Spurious
-) -> tuple[IntArray, IntArray]:
+) -> ArrayPair:
     """Response mentions that are wrongly linked, and those that are no anaphors, by `spurious`."""
     key, response, key_of = alignment.key, alignment.response, alignment.swapped.partner
     rows = np.flatnonzero((response.previous >= 0) & _has_noun(response)[response.mention_entity])
@@ -207,16 +218,14 @@ def _noun_before(side: Side) -> IntArray:
     latest = np.maximum.accumulate(np.where(is_noun(side)[chain], place, -1))
     before = np.concatenate(([-1], latest))[: chain.size]
     same_chain = (before >= 0) & (entity[before] == entity)
-    noun = np.full(chain.size, -1, dtype=np.int64)
+    noun = unset(chain.size)
     noun[chain] = np.where(same_chain, chain[before], -1) if chain.size else chain
     return noun
 
 
 def _has_noun(side: Side) -> BoolArray:
     """Which entities have a noun."""
-    has = np.zeros(side.entity_document.size, dtype=np.bool_)
-    has[side.mention_entity[is_noun(side)]] = True
-    return has
+    return mark_rows(side.mention_entity[is_noun(side)], side.entity_document.size)
 
 
 def anchors(alignment: Alignment) -> Counts:
@@ -240,10 +249,9 @@ def anchors(alignment: Alignment) -> Counts:
     }
 
 
-def _find_anchors(side: Side) -> tuple[IntArray, IntArray]:
+def _find_anchors(side: Side) -> ArrayPair:
     """The entities of at least two mentions that have a noun, and the row of the first noun."""
     chain = side.chain[is_noun(side)[side.chain]]
     entity = side.mention_entity[chain]
-    first = np.concatenate((np.ones(min(entity.size, 1), np.bool_), entity[1:] != entity[:-1]))
-    anchors = first & (side.sizes[entity] > 1)
+    anchors = begin_runs(entity) & (side.sizes[entity] > 1)
     return entity[anchors], chain[anchors]

@@ -9,7 +9,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from corefeval.diagnostics import InputError, Notice, excerpt, note
+from corefeval.diagnostics import InputError, Notice, Notices, excerpt, note
+from corefeval.model.arrays import integers
 from corefeval.model.categories import tabulate
 from corefeval.model.construction import assemble
 from corefeval.model.corpus import IDENTITY, NO_GAPS, Corpus, DocumentId
@@ -179,7 +180,7 @@ class CorpusBuilder:
             if any(m.head >= 0 for m in mentions)
             else None,
             features=tabulate([mention.features for mention in mentions]),
-            gaps=np.array(gaps, dtype=np.int64) if gaps else NO_GAPS,
+            gaps=integers(gaps) if gaps else NO_GAPS,
             tokens=tokens
             or tokens_of_documents([document.tokens for document in self.documents], self.source),
             relations=relations,
@@ -196,7 +197,7 @@ class CorpusBuilder:
             notices=(*self.notices, *unresolved),
         )
 
-    def _relations(self, entities: Sequence[_Entity]) -> tuple[Relations, tuple[Notice, ...]]:
+    def _relations(self, entities: Sequence[_Entity]) -> tuple[Relations, Notices]:
         """The relations by the numbers of entities, and a notice on those without entities."""
         numbers = {name: number for number, name in enumerate(entities)}
 
@@ -219,7 +220,7 @@ class CorpusBuilder:
         return Relations.of(resolved), note_unresolved(unresolved, self.source or self.name)
 
 
-def note_unresolved(count: int, file: str) -> tuple[Notice, ...]:
+def note_unresolved(count: int, file: str) -> Notices:
     """A notice on relations of entities that no mention belongs to."""
     problem = "left out, or without an antecedent, because mentions are missing"
     return note("unresolved-relations", count, "relation", problem, whose=file or "corpus")

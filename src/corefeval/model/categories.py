@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.checks import CROSS
-from corefeval.model.arrays import IntArray, unset
+from corefeval.model.arrays import IntArray, integers, looked_up, unset
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Categories:
         """Categories of a value for each item; names come in the order of their first items."""
         numbers: dict[str, int] = {}
         codes = [-1 if v is None else numbers.setdefault(v, len(numbers)) for v in values]
-        return Categories(np.array(codes, dtype=np.int64), tuple(numbers))
+        return Categories(integers(codes), tuple(numbers))
 
     @staticmethod
     def concatenate(*parts: Categories) -> Categories:
@@ -91,12 +91,12 @@ class Categories:
     def renamed(self, rename: Callable[[str], str | None]) -> Categories:
         """The values with each name exchanged for another one, or for none."""
         new = Categories.of([rename(name) for name in self.names])
-        return Categories(np.append(new.codes, -1)[self.codes], new.names)
+        return Categories(looked_up(new.codes, self.codes), new.names)
 
     def recoded(self, names: Sequence[str]) -> Categories:
         """The values coded by other names, which must include all names of these values."""
         number = {name: code for code, name in enumerate(names)}
-        codes = np.array([*(number[name] for name in self.names), -1], dtype=np.int64)
+        codes = integers([*(number[name] for name in self.names), -1])
         return Categories(codes[self.codes], tuple(names))
 
     def replace_where(self, which: NDArray[np.bool_], replacement: Categories) -> Categories:
@@ -127,7 +127,7 @@ class Categories:
         else:
             present.sort(key=lambda item: (-item[1], item[0]))
         number = {name: code for code, (name, _) in enumerate(present)}
-        table = np.array([*(number.get(name, -1) for name in self.names), -1], dtype=np.int64)
+        table = integers([*(number.get(name, -1) for name in self.names), -1])
         return Categories(table[self.codes], tuple(number))
 
     def values(self) -> list[str | None]:

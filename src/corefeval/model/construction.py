@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from corefeval.diagnostics import InputError, Notice
-from corefeval.model.arrays import IntArray, dense_ranks, is_sorted
+from corefeval.model.arrays import IntArray, all_zero, dense_ranks, is_sorted, stable_order
 from corefeval.model.categories import LazyArray, LazyNames
 from corefeval.model.corpus import NO_GAPS, Corpus, DocumentId
 from corefeval.model.relations import NO_RELATIONS, Relations
@@ -83,7 +83,7 @@ def _identify_documents(
 
     `documents` has the number of each mention's document; an InputError where it has no id.
     """
-    numbers = np.zeros(1, dtype=np.int64) if documents is None or not n_mentions else documents
+    numbers = all_zero(1) if documents is None or not n_mentions else documents
     lowest, highest = int(numbers.min()), int(numbers.max())
     if document_ids is not None:
         identifiers = tuple(
@@ -162,7 +162,7 @@ def number_entities(corpus: Corpus, document: IntArray | None, entity: IntArray)
     new numbers already.
     """
     numbers, distinct = dense_ranks(entity)
-    entity_document = np.zeros(distinct.size, dtype=np.int64)
+    entity_document = all_zero(distinct.size)
     if document is not None and len(corpus.documents) != 1:
         width = max(int(distinct.size), 1)
         numbers, codes = dense_ranks(document * width + numbers)
@@ -171,7 +171,7 @@ def number_entities(corpus: Corpus, document: IntArray | None, entity: IntArray)
     if numbered.labels is None:
         return in_textual_order(numbered)
     # Plain mentions stand entity by entity: they have no other order.
-    return numbered.take_mentions(np.argsort(numbers, kind="stable"))
+    return numbered.take_mentions(stable_order(numbers))
 
 
 def _entity_numbers(document: IntArray | None, entity: IntArray) -> list[str]:
@@ -406,7 +406,7 @@ def textual_order(
     width = int((end - start).max()) + 1
     if document is None and (int(start.max()) + 1) * width < 1 << 62:
         # One number that sorts alike: on data that is nearly in order the sort is nearly linear.
-        return np.argsort(start * width + (width + start - end), kind="stable")
+        return stable_order(start * width + (width + start - end))
     return np.lexsort((-end, start) if document is None else (-end, start, document))
 
 

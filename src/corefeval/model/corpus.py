@@ -11,14 +11,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from corefeval.diagnostics import InputError, Notice, PairingError, excerpt, list_names, plural
+from corefeval.diagnostics import (
+    InputError,
+    Notices,
+    PairingError,
+    excerpt,
+    list_names,
+    plural,
+)
 from corefeval.display import PlainState
 from corefeval.model.arrays import (
     BoolArray,
     IntArray,
+    all_false,
+    all_zero,
     find_places,
+    integers,
     offsets_of,
     ragged_arange,
+    stable_order,
     unset,
 )
 from corefeval.model.categories import LazyArray, LazyNames, take_columns
@@ -115,7 +126,7 @@ class Corpus(PlainState):
     sentence_metadata: Sequence[Sequence[Mapping[str, str]]] = ()
     relations: Relations = NO_RELATIONS
     name: str = ""
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     ledger: Ledger | None = None
     own_text: OwnText | None = None
 
@@ -152,7 +163,7 @@ class Corpus(PlainState):
     def mention_document(self) -> IntArray:
         """The document of each mention."""
         if len(self.documents) == 1:
-            return np.zeros(self.n_mentions, dtype=np.int64)
+            return all_zero(self.n_mentions)
         return self.entity_document[self.mention_entity]
 
     @cached_property
@@ -188,7 +199,7 @@ class Corpus(PlainState):
     def is_aligned(self) -> BoolArray:
         """In which documents mentions are compared on another axis than that of their tokens."""
         if self.own_text is None or self.tokens is None:
-            return np.zeros(len(self.documents), dtype=np.bool_)
+            return all_false(len(self.documents))
         return np.not_equal(self.tokens.counts, self.own_text.tokens.counts)
 
     def find_axis_heads(self, heads: IntArray) -> IntArray:
@@ -221,14 +232,14 @@ class Corpus(PlainState):
     def mention_layer(self) -> IntArray:
         """The layer of each mention."""
         if self.entity_layer is None:
-            return np.zeros(self.n_mentions, dtype=np.int64)
+            return all_zero(self.n_mentions)
         return self.entity_layer[self.mention_entity]
 
     @property
     def non_referring(self) -> BoolArray:
         """Which entities refer to nothing."""
         if self.entity_layer is None:
-            return np.zeros(self.n_entities, dtype=np.bool_)
+            return all_false(self.n_entities)
         return np.asarray(self.entity_layer == NON_REFERRING)
 
     def keep_mentions(self, keep: BoolArray) -> Corpus:
@@ -245,7 +256,7 @@ class Corpus(PlainState):
         new[old[present]] = np.flatnonzero(present)
         entity_target = new[self.entity_document]
         kept_entities = np.flatnonzero(entity_target >= 0)
-        entity_order = kept_entities[np.argsort(entity_target[kept_entities], kind="stable")]
+        entity_order = kept_entities[stable_order(entity_target[kept_entities])]
         entity_rank = find_places(entity_order, self.n_entities)
         starts = self.mention_offsets[old[present]]
         rows = ragged_arange(starts, self.mention_offsets[old[present] + 1] - starts)
@@ -284,7 +295,7 @@ class Corpus(PlainState):
             relations = relations.on_mentions(new_row)
             gaps = gaps[new_row[gaps[:, 0]] >= 0].copy()
             gaps[:, 0] = new_row[gaps[:, 0]]
-            gaps = gaps[np.argsort(gaps[:, 0], kind="stable")]
+            gaps = gaps[stable_order(gaps[:, 0])]
         return replace(
             self,
             mention_entity=self.mention_entity[rows],
@@ -369,7 +380,7 @@ def match_documents(
             found=list_names([str(identifier) for identifier in documents]),
             fix="`*` stands for any text: 'bc/*', '*_0001; part 000'",
         )
-    return np.array(chosen, dtype=np.int64)
+    return integers(chosen)
 
 
 def _pick_or_empty(values: Sequence[T], rows: IntArray, nothing: T) -> tuple[T, ...]:

@@ -8,16 +8,26 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from functools import lru_cache
-from itertools import chain, count, repeat
+from itertools import chain, count
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError
-from corefeval.model.arrays import IntArray, ragged_arange, unset
+from corefeval.model.arrays import (
+    ArrayPair,
+    IntArray,
+    all_zero,
+    begin_runs,
+    integers,
+    mark_rows,
+    ragged_arange,
+    stable_order,
+    unset,
+)
 from corefeval.model.categories import Categories
 from corefeval.model.corpus import Corpus
 from corefeval.model.tokens import Rows, Tokens
@@ -25,7 +35,7 @@ from corefeval.model.tokens import Rows, Tokens
 _LIMIT = 1 << 62
 
 
-def mention_codes(key: Corpus, response: Corpus) -> tuple[IntArray, IntArray]:
+def mention_codes(key: Corpus, response: Corpus) -> ArrayPair:
     """Codes of the mentions of two corpora that number their documents alike.
 
     Two mentions have the same code when they are in the same document and have the same token
@@ -43,7 +53,7 @@ def mention_codes(key: Corpus, response: Corpus) -> tuple[IntArray, IntArray]:
     return _span_codes(key, response)
 
 
-def _label_codes(*corpora: Corpus) -> tuple[IntArray, IntArray]:
+def _label_codes(*corpora: Corpus) -> ArrayPair:
     sides: list[Sequence[Hashable]] = [corpus.labels or () for corpus in corpora]
     if min(map(len, sides)) > _MANY:
         spans = [span for span in map(_spans_of, corpora) if span is not None]
@@ -94,12 +104,10 @@ def _number_spans(corpora: Sequence[Corpus], spans: Sequence[IntArray]) -> IntAr
     if len(corpora[0].documents) * stride * width >= _LIMIT:
         return None
     values = (places * stride + (start - low[0])) * width + (end - low[1])
-    order = np.argsort(values, kind="stable")
-    new = np.ones(order.size, dtype=np.bool_)
-    np.not_equal(values[order[1:]], values[order[:-1]], out=new[1:])
-    is_first = np.zeros(order.size, dtype=np.bool_)
-    is_first[order[new]] = True
-    codes = np.empty(order.size, dtype=np.int64)
+    order = stable_order(values)
+    new = begin_runs(values[order])
+    is_first = mark_rows(order[new], order.size)
+    codes = unset(order.size)
     codes[order] = (np.cumsum(is_first) - 1)[order[new]][np.cumsum(new) - 1]
     return codes
 
@@ -136,7 +144,7 @@ def _is_by_identity(kind: type) -> bool:
     return not attributes & {"__eq__", "__hash__"} and kind is not type(None)
 
 
-def _span_codes(*corpora: Corpus) -> tuple[IntArray, IntArray]:
+def _span_codes(*corpora: Corpus) -> ArrayPair:
     starts = [corpus.mention_start for corpus in corpora if corpus.mention_start is not None]
     lengths = [
         corpus.mention_end - corpus.mention_start
@@ -166,7 +174,7 @@ def _span_codes(*corpora: Corpus) -> tuple[IntArray, IntArray]:
     return corpora[0].remember("codes", lambda: encode(0), of=(width, stride)), encode(1)
 
 
-def _rank(*corpora: Corpus, shapes: list[IntArray]) -> tuple[IntArray, IntArray]:
+def _rank(*corpora: Corpus, shapes: list[IntArray]) -> ArrayPair:
     """Codes of spans by sorting them, where one number cannot hold all parts of a span."""
     rows = [
         np.stack(
@@ -179,7 +187,7 @@ def _rank(*corpora: Corpus, shapes: list[IntArray]) -> tuple[IntArray, IntArray]
         if corpus.mention_start is not None and corpus.mention_end is not None
     ]
     _, ranks = np.unique(np.concatenate(rows), axis=0, return_inverse=True)
-    ranks = ranks.reshape(-1).astype(np.int64)
+    ranks = integers(ranks.reshape(-1))
     return ranks[: len(rows[0])], ranks[len(rows[0]) :]
 
 
@@ -192,7 +200,7 @@ def _shapes(*corpora: Corpus) -> tuple[list[IntArray], int]:
     numbers = {spans: number for number, spans in enumerate(sorted(distinct), 1)}
     shapes = []
     for corpus in corpora:
-        shape = np.zeros(corpus.n_mentions if corpus.gaps.size else 1, dtype=np.int64)
+        shape = all_zero(corpus.n_mentions if corpus.gaps.size else 1)
         for row, spans in corpus.gaps_of.items():
             shape[row] = numbers[tuple(spans)]
         shapes.append(shape)
@@ -238,24 +246,12 @@ def _digest(corpus: Corpus) -> str:
 def _identities(corpus: Corpus) -> list[NDArray[np.int64]]:
     """What tells the mentions of a document apart."""
     if corpus.mention_start is None or corpus.mention_end is None:
-        return [np.fromiter(_checksums(corpus), dtype=np.int64, count=corpus.n_mentions)]
+        return [integers([zlib.crc32(repr(label).encode()) for label in corpus.labels or ()])]
     if not corpus.gaps.size:
         return [corpus.mention_start, corpus.mention_end]
-    gaps = np.zeros(corpus.n_mentions, dtype=np.int64)
+    gaps = all_zero(corpus.n_mentions)
     np.add.at(gaps, corpus.gaps[:, 0], corpus.gaps[:, 1] * 1_000_003 + corpus.gaps[:, 2])
     return [corpus.mention_start, corpus.mention_end + gaps * 31]
-
-
-def _checksums(corpus: Corpus) -> Iterator[int]:
-    """A checksum of the text of each label; the texts of spans are made all at once."""
-    labels = corpus.labels or ()
-    texts = []
-    if set(map(type, labels)) == {tuple}:
-        # A label that has such a text in it, as one of tuples has, makes it more than there are.
-        texts = repr(list(labels)).encode()[2:-1].split(b", (")
-    if len(texts) != len(labels):
-        return map(zlib.crc32, map(str.encode, map(repr, labels)))
-    return map(zlib.crc32, texts, repeat(zlib.crc32(b"(")))
 
 
 def _mix(columns: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:

@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.model.arrays import IntArray, dense_ranks, ragged_arange, unset
+from corefeval.model.arrays import (
+    IntArray,
+    all_zero,
+    dense_ranks,
+    ragged_arange,
+    stable_order,
+    starts_of,
+    unset,
+)
 from corefeval.model.categories import Categories, LazyArray, LazyNames
 from corefeval.model.corpus import LAYERS, NO_GAPS, Corpus, DocumentId
 from corefeval.model.own_text import OwnText
@@ -72,10 +80,7 @@ def join_layers(corpora: Sequence[Corpus]) -> IntArray | None:
     if all(corpus.entity_layer is None for corpus in corpora):
         return None
     return np.concatenate(
-        [
-            np.zeros(c.n_entities, dtype=np.int64) if c.entity_layer is None else c.entity_layer
-            for c in corpora
-        ]
+        [all_zero(c.n_entities) if c.entity_layer is None else c.entity_layer for c in corpora]
     )
 
 
@@ -188,11 +193,11 @@ def merge_documents(
     `lengths` how many tokens each document takes at least. Entities of the same name and layer in
     a group become one; the corpus must have names and positions.
     """
-    order = np.argsort(group, kind="stable")
+    order = stable_order(group)
     corpus = corpus.select_documents(order)
     group, lengths, gaps = group[order], lengths[order], corpus.gaps
     bounds = np.searchsorted(group, np.arange(len(identifiers) + 1))
-    begin = np.cumsum(lengths) - lengths
+    begin = starts_of(lengths)
     shifts = begin - begin[bounds[group]]
     shift = shifts[corpus.mention_document]
     heads, coded_names = corpus.mention_head, Categories.of(list(corpus.names or ()))
@@ -237,7 +242,7 @@ def _merge_own_text(
     counts = own_text.tokens.counts
     room = np.maximum(lengths, counts)
     places = np.zeros((int(room.sum()), 3), dtype=np.int64)
-    places[ragged_arange(np.cumsum(room) - room, counts)] = (
+    places[ragged_arange(starts_of(room), counts)] = (
         own_text.places + np.repeat(shifts, counts)[:, None]
     )
     return OwnText(merge_documents(own_text.corpus, group, identifiers, room), places)

@@ -12,11 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.model.arrays import (
+    ArrayPair,
     IntArray,
+    all_true,
     begin_runs,
     find_places,
     offsets_of,
+    plain_rows,
     ragged_arange,
+    stable_order,
+    starts_of,
     unset,
 )
 from corefeval.model.categories import LazyArray, LazyColumns
@@ -100,7 +105,7 @@ def _move_broken(corpus: Corpus, rows: IntArray, owner: IntArray, places: IntArr
     return in_textual_order(moved if kept.all() else moved.keep_mentions(kept))
 
 
-def list_tokens(corpus: Corpus, rows: IntArray) -> tuple[IntArray, IntArray]:
+def list_tokens(corpus: Corpus, rows: IntArray) -> ArrayPair:
     """All tokens of some mentions, in order: the place in `rows` of each, and its position."""
     spans = np.asarray(corpus.mention_start), np.asarray(corpus.mention_end)
     return list_span_tokens(*spans, corpus.gaps, rows)
@@ -108,7 +113,7 @@ def list_tokens(corpus: Corpus, rows: IntArray) -> tuple[IntArray, IntArray]:
 
 def list_span_tokens(
     start: IntArray, end: IntArray, gaps: IntArray, rows: IntArray, reach: int | None = None
-) -> tuple[IntArray, IntArray]:
+) -> ArrayPair:
     """All tokens of some spans without their gaps: the place in `rows` of each, and its position.
 
     With a reach, tokens that are so far or farther from the start of their span are left out.
@@ -119,11 +124,11 @@ def list_span_tokens(
     tokens = ragged_arange(start[rows], lengths)
     owner = np.repeat(np.arange(rows.size), lengths)
     if gaps.size:
-        is_inside = np.ones(tokens.size, dtype=np.bool_)
+        is_inside = all_true(tokens.size)
         place = find_places(rows, start.size)
         gaps = gaps[place[gaps[:, 0]] >= 0]
         span = place[gaps[:, 0]]
-        begin = (np.cumsum(lengths) - lengths)[span]
+        begin = starts_of(lengths)[span]
         first, last = (
             begin + np.minimum(bound - start[gaps[:, 0]], lengths[span]) for bound in gaps[:, 1:].T
         )
@@ -148,7 +153,7 @@ def respan(corpus: Corpus, rows: IntArray, owner: IntArray, places: IntArray) ->
     hole = np.flatnonzero((owner[1:] == owner[:-1]) & (places[1:] > places[:-1] + 1))
     new_gaps = np.stack((owner[hole], places[hole] + 1, places[hole + 1]), axis=1)
     gaps = np.concatenate((corpus.gaps[~np.isin(corpus.gaps[:, 0], rows)], new_gaps))
-    gaps = gaps[np.argsort(gaps[:, 0], kind="stable")]
+    gaps = gaps[stable_order(gaps[:, 0])]
     return replace(corpus, mention_start=start, mention_end=end, gaps=gaps)
 
 
@@ -164,7 +169,7 @@ def _renumber(
         return features
     texts = features[MINIMUM].astype(object)
     first = np.flatnonzero(begin_runs(owner))
-    for row, new_places in zip(owner[first].tolist(), np.split(places, first[1:]), strict=True):
+    for row, new_places in plain_rows(owner[first], np.split(places, first[1:])):
         ranks = dict(zip(sorted(new_places[new_places >= 0].tolist()), count(1)))
         old = [
             new_places[n - 1] if 0 < n <= new_places.size else None

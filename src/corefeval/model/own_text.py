@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from corefeval.model.arrays import IntArray, ragged_arange
+from corefeval.model.arrays import ArrayPair, IntArray, ragged_arange
 from corefeval.model.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class OwnText(NamedTuple):
         first, end, unit = self.places[self.tokens.offsets[document] + np.maximum(position, 0)].T
         return np.where((position >= 0) & (end > first), unit, -1)
 
-    def list_pieces(self, document: IntArray, position: IntArray) -> tuple[IntArray, IntArray]:
+    def list_pieces(self, document: IntArray, position: IntArray) -> ArrayPair:
         """How many pieces each of some tokens has, and the positions of all of these."""
         first, end, _ = self.places[self.tokens.offsets[document] + position].T
         return end - first, ragged_arange(first, end - first)

@@ -12,8 +12,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corefeval.diagnostics import Notice, note
-from corefeval.model.arrays import BoolArray, IntArray, looked_up, offsets_of, ragged_arange, unset
+from corefeval.diagnostics import Notices, note
+from corefeval.model.arrays import (
+    ArrayPair,
+    BoolArray,
+    IntArray,
+    all_zero,
+    integers,
+    looked_up,
+    mark_rows,
+    offsets_of,
+    plain_rows,
+    ragged_arange,
+    stable_order,
+    starts_of,
+    unset,
+)
 from corefeval.model.categories import Categories
 
 if TYPE_CHECKING:
@@ -21,7 +35,7 @@ if TYPE_CHECKING:
 
 BRIDGING, SPLIT = "bridging", "split-antecedent"  # kinds that are scored
 
-_NONE: IntArray = np.empty(0, dtype=np.int64)
+_NONE: IntArray = unset(0)
 _NOTHING = Categories(_NONE, ())
 
 
@@ -56,7 +70,7 @@ class Relations:
     label: Categories = _NOTHING
     entity: IntArray = field(default_factory=_NONE.copy)
     mention: IntArray = field(default_factory=_NONE.copy)
-    offsets: IntArray = field(default_factory=np.zeros(1, dtype=np.int64).copy)
+    offsets: IntArray = field(default_factory=all_zero(1).copy)
     antecedent_entity: IntArray = field(default_factory=_NONE.copy)
     antecedent_mention: IntArray = field(default_factory=_NONE.copy)
 
@@ -77,10 +91,8 @@ class Relations:
         return int(self.entity.size)
 
     def __iter__(self) -> Iterator[Relation]:
-        anaphors = zip(self.entity.tolist(), self.mention.tolist(), strict=True)
-        antecedents = list(
-            zip(self.antecedent_entity.tolist(), self.antecedent_mention.tolist(), strict=True)
-        )
+        anaphors = plain_rows(self.entity, self.mention)
+        antecedents = list(plain_rows(self.antecedent_entity, self.antecedent_mention))
         bounds = self.offsets.tolist()
         kinds, labels = self.kind.values(), self.label.values()
         for index, anaphor in enumerate(anaphors):
@@ -171,8 +183,8 @@ class Relations:
         )
 
 
-def _pairs(values: Sequence[tuple[int, int]]) -> tuple[IntArray, IntArray]:
-    columns = np.array(values, dtype=np.int64).reshape(-1, 2)
+def _pairs(values: Sequence[tuple[int, int]]) -> ArrayPair:
+    columns = integers(values).reshape(-1, 2)
     return columns[:, 0], columns[:, 1]
 
 
@@ -239,15 +251,15 @@ def find_anchors(corpus: Corpus) -> dict[int, list[tuple[int, int, bool]]]:
     pairs = bridging_pairs(corpus)
     anchors: dict[int, list[tuple[int, int, bool]]] = {}
     columns = (pairs.source, pairs.anaphor, pairs.antecedent, pairs.stated)
-    for source, *pair in zip(*(column.tolist() for column in columns), strict=True):
+    for source, *pair in plain_rows(*columns):
         anchors.setdefault(source, []).append((pair[0], pair[1], pair[2]))
     return anchors
 
 
-def _chains(corpus: Corpus) -> tuple[IntArray, IntArray]:
+def _chains(corpus: Corpus) -> ArrayPair:
     """The mentions, entity by entity, and the place at which each entity's mentions begin."""
-    order = np.argsort(corpus.mention_entity, kind="stable")
-    return order, np.cumsum(corpus.entity_sizes) - corpus.entity_sizes
+    order = stable_order(corpus.mention_entity)
+    return order, starts_of(corpus.entity_sizes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,7 +282,7 @@ class EntitySets:
     def __len__(self) -> int:
         return int(self.first.size)
 
-    def notices(self, name: str) -> tuple[Notice, ...]:
+    def notices(self, name: str) -> Notices:
         """What was left out of the sets of a corpus of that name."""
         circles = "with circular antecedents, which are cut"
         unmentioned = "with a set of antecedents that have no mentions, left out"
@@ -283,7 +295,7 @@ class EntitySets:
         """The entities of some mentions, where the owners of a set are the first one of them."""
         mentioned = entities[self.first]
         owner = self.owner[entities]
-        return np.where(owner >= 0, np.append(mentioned, -1)[owner], entities)
+        return np.where(owner >= 0, looked_up(mentioned, owner), entities)
 
 
 def find_sets(corpus: Corpus) -> EntitySets:
@@ -307,7 +319,7 @@ def find_sets(corpus: Corpus) -> EntitySets:
 def _find_sets(corpus: Corpus) -> EntitySets:
     elements = find_elements(corpus)
     owner = unset(corpus.n_entities)
-    nothing = np.empty(0, dtype=np.int64)
+    nothing = unset(0)
     if not elements:
         return EntitySets(owner, nothing, nothing, nothing)
     circular = {entity for entity, parts in elements.items() if entity in parts}
@@ -317,8 +329,7 @@ def _find_sets(corpus: Corpus) -> EntitySets:
     leaves_of = _find_leaves(elements, circular)
     mentioned, refers = corpus.entity_sizes > 0, ~corpus.non_referring
     # By first mention, so that sets have an order that both formats and both sides share.
-    scored = np.zeros(corpus.n_entities, dtype=np.bool_)
-    scored[list(elements)] = True
+    scored = mark_rows(list(elements), corpus.n_entities)
     rows = np.flatnonzero((scored & refers)[corpus.mention_entity])
     entities, where = np.unique(corpus.mention_entity[rows], return_index=True)
     sets: dict[tuple[int, ...], int] = {}
@@ -332,9 +343,9 @@ def _find_sets(corpus: Corpus) -> EntitySets:
     counts = [len(leaves) for leaves in sets]
     return EntitySets(
         owner,
-        np.array(first, dtype=np.int64),
+        integers(first),
         np.repeat(np.arange(len(sets)), counts),
-        np.array([leaf for leaves in sets for leaf in leaves], dtype=np.int64),
+        integers([leaf for leaves in sets for leaf in leaves]),
         int(np.count_nonzero(mentioned[list(circular)])),
         int(entities.size - np.count_nonzero(owner >= 0)),
     )

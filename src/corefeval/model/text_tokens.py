@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corefeval.diagnostics import Notice, note
-from corefeval.model.arrays import IntArray, ragged_arange
+from corefeval.diagnostics import Notices, note
+from corefeval.model.arrays import IntArray, all_zero, integers, plain_rows, ragged_arange
 from corefeval.model.construction import in_textual_order
 from corefeval.model.corpus import Corpus
 from corefeval.model.token_tables import DocumentTokens, mix_tokens, tokens_of_documents
@@ -86,7 +86,7 @@ class Places(NamedTuple):
 def visible_positions(text: str) -> IntArray:
     """The positions of the characters that are no white space."""
     runs = [match.span() for match in _VISIBLE.finditer(text)]
-    spans = np.array(runs, dtype=np.int64).reshape(-1, 2)
+    spans = integers(runs).reshape(-1, 2)
     return ragged_arange(spans[:, 0], spans[:, 1] - spans[:, 0])
 
 
@@ -97,7 +97,7 @@ def without_blanks(text: str) -> str:
 
 def move_to_tokens(
     corpus: Corpus, places: Mapping[int, Places | None], tokens: Tokens | None
-) -> tuple[Corpus, tuple[Notice, ...]]:
+) -> tuple[Corpus, Notices]:
     """The corpus with `tokens` instead of characters in some documents; None empties a document."""
     if not places or corpus.mention_start is None or corpus.mention_end is None:
         return corpus, ()
@@ -106,7 +106,7 @@ def move_to_tokens(
         tokens = mix_tokens(tokens, corpus.tokens, is_moved)
     start, end = corpus.mention_start.copy(), corpus.mention_end.copy()
     head = None if corpus.mention_head is None else np.array(corpus.mention_head)
-    state = np.zeros(corpus.n_mentions, dtype=np.int64)
+    state = all_zero(corpus.n_mentions)
     for document, place in places.items():
         rows = slice(*corpus.mention_offsets[document : document + 2].tolist())
         if place is None:
@@ -165,7 +165,7 @@ def _move_gaps(
             after[row] = start
         else:
             inner.append([row, start, end])
-    return np.array(inner, dtype=np.int64).reshape(-1, 3), widened
+    return integers(inner).reshape(-1, 3), widened
 
 
 def tokenise(corpus: Corpus) -> Corpus:
@@ -238,7 +238,7 @@ def cut_texts(
     corpus: Corpus,
     documents: Iterable[int],
     split: Callable[[str], Iterable[tuple[int, int]]] = _find_words,
-) -> tuple[Corpus, tuple[Notice, ...]]:
+) -> tuple[Corpus, Notices]:
     """The corpus with words in place of characters in those of some documents that are texts.
 
     Words are what `split` returns, cut at edges of mentions.
@@ -261,7 +261,7 @@ def count_widened(corpus: Corpus, document: int, place: Places) -> int:
     """How many mentions of a document, which is a text, do not begin and end with tokens."""
     widened = 0
     for mention in corpus[document].mentions:
-        start, end = np.array(mention.parts, dtype=np.int64).T
+        start, end = integers(mention.parts).T
         widened += int((place.tokens(start, end)[2] == _WIDENED).any())
     return widened
 
@@ -296,7 +296,7 @@ def _table(
     text: str, cuts: list[tuple[int, int]], mentions: Iterable[tuple[int, int]]
 ) -> DocumentTokens:
     """The tokens at `cuts`; a line end inside one of the `mentions` does not end a sentence."""
-    changes = np.zeros(len(text) + 2, dtype=np.int64)
+    changes = all_zero(len(text) + 2)
     for start, end in mentions:
         changes[start + 1] += 1
         changes[end] -= 1
@@ -313,7 +313,7 @@ def _unique_names(corpus: Corpus) -> Sequence[str]:
     """The entities' names, or their numbers where two of a document have the same name."""
     names = corpus.names
     if names is not None:
-        distinct = set(zip(corpus.entity_document.tolist(), names, strict=True))
+        distinct = set(plain_rows(corpus.entity_document, names))
         if len(distinct) == corpus.n_entities:
             return names
     return [str(number) for number in range(corpus.n_entities)]

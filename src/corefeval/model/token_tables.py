@@ -9,7 +9,15 @@ from itertools import chain
 
 import numpy as np
 
-from corefeval.model.arrays import IntArray, looked_up, offsets_of, ragged_arange
+from corefeval.model.arrays import (
+    IntArray,
+    all_zero,
+    integers,
+    looked_up,
+    offsets_of,
+    ragged_arange,
+    starts_of,
+)
 from corefeval.model.categories import Categories
 from corefeval.model.tokens import (
     NO_ROW,
@@ -67,7 +75,7 @@ def tokens_of_documents(documents: Sequence[DocumentTokens], source: str | None 
         for name in dict.fromkeys(name for document in filled for name in document.columns)
         if name in of_nodes or all(name in document.columns for document in filled)
     ]
-    counts = np.array([document.count for document in documents], dtype=np.int64)
+    counts = integers([document.count for document in documents])
     run_table, first = np.zeros_like(counts), np.zeros_like(counts)
     tables = []
     for number, members in enumerate(groups.values()):
@@ -92,7 +100,7 @@ def tokens_of_documents(documents: Sequence[DocumentTokens], source: str | None 
 def _list_sentences(starts: Sequence[Sequence[int]], counts: IntArray) -> Sentences:
     lengths = np.fromiter(map(len, starts), dtype=np.int64, count=len(starts))
     positions = np.fromiter(chain.from_iterable(starts), dtype=np.int64, count=int(lengths.sum()))
-    tokens = positions + np.repeat(np.cumsum(counts) - counts, lengths)
+    tokens = positions + np.repeat(starts_of(counts), lengths)
     return tokens, tokens
 
 
@@ -101,9 +109,9 @@ def tokens_of_texts(texts: Sequence[str | None], source: str | None = None) -> T
 
     None stands for a document that is not there.
     """
-    counts = np.array([len(text or "") for text in texts], dtype=np.int64)
+    counts = integers([len(text or "") for text in texts])
     is_there = np.array([text is not None for text in texts], dtype=np.bool_)
-    starts = (np.cumsum(counts) - counts)[counts > 0]
+    starts = starts_of(counts)[counts > 0]
     return Tokens(
         tuple(TokenTable(text=text, source=source) for text in texts if text is not None),
         np.where(is_there, np.cumsum(is_there) - 1, -1),
@@ -143,13 +151,13 @@ def select_tokens(tokens: Tokens, documents: IntArray) -> Tokens:
 def _select_sentences(tokens: Tokens, documents: IntArray) -> Sentences:
     present = np.flatnonzero(documents >= 0)
     old = documents[present]
-    counts = np.zeros(documents.size, dtype=np.int64)
+    counts = all_zero(documents.size)
     counts[present] = tokens.counts[old]
     starts, rows = tokens.sentences
     edges = np.searchsorted(starts, tokens.offsets)
     lengths = np.diff(edges)[old]
     chosen = ragged_arange(edges[old], lengths)
-    shift = (np.cumsum(counts) - counts)[present] - tokens.offsets[old]
+    shift = starts_of(counts)[present] - tokens.offsets[old]
     return starts[chosen] + np.repeat(shift, lengths), rows[chosen]
 
 
@@ -204,7 +212,7 @@ def merge_tokens(tokens: Tokens, lengths: IntArray, bounds: IntArray) -> Tokens:
     others. Apart from these, tokens keep their numbers.
     """
     if not np.array_equal(tokens.counts, lengths):
-        new = ragged_arange(np.cumsum(lengths) - lengths, tokens.counts)
+        new = ragged_arange(starts_of(lengths), tokens.counts)
         tokens = place_tokens(tokens, new, lengths, row_of_new=NO_ROW)
     return replace(
         tokens,

@@ -12,14 +12,24 @@ import numpy as np
 
 from corefeval.diagnostics import InputError
 from corefeval.display import PlainState
-from corefeval.model.arrays import IntArray, distinct, offsets_of, ragged_arange, unset
+from corefeval.model.arrays import (
+    ArrayPair,
+    IntArray,
+    all_zero,
+    distinct,
+    offsets_of,
+    plain_rows,
+    ragged_arange,
+    stable_order,
+    unset,
+)
 from corefeval.model.categories import Categories
 
 # What makes the cells of some rows of a table; picklable, so no lambda.
 Column = Callable[[IntArray], Categories]
 Rows = IntArray | range  # rows that follow each other need no array
 # The token with which each sentence begins, ascending, and the row of that token in its table.
-Sentences = tuple[IntArray, IntArray]
+Sentences = ArrayPair
 
 NO_ROW, NODE_ROW = -1, -2  # a token that its table lacks; an empty node that only another text has
 # Columns that documents without empty nodes may do without, though others have them.
@@ -192,7 +202,7 @@ class Tokens(PlainState):
         ]
         if name == "empty":
             nodes = np.flatnonzero(rows == NODE_ROW)
-            values.append((nodes, Categories(np.zeros(nodes.size, dtype=np.int64), ("1",))))
+            values.append((nodes, Categories(all_zero(nodes.size), ("1",))))
         return _scatter(rows.size, values)
 
     def _no_column(self, name: str | int) -> InputError:
@@ -251,7 +261,7 @@ class Tokens(PlainState):
         return any(is_marked is not None and is_marked() for is_marked in marks)
 
     @cached_property
-    def _sentence_edges(self) -> tuple[IntArray, IntArray]:
+    def _sentence_edges(self) -> ArrayPair:
         """Where sentences and documents begin, and the number of the sentence from there on."""
         starts = self.starts
         edges = distinct(np.concatenate((starts, self.offsets[:-1][self.counts > 0])))
@@ -332,11 +342,9 @@ def rows_of_tokens(
 
 def _group(numbers: IntArray) -> Iterator[tuple[int, IntArray]]:
     """Each number that occurs, in ascending order, and the places at which it does."""
-    order = np.argsort(numbers, kind="stable")
+    order = stable_order(numbers)
     present, first = np.unique(numbers[order], return_index=True)
-    return (
-        zip(present.tolist(), np.split(order, first[1:]), strict=True) if order.size else iter(())
-    )
+    return plain_rows(present, np.split(order, first[1:])) if order.size else iter(())
 
 
 def _scatter(size: int, pieces: Sequence[tuple[IntArray, Categories]]) -> Categories:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corefeval.diagnostics import InputError, plural
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import ArrayPair
 from corefeval.model.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Mention:
         """The entity that the mention belongs to."""
         return Entity(self.document, int(self.document.corpus.mention_entity[self.row]))
 
-    def _positions(self) -> tuple[IntArray, IntArray]:
+    def _positions(self) -> ArrayPair:
         corpus = self.document.corpus
         if corpus.mention_start is None or corpus.mention_end is None:
             raise InputError("mentions of plain Python input have labels, not token positions")

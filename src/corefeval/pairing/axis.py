@@ -18,9 +18,13 @@ import numpy as np
 from corefeval.diagnostics import Notice, note
 from corefeval.model import Corpus, Tokens
 from corefeval.model.arrays import (
+    ArrayPair,
     IntArray,
+    all_false,
     find_places,
+    plain_rows,
     ragged_arange,
+    starts_of,
 )
 from corefeval.model.moving import list_tokens, move_mentions, respan
 from corefeval.model.own_text import OwnText
@@ -92,7 +96,7 @@ def _move(
     """
     side = _tokens(corpus)
     own_counts = np.maximum(room, side.counts)
-    new = ragged_arange(np.cumsum(own_counts) - own_counts + begin, side.counts)
+    new = ragged_arange(starts_of(own_counts) + begin, side.counts)
     own_corpus = move_mentions(corpus, side.offsets, new, own_counts, row_of_new=NO_ROW)
     own_places = np.zeros((int(own_counts.sum()), 3), dtype=np.int64)
     own_places[new] = places
@@ -101,7 +105,7 @@ def _move(
     at -= np.searchsorted(axis.document, axis.document[at])
     lengths = np.bincount(axis.document, minlength=room.size)
     counts = np.where(room > 0, lengths, side.counts)
-    new = np.repeat(np.cumsum(counts) - counts, side.counts) + places[:, 0]
+    new = np.repeat(starts_of(counts), side.counts) + places[:, 0]
     return replace(
         respan(corpus, rows, owner, at),
         tokens=place_tokens(side, new, counts, row_of_new=NO_ROW),
@@ -116,7 +120,7 @@ def _tokens(corpus: Corpus) -> Tokens:
     return corpus.tokens
 
 
-def _align_words(key: Corpus, response: Corpus, documents: IntArray) -> tuple[IntArray, IntArray]:
+def _align_words(key: Corpus, response: Corpus, documents: IntArray) -> ArrayPair:
     """The pieces of words, a row of key token and response token for each, and their units.
 
     Tokens are numbered through. A unit is the number of its first piece.
@@ -124,8 +128,8 @@ def _align_words(key: Corpus, response: Corpus, documents: IntArray) -> tuple[In
     sides = _tokens(key), _tokens(response)
     texts = zip(*(_fold(side, documents) for side in sides), strict=True)
     parts = [np.empty((0, 2), dtype=np.int64)]
-    for document, ((words, continues), (response_words, response_continues)) in zip(
-        documents.tolist(), texts, strict=True
+    for document, ((words, continues), (response_words, response_continues)) in plain_rows(
+        documents, texts
     ):
         alignment = align_tokens(words, response_words, continues, response_continues)
         if alignment.share < LEAST_SHARE:
@@ -138,7 +142,7 @@ def _align_words(key: Corpus, response: Corpus, documents: IntArray) -> tuple[In
             )
         parts.append(alignment.pieces + np.array([side.offsets[document] for side in sides]))
     pieces = np.concatenate(parts)
-    is_linked = np.zeros(len(pieces), dtype=np.bool_)
+    is_linked = all_false(len(pieces))
     is_linked[1:] = (pieces[1:] == pieces[:-1]).any(1)
     return pieces, np.maximum.accumulate(np.where(is_linked, 0, np.arange(is_linked.size)))
 

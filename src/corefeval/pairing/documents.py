@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corefeval.diagnostics import Notice, PairingError, excerpt, list_names, plural
+from corefeval.diagnostics import Notice, Notices, PairingError, excerpt, list_names, plural
 from corefeval.model import Corpus, DocumentId, FileName
-from corefeval.model.arrays import IntArray, unset
+from corefeval.model.arrays import IntArray, integers, looked_up, unset
 from corefeval.model.corpus import match_documents
 from corefeval.pairing.texts import check_tokens, find_differing_documents, put_texts_on_tokens
 from corefeval.protocol import Protocol, Spans, TokenRule, Zeros
@@ -19,7 +19,7 @@ from corefeval.protocol import Protocol, Spans, TokenRule, Zeros
 _SHOWN = 3
 _CANDIDATE_TEXT = 100_000  # looking for a similar id in more takes longer than it helps
 _SIMILAR = 0.75
-_NO_DOCUMENTS: IntArray = np.empty(0, dtype=np.int64)
+_NO_DOCUMENTS: IntArray = unset(0)
 
 
 class Pairing(NamedTuple):
@@ -30,7 +30,7 @@ class Pairing(NamedTuple):
 
     key: Corpus
     response: Corpus
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     spans: Spans | None = None
 
 
@@ -40,7 +40,7 @@ class DocumentPairs(NamedTuple):
     identifiers: tuple[DocumentId, ...]
     key: IntArray
     response: IntArray
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     @property
     def both(self) -> IntArray:
@@ -129,7 +129,7 @@ def _marks_nodes(corpus: Corpus) -> bool:
 
 def _settle(
     key: Corpus, response: Corpus, zeros: Zeros | None, differing: IntArray = _NO_DOCUMENTS
-) -> tuple[Corpus, Corpus, tuple[Notice, ...]]:
+) -> tuple[Corpus, Corpus, Notices]:
     """Both sides with their empty nodes settled, but for documents whose words differ."""
     if zeros is None:
         return key, response, ()
@@ -155,7 +155,7 @@ def _compare_tokens(
         return _NO_DOCUMENTS
     indices = find_differing_documents(key.tokens, response.tokens, np.setdiff1d(paired, cut))
     if rule == "align" or not indices:
-        return np.union1d(cut, indices).astype(np.int64)
+        return integers(np.union1d(cut, indices))
     names = tuple(str(key.documents[index]) for index in indices)
     text = f"{response.name or 'response'}: {{n}} with tokens unlike the key's: {{items}}"
     return Notice("other-tokens", text, len(names), names, "document")
@@ -227,9 +227,9 @@ def pair_documents(
         key_places, partner_places = key_places[kept], partner_places[kept]
     if extra and protocol.extra == "count":
         identifiers = (*identifiers, *extra)
-        key_places = np.append(key_places, np.full(len(extra), -1))
+        key_places = np.append(key_places, unset(len(extra)))
         partner_places = np.append(partner_places, extra_places)
-    response_places = np.append(response_places, -1)[partner_places]
+    response_places = looked_up(response_places, partner_places)
     return DocumentPairs(identifiers, key_places, response_places, notices)
 
 
@@ -256,7 +256,7 @@ def _pair_in_order(
     """The documents in the same places, up to the end of the shorter side."""
     number = min(key_places.size, response_places.size)
     renames = sum(map(operator.ne, identifiers, response_ids))
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     if renames or key_places.size != response_places.size:
         text = f"{name or 'response'}: documents are paired by position: {key_places.size} in the "
         text += f"key, {response_places.size} in the response, {{n}} under other names"

@@ -19,18 +19,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from corefeval.assignment import heaviest_matching
 from corefeval.model.arrays import (
+    ArrayPair,
     BoolArray,
     FloatArray,
     IntArray,
+    all_true,
     begin_runs,
     dense_ranks,
+    find_places,
+    integers,
     ragged_arange,
+    ranks_in_runs,
+    stable_order,
+    starts_of,
     unset,
 )
 from corefeval.model.categories import Categories
@@ -102,10 +109,8 @@ class _Links:
 
     def take(self, rows: BoolArray) -> _Links:
         """Some of the rows."""
-        owner, word, node, relation = (
-            column[rows] for column in (self.owner, self.word, self.node, self.relation)
-        )
-        return _Links(self.table, owner, word, node, relation, self.first[rows], self.content)
+        names = ("owner", "word", "node", "relation", "first")
+        return replace(self, **{name: getattr(self, name)[rows] for name in names})
 
 
 def align_nodes(key: NodeTable, response: NodeTable) -> IntArray:
@@ -134,15 +139,13 @@ def align_nodes(key: NodeTable, response: NodeTable) -> IntArray:
     return partner
 
 
-def rank_dependencies(
-    key: NodeTable, response: NodeTable, rows: Sequence[IntArray]
-) -> tuple[IntArray, IntArray]:
+def rank_dependencies(key: NodeTable, response: NodeTable, rows: Sequence[IntArray]) -> ArrayPair:
     """The DEPS cells of some nodes of each side, as ranks that both sides share."""
     dependencies = Categories.concatenate(
         key.dependencies.take(rows[0]), response.dependencies.take(rows[1])
     )
     rank = {name: number for number, name in enumerate(sorted(dependencies.names))}
-    by_code = np.array([*(rank[name] for name in dependencies.names), -1], dtype=np.int64)
+    by_code = integers([*(rank[name] for name in dependencies.names), -1])
     ranks = by_code[dependencies.codes]
     return ranks[: rows[0].size], ranks[rows[0].size :]
 
@@ -171,11 +174,11 @@ def _link(key: NodeTable, response: NodeTable) -> tuple[_Links, _Links]:
     contents = {cell: rank for rank, cell in enumerate(sorted(set(cells)))}
     relations = {name: rank for rank, name in enumerate(sorted({r for c in cells for _, r in c}))}
     pairs = [(parent, relations[relation]) for cell in cells for parent, relation in cell]
-    flat = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    flat = integers(pairs).reshape(-1, 2)
     words, _ = dense_ranks(flat[:, 0])
-    content = np.array([contents[cell] for cell in cells], dtype=np.int64)
-    lengths = np.array([len(cell) for cell in cells], dtype=np.int64)
-    begin = np.cumsum(lengths) - lengths
+    content = integers([contents[cell] for cell in cells])
+    lengths = integers([len(cell) for cell in cells])
+    begin = starts_of(lengths)
     number = {name: rank for rank, name in enumerate(names)}
 
     def links(table: NodeTable) -> _Links:
@@ -265,7 +268,7 @@ def _align_same(key: _Links, response: _Links, sentences: IntArray) -> IntArray:
     at = find_twins(tables[0].place[rows[0]], tables[1].place[rows[1]])
     agree = (at >= 0) & (groups[0][at] == groups[1])
     partner[rows[1][agree]] = rows[0][at[agree]]
-    left = [np.ones(side_rows.size, dtype=np.bool_) for side_rows in rows]
+    left = [all_true(side_rows.size) for side_rows in rows]
     left[0][at[agree]] = False
     left[1][agree] = False
     rows = [side_rows[is_left] for side_rows, is_left in zip(rows, left, strict=True)]
@@ -274,7 +277,7 @@ def _align_same(key: _Links, response: _Links, sentences: IntArray) -> IntArray:
     ranks, _ = dense_ranks(np.concatenate(groups))
     width = ranks.size + 1
     codes = [
-        group * width + _count_within(group, table.place[side_rows])
+        group * width + ranks_in_runs(group, np.lexsort((table.place[side_rows], group)))
         for group, table, side_rows in zip(
             np.split(ranks, [rows[0].size]), tables, rows, strict=True
         )
@@ -282,15 +285,6 @@ def _align_same(key: _Links, response: _Links, sentences: IntArray) -> IntArray:
     at = find_twins(*codes)
     partner[rows[1][at >= 0]] = rows[0][at[at >= 0]]
     return partner
-
-
-def _count_within(group: IntArray, place: IntArray) -> IntArray:
-    """The position of each node within its group, from 0, in the order of places."""
-    order = np.lexsort((place, group))
-    ascending = group[order]
-    count = np.empty(group.size, dtype=np.int64)
-    count[order] = np.arange(group.size) - np.searchsorted(ascending, ascending)
-    return count
 
 
 def _weigh(
@@ -308,13 +302,13 @@ def _weigh(
     return pairs // n, pairs % n, weights
 
 
-def _dice(sides: Sequence[tuple[IntArray, IntArray]], n: int) -> tuple[IntArray, FloatArray]:
+def _dice(sides: Sequence[ArrayPair], n: int) -> tuple[IntArray, FloatArray]:
     """Pairs of owners with a code in common, as key owner · n + response owner, and their Dice.
 
     A side is the owner and the code of each member of its sets, no code twice in a set.
     """
     (key_owners, key_codes), (response_owners, response_codes) = sides
-    order = np.argsort(response_codes, kind="stable")
+    order = stable_order(response_codes)
     ascending = response_codes[order]
     begin = np.searchsorted(ascending, key_codes)
     lengths = np.searchsorted(ascending, key_codes, side="right") - begin
@@ -338,6 +332,4 @@ def _order_edges(key: _Links, response: _Links, rows: IntArray, columns: IntArra
         np.minimum(key_places, response_places),
         key_places != response_places,
     )
-    order = np.empty(rows.size, dtype=np.int64)
-    order[np.lexsort(keys)] = np.arange(rows.size)
-    return order
+    return find_places(np.lexsort(keys), rows.size)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from corefeval.model import Tokens
-from corefeval.model.arrays import BoolArray, IntArray, unset
+from corefeval.model.arrays import BoolArray, IntArray, all_false, integers, plain_rows, unset
 from corefeval.model.categories import Categories
 from corefeval.model.tokens import documents_of_tokens
 from corefeval.pairing.node_alignment import (
@@ -52,7 +52,7 @@ def pair_nodes(
 def _is_node(tokens: Tokens, documents: IntArray) -> BoolArray:
     """Which tokens are empty nodes of some documents."""
     if "empty" not in tokens.columns:
-        return np.zeros(int(tokens.offsets[-1]), dtype=np.bool_)
+        return all_false(int(tokens.offsets[-1]))
     is_chosen = np.isin(np.arange(tokens.counts.size), documents)
     return tokens.coded("empty").where(bool) & np.repeat(is_chosen, tokens.counts)
 
@@ -82,7 +82,7 @@ def _join_sentences(sides: Sequence[Tokens], pieces: IntArray) -> list[IntArray]
     left, right = (side.sentence_of(pieces[:, c]) for c, side in enumerate(sides))
     n_key, size = sides[0].starts.size, sides[0].starts.size + sides[1].starts.size
     graph = coo_array((np.ones(left.size), (left, right + n_key)), shape=(size, size))
-    number = connected_components(graph, directed=False)[1].astype(np.int64)
+    number = integers(connected_components(graph, directed=False)[1])
     return np.split(number, [n_key])
 
 
@@ -99,8 +99,8 @@ def _list_dependencies(
     sentence = tokens.sentence_of(nodes)
     members = np.flatnonzero(np.isin(tokens.sentence_of(np.arange(tokens.offsets[-1])), sentence))
     # Two sides never give the same number to words without a counterpart.
-    names = dict(zip(members.tolist(), map(str, unit.size + 2 * members + side + 1), strict=True))
-    names |= zip(pieces[::-1, side].tolist(), map(str, unit[::-1] + 1), strict=True)
+    names = dict(plain_rows(members, map(str, unit.size + 2 * members + side + 1)))
+    names |= plain_rows(pieces[::-1, side], map(str, unit[::-1] + 1))
     names |= ((node, f"{node + 1}.1") for node in nodes.tolist())
     numbers = tokens.coded("number", members).values()
     owners = tokens.sentence_of(members).tolist()
@@ -108,9 +108,9 @@ def _list_dependencies(
         zip(zip(owners, numbers, strict=True), map(names.get, members.tolist()), strict=True)
     )
     cells = []
-    for owner, cell in zip(sentence.tolist(), tokens.coded("deps", nodes).values(), strict=True):
+    for owner, cell in plain_rows(sentence, tokens.coded("deps", nodes).values()):
         entries = (entry.partition(":") for entry in (cell or "").split("|"))
         renamed = (f"{ids.get((owner, parent), parent)}:{name}" for parent, _, name in entries)
         cells.append("|".join(renamed))
-    identities = np.array([encode_id(names[node]) for node in nodes.tolist()], np.int64)
+    identities = integers([encode_id(names[node]) for node in nodes.tolist()])
     return NodeTable(sentences[sentence], places, identities, Categories.of(cells))

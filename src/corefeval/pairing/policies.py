@@ -9,16 +9,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice, excerpt, note
+from corefeval.diagnostics import InputError, Notice, Notices, excerpt, note
 from corefeval.model import DEIXIS, NON_REFERRING, Corpus
-from corefeval.model.arrays import BoolArray, IntArray, is_sorted, unset
+from corefeval.model.arrays import (
+    BoolArray,
+    IntArray,
+    integers,
+    is_sorted,
+    plain_rows,
+    stable_order,
+    unset,
+)
 from corefeval.model.construction import assemble
 from corefeval.protocol import Duplicates, Layer, Protocol
 
 
 def without_duplicates(
     corpus: Corpus, codes: IntArray, policy: Duplicates
-) -> tuple[Corpus, IntArray, tuple[Notice, ...]]:
+) -> tuple[Corpus, IntArray, Notices]:
     """The corpus without repeated mentions, of which the first or the last is kept; their codes.
 
     `codes` are equal where mentions are the same. Mentions that do not refer and mentions that do
@@ -47,7 +55,7 @@ def _with_twins_related(corpus: Corpus, codes: IntArray, keep: BoolArray) -> Cor
     Relations to an entity that loses all of its mentions go to what is kept for its first mention.
     """
     rows = np.flatnonzero(keep)
-    rows = rows[np.argsort(codes[rows], kind="stable")]
+    rows = rows[stable_order(codes[rows])]
     twin = np.append(rows[np.searchsorted(codes[rows], codes)], -1)
     owner = np.append(corpus.mention_entity, -1)
     relations = corpus.relations
@@ -69,7 +77,7 @@ def _with_twins_related(corpus: Corpus, codes: IntArray, keep: BoolArray) -> Cor
 
 def _find_repeats(codes: IntArray, keep_last: bool) -> BoolArray | None:
     """Which mentions repeat an earlier one (or, with `keep_last`, a later one); None for none."""
-    order = None if is_sorted(codes) else np.argsort(codes, kind="stable")
+    order = None if is_sorted(codes) else stable_order(codes)
     ordered = codes if order is None else codes[order]
     equals_next = ordered[1:] == ordered[:-1]
     if not equals_next.any():
@@ -120,7 +128,7 @@ def with_lost(corpus: Corpus, codes: IntArray) -> tuple[Corpus, IntArray]:
     owners = corpus.entity_document.tolist()
     names = list(corpus.names or map(str, range(len(owners))))
     entities = {pair: number for number, pair in enumerate(zip(owners, names, strict=True))}
-    columns = zip(corpus.mention_document.tolist(), start.tolist(), end.tolist(), strict=True)
+    columns = plain_rows(corpus.mention_document, start, end)
     taken = set(columns)
     rows: list[tuple[int, ...]] = []
     room = {index: _spans(int(tokens.counts[index])) for index in documents.values()}
@@ -130,7 +138,7 @@ def with_lost(corpus: Corpus, codes: IntArray) -> tuple[Corpus, IntArray]:
         if span is not None:
             entity = entities.setdefault((index, entry.entity), len(entities))
             rows.append((index, *span, entity, -1 - len(rows)))
-    added = np.array(rows, dtype=np.int64).reshape(-1, 5).T
+    added = integers(rows).reshape(-1, 5).T
     complete = assemble(
         documents=corpus.documents,
         mention_document=np.concatenate((corpus.mention_document, added[0])),
@@ -166,7 +174,7 @@ class Kept(NamedTuple):
     full: Corpus | None
     full_codes: IntArray
     rows: IntArray | None
-    notices: tuple[Notice, ...]
+    notices: Notices
 
 
 def apply_policies(
@@ -256,14 +264,12 @@ def apply_to_side(
     return Kept(scored, codes, None if full is corpus else full, full_codes, rows, notices)
 
 
-def _in_layer(
-    corpus: Corpus, codes: IntArray, layer: Layer
-) -> tuple[Corpus, IntArray, tuple[Notice, ...]]:
+def _in_layer(corpus: Corpus, codes: IntArray, layer: Layer) -> tuple[Corpus, IntArray, Notices]:
     """The mentions of a layer; mentions that do not refer stay with identity at this point."""
     if corpus.entity_layer is None and layer == "identity":
         return corpus, codes, ()
     keep = (corpus.mention_layer == DEIXIS) == (layer == "deixis")
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     if layer == "deixis" and not keep.any():
         text = f"{corpus.name or 'corpus'}: there is no discourse deixis"
         notices = (Notice("no-deixis", text),)

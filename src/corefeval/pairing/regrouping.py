@@ -16,7 +16,7 @@ import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, plural
 from corefeval.model import NO_RELATIONS, Corpus, DocumentId
-from corefeval.model.arrays import IntArray, dense_ranks
+from corefeval.model.arrays import IntArray, all_zero, dense_ranks, integers, unset
 
 
 def join_groups(corpora: Sequence[Corpus], across: str) -> tuple[list[Corpus], list[Notice]]:
@@ -36,7 +36,7 @@ def join_groups(corpora: Sequence[Corpus], across: str) -> tuple[list[Corpus], l
     documents = corpora[0].documents
     groups, alone = _groups(documents, across)
     identifiers = list(groups)
-    group = np.empty(len(documents), dtype=np.int64)
+    group = unset(len(documents))
     for number, members in enumerate(groups.values()):
         group[members] = number
     lengths = np.maximum.reduce([_lengths(corpus) for corpus in corpora])
@@ -75,7 +75,7 @@ def _groups(
 
 def _lengths(corpus: Corpus) -> IntArray:
     """The tokens of each document, at least as many as its mentions reach."""
-    lengths = np.zeros(len(corpus.documents), dtype=np.int64)
+    lengths = all_zero(len(corpus.documents))
     if corpus.tokens is not None:
         lengths += corpus.tokens.counts
     if corpus.mention_end is not None:
@@ -157,12 +157,10 @@ def _cuts(key: Corpus, response: Corpus, number: int) -> IntArray:
         after = np.clip(np.searchsorted(sentences, targets), 1, sentences.size - 1)
         nearer = targets - sentences[after - 1] <= sentences[after] - targets
         return np.unique(sentences[after - nearer])
-    starts = np.sort(key.mention_start) if key.mention_start is not None else np.empty(0, np.int64)
+    starts = np.sort(key.mention_start) if key.mention_start is not None else unset(0)
     if not starts.size:
         return starts
-    return np.unique(
-        starts[np.rint(shares * starts.size).astype(np.int64).clip(0, starts.size - 1)]
-    )
+    return np.unique(starts[integers(np.rint(shares * starts.size)).clip(0, starts.size - 1)])
 
 
 def _sentences(key: Corpus, response: Corpus) -> tuple[int, IntArray]:
@@ -172,7 +170,7 @@ def _sentences(key: Corpus, response: Corpus) -> tuple[int, IntArray]:
             starts = np.asarray(corpus.tokens.sentence_starts(0), dtype=np.int64)
             if starts.size > 1:
                 return int(corpus.tokens.counts[0]), starts
-    return 0, np.empty(0, dtype=np.int64)
+    return 0, unset(0)
 
 
 def _with_mentions(cuts: IntArray, starts: IntArray) -> IntArray:

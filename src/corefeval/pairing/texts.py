@@ -8,7 +8,7 @@ import numpy as np
 
 from corefeval.diagnostics import Notice, PairingError, excerpt, plural
 from corefeval.model import Corpus, DocumentId, TokenDifference, Tokens, find_difference
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import IntArray, integers, unset
 from corefeval.model.identity import first_unequal, plain_word, seen_word, writable_text
 from corefeval.model.text_tokens import (
     Places,
@@ -114,7 +114,7 @@ def put_texts_on_tokens(
     """
     sides, is_labelled = (key.tokens, response.tokens), key.labels is not None
     if is_labelled or response.labels is not None or not any(map(has_texts, sides)):
-        return key, response, np.empty(0, dtype=np.int64), []
+        return key, response, unset(0), []
     unfit: list[int] = []
     moves: tuple[dict[int, Places | None], ...] = {}, {}
     for index in range(len(key)):
@@ -138,7 +138,7 @@ def put_texts_on_tokens(
         text = f"{response.name or 'response'}: {{n}} of another text than in the key, counted as "
         text += "empty: {items}"
         notices.append(Notice("unplaced-documents", text, len(emptied), emptied, "document"))
-    return moved[0], moved[1], np.array(unfit, dtype=np.int64), notices
+    return moved[0], moved[1], integers(unfit), notices
 
 
 def _fit_texts(

@@ -14,15 +14,21 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from corefeval.diagnostics import Notice, note
+from corefeval.diagnostics import Notice, Notices, note
 from corefeval.model import Corpus, Tokens
 from corefeval.model.arrays import (
+    ArrayPair,
     BoolArray,
     IntArray,
+    all_false,
+    all_true,
     begin_runs,
     dense_ranks,
     distinct,
+    integers,
+    mark_rows,
     offsets_of,
+    stable_order,
     unset,
 )
 from corefeval.model.moving import move_mentions
@@ -54,13 +60,11 @@ class _Nodes:
         """Some of the nodes."""
         return _Nodes(*(getattr(self, column.name)[rows] for column in fields(self)))
 
-    def join(self, nodes: _Nodes) -> _Nodes:
-        """The nodes of both, in order."""
-        columns = (
-            (getattr(self, column.name), getattr(nodes, column.name)) for column in fields(self)
-        )
-        joined = _Nodes(*map(np.concatenate, columns))
-        return joined.take(np.argsort(joined.token, kind="stable"))
+    @staticmethod
+    def join(*parts: _Nodes) -> _Nodes:
+        """The nodes of all parts, one part after the other."""
+        names = [column.name for column in fields(_Nodes)]
+        return _Nodes(*(np.concatenate([getattr(p, name) for p in parts]) for name in names))
 
 
 @dataclass(slots=True)
@@ -84,7 +88,7 @@ class _Side:
 
 def settle_zeros(
     corpora: Sequence[Corpus], zeros: Zeros, differing: Sequence[int] | IntArray = ()
-) -> tuple[list[Corpus], tuple[Notice, ...]]:
+) -> tuple[list[Corpus], Notices]:
     """Corpora of the same documents whose positions mean the same, empty nodes or not.
 
     With "place" each text gets the empty nodes of all, so that nodes at the same place have the
@@ -127,7 +131,8 @@ def _sides(corpora: Sequence[Corpus]) -> list[_Side]:
             if nodes is not side_nodes and is_marked_there.any():
                 taken = nodes.take(is_marked_there[nodes.document])
                 shift = (side.offsets - marking.offsets)[taken.document]
-                side.nodes = side.nodes.join(replace(taken, token=taken.token + shift))
+                joined = _Nodes.join(side.nodes, replace(taken, token=taken.token + shift))
+                side.nodes = joined.take(stable_order(joined.token))
     return sides
 
 
@@ -143,8 +148,7 @@ def _nodes_of(tokens: Tokens | None) -> _Nodes:
     if "number" in tokens.columns and token.size:
         texts = tokens.coded("number", token)
         number, node_id = (
-            np.array([*map(parse, texts.names), -1], dtype=np.int64)[texts.codes]
-            for parse in (_number, encode_id)
+            integers([*map(parse, texts.names), -1])[texts.codes] for parse in (_number, encode_id)
         )
     return _Nodes(token, document, word, _slots(tokens, token, document), number, node_id)
 
@@ -197,7 +201,7 @@ class _Axis:
 
 def _on_one_axis(
     sides: Sequence[_Side], differing: Sequence[int] | IntArray, *, align: bool
-) -> tuple[list[Corpus], tuple[Notice, ...]]:
+) -> tuple[list[Corpus], Notices]:
     _leave_out_other_texts(sides, differing)
     axis, groups, codes, moves = _axis(sides, align=align)
     present = np.sum([side.counts > 0 for side in sides], axis=0)
@@ -236,12 +240,7 @@ def _axis(
     words = np.max([side.counts - side.nodes_in for side in sides], axis=0)
     bases = offsets_of(words + 1)[:-1]
     ends = np.cumsum([side.nodes.token.size for side in sides])[:-1]
-    every = _Nodes(
-        *(
-            np.concatenate([getattr(s.nodes, column.name) for s in sides])
-            for column in fields(_Nodes)
-        )
-    )
+    every = _Nodes.join(*(side.nodes for side in sides))
     # Without the same sentences, or without numbers on all sides, the order of nodes must do.
     starts = _sentence_starts(sides, bases)
     is_unlike = _other_sentences(starts, bases)[every.document]
@@ -254,7 +253,7 @@ def _axis(
     unusable |= is_unlike | np.isin(every.document, every.document[every.number < 0])
     ranks, distinct = dense_ranks(np.where(unusable, order, every.number))
     code = dense_ranks(group)[0] * max(distinct.size, 1) + ranks
-    moves, home = [0] * len(sides), np.ones(code.size, dtype=np.bool_)
+    moves, home = [0] * len(sides), all_true(code.size)
     if align:
         sentence = _sentences(np.union1d(bases, starts[0][1]), group, width)
         sentence = np.where(is_unlike, -1, sentence)
@@ -313,7 +312,7 @@ def _align(
         moves[-1] = int((first[first_rows] != code[side_rows]).sum())
     every = np.concatenate(ranks, axis=1)
     order = np.lexsort(every[::-1])
-    places = np.empty(order.size, dtype=np.int64)
+    places = unset(order.size)
     places[order] = np.cumsum(np.any(np.diff(every[:, order], prepend=-1) != 0, axis=0))
     return places, every[0] == np.concatenate(codes), moves
 
@@ -339,7 +338,7 @@ def _is_unsorted(group: IntArray, number: IntArray) -> BoolArray:
     return is_unsorted
 
 
-def _sentence_starts(sides: Sequence[_Side], bases: IntArray) -> list[tuple[IntArray, IntArray]]:
+def _sentence_starts(sides: Sequence[_Side], bases: IntArray) -> list[ArrayPair]:
     """Of each side that has tokens, their number by document, and words that begin sentences."""
     starts_of_sides = []
     for side in sides:
@@ -356,11 +355,9 @@ def _sentence_starts(sides: Sequence[_Side], bases: IntArray) -> list[tuple[IntA
     return starts_of_sides
 
 
-def _other_sentences(
-    starts_of_sides: Sequence[tuple[IntArray, IntArray]], bases: IntArray
-) -> BoolArray:
+def _other_sentences(starts_of_sides: Sequence[ArrayPair], bases: IntArray) -> BoolArray:
     """In which documents not all sides begin sentences at the same words."""
-    different = np.zeros(bases.size, dtype=np.bool_)
+    different = all_false(bases.size)
     for counts, places in starts_of_sides[1:]:
         unequal = np.setxor1d(starts_of_sides[0][1], places, assume_unique=True)
         documents = np.unique(documents_of_tokens(bases, unequal))
@@ -380,13 +377,12 @@ def _move(side: _Side, axis: _Axis, own_group: IntArray, code: IntArray) -> Corp
         return side.corpus
     nodes = axis.nodes.take(present)
     n_tokens, node_tokens = int(side.counts.sum()), side.nodes.token
-    is_word = np.ones(n_tokens, dtype=np.bool_)
-    is_word[node_tokens] = False
+    is_word = ~mark_rows(node_tokens, n_tokens)
     n_words = n_tokens - node_tokens.size
     words = offsets_of(side.counts - side.nodes_in)
     # Words, numbered through, before each node of the axis.
     before = words[nodes.document] + nodes.word
-    new = np.empty(n_tokens, dtype=np.int64)
+    new = unset(n_tokens)
     new[is_word] = np.arange(n_words) + np.cumsum(np.bincount(before, minlength=n_words + 1))[:-1]
     new[node_tokens] = (before + np.arange(union.size))[np.searchsorted(union, code)]
     counts = side.counts - side.nodes_in + np.bincount(nodes.document, minlength=side.counts.size)
@@ -406,14 +402,13 @@ def _move(side: _Side, axis: _Axis, own_group: IntArray, code: IntArray) -> Corp
     return move_mentions(side.corpus, side.offsets, new, counts, begins)
 
 
-def _without_nodes(side: _Side) -> tuple[Corpus, tuple[Notice, ...]]:
+def _without_nodes(side: _Side) -> tuple[Corpus, Notices]:
     """A side without empty nodes, and without the mentions that are headed by one."""
     corpus, node_tokens = side.corpus, side.nodes.token
     if not node_tokens.size:
         return corpus, ()
     offsets, n_tokens = side.offsets, int(side.counts.sum())
-    is_word = np.ones(n_tokens, dtype=np.bool_)
-    is_word[node_tokens] = False
+    is_word = ~mark_rows(node_tokens, n_tokens)
     kept = corpus
     if corpus.mention_head is not None and corpus.n_mentions:
         heads = np.asarray(corpus.mention_head)

@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from corefeval._version import __version__
-from corefeval.diagnostics import InputError, Notice, UsageError, note
+from corefeval.diagnostics import InputError, Notices, UsageError, note
 from corefeval.files import (
     PathLike,
     current_limit,
@@ -223,7 +223,7 @@ class Store:
         return f"corefeval {__version__} {sum}".encode()
 
     @property
-    def notices(self) -> tuple[Notice, ...]:
+    def notices(self) -> Notices:
         """A notice on files that could not be used, if there were any."""
         why = "damaged, foreign or of another version of corefeval, and scored again"
         return note("unusable-files", self.unusable, "file", why, whose=self.folder)

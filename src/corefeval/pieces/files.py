@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar, cast
 
 from corefeval.analysis.statistics import Statistics, count_contents, total
-from corefeval.diagnostics import InputError, Notice
+from corefeval.diagnostics import InputError, Notices
 from corefeval.formats.ranges import Excerpt
 from corefeval.formats.registry import find_format
 from corefeval.linting import Inspection
@@ -36,12 +36,12 @@ class _Part:
 class _Share:
     findings: tuple[Finding, ...]
     contents: Contents | None
-    notices: tuple[Notice, ...]
+    notices: Notices
 
 
 def count_files(
     path: str, reading: Reading, cutting: Cutting, documents: str = "*"
-) -> tuple[Statistics, tuple[Notice, ...]] | None:
+) -> tuple[Statistics, Notices] | None:
     """The statistics of files in pieces, and the notices; None where they are one piece."""
     with tempfile.TemporaryDirectory(prefix="corefeval-") as folder:
         side = index_side(path, reading, piece_size=cutting.bytes, folder=folder)
@@ -100,7 +100,7 @@ def _map_parts(
     return map_pieces(function, parts, cutting)
 
 
-def _count(part: _Part) -> tuple[Statistics, tuple[Notice, ...]]:
+def _count(part: _Part) -> tuple[Statistics, Notices]:
     corpus = part.portion.read()
     return replace(count_contents(corpus), corpus=None), corpus.notices
 

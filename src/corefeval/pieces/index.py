@@ -10,14 +10,14 @@ from itertools import accumulate
 
 import numpy as np
 
-from corefeval.diagnostics import Notice
-from corefeval.files import GZIP_MAGIC, file_size, open_file, unpack_file
+from corefeval.diagnostics import Notices
+from corefeval.files import GZIP_MAGIC, PathLike, file_size, open_file, unpack_file
 from corefeval.formats import files_of, read_file, skipped_files, unknown_files
 from corefeval.formats.ranges import Excerpt, Ranges, find_ranges
 from corefeval.formats.registry import HEAD, UnknownFormatError, detect_format, find_format
 from corefeval.formats.source import BOM_UTF8
 from corefeval.model import Corpus, DocumentId, join
-from corefeval.model.arrays import IntArray, distinct
+from corefeval.model.arrays import IntArray, all_zero, distinct
 from corefeval.model.joining import check_repetition
 from corefeval.request import Reading
 
@@ -62,7 +62,7 @@ class Notes:
     """The files of a side, and notices on them."""
 
     files: tuple[str, ...]
-    notices: tuple[Notice, ...]
+    notices: Notices
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Side:
     name: str
     files: tuple[File, ...]
     several: bool = False
-    notices: tuple[Notice, ...] = field(default=())
+    notices: Notices = field(default=())
 
     @cached_property
     def documents(self) -> tuple[DocumentId, ...]:
@@ -91,7 +91,7 @@ class Side:
     @cached_property
     def sizes(self) -> IntArray:
         """The bytes of each document; a file that is not cut has all of them at its first."""
-        sizes = np.zeros(len(self.documents), dtype=np.int64)
+        sizes = all_zero(len(self.documents))
         for file, first in zip(self.files, self._first, strict=False):
             if file.ranges is not None:
                 sizes[first : first + len(file.documents)] = np.diff(file.ranges.bounds)
@@ -145,7 +145,7 @@ class Portion:
 
 
 def index_side(
-    path: str | os.PathLike[str], reading: Reading, *, piece_size: int, folder: str, name: str = ""
+    path: PathLike, reading: Reading, *, piece_size: int, folder: str, name: str = ""
 ) -> Side:
     """The documents behind a path: a file, a folder, a pattern or an address.
 

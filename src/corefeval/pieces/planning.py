@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notice
+from corefeval.diagnostics import InputError, Notices
 from corefeval.evaluation import count
 from corefeval.features.token_columns import Samples, take_samples
 from corefeval.model import Corpus, DocumentId
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import IntArray, integers, mark_rows, unset
 from corefeval.model.identity import digest
 from corefeval.pairing import DocumentPairs, Suspects, find_suspects
 from corefeval.pieces.index import Portion, Side, WholeFile
@@ -41,7 +41,7 @@ class Piece:
     response_ids: Ids = ()
     has_key: bool = True
     has_response: bool = True
-    notices: tuple[Notice, ...] = field(default=())
+    notices: Notices = field(default=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ class Share:
     """
 
     digest: str
-    of_key: tuple[Notice, ...]
-    of_response: tuple[Notice, ...]
+    of_key: Notices
+    of_response: Notices
     result: Result | None = None
     suspects: Suspects | None = None
     has_mentions: bool = False
@@ -64,17 +64,16 @@ def make_pieces(key: Side, response: Side, pairs: DocumentPairs, piece_size: int
 
     What only the response has comes last. Notices on pairs are those of the first piece.
     """
-    place = np.full(len(key.documents), -1, dtype=np.int64)  # among the documents that are scored
+    place = unset(len(key.documents))  # among the documents that are scored
     with_key_document = np.flatnonzero(pairs.key >= 0)
     place[pairs.key[with_key_document]] = with_key_document
     pieces = [
         _piece(key, response, pairs, rows, place[rows][place[rows] >= 0])
         for rows in cut_side(key, np.arange(len(key.documents)), piece_size)
     ]
-    scored = np.full(len(response.documents), -1, dtype=np.int64)
+    scored = unset(len(response.documents))
     scored[pairs.response[pairs.response >= 0]] = np.flatnonzero(pairs.response >= 0)
-    with_key = np.zeros(len(response.documents), dtype=np.bool_)
-    with_key[pairs.response[pairs.both]] = True
+    with_key = mark_rows(pairs.response[pairs.both], len(response.documents))
     pieces += [
         _piece(key, response, pairs, rows[:0], scored[rows][scored[rows] >= 0], rows)
         for rows in cut_side(response, np.flatnonzero(~with_key), piece_size)
@@ -131,7 +130,7 @@ def cut_side(side: Side, rows: IntArray, piece_size: int) -> Iterator[IntArray]:
     total = int(sizes.sum())
     number = max(1, -(-total // piece_size))
     middle = np.cumsum(sizes) - sizes / 2
-    piece = np.minimum((middle * (number / max(total, 1))).astype(np.int64), number - 1)
+    piece = np.minimum(integers(middle * (number / max(total, 1))), number - 1)
     is_uncut = np.array([file.ranges is None for file in side.files])[files]
     starts = np.append(True, (np.diff(piece) > 0) & ~(is_uncut[1:] & (np.diff(files) == 0)))
     yield from np.split(rows, np.flatnonzero(starts)[1:])
@@ -210,7 +209,7 @@ def _read_only(piece: Piece) -> Share:
 
 def prepare_piece(
     piece: Piece, request: Request, properties: Properties = ((), ())
-) -> tuple[Prepared, tuple[Notice, ...], tuple[Notice, ...]]:
+) -> tuple[Prepared, Notices, Notices]:
     """Read and prepare a piece; with the notices on reading the key and the response."""
     key = _with_properties(piece.key.read(), properties[0])
     response = _with_properties(piece.response.read(), properties[1])
@@ -246,4 +245,4 @@ def _places(corpus: Corpus, identifiers: Ids) -> IntArray:
             file=corpus.name or None,
             fix="the file changed while it was being scored: score it again",
         ) from None
-    return np.array(places, dtype=np.int64)
+    return integers(places)

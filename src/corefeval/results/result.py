@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from corefeval._version import __version__
-from corefeval.diagnostics import InputError, Notice, UsageError, merge_notices, plural
+from corefeval.diagnostics import InputError, Notices, UsageError, merge_notices, plural
 from corefeval.display import Row, Tabular
 from corefeval.protocol import OF_MENTIONS, Protocol, join_protocols
 from corefeval.protocol import fields as protocol_fields
@@ -48,7 +48,7 @@ class Result(Tabular, Mapping[str, Score]):
     response: str = ""
     key_digest: str = ""
     whole_rates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     spell: Callable[[str], str] = str
     titles: Mapping[str, str] = field(default_factory=dict)
     slices: Mapping[str, Slices] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from corefeval.checks import check_path
-from corefeval.diagnostics import InputError, Notice, UsageError, plural
+from corefeval.diagnostics import InputError, Notice, Notices, UsageError, plural
 from corefeval.display import Row, Tabular
 from corefeval.files import PathLike
 from corefeval.results import Result
@@ -80,7 +80,7 @@ class SuiteResult(Tabular):
     missing: Missing = "zero"
     title: str = ""
     resample: str = ""
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     statistics: CorporaComparison | None = None
 
     @staticmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import ClassVar, Literal
 
@@ -101,13 +101,8 @@ class SuiteDrawing(SoloDrawing):
             "metric": outcome.metric(self.metric),
             "headline": outcome.headline,
             "missing": outcome.missing,
-            "corpora": [
-                {"name": corpus.name, "weight": corpus.weight, "group": corpus.group}
-                for corpus in outcome.corpora
-            ],
-            "systems": [
-                {"name": system.name, "seeds": list(system.seeds)} for system in outcome.systems
-            ],
+            "corpora": [asdict(corpus) for corpus in outcome.corpora],
+            "systems": [asdict(system) for system in outcome.systems],
             "table": self._table(outcome).rows(),
             "cells": outcome.rows(),
             "cell_notices": [

@@ -20,7 +20,11 @@ from rapidfuzz.distance import Indel, LCSseq, Postfix, Prefix
 from corefeval.model.arrays import (
     BoolArray,
     IntArray,
+    all_false,
     begin_runs,
+    find_runs,
+    plain_rows,
+    starts_of,
     unset,
 )
 from corefeval.texts.folding import UNKNOWN
@@ -62,8 +66,8 @@ class _Text:
         lengths = np.fromiter(map(len, tokens), dtype=np.int64, count=len(tokens))
         self.token = np.repeat(np.arange(len(tokens)), lengths)  # of each character
         self.lengths = lengths
-        starts = np.cumsum(lengths) - lengths
-        self.is_edge = np.zeros(len(self.text) + 1, dtype=np.bool_)
+        starts = starts_of(lengths)
+        self.is_edge = all_false(len(self.text) + 1)
         self.is_edge[starts] = self.is_edge[-1] = True
         opens = lengths > 0
         if len(continues):
@@ -134,7 +138,7 @@ class _Layout:
     def __init__(self, short: _Text, long: _Text) -> None:
         self.short, self.long = short, long
         self.partner = unset(len(short.text))
-        self.is_unlike = np.zeros(len(short.text), dtype=np.bool_)
+        self.is_unlike = all_false(len(short.text))
 
     def lay(self) -> None:
         """Find the partners of all characters."""
@@ -213,11 +217,8 @@ class _Layout:
         starts = places[rows][order] + gap.low
         other_starts = other_places[other_rows][order] + gap.other_low
         steps = np.arange(starts.size)
-        begins = np.flatnonzero(begin_runs(starts - steps, other_starts - steps))
-        counts = np.diff(np.append(begins, starts.size))
-        runs = zip(
-            starts[begins].tolist(), other_starts[begins].tolist(), counts.tolist(), strict=True
-        )
+        begins, counts = find_runs(starts - steps, other_starts - steps)
+        runs = plain_rows(starts[begins], other_starts[begins], counts)
         return self._without_overlap(
             (low, other_low, count + size - 1) for low, other_low, count in _heaviest(list(runs))
         )

@@ -30,7 +30,7 @@ from corefeval.analysis.errors.listing import (
     rank_entities,
     rank_mentions,
 )
-from corefeval.diagnostics import Notice, UndefinedMetricError, plural
+from corefeval.diagnostics import Notice, Notices, UndefinedMetricError, plural
 from corefeval.display import Record, Row, Tabular, are_same
 from corefeval.evaluation import count, prepare_nearest
 from corefeval.metrics import Metric, Metrics, parse_metrics
@@ -244,7 +244,7 @@ class ErrorAnalysis(Tabular):
         return self.link_counts.by_anaphor
 
     @property
-    def notices(self) -> tuple[Notice, ...]:
+    def notices(self) -> Notices:
         """What was dropped, skipped or is not known."""
         decision = self.classification.decision.notices
         links = self.link_counts.notices

@@ -16,14 +16,24 @@ import numpy as np
 
 from corefeval.alignment import Alignment
 from corefeval.checks import did_you_mean
-from corefeval.diagnostics import Notice, UsageError, plural
+from corefeval.diagnostics import Notice, Notices, UsageError, plural
 from corefeval.features import Features
 from corefeval.features.annotations import require_heads
 from corefeval.features.declarations import MissingFeatureError
 from corefeval.matching import Matches, resolve
 from corefeval.matching.candidates import find_overlaps
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, IntArray, looked_up
+from corefeval.model.arrays import (
+    ArrayPair,
+    BoolArray,
+    IntArray,
+    all_zero,
+    find_places,
+    looked_up,
+    mark_rows,
+    stable_order,
+    unset,
+)
 from corefeval.model.identity import mention_codes
 from corefeval.preparation import Prepared
 from corefeval.protocol import WrongSpans
@@ -98,7 +108,7 @@ class SpanDecision:
     """The rule for wrong spans (None where mentions have no spans), and notices that say why."""
 
     rule: SpanRule | None
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
 
 def decide_rule(key: Features, response: Features, policy: WrongSpans) -> SpanDecision:
@@ -310,13 +320,12 @@ def classify(prepared: Prepared, policy: WrongSpans) -> Classification:
     right_rows, wrong_rows = wrong.rows(0)
     key_row[wrong_rows] = right_rows
     missing = np.setdiff1d(missing, right_rows, assume_unique=True)
-    is_wrong = np.zeros(key_row.size + missing.size, dtype=np.bool_)
-    is_wrong[wrong_rows] = True
+    is_wrong = mark_rows(wrong_rows, key_row.size + missing.size)
     key_places, response_places = _number_places(alignment, key, response)
     place = np.concatenate((response_places, key_places[missing]))
     right_place = place.copy()
     right_place[wrong_rows] = key_places[right_rows]
-    owner = np.concatenate((response.mention_entity, np.full(missing.size, -1)))
+    owner = np.concatenate((response.mention_entity, unset(missing.size)))
     stands_for = np.concatenate((key_row, missing))
     items = Items(
         n_response=key_row.size,
@@ -334,7 +343,7 @@ def classify(prepared: Prepared, policy: WrongSpans) -> Classification:
 def find_parts(items: Items, owner: IntArray, n_response: int, n_key: int) -> Parts:
     """The parts of a partition of the items."""
     rows = np.flatnonzero((owner >= 0) & (items.meaning >= 0))
-    rows = rows[np.argsort(items.place[rows], kind="stable")]
+    rows = rows[stable_order(items.place[rows])]
     width = max(n_key, 1)
     codes, first, part, count = np.unique(
         owner[rows] * width + items.meaning[rows],
@@ -343,20 +352,18 @@ def find_parts(items: Items, owner: IntArray, n_response: int, n_key: int) -> Pa
         return_counts=True,
     )
     response, key = np.divmod(codes, width)
-    of_item = np.full(owner.size, -1, dtype=np.int64)
+    of_item = unset(owner.size)
     of_item[rows] = part.reshape(-1)
     mains = []
     for entity, number in ((response, n_response), (key, n_key)):
         best_last = np.lexsort((-first, count))
-        main = np.full(number, -1, dtype=np.int64)
+        main = unset(number)
         main[entity[best_last]] = best_last  # of several values the last one stays
         mains.append(main)
     return Parts(response, key, count, of_item, *mains)
 
 
-def _number_places(
-    alignment: Alignment, key: Corpus, response: Corpus
-) -> tuple[IntArray, IntArray]:
+def _number_places(alignment: Alignment, key: Corpus, response: Corpus) -> ArrayPair:
     """Numbers that order the mentions of both sides together.
 
     Labels have no order of their own: the key's counts, and an extra mention follows the mention
@@ -370,17 +377,16 @@ def _number_places(
     latest = np.maximum.accumulate(np.where(is_matched, np.arange(chain.size), -1))
     entity = side.mention_entity[chain]
     follows_match = (latest >= 0) & (entity[latest] == entity)
-    after = np.full(chain.size, -1, dtype=np.int64)
+    after = unset(chain.size)
     after[chain] = np.where(follows_match, key_of[chain[latest]], -1)
-    tiebreak = np.empty(chain.size, dtype=np.int64)
+    tiebreak = unset(chain.size)
     tiebreak[chain] = np.where(is_matched, 0, 1 + np.arange(chain.size))
     n_key = key.n_mentions
     order = np.lexsort(
         (
-            np.concatenate((np.zeros(n_key, dtype=np.int64), tiebreak)),
+            np.concatenate((all_zero(n_key), tiebreak)),
             np.concatenate((np.arange(n_key), after)),
         )
     )
-    rank = np.empty(order.size, dtype=np.int64)
-    rank[order] = np.arange(order.size)
+    rank = find_places(order, order.size)
     return rank[:n_key], np.where(key_of >= 0, rank[key_of], rank[n_key:])

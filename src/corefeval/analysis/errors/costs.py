@@ -30,7 +30,15 @@ from corefeval.analysis.errors.classification import Classification, ErrorKind, 
 from corefeval.diagnostics import UndefinedMetricError
 from corefeval.metrics import Metric
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray, dense_ranks, looked_up
+from corefeval.model.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    all_zero,
+    dense_ranks,
+    looked_up,
+    stable_order,
+)
 from corefeval.model.categories import Categories
 from corefeval.model.joining import stack_mentions
 
@@ -94,9 +102,9 @@ def _align(errors: Classification, partition: Partition) -> Alignment:
     items = errors.items
     place = items.right_place if partition.spans_are_right else items.place
     rows = np.flatnonzero(partition.owner >= 0)
-    rows = rows[np.argsort(place[rows], kind="stable")]
+    rows = rows[stable_order(place[rows])]
     entity, distinct = dense_ranks(partition.owner[rows])
-    entity_document = np.zeros(distinct.size, dtype=np.int64)
+    entity_document = all_zero(distinct.size)
     entity_document[entity] = items.document[rows]
     key_row = items.key_row[rows]
     if not partition.spans_are_right:

@@ -21,10 +21,10 @@ import numpy as np
 from corefeval.alignment import Alignment, Side
 from corefeval.analysis.errors.classification import Classification
 from corefeval.analysis.errors.listing import ErrorInstance, Lookup, SideName
-from corefeval.diagnostics import CorefEvalError, Notice, UndefinedMetricError
+from corefeval.diagnostics import CorefEvalError, Notice, Notices, UndefinedMetricError
 from corefeval.display import Record
 from corefeval.metrics import Metric
-from corefeval.model.arrays import IntArray, looked_up
+from corefeval.model.arrays import IntArray, all_zero, integers, looked_up
 from corefeval.model.categories import Categories
 
 OUTCOMES = ("correct", "wrong", "missed", "spurious")
@@ -66,7 +66,7 @@ class LinkCounts:
     names: tuple[str, ...]
     values: IntArray
     antecedents: Mapping[str, Mapping[str, IntArray]]
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     @property
     def rows(self) -> tuple[LinkRow, ...]:
@@ -112,7 +112,7 @@ def count_links(alignment: Alignment, feature: str = "kind") -> LinkCounts:
 
 
 def _make_all_alike(side: Side) -> Categories:
-    return Categories(np.zeros(side.mention_entity.size, dtype=np.int64), (_ANYTHING,))
+    return Categories(all_zero(side.mention_entity.size), (_ANYTHING,))
 
 
 def _count_outcomes(
@@ -166,7 +166,7 @@ def _count_antecedents(
             notices.append(Notice("skipped-metric", f"{metric} was skipped: {error}"))
             continue
         tables[str(metric)] = {
-            name: values.reshape(alignment.n_documents, number).astype(np.int64)
+            name: integers(values.reshape(alignment.n_documents, number))
             for name, values in counts.items()
         }
     return tables, notices

@@ -14,7 +14,7 @@ from corefeval.analysis.errors.costs import Attribution
 from corefeval.display import Record
 from corefeval.features.kinds import kinds_if_known, name_entity
 from corefeval.model import Corpus, Document
-from corefeval.model.arrays import FloatArray, IntArray
+from corefeval.model.arrays import FloatArray, IntArray, find_places, stable_order
 from corefeval.model.categories import Categories
 from corefeval.model.moving import show_on_key
 from corefeval.model.text_tokens import text_of
@@ -193,7 +193,7 @@ def _group_items(errors: Classification, kind: ErrorKind) -> list[IntArray]:
         "missing entity": items.meaning,
     }.get(kind, errors.parts.of_item)[rows]
     _, first, which = np.unique(numbers, return_index=True, return_inverse=True)
-    order = np.argsort(first[which.reshape(-1)], kind="stable")
+    order = stable_order(first[which.reshape(-1)])
     bounds = np.flatnonzero(np.diff(first[which.reshape(-1)][order])) + 1
     return np.split(rows[order], bounds) if rows.size else []
 
@@ -263,8 +263,7 @@ def rank_mentions(
     if not recall:
         return []
     cost = (np.mean(list(recall.values()), axis=0) + np.mean(list(precision.values()), axis=0)) / 2
-    response_row = np.full(total, -1, dtype=np.int64)
-    response_row[joint_row] = np.arange(joint_row.size)
+    response_row = find_places(joint_row, total)
     lookup = Lookup(errors)
     return [
         _make_mention_cost(
@@ -347,6 +346,6 @@ def _make_entity_cost(
 
 
 def _find_dearest(cost: FloatArray, number: int) -> IntArray:
-    order = np.argsort(-cost, kind="stable")[: max(number, 0)]
+    order = stable_order(-cost)[: max(number, 0)]
     dear: IntArray = order[cost[order] > 0]
     return dear

@@ -26,7 +26,7 @@ from corefeval.analysis.explanation.scorings import (
     round_as,
     subtract,
 )
-from corefeval.diagnostics import Notice, merge_notices, plural
+from corefeval.diagnostics import Notices, merge_notices, plural
 from corefeval.display import Row, Tabular
 from corefeval.model.arrays import BoolArray, FloatArray
 from corefeval.protocol import Protocol
@@ -58,12 +58,7 @@ class End:
 
     def as_dict(self) -> Row:
         """For JSON."""
-        return {
-            "name": self.name,
-            "protocol": str(self.protocol),
-            "scores": dict(self.scores),
-            "printed": dict(self.printed),
-        }
+        return {**asdict(self), "protocol": str(self.protocol)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +139,7 @@ class Explanation(Tabular):
     relations: tuple[Relation, ...]
     refusals: tuple[Refusal, ...]
     number: int
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     gaps: tuple[str, ...] = ()
 
     def rows(self) -> list[Row]:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from corefeval.diagnostics import CorefEvalError, Notice, UsageError
+from corefeval.diagnostics import CorefEvalError, Notices, UsageError
 from corefeval.emulation import (
     METRICS,
     Material,
@@ -43,7 +43,7 @@ class Outcome:
 
     scores: Points
     error: CorefEvalError | None = None
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
 
 class Scorings:

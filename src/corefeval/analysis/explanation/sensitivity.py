@@ -18,7 +18,7 @@ from corefeval.analysis.explanation.scorings import (
     round_as,
     subtract,
 )
-from corefeval.diagnostics import Notice, UsageError, merge_notices, plural
+from corefeval.diagnostics import Notices, UsageError, merge_notices, plural
 from corefeval.display import Row, Tabular
 from corefeval.formats.conll.lines import OFFICIAL_DOCUMENT
 from corefeval.formats.conll.tokens import ConllLines
@@ -109,7 +109,7 @@ class Sensitivity(Tabular):
     scores: tuple[Points, ...]
     effects: tuple[ChoiceEffect, ...]
     turns: tuple[Turn, ...]
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     @property
     def without_effect(self) -> str:
@@ -306,7 +306,7 @@ class Search(Tabular):
     metric: str
     titles: Mapping[str, str]
     candidates: tuple[Candidate, ...]
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     @property
     def hits(self) -> list[Candidate]:

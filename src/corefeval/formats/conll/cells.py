@@ -11,12 +11,19 @@ from corefeval.formats.conll.columns import MASKS, first_bytes
 from corefeval.formats.conll.lines import NEWLINE, RETURN, TAB, windows
 from corefeval.formats.conll.tokens import ConllLines
 from corefeval.model.arrays import (
+    ArrayPair,
     BoolArray,
     ByteArray,
     IntArray,
+    all_true,
     dense_ranks,
+    find_runs,
+    integers,
+    mark_rows,
+    plain_rows,
     ragged_arange,
     stable_order,
+    unset,
 )
 
 SHORT = 8  # ids of up to so many bytes are compared as one integer
@@ -42,9 +49,7 @@ def number_ids(
     longer = np.flatnonzero(length > SHORT)
     seen: dict[bytes, int] = {}
     view = data.data
-    for row, begin, size in zip(
-        longer.tolist(), position[longer].tolist(), length[longer].tolist(), strict=True
-    ):
+    for row, begin, size in plain_rows(longer, position[longer], length[longer]):
         identifier = bytes(view[begin : begin + size])
         numbers[row] = seen.setdefault(identifier, distinct.size + len(seen))
     return numbers
@@ -58,7 +63,7 @@ def _decimal_values(packed: NDArray[np.uint64], length: IntArray) -> IntArray | 
     """
     if int(length.max(initial=0)) > SHORT:
         return None
-    values = np.empty(packed.size, dtype=np.int64)
+    values = unset(packed.size)
     for offset in range(0, packed.size, _CELLS_AT_ONCE):
         piece = slice(offset, offset + _CELLS_AT_ONCE)
         ids, shift = packed[piece], _ID_SHIFTS[length[piece]]
@@ -144,8 +149,7 @@ def _replace_cells(columns: Columns, replacements: Columns, cells: IntArray) -> 
 
     The first column of `replacements` counts in `cells`.
     """
-    kept = np.ones(columns[0].size, dtype=np.bool_)
-    kept[cells] = False
+    kept = ~mark_rows(cells, columns[0].size)
     replacements = (cells[replacements[0]], *replacements[1:])
     joint = [np.concatenate((c[kept], o)) for c, o in zip(columns, replacements, strict=True)]
     order = stable_order(joint[0])
@@ -205,8 +209,7 @@ def _parse_unusual(data: ByteArray, start: IntArray, length: IntArray) -> tuple[
     opens, closes = before[first] == _OPEN, after[last] == _CLOSE
     cell = np.repeat(np.arange(start.size), length)
     id_cell, id_length = cell[first], last + 1 - first
-    good = np.zeros(start.size, dtype=np.bool_)
-    good[id_cell] = True
+    good = mark_rows(id_cell, start.size)
     good[id_cell[~(opens | closes)]] = False
     good[
         cell[((kinds == _OPEN) & (after != _OTHER)) | ((kinds == _CLOSE) & (before != _OTHER))]
@@ -217,9 +220,7 @@ def _parse_unusual(data: ByteArray, start: IntArray, length: IntArray) -> tuple[
     return (id_cell, position, id_length, opens, closes, packed), bad
 
 
-def match_brackets(
-    entity: IntArray, opens: BoolArray, closes: BoolArray
-) -> tuple[IntArray, IntArray]:
+def match_brackets(entity: IntArray, opens: BoolArray, closes: BoolArray) -> ArrayPair:
     """For each bracket, the index of the bracket that closes it; and the unmatched brackets.
 
     Brackets of one entity nest: what was opened last closes first. A bracket that opens and closes
@@ -233,8 +234,7 @@ def match_brackets(
     halves = halves[stable_order(entity[halves])]
     group = entity[halves]
     # Where an entity opens and closes in turns, without nesting or mistakes.
-    first = np.flatnonzero(np.concatenate(([True], group[1:] != group[:-1])))
-    size = np.diff(np.append(first, group.size))
+    first, size = find_runs(group)
     place = np.arange(group.size) - np.repeat(first, size)
     in_turn = opens[halves] == (place % 2 == 0)
     good = np.logical_and.reduceat(in_turn, first) & (size % 2 == 0)
@@ -253,7 +253,7 @@ def _match_nested(
     unmatched: list[int] = []
     stack: list[int] = []
     current = -1
-    members = zip(rows.tolist(), entity[rows].tolist(), opens[rows].tolist(), strict=True)
+    members = plain_rows(rows, entity[rows], opens[rows])
     for row, group, is_open in members:
         if group != current:
             unmatched += stack
@@ -264,7 +264,7 @@ def _match_nested(
             closing[stack.pop()] = row
         else:
             unmatched.append(row)
-    return np.array(unmatched + stack, dtype=np.int64)
+    return integers(unmatched + stack)
 
 
 def with_trailing_blanks(tokens: ConllLines, rows: IntArray) -> IntArray:
@@ -301,7 +301,7 @@ def rows_without_cell(
 
 def _sentence_widths(tokens: ConllLines, n_cells: IntArray) -> IntArray:
     """The widest line of each row's sentence."""
-    starts: BoolArray = np.ones(n_cells.size, dtype=np.bool_)
+    starts: BoolArray = all_true(n_cells.size)
     starts[1:] = np.diff(tokens.line_number) > 1
     starts[tokens.first[tokens.counts > 0]] = True
     first = np.flatnonzero(starts)

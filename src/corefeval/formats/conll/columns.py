@@ -17,7 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.formats.conll.lines import lowest_place, windows
-from corefeval.model.arrays import BoolArray, ByteArray, IntArray
+from corefeval.model.arrays import (
+    ArrayPair,
+    BoolArray,
+    ByteArray,
+    IntArray,
+    all_true,
+    integers,
+    plain_rows,
+)
 from corefeval.model.categories import Categories
 
 Words = NDArray[np.uint64]
@@ -48,7 +56,7 @@ class Bitmap:
         for offset in range(0, data.size, _BYTES_AT_ONCE):
             flags = self._marks(data[offset : offset + _BYTES_AT_ONCE])
             if flags.size % 8:
-                flags = np.concatenate((flags, np.ones(-flags.size % 8, dtype=np.bool_)))
+                flags = np.concatenate((flags, all_true(-flags.size % 8)))
             begin = _PAD + offset // 8
             packed[begin : begin + flags.size // 8] = np.packbits(flags, bitorder="little")
         return packed
@@ -92,7 +100,7 @@ def nth_set(
     position: IntArray = np.minimum(begin + lowest_place(word), limit)
     active = np.flatnonzero((count <= n) & (begin + REACH < limit))
     if active.size:
-        missing = n - count[active].astype(np.int64)
+        missing = n - integers(count[active])
         position[active] = _pass_windows(bits, begin[active] + REACH, limit[active], missing)
     return position
 
@@ -117,9 +125,7 @@ def _pass_windows(
             return position
         missing = missing[unfinished] - count[unfinished]
         begin, active = begin[unfinished] + REACH, active[unfinished]
-    for index, start, remaining in zip(
-        active.tolist(), begin.tolist(), missing.tolist(), strict=True
-    ):
+    for index, start, remaining in plain_rows(active, begin, missing):
         position[index] = _search_long_line(bits, start, int(limit[index]), remaining)
     return position
 
@@ -146,7 +152,7 @@ _FACTOR, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 def coded_cells(
     data: ByteArray,
     n_cells: int,
-    bounds: Callable[[slice], tuple[IntArray, IntArray]],
+    bounds: Callable[[slice], ArrayPair],
     decode: Callable[[list[bytes], list[int]], list[str]],
 ) -> Categories:
     """The texts of cells as codes; names come in the order in which they are first seen.

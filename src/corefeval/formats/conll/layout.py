@@ -101,12 +101,6 @@ def are_tags(cells: Sequence[str]) -> bool:
     ) and any(cell.isalpha() for cell in cells)
 
 
-def is_usual(sample: Sample) -> bool:
-    """Whether the columns are clearly those of CoNLL-2012, so that no further lines are needed."""
-    usual = sample.n_columns > COLUMNS["word"] and sample.counts_tokens(COLUMNS["number"])
-    return usual and not are_tags(sample.column(COLUMNS["word"]))
-
-
 def usual_numbers(n_columns: int) -> dict[str, int]:
     """The columns of CoNLL-2012 that a file of this width has."""
     return {name: number for name, number in COLUMNS.items() if number < n_columns}

@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 from corefeval.diagnostics import InputError
 from corefeval.formats.source import Source
 from corefeval.model import DocumentId
-from corefeval.model.arrays import BoolArray, ByteArray, IntArray
+from corefeval.model.arrays import BoolArray, ByteArray, IntArray, unset
 
 TAB, NEWLINE, RETURN, BLANK_BYTE, HASH_BYTE = 9, 10, 13, 32, ord("#")
 
@@ -117,8 +117,8 @@ def first_control(data: ByteArray) -> int:
 
 def _find_lines(data: ByteArray) -> Lines:
     """All lines as they seem at first sight, in pieces that stay in the processor's cache."""
-    newline, kind = [np.full(1, -1, dtype=np.int64)], [np.empty(0, dtype=np.uint8)]
-    cells: list[Cells] = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64))]
+    newline, kind = [unset(1)], [np.empty(0, dtype=np.uint8)]
+    cells: list[Cells] = [(unset(0), np.empty(0, dtype=np.uint64))]
     is_plain, underscores = True, False
     for end in newlines(data):
         if not end.size:
@@ -160,7 +160,7 @@ def find_cells(data: ByteArray, start: IntArray, end: IntArray) -> Cells:
     Lines end at `end`, which is not blank. A window that ends where the line ends shows the last
     blank before it. The first byte of a text is the lowest; what is before the cell is cut off.
     """
-    first = np.full(end.size, -1, dtype=np.int64)
+    first = unset(end.size)
     text = np.zeros(end.size, dtype=np.uint64)
     if data.size >= _WINDOW:
         window = bytes_at(data, np.maximum(end - _WINDOW, 0), _WINDOW)
@@ -294,9 +294,7 @@ def is_coreference(cell: bytes) -> bool:
 
 
 # Nearly all files write it just so; the looser patterns below are for the few that do not.
-_BEGIN = rb"#begin document \(([^()\n]+)\); part (\d{1,18})"
-_USUAL = re.compile(_BEGIN)
-_USUAL_DOCUMENT = re.compile(rb"^%b\n#end document\n" % _BEGIN, re.MULTILINE)
+_USUAL = re.compile(rb"#begin document \(([^()\n]+)\); part (\d{1,18})")
 _USUAL_END = b"#end document"
 _END = DocumentId("#end document")  # compared by identity
 _DOCUMENT_LINE = re.compile(rb"#\s*(begin|end)\s+document\b\s*(.*)", re.IGNORECASE | re.DOTALL)
@@ -317,23 +315,6 @@ class Outline:
     unfinished: int = 0
     cut_short: bool = False
     plain_comments: list[int] = field(default_factory=list)
-
-
-def usual_outline(source: Source, comments: list[int], texts: list[bytes]) -> Outline | None:
-    """The documents, if all begin and end in the usual form and have distinct ids; else None.
-
-    One pattern reads all lines that begin with `#`: a loop would stop other threads for longer.
-    """
-    text = b"\n".join([*texts, b""])
-    headers = _USUAL_DOCUMENT.findall(text)
-    if 2 * len(headers) != len(comments) or not text.isascii():
-        return None
-    names, parts = zip(*headers, strict=True) if headers else ((), ())
-    stripped = [name.strip() or source.stem for name in b"\n".join(names).decode().split("\n")]
-    identifiers = list(map(DocumentId, stripped, map(int, parts)))
-    if len(set(identifiers)) < len(identifiers):
-        return None
-    return Outline(identifiers, array("q", comments[::2]), array("q", comments[1::2]))
 
 
 def outline_of(

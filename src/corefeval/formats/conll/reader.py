@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from corefeval.diagnostics import InputError, Notice, excerpt
+from corefeval.diagnostics import InputError, Notice, Notices, excerpt
 from corefeval.formats.conll.cells import (
     Brackets,
     match_brackets,
@@ -28,7 +28,6 @@ from corefeval.formats.conll.lines import (
     first_control,
     outline_of,
     split_lines,
-    usual_outline,
 )
 from corefeval.formats.conll.repair import (
     Repair,
@@ -47,7 +46,16 @@ from corefeval.formats.conll.repair import (
 from corefeval.formats.conll.tokens import ConllLines
 from corefeval.formats.source import Source
 from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray, dense_ranks
+from corefeval.model.arrays import (
+    ArrayPair,
+    IntArray,
+    all_zero,
+    dense_ranks,
+    find_places,
+    integers,
+    plain_rows,
+    unset,
+)
 from corefeval.model.categories import LazyNames
 from corefeval.model.construction import textual_order
 
@@ -78,8 +86,7 @@ def read_conll(
     token_lines, marked, text = _find_tokens(source, lines, outline, word_column, layout)
     marks = _read_marks(outline, token_lines, marked, text, repairs, is_plain=lines.is_plain)
     entity, start, end = _make_mentions(token_lines, marks)
-    example = np.empty(marks.entity_document.size, dtype=np.int64)
-    example[marks.entity] = np.arange(marks.entity.size)
+    example = find_places(marks.entity, marks.entity_document.size)
     names = partial(
         _entity_names, source, marks.brackets.position[example], marks.brackets.length[example]
     )
@@ -105,9 +112,7 @@ def _read_outline(
     view = source.data.data
     starts, ends = (lines.before[comments] + 1).tolist(), lines.end[comments].tolist()
     texts = [view[start:end].tobytes() for start, end in zip(starts, ends, strict=True)]
-    outline = usual_outline(source, comments, texts)
-    if outline is None:
-        outline = outline_of(source, zip(comments, texts, strict=True), lines.kind.size, repeated)
+    outline = outline_of(source, zip(comments, texts, strict=True), lines.kind.size, repeated)
     if repairs is not None and repeated is not None:
         rename_repeated(outline, repeated, repairs)
         adopt_strays(source, lines, outline, repairs)
@@ -153,19 +158,17 @@ def _find_tokens(
     return token_lines, marked, text
 
 
-def _tokens_of_documents(
-    source: Source, outline: Outline, token_line: IntArray
-) -> tuple[IntArray, IntArray]:
+def _tokens_of_documents(source: Source, outline: Outline, token_line: IntArray) -> ArrayPair:
     """Each document's first token and number of tokens; every token must be in a document."""
-    begin = np.array(outline.begin, dtype=np.int64)
-    end = np.array(outline.end, dtype=np.int64)
+    begin = integers(outline.begin)
+    end = integers(outline.end)
     first = np.searchsorted(token_line, begin)
     count = np.searchsorted(token_line, end) - first
     if int(count.sum()) == token_line.size and begin.size:
         return first, count
     if not token_line.size:
         raise no_document(source)
-    inside = np.zeros(token_line.size + 1, dtype=np.int64)
+    inside = all_zero(token_line.size + 1)
     np.add.at(inside, first, 1)
     np.add.at(inside, first + count, -1)
     stray = int(token_line[np.argmax(np.cumsum(inside)[:-1] == 0)])
@@ -188,13 +191,11 @@ def _entity_names(source: Source, begin: IntArray, length: IntArray) -> list[str
     view = source.data.data
     return [
         bytes(view[start : start + size]).decode(source.encoding, "replace")
-        for start, size in zip(begin.tolist(), length.tolist(), strict=True)
+        for start, size in plain_rows(begin, length)
     ]
 
 
-def _notices(
-    source: Source, outline: Outline, token_lines: ConllLines, marks: _Marks
-) -> tuple[Notice, ...]:
+def _notices(source: Source, outline: Outline, token_lines: ConllLines, marks: _Marks) -> Notices:
     """Notices of what was guessed about a file, or is likely to be wrong with it."""
     notices = [] if token_lines.layout.notice is None else [token_lines.layout.notice]
     if source.places is None:
@@ -327,7 +328,7 @@ def _repair_marks(
             raise _first_error(outline, tokens, marks)
     unmatched = np.sort(marks.unmatched)
     rows, hidden_counts = _select_reported(unmatched, marks.token[unmatched])
-    for row, n_hidden in zip(rows.tolist(), hidden_counts.tolist(), strict=True):
+    for row, n_hidden in plain_rows(rows, hidden_counts):
         error = unmatched_bracket(outline, tokens, marks.token, marks.brackets, row, n_hidden)
         done = f"left out {excerpt(bracket_text(tokens.origin, marks.brackets, row))}"
         done += f" and {n_hidden:,} others" if n_hidden else ""
@@ -336,7 +337,7 @@ def _repair_marks(
     return marks
 
 
-def _select_reported(brackets: IntArray, token: IntArray) -> tuple[IntArray, IntArray]:
+def _select_reported(brackets: IntArray, token: IntArray) -> ArrayPair:
     """The brackets to report, and how many further brackets of its token each stands for.
 
     All are reported, but of a token with more than twenty only the first.
@@ -363,7 +364,7 @@ def _find_overlapping(marks: _Marks) -> IntArray:
         return rows[:0]
     tokens: IntArray = np.unique(token[rows[:-1][turns]])
     rows = rows[np.isin(token[rows], tokens)]
-    partner = np.full(token.size, -1, dtype=np.int64)
+    partner = unset(token.size)
     matched = np.flatnonzero(marks.closing >= 0)
     partner[matched], partner[marks.closing[matched]] = marks.closing[matched], matched
     # Mentions of the token alone stay what they are, and may stand between the two.

@@ -19,9 +19,7 @@ from corefeval.formats.conll.layout import (
     Layout,
     Sample,
     find_layout,
-    is_usual,
     stated_layout,
-    usual_numbers,
 )
 from corefeval.formats.conll.lines import (
     BLANK_BYTE,
@@ -29,7 +27,16 @@ from corefeval.formats.conll.lines import (
     windows,
 )
 from corefeval.formats.source import Source
-from corefeval.model.arrays import BoolArray, ByteArray, IntArray, ragged_arange
+from corefeval.model.arrays import (
+    ArrayPair,
+    BoolArray,
+    ByteArray,
+    IntArray,
+    plain_rows,
+    ragged_arange,
+    starts_of,
+    unset,
+)
 from corefeval.model.categories import Categories
 from corefeval.model.tokens import Rows, Sentences, Tokens, TokenTable, rows_of_tokens
 
@@ -108,7 +115,7 @@ def _equal_words(
 
 
 _SAMPLE = 20
-_LARGE_SAMPLE = 500  # where the first lines do not tell
+_LARGE_SAMPLE = 500  # lines that tell which column is which
 _LINES_AT_ONCE = 1 << 13
 _BLANK_LINE = re.compile(rb"\s*\n\s*\n")
 _TO_BLANKS = dict.fromkeys(range(BLANK_BYTE), " ")
@@ -140,7 +147,7 @@ class ConllLines:
         return Bitmap(self.origin.data, _is_blank)
 
     @cached_property
-    def with_tokens(self) -> tuple[IntArray, IntArray]:
+    def with_tokens(self) -> ArrayPair:
         """The documents that have tokens, and the first of these."""
         documents = np.flatnonzero(self.counts)
         return documents, self.first[documents]
@@ -153,7 +160,7 @@ class ConllLines:
         """
         if self.stated_layout is not None and self.stated_layout.width is not None:
             return self.stated_layout.width
-        marked = np.empty(0, dtype=np.int64)
+        marked = unset(0)
         for size in (_LINES_AT_ONCE, self.line_end.size):  # the first ones suffice, as a rule
             if marked.size < _SAMPLE:
                 marked = np.flatnonzero(self.line_end[:size] - self.prefix_end[:size] > 1)[:_SAMPLE]
@@ -165,19 +172,15 @@ class ConllLines:
         """Which column is which: as `word_column` says, or told by what is in the columns."""
         if self.stated_layout is not None:
             return self.stated_layout
-        if self.word_column is None and is_usual(few := self._sample(_SAMPLE)):
-            return Layout(usual_numbers(few.n_columns))
-        sample = self._sample(_LARGE_SAMPLE)
+        sample = self._sample()
         if self.word_column is None:
             return find_layout(sample)
         return stated_layout(sample, self.word_column)
 
-    def _sample(self, size: int) -> Sample:
+    def _sample(self) -> Sample:
         """The first lines of the file; text that cannot be decoded is no matter here."""
-        n_rows = min(size, self.line_start.size)
-        bounds = zip(
-            self.line_start[:n_rows].tolist(), self.line_end[:n_rows].tolist(), strict=True
-        )
+        n_rows = min(_LARGE_SAMPLE, self.line_start.size)
+        bounds = plain_rows(self.line_start[:n_rows], self.line_end[:n_rows])
         rows = [
             self.origin.data[start:end].tobytes().decode(self.origin.encoding, "replace")
             for start, end in bounds
@@ -211,12 +214,12 @@ class ConllLines:
         def decode(texts: list[bytes], cells: list[int]) -> list[str]:
             return self.origin.decode_all(texts, lambda n: self.line_number[rows[cells[n]]])
 
-        def bounds(piece: slice) -> tuple[IntArray, IntArray]:
+        def bounds(piece: slice) -> ArrayPair:
             return self.cell_bounds(number, rows[piece])
 
         return coded_cells(self.origin.data, rows.size, bounds, decode)
 
-    def cell_bounds(self, number: int, rows: IntArray) -> tuple[IntArray, IntArray]:
+    def cell_bounds(self, number: int, rows: IntArray) -> ArrayPair:
         """Where the cells of a column, counted from 1, start and end; empty on shorter lines.
 
         Cells are separated by runs of blanks. A line begins behind a newline, which is a blank too,
@@ -234,12 +237,12 @@ class ConllLines:
 
     def n_cells(self, rows: IntArray) -> IntArray:
         """The number of cells on each of some token lines."""
-        counts = np.empty(rows.size, dtype=np.int64)
+        counts = unset(rows.size)
         for offset in range(0, rows.size, _LINES_AT_ONCE):
             piece = rows[offset : offset + _LINES_AT_ONCE]
             length = self.line_end[piece] - self.line_start[piece]
             filled = self.origin.data[ragged_arange(self.line_start[piece], length)] > BLANK_BYTE
-            begin = np.cumsum(length) - length
+            begin = starts_of(length)
             starts = filled.copy()
             starts[1:] &= ~filled[:-1]
             starts[begin] = filled[begin]
@@ -252,7 +255,7 @@ class ConllLines:
         number = self.line_number[rows]
         begins = np.empty(number.size, dtype=np.bool_)
         begins[1:] = number[1:] > number[:-1] + 1
-        begins[(np.cumsum(self.counts) - self.counts)[self.counts > 0]] = True
+        begins[starts_of(self.counts)[self.counts > 0]] = True
         starts = np.flatnonzero(begins)
         return starts, rows[starts]
 

@@ -13,7 +13,7 @@ from corefeval.diagnostics import InputError, Notice, excerpt, note
 from corefeval.formats.conll.cells import match_brackets
 from corefeval.formats.conllu.scan import Documents, Header, Scan, attributes
 from corefeval.formats.source import Source
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import IntArray, integers
 from corefeval.model.corpus import NO_GAPS
 
 _BRACKET = re.compile(r"\(([^()\n]+)(\))?|([^()\n]+)\)|(\n)|(.)", re.DOTALL)
@@ -65,10 +65,10 @@ def find_mentions(
     owners = (np.searchsorted(documents.first, tokens, side="right") - 1).tolist()
     brackets = _Brackets(source, scan, documents)
     _read_brackets(brackets, (tokens.tolist(), values, owners), notices)
-    token = np.array(brackets.token, dtype=np.int64)
+    token = integers(brackets.token)
     opens = np.array(brackets.opens, dtype=np.bool_)
     closes = np.array(brackets.closes, dtype=np.bool_)
-    key = np.array(brackets.key, dtype=np.int64)
+    key = integers(brackets.key)
     closing, unmatched = match_brackets(key, opens, closes)
     if unmatched.size:
         row = int(unmatched.min())
@@ -79,7 +79,7 @@ def find_mentions(
     anonymous = any(h is not None and h.id_index is None for h in documents.headers)
     if not anonymous and all(parts == 1 for _, _, _, parts in brackets.keys):
         # As nearly always: a bracket that opens is a mention, and a key is an entity.
-        owners_of_keys = np.array([document for document, _, _, _ in brackets.keys], dtype=np.int64)
+        owners_of_keys = integers([document for document, _, _, _ in brackets.keys])
         texts = [brackets.text[row] for row in opening.tolist()]
         names = [entity for _, entity, _, _ in brackets.keys]
         return Mentions(owners_of_keys[key], key, start, end, texts, names, NO_GAPS)
@@ -198,7 +198,7 @@ def _join_parts(brackets: _Brackets, spans: Sequence[tuple[int, int, int, int]])
             unfinished.setdefault((document, entity, parts), []).append((len(rows), 1))
         rows.append((document, number, start, end, brackets.text[row]))
     _check_complete(brackets, unfinished, [row[2] for row in rows])
-    table = np.array([row[:4] for row in rows], dtype=np.int64).reshape(-1, 4)
+    table = integers([row[:4] for row in rows]).reshape(-1, 4)
     names = [name for _, name in sorted(numbers, key=lambda key: (key[0], numbers[key]))]
     return Mentions(
         document=table[:, 0],
@@ -207,7 +207,7 @@ def _join_parts(brackets: _Brackets, spans: Sequence[tuple[int, int, int, int]])
         end=table[:, 3],
         text=[row[4] for row in rows],
         names=names,
-        gaps=np.array(gaps, dtype=np.int64) if gaps else NO_GAPS,
+        gaps=integers(gaps) if gaps else NO_GAPS,
     )
 
 

@@ -23,7 +23,7 @@ from corefeval.formats.conllu.scan import (
 from corefeval.formats.conllu.tokens import ConlluLines, SentenceComments
 from corefeval.formats.source import Oddity, Source
 from corefeval.model import BRIDGING, NO_RELATIONS, SPLIT, Corpus, Relation, Relations
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import IntArray, integers, plain_rows
 from corefeval.model.builder import note_unresolved
 from corefeval.model.categories import LazyArray, LazyColumns, tabulate
 from corefeval.model.construction import assemble
@@ -76,7 +76,7 @@ def read_conllu(source: Source, *, name: str = "", oddities: list[Oddity] | None
 
 def _fields(headers: Sequence[Header], mentions: Mentions) -> dict[str, NDArray[Any]]:
     """The fields of the brackets as features of mentions."""
-    pairs = zip(mentions.document.tolist(), mentions.text, strict=True)
+    pairs = plain_rows(mentions.document, mentions.text)
     return tabulate([headers[index].values(text) for index, text in pairs])
 
 
@@ -85,7 +85,7 @@ def _heads(documents: Documents, headers: Sequence[Header], mentions: Mentions) 
     gaps: dict[int, list[tuple[int, int]]] = {}
     for row, start, end in mentions.gaps.tolist():
         gaps.setdefault(row, []).append((start, end))
-    numbers = np.array(_head_numbers(headers, mentions), dtype=np.int64)
+    numbers = integers(_head_numbers(headers, mentions))
     heads = mentions.start + numbers - 1
     heads[(numbers < 1) | (heads >= mentions.end)] = -1
     for row, holes in gaps.items():
@@ -104,7 +104,7 @@ def stated_heads(lines: ConlluLines) -> Iterator[tuple[int, int, int, str]]:
     mentions = find_mentions(lines.origin, lines.scan, documents, [])
     first = documents.first[mentions.document]
     columns = (mentions.document, mentions.start - first, mentions.end - first)
-    rows = zip(*(column.tolist() for column in columns), mentions.text, strict=True)
+    rows = plain_rows(*columns, mentions.text)
     for document, start, end, text in rows:
         header = documents.headers[document]
         place = None if header is None else header.head_index
@@ -117,7 +117,7 @@ def _head_numbers(headers: Sequence[Header], mentions: Mentions) -> list[int]:
     """The number in the head field of each mention, counted from 1; 0 for none."""
     places = [header.head_index for header in headers]
     numbers = []
-    for document, text in zip(mentions.document.tolist(), mentions.text, strict=True):
+    for document, text in plain_rows(mentions.document, mentions.text):
         place = places[document]
         if place is None:
             numbers.append(0)
@@ -148,7 +148,7 @@ def _relation_attributes(
         owners = np.searchsorted(documents.first, tokens, side="right") - 1
         positions = tokens - documents.first[owners]
         lines = scan.token_line[tokens].tolist()
-        places = zip(owners.tolist(), positions.tolist(), lines, values, strict=True)
+        places = plain_rows(owners, positions, lines, values)
         for document, position, line, value in places:
             texts = list(filter(None, source.decode(value).split(",")))
             yield _RelationAttribute(document, position, line, texts, is_split)
@@ -196,10 +196,10 @@ def _relations(
     stated = [*_relation_attributes(source, scan, documents)]
     if not stated:
         return NO_RELATIONS
-    named = zip(corpus.entity_document.tolist(), corpus.names or (), strict=True)
+    named = plain_rows(corpus.entity_document, corpus.names or ())
     entities = {name: number for number, name in enumerate(named)}
     starts = np.asarray(corpus.mention_start).tolist()
-    keyed = zip(corpus.mention_entity.tolist(), starts, strict=True)
+    keyed = plain_rows(corpus.mention_entity, starts)
     opening = {key: row for row, key in enumerate(keyed)}  # the last one that opens there
     relations: list[Relation] = []
     sets: dict[tuple[int, int], list[tuple[int, int]]] = {}

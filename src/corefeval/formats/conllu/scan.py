@@ -14,7 +14,18 @@ from corefeval.display import PlainState
 from corefeval.formats.conll.lines import BLANK_BYTE, HASH_BYTE, NEWLINE, RETURN, newlines
 from corefeval.formats.source import Source
 from corefeval.model import DocumentId
-from corefeval.model.arrays import BoolArray, ByteArray, IntArray
+from corefeval.model.arrays import (
+    ArrayPair,
+    BoolArray,
+    ByteArray,
+    IntArray,
+    all_false,
+    all_true,
+    all_zero,
+    integers,
+    plain_rows,
+    unset,
+)
 
 TAB, BAR = 9, ord("|")
 N_COLUMNS = 10
@@ -81,7 +92,7 @@ def scan_lines(source: Source) -> Scan:
     first_tab = tabs[first] if content.size else first
     last_column = tabs[first + N_COLUMNS - 2] + 1 if content.size else first
     is_range, is_empty, number = _numbers(source, data, content, start, first_tab)
-    new_sentence = np.ones(content.size, dtype=np.bool_)
+    new_sentence = all_true(content.size)
     new_sentence[content > 0] = ~is_content[content[content > 0] - 1]
     is_token = ~is_range
     # Behind the line of a multi-word token, its first word begins the sentence.
@@ -102,11 +113,11 @@ def scan_lines(source: Source) -> Scan:
     )
 
 
-def line_bounds(data: ByteArray) -> tuple[IntArray, IntArray]:
+def line_bounds(data: ByteArray) -> ArrayPair:
     """Where lines start and end, without a return before the newline; lines of blanks are empty."""
     pieces = list(newlines(data))
-    end = np.concatenate(pieces) if pieces else np.empty(0, dtype=np.int64)
-    start = np.concatenate((np.zeros(min(end.size, 1), np.int64), end[:-1] + 1))
+    end = np.concatenate(pieces) if pieces else unset(0)
+    start = np.concatenate((all_zero(min(end.size, 1)), end[:-1] + 1))
     end -= (end > start) & (data[end - 1] == RETURN)
     # A line of nothing but blanks would be looked at as a token otherwise.
     blank = np.flatnonzero((end > start) & (data[start] <= BLANK_BYTE))
@@ -122,12 +133,12 @@ def _find_misnumbered(number: IntArray, empty: BoolArray, new_sentence: BoolArra
     The number of an empty node is that of the word that it should stand behind.
     """
     if not empty.any():
-        expected = np.concatenate((np.zeros(min(number.size, 1), np.int64), number[:-1])) + 1
+        expected = np.concatenate((all_zero(min(number.size, 1)), number[:-1])) + 1
         expected[new_sentence] = 1
         return np.flatnonzero(number != expected)
     sentence = np.cumsum(new_sentence)
     words = np.flatnonzero(~empty)
-    before = np.zeros(number.size, dtype=np.int64)
+    before = all_zero(number.size)
     goes_on = np.flatnonzero(np.diff(sentence[words]) == 0)
     before[words[goes_on + 1]] = number[words[goes_on]]
     nodes = np.flatnonzero(empty)
@@ -144,15 +155,15 @@ def _numbers(
     """Which lines are of multi-word tokens (`7-8`), which of empty nodes (`7.1`); and numbers."""
     length = first_tab - start
     plain = length > 0
-    value = np.zeros(content.size, dtype=np.int64)
+    value = all_zero(content.size)
     for place in range(min(int(length.max(initial=0)), 8)):
         byte = data[np.minimum(start + place, first_tab)]
         inside = place < length
         plain &= ~inside | ((byte >= ord("0")) & (byte <= ord("9")))
         value = np.where(inside, 10 * value + byte - ord("0"), value)
     plain &= length <= 8
-    is_range = np.zeros(content.size, dtype=np.bool_)
-    is_empty = np.zeros(content.size, dtype=np.bool_)
+    is_range = all_false(content.size)
+    is_empty = all_false(content.size)
     for row in np.flatnonzero(~plain).tolist():
         number = data[start[row] : first_tab[row]].tobytes()
         if _RANGE.fullmatch(number):
@@ -170,8 +181,8 @@ def attributes(scan: Scan, key: bytes) -> tuple[IntArray, list[bytes]]:
     """The tokens that have an attribute in MISC, and its values."""
     pieces = scan.content.split(key)
     if len(pieces) == 1 or not scan.token_line.size:
-        return np.empty(0, dtype=np.int64), []
-    lengths = np.array([len(piece) for piece in pieces[:-1]], dtype=np.int64)
+        return unset(0), []
+    lengths = integers([len(piece) for piece in pieces[:-1]])
     begin = np.cumsum(lengths + len(key))
     place = begin - len(key)
     token = np.searchsorted(scan.line_start[scan.token_line], place, side="right") - 1
@@ -181,7 +192,7 @@ def attributes(scan: Scan, key: bytes) -> tuple[IntArray, list[bytes]]:
     real &= (place >= scan.last_column[token]) & (begin <= line_end)
     end = np.minimum(scan.stops[np.searchsorted(scan.stops, begin)], line_end)
     rows = np.flatnonzero(real)
-    bounds = zip(begin[rows].tolist(), end[rows].tolist(), strict=True)
+    bounds = plain_rows(begin[rows], end[rows])
     return token[rows], [scan.content[start:stop].rstrip() for start, stop in bounds]
 
 
@@ -270,8 +281,8 @@ class Documents:
     identifiers: list[DocumentId] = field(default_factory=list)
     metadata: list[dict[str, str]] = field(default_factory=list)
     headers: list[Header | None] = field(default_factory=list)
-    first: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    counts: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    first: IntArray = field(default_factory=lambda: unset(0))
+    counts: IntArray = field(default_factory=lambda: unset(0))
 
 
 def find_documents(source: Source, scan: Scan) -> Documents:
@@ -299,7 +310,6 @@ def find_documents(source: Source, scan: Scan) -> Documents:
                 identifier = DocumentId.parse(value)
             else:
                 identifier = source.name_document(number if number > 1 else None, taken)
-                taken.add(identifier)
             if identifier in seen:
                 raise source.repetition_error(identifier, seen[identifier], line)
             seen[identifier] = line

@@ -12,7 +12,15 @@ import numpy as np
 from corefeval.formats.conll.columns import Bitmap, coded_cells, nth_set
 from corefeval.formats.conllu.scan import N_COLUMNS, TAB, Scan, read_sentence_comment
 from corefeval.formats.source import Source
-from corefeval.model.arrays import BoolArray, ByteArray, IntArray
+from corefeval.model.arrays import (
+    ArrayPair,
+    BoolArray,
+    ByteArray,
+    IntArray,
+    all_false,
+    integers,
+    plain_rows,
+)
 from corefeval.model.categories import Categories
 from corefeval.model.tokens import Column, Sentences, Tokens, TokenTable, rows_of_tokens
 
@@ -62,13 +70,13 @@ class ConlluLines:
     def read_empty(self, rows: IntArray) -> Categories:
         """Which of some lines are empty nodes: "1" for these."""
         empty = self.scan.empty[rows]
-        return Categories(empty.astype(np.int64), ("", "1") if empty.any() else ("",))
+        return Categories(integers(empty), ("", "1") if empty.any() else ("",))
 
     def read_column(self, index: int, rows: IntArray) -> Categories:
         """The cells of a column, counted from 0, on some lines; all lines have nine tabs."""
         scan, tabs = self.scan, self.tabs
 
-        def bounds(piece: slice) -> tuple[IntArray, IntArray]:
+        def bounds(piece: slice) -> ArrayPair:
             chosen = rows[piece]
             lines = scan.token_line[chosen]
             limit = scan.line_end[lines]
@@ -109,7 +117,7 @@ class ConlluLines:
     def find_comments(self, key: str, rows: IntArray) -> Categories:
         """What comments say of sentences that begin with some lines: `decl` for `s_type = decl`."""
         distinct, inverse = np.unique(rows, return_inverse=True)
-        bounds = zip(*(place.tolist() for place in comment_lines(self.scan, distinct)), strict=True)
+        bounds = plain_rows(*comment_lines(self.scan, distinct))
         values = [self.read_comments(first, after).get(key) for first, after in bounds]
         return Categories.of(values).take(inverse)
 
@@ -155,7 +163,7 @@ class SentenceComments(Sequence[Mapping[str, str]]):
         scan = self._lines.scan
         starts = first + np.flatnonzero(scan.new_sentence[first : first + count])
         bounds = comment_lines(scan, starts)
-        return list(zip(*(column.tolist() for column in bounds), strict=True))
+        return list(plain_rows(*bounds))
 
     def __len__(self) -> int:
         return len(self._bounds)
@@ -172,7 +180,7 @@ class SentenceComments(Sequence[Mapping[str, str]]):
         return self._lines.read_comments(*self._bounds[index])
 
 
-def comment_lines(scan: Scan, rows: IntArray) -> tuple[IntArray, IntArray]:
+def comment_lines(scan: Scan, rows: IntArray) -> ArrayPair:
     """The first comment above each row, which begins a sentence, and the end (exclusive).
 
     The numbers count in `scan.comments`. Lines of multi-word tokens may stand between the comments
@@ -192,7 +200,7 @@ def comment_lines(scan: Scan, rows: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _are_listed(lines: IntArray, place: IntArray, line: IntArray) -> BoolArray:
-    is_listed = np.zeros(line.size, dtype=np.bool_)
+    is_listed = all_false(line.size)
     inside = np.flatnonzero(place < lines.size)
     is_listed[inside] = lines[place[inside]] == line[inside]
     return is_listed

@@ -20,7 +20,7 @@ from corefeval.formats.losses import (
     sentence_numbers,
 )
 from corefeval.model import BRIDGING, SPLIT, Corpus, Document, Mention, Relation
-from corefeval.model.arrays import BoolArray
+from corefeval.model.arrays import BoolArray, all_true
 from corefeval.model.identity import plain_word
 from corefeval.model.relations import bridging_pairs, guess_antecedents
 
@@ -240,7 +240,7 @@ def _in_one_sentence(corpus: Corpus) -> BoolArray:
     """Which mentions end in the sentence in which they begin; all where there are no tokens."""
     start, end, tokens = corpus.mention_start, corpus.mention_end, corpus.tokens
     if start is None or end is None or tokens is None:
-        return np.ones(corpus.n_mentions, dtype=np.bool_)
+        return all_true(corpus.n_mentions)
     offset = tokens.offsets[corpus.mention_document]
     inside: BoolArray = tokens.sentence_of(offset + start) == tokens.sentence_of(offset + end - 1)
     return inside

@@ -142,9 +142,10 @@ def _documents(source: Source, counts: Counter[str]) -> Iterator[_Text]:
                 if text is not None:
                     yield text
                 number += 1
-                nameless = source.name_document(number if number > 1 else None, taken)
-                text = _Text(DocumentId.parse(value) if value else nameless)
-                taken.add(text.identifier)
+                identifier = DocumentId.parse(value)
+                if not value:
+                    identifier = source.name_document(number if number > 1 else None, taken)
+                text = _Text(identifier)
                 comments, inside = {}, False
             elif key.startswith("meta::") and text is not None:
                 text.metadata[key.removeprefix("meta::")] = value
@@ -155,7 +156,6 @@ def _documents(source: Source, counts: Counter[str]) -> Iterator[_Text]:
         else:
             if text is None:
                 text = _Text(source.name_document(None, taken))
-                taken.add(text.identifier)
             if not inside:
                 text.starts.append(len(text.rows))
                 text.comments.append(comments)

@@ -139,7 +139,6 @@ class _Reader:
         if stated is None:
             number = record.number + kind.first_number if self.n_records > 1 else None
             identifier = self.source.name_document(number, self.taken)
-            self.taken.add(identifier)
         else:
             identifier = DocumentId.parse(stated)
         first = self.records.setdefault(identifier, record)
@@ -277,43 +276,26 @@ def _span_error(
     record: Record, place: str, mention: Any, kind: Kind, lengths: Sequence[int]
 ) -> InputError:
     """The error of a mention that is no span of its document or sentence."""
-    form = "[sentence, start, end]" if kind.by_sentence else "[start, end]"
-    relation, ends = ("≤", "inclusive") if kind.inclusive else ("<", "exclusive")
-    expected = f"{form} with 0 ≤ start {relation} end, the end {ends}"
-    fix = None
+    form, numbers, text, size = "[start, end]", "a pair of", "the document", sum(lengths)
+    unit = "character" if kind.words == "text" else "token"
+    if kind.by_sentence:
+        form, numbers, size, unit = "[sentence, start, end]", "three", len(lengths), "sentence"
     if not _are_offsets(mention, kind):
-        numbers = "three whole numbers" if kind.by_sentence else "a pair of whole numbers"
-        problem = f"a mention is not {numbers}"
+        problem = f"a mention is not {numbers} whole numbers"
     elif kind.by_sentence and not 0 <= mention[0] < len(lengths):
         problem = f"there is no sentence {mention[0]} for a mention"
-        expected += f", in a document of {plural(len(lengths), 'sentence')}"
     else:
-        problem, limit, fix = _bound_problem(mention, kind, lengths)
-        expected += limit
+        if kind.by_sentence:
+            text, size, unit = f"sentence {mention[0]}", lengths[mention[0]], "token"
+        problem = f"a mention goes beyond {text}"
+        if min(mention[-2:]) < 0:
+            problem = f"a mention begins before {text}"
+        elif mention[-2] >= mention[-1] + kind.inclusive:
+            problem = f"a mention {'ends before it begins' if kind.inclusive else 'spans nothing'}"
+    relation, ends = ("≤", "inclusive") if kind.inclusive else ("<", "exclusive")
+    expected = f"{form} with 0 ≤ start {relation} end, in a text of {plural(size, unit)}"
+    fix = f"ends are {ends} here, and positions are counted from 0"
     return record.error(f"{problem} in {place}", found=show(mention), expected=expected, fix=fix)
-
-
-def _bound_problem(
-    mention: list[int], kind: Kind, lengths: Sequence[int]
-) -> tuple[str, str, str | None]:
-    """The problem of a mention with wrong bounds, which bounds there are, and a likely remedy."""
-    text, length = "the document", sum(lengths)
-    if kind.by_sentence:
-        text, length = f"sentence {mention[0]}", lengths[mention[0]]
-    start, end = mention[-2], mention[-1] + kind.inclusive
-    if start < 0 or mention[-1] < 0:
-        return f"a mention begins before {text}", "", None
-    if start >= end and kind.inclusive:
-        return "a mention ends before it begins", "", None
-    if start >= end:
-        fix = "ends are exclusive here: add 1 if yours are inclusive"
-        return "a mention spans nothing", "", fix
-    fix = "check that positions are counted from 0"
-    if kind.inclusive:
-        fix = "ends are inclusive here: subtract 1 if yours are exclusive"
-    unit = "character" if kind.words == "text" else "token"
-    limit = f", in a {'sentence' if kind.by_sentence else 'document'} of {plural(length, unit)}"
-    return f"a mention goes beyond {text}", limit, fix if end == length + 1 else None
 
 
 def _named_clusters(characters: Any) -> list[tuple[str, Any]]:
