@@ -5,52 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from corefeval.checks import did_you_mean
+from corefeval.cli.arguments import (
+    ANNOTATOR,
+    ANSWERS,
+    KEY,
+    KEY_OR_SAVED,
+    MORE,
+    MORE_ANNOTATORS,
+    READING,
+    RESPONSE,
+    SIDES,
+    WRITTEN_FORMAT,
+)
+from corefeval.cli.corpus_commands import CORPUS_COMMANDS, LISTINGS
 from corefeval.cli.options import TABLE_FORMATS, TABLE_OPTIONS, take, take_choices
 from corefeval.cli.parsing import INFORMATION, Argument, Command
 from corefeval.cli.suite import SUITE_COMMANDS
 from corefeval.diagnostics import UsageError
 from corefeval.protocol import STEPS
 
-_KEY = Argument("KEY", "The key: a file, folder or pattern; `-` is standard input.")
-_KEY_OR_SAVED = Argument("KEY", "The key (a file, folder, pattern or `-`), or a saved file.")
-_RESPONSE = Argument("RESPONSE", "A response, as PATH or NAME=PATH.")
-_MORE = Argument("[MORE...]", "More responses.")
-_ANNOTATOR = Argument("FILE", "One annotator's file, folder or pattern, or NAME=PATH.")
-_MORE_ANNOTATORS = _MORE._replace(help="More annotators.")
-_FILE = Argument("FILE", "A file, folder or pattern; `-` is standard input.")
-
-_SIDES = (
-    "key_format response_format key_layer response_layer encoding key_encoding response_encoding "
-    "word_column"
-)
-_ANSWERS = "answer_at id_at"
-_READING = "response_format response_layer encoding response_encoding word_column unpack_limit"
-_DOCUMENTS = {
-    "help": "Only documents whose id matches this pattern, such as 'bc/*'.",
-    "default": "*",
-    "group": "Options",
-}
-_LAYER = {
-    "spelled": "--layer NAME",
-    "help": "Which layer of annotation counts, in files of annotation tools that have several.",
-    "choices": (),
-    "usual": "",
-    "group": "Files",
-}
-_WRITTEN_FORMAT = {
-    "spelled": "--to FORMAT",
-    "help": "The format to write, if the target's ending does not show it: corefud, conll, "
-    "conllua, e2e, bookcoref, preco, crac-json, maverick, fastcoref, crac-text, litbank, brat or "
-    "webanno.",
-}
-_LISTED = {"choices": ("text", "json")}
 _SCORES = (
     Command(
         "score",
         "scoring:score",
         "Score responses against a key.",
         (
-            _KEY_OR_SAVED,
+            KEY_OR_SAVED,
             Argument("[RESPONSE...]", "Responses, each as PATH or NAME=PATH; or saved files."),
         ),
         (
@@ -75,7 +55,7 @@ _SCORES = (
                 segments="How many segments to cut a single document into for its intervals.",
             ),
             *take_choices(*STEPS),
-            *take(f"{_SIDES} {_ANSWERS} features unpack_limit jobs piece_size scheduler resume"),
+            *take(f"{SIDES} {ANSWERS} features unpack_limit jobs piece_size scheduler resume"),
         ),
         """\
 corefeval score key.conll response.conll
@@ -94,7 +74,7 @@ corefeval score key.conll a.conll b.conll -f latex --digits 1 --width column""",
         "errors",
         "analysis:errors",
         "Show what is wrong with responses, and what each kind of error costs.",
-        (_KEY, _RESPONSE, _MORE),
+        (KEY, RESPONSE, MORE),
         (
             *take(
                 "metrics list top entities by format output quiet",
@@ -109,7 +89,7 @@ corefeval score key.conll a.conll b.conll -f latex --digits 1 --width column""",
                 },
             ),
             *take_choices(*STEPS, "errors"),
-            *take(f"{_SIDES} {_ANSWERS} features unpack_limit"),
+            *take(f"{SIDES} {ANSWERS} features unpack_limit"),
         ),
         """\
 corefeval errors key.conll response.conll
@@ -123,7 +103,7 @@ corefeval errors key.conll response.conll --list all -f csv -o errors.csv""",
         "scoring:compare",
         "Compare responses to a key: which one is better, and whether the difference is real.",
         (
-            _KEY_OR_SAVED,
+            KEY_OR_SAVED,
             Argument("[RESPONSE...]", "Two or more, each as PATH or NAME=PATH; or saved files."),
         ),
         (
@@ -144,7 +124,7 @@ corefeval errors key.conll response.conll --list all -f csv -o errors.csv""",
                 },
             ),
             *take_choices(*STEPS),
-            *take(f"{_SIDES} {_ANSWERS} features unpack_limit jobs piece_size scheduler resume"),
+            *take(f"{SIDES} {ANSWERS} features unpack_limit jobs piece_size scheduler resume"),
         ),
         """\
 corefeval compare key.conll old=a.conll new=b.conll
@@ -192,7 +172,7 @@ corefeval probe mine.tsv --write items.jsonl""",
         "explain",
         "analysis:explain",
         "Explain why numbers differ: which choices of scorers they depend on, and how much.",
-        (_KEY._replace(spelled="[KEY]"), _RESPONSE._replace(spelled="[RESPONSE]"), _MORE),
+        (KEY._replace(spelled="[KEY]"), RESPONSE._replace(spelled="[RESPONSE]"), MORE),
         (
             *take(
                 "from_ to metrics results format output quiet digits caption label width",
@@ -203,7 +183,7 @@ corefeval probe mine.tsv --write items.jsonl""",
                 },
             ),
             *take_choices(*STEPS),
-            *take(f"{_SIDES} {_ANSWERS} features unpack_limit"),
+            *take(f"{SIDES} {ANSWERS} features unpack_limit"),
         ),
         """\
 corefeval explain key.conll response.conll --from conll-8.01 --to e2e
@@ -219,7 +199,7 @@ corefeval explain key.conll response.conll --results mine.json theirs.json""",
         "report",
         "analysis:report",
         "Make a report on responses: one HTML file that opens anywhere, without a network.",
-        (_KEY, _RESPONSE, _MORE),
+        (KEY, RESPONSE, MORE),
         (
             *take(
                 "output metrics by no_text title explain sort no_ci quiet samples seed level",
@@ -234,7 +214,7 @@ corefeval explain key.conll response.conll --results mine.json theirs.json""",
                 title="The title of the report; by default the name of the key.",
             ),
             *take_choices(*STEPS, "errors"),
-            *take(f"{_SIDES} {_ANSWERS} features unpack_limit"),
+            *take(f"{SIDES} {ANSWERS} features unpack_limit"),
         ),
         """\
 corefeval report key.conll response.conll
@@ -246,7 +226,7 @@ corefeval report key.conll response.conll --no-text""",
         "analysis:agree",
         "Measure the agreement between annotators: F1 of each pair, and Krippendorff's α over "
         "chains.",
-        (_ANNOTATOR, Argument("OTHER", "Another annotator's."), _MORE_ANNOTATORS),
+        (ANNOTATOR, Argument("OTHER", "Another annotator's."), MORE_ANNOTATORS),
         (
             *take(
                 "metrics distances response by_document ci format output quiet samples seed level",
@@ -266,12 +246,12 @@ corefeval agree ann/ bob/ --distances masi --unmarked missing --by-document""",
         "merge",
         "consensus:merge",
         "Merge annotations of the same texts: the consensus, and what a person must decide.",
-        (_ANNOTATOR, _MORE_ANNOTATORS),
+        (ANNOTATOR, MORE_ANNOTATORS),
         (
             *take(
                 "output to decisions contested page votes metrics format quiet",
                 output="Write the consensus to this file; without it, only a summary is printed.",
-                to=_WRITTEN_FORMAT,
+                to=WRITTEN_FORMAT,
                 metrics={"default": "conll, lea"},
             ),
             *take_choices(*STEPS, "merge"),
@@ -285,14 +265,14 @@ corefeval merge ann.conll bob.conll --decisions decided.tsv -o gold.conll""",
         "audit",
         "consensus:audit",
         "Find annotations of a key that look wrong: those that responses agree against.",
-        (_KEY, _RESPONSE, _MORE),
+        (KEY, RESPONSE, MORE),
         (
             *take(
                 "top plant format output quiet seed",
                 top={"help": "How many findings to show; 0 for all.", "default": 20},
             ),
             *take_choices(*STEPS),
-            *take(f"{_SIDES} unpack_limit"),
+            *take(f"{SIDES} unpack_limit"),
         ),
         """\
 corefeval audit key.conll a.conll b.conll c.conll --plant 100""",
@@ -301,7 +281,7 @@ corefeval audit key.conll a.conll b.conll c.conll --plant 100""",
         "sample",
         "sampling:sample",
         "Draw what people should look at, to score responses without a key.",
-        (_RESPONSE, _MORE),
+        (RESPONSE, MORE),
         (
             *take(
                 "design n seed candidates answers output quiet",
@@ -312,7 +292,7 @@ corefeval audit key.conll a.conll b.conll c.conll --plant 100""",
                 },
             ),
             *take(
-                f"protocol singletons duplicates layer documents zeros {_READING}",
+                f"protocol singletons duplicates layer documents zeros {READING}",
                 singletons={"choices": ("keep", "drop")},
                 documents="Draw only from the documents whose id matches this pattern.",
             ),
@@ -327,10 +307,10 @@ corefeval sample a.conll b=b.conll --n 700 --answers sheet.csv -o more.csv""",
         "estimate",
         "sampling:estimate",
         "Estimate scores from a filled sheet: intervals, differences, and how many labels more.",
-        (Argument("SHEET", "A sheet that `corefeval sample` drew, filled in."), _RESPONSE, _MORE),
+        (Argument("SHEET", "A sheet that `corefeval sample` drew, filled in."), RESPONSE, MORE),
         take(
             "annotator sentences candidates margin metrics level format output quiet "
-            f"digits caption label width {_READING}",
+            f"digits caption label width {READING}",
             metrics={"usual": "all that the design offers"},
             level={
                 "help": "The share of samples whose interval has the true score in it.",
@@ -344,203 +324,8 @@ corefeval estimate anna.csv a.conll b=b.conll --annotator ben.csv --margin 2""",
         "How responses are scored is in the first line of the sheet.",
     ),
 )
-_CORPORA = (
-    Command(
-        "lab",
-        "analysis:lab",
-        "Find out what metrics reward: run an experiment, on the papers' data or on your own.",
-        (
-            Argument("[EXPERIMENT]", "An experiment, or `list`.", "list"),
-            Argument("[KEY]", "Your own key, instead of the papers'."),
-            Argument("[RESPONSE]", "Your own response, as PATH or NAME=PATH."),
-        ),
-        take(
-            f"metrics output figures format quiet seed {_SIDES} tagset unpack_limit",
-            metrics="Metrics, separated by commas: see `corefeval metrics`. By default, all that "
-            "the data allows are measured, and tables show those that most papers report.",
-            output={
-                "spelled": "--output -o FOLDER",
-                "help": "Write data (CSV, JSON) and figures into this folder, which is created if "
-                "needed.",
-            },
-            tagset={"group": "Files"},
-        ),
-        """\
-corefeval lab list
-corefeval lab splits
-corefeval lab mention-identification key.conll response.conll -m conll,lea
-corefeval lab trust --output trust/""",
-    ),
-    Command(
-        "check",
-        "corpora:check",
-        "Look for mistakes and oddities in files, on their own or against a key.",
-        (_FILE, _MORE._replace(help="More of them.")),
-        take(
-            "against fix all strict protocol tokens documents format quiet input_format key_format "
-            f"layer key_layer encoding key_encoding word_column choice {_ANSWERS} unpack_limit "
-            "jobs piece_size",
-            choice={"group": "Files"},
-            protocol={
-                "help": "Also fail files that cannot be scored in this way: a name, or a "
-                "signature. `corefeval protocols` lists them.",
-                "group": "Options",
-            },
-            tokens={"group": "Options"},
-            documents=_DOCUMENTS,
-            layer=_LAYER,
-            format={"help": "How to print; `json` has all findings.", **_LISTED},
-            quiet="Print a verdict on each file, and nothing else.",
-        ),
-        """\
-corefeval check response.conll
-corefeval check response.conll --against key.conll
-corefeval check response.conllu --against key.conllu --protocol corefud-1.2
-corefeval check broken.conll --fix repaired.conll
-corefeval check corpus/ --format json
-corefeval check corpus/ --quiet --strict""",
-        "The exit status is 1 if there is an error: something that stops scoring or loses "
-        "mentions. With `--against`, the verdict is that of `corefeval suite check`. Large files "
-        "are read in pieces, except with `--against`, `--protocol` and `--fix`.",
-    ),
-    Command(
-        "stats",
-        "corpora:stats",
-        "Count what is in files: documents, tokens, mentions, entities and their sizes.",
-        (
-            _FILE._replace(help="A file, a folder, or a pattern in quotes."),
-            _MORE._replace(help="More of them; each is a column of the table."),
-        ),
-        take(
-            "documents entities features format output quiet input_format layer encoding "
-            "word_column unpack_limit jobs piece_size",
-            documents=_DOCUMENTS,
-            layer=_LAYER,
-            features={
-                "help": "A file of features of mentions, which are counted too: tab-separated "
-                "columns document, start, end (or mention), and one for each feature, such as "
-                "kind.",
-                "rare": False,
-                "group": "Options",
-            },
-        ),
-    ),
-    Command(
-        "convert",
-        "corpora:convert",
-        "Convert a corpus from one format to another, and list what the target cannot express.",
-        (
-            Argument("SOURCE", "A file, a folder, a pattern in quotes, or `-` for standard input."),
-            Argument(
-                "TARGET",
-                "A file, `-` for standard output, or a folder for formats with files per document.",
-            ),
-        ),
-        take(
-            "to documents against heads occurrences quiet input_format key_format layer "
-            f"key_layer encoding key_encoding word_column choice {_ANSWERS} unpack_limit",
-            choice={"group": "Files"},
-            to=_WRITTEN_FORMAT,
-            documents=_DOCUMENTS,
-            layer=_LAYER,
-            against="The key that a language model's answers are about; its documents and tokens "
-            "are written.",
-            occurrences={"default": "in-order", "rare": False, "group": "Options"},
-        ),
-        """\
-corefeval convert key.conllu key.conll --to conll
-corefeval convert 'dev/*.conll' dev.jsonl --to e2e
-corefeval convert key.conll folder --to brat
-corefeval convert answers.jsonl response.conll --against key.conll
-corefeval convert corpus/ small.conll --documents 'bc/*'
-corefeval convert gum.conllu gum-heads.conllu --heads dependencies""",
-    ),
-    Command(
-        "prompt",
-        "corpora:prompt",
-        "Write prompts for a language model: JSON lines with id, system and user text.",
-        (
-            _KEY._replace(
-                help="The documents, or the probe, to ask about: a file, folder or pattern."
-            ),
-        ),
-        take(
-            "style mentions shots from_ max_tokens pieces ideal for_ output quiet key_format "
-            "key_layer probe_format encoding word_column unpack_limit",
-            from_={
-                "spelled": "--from FILE",
-                "help": "The corpus that worked examples are taken from.",
-                "is_file": True,
-            },
-            pieces={"default": "apart", "rare": False, "group": "Options"},
-            output="Write to this file instead of standard output; with `--for` to this folder.",
-        ),
-        """\
-corefeval prompt key.conll -o prompts.jsonl --ideal ideal.jsonl
-corefeval prompt key.conll --style xml --for inspect --output folder
-corefeval prompt key.conll --style json --shots 2 --from train.conll
-corefeval prompt gap-test.tsv --style letter -o prompts.jsonl
-corefeval score key.conll answers.jsonl""",
-        "No model is called. Score its answers as they are, with the same ids.",
-    ),
-)
-_LISTINGS = (
-    Command(
-        "cite",
-        "listings:cite",
-        "Print BibTeX for corefeval and for the papers of the metrics that you used.",
-        (Argument("[FILE...]", "Saved results (score … --save FILE): all of their metrics."),),
-        take(
-            "metrics unpack_limit",
-            metrics="Metrics and presets, separated by commas, as for score.",
-        ),
-    ),
-    Command(
-        "metrics",
-        "listings:metrics",
-        "List metrics with their definitions and papers: all of them, or those you name.",
-        (Argument("[NAME...]", "Metrics, in any spelling."),),
-        take("format", format=_LISTED),
-    ),
-    Command(
-        "features",
-        "listings:features",
-        "List the features of documents, entities and mentions that scores can be broken down by.",
-        (Argument("[NAME...]", "Features; all of them if none is named."),),
-        take("format", format=_LISTED),
-    ),
-    Command(
-        "protocols",
-        "listings:protocols",
-        "List the choices that affect scores, and named protocols that bundle them.",
-        (Argument("[NAME...]", "Named protocols, or choices; all of them if none is named."),),
-        take("format", format=_LISTED),
-        details="Write a protocol like the signature below a score: --protocol 'singletons:drop'.",
-    ),
-    Command(
-        "example",
-        "listings:example",
-        "Copy the example corpus to a folder: a key, the output of two systems, and model answers.",
-        (Argument("[FOLDER]", "Where to put the files; the current folder by default.", "."),),
-        take("suite"),
-        details="These are key.conll, cautious.conll and eager.conll, and the answers of two "
-        "language models, tagged.jsonl and listed.jsonl.",
-    ),
-    Command(
-        "completion",
-        "completion:completion",
-        "Print a shell script that completes commands, options and their values.",
-        (Argument("SHELL", "The shell.", choices=("bash", "zsh", "fish")),),
-        (),
-        """\
-corefeval completion bash >> ~/.bash_completion
-corefeval completion zsh > ~/.zfunc/_corefeval
-corefeval completion fish > ~/.config/fish/completions/corefeval.fish""",
-        "For zsh, put `fpath+=~/.zfunc` before `compinit` in ~/.zshrc. Then open a new shell.",
-    ),
-)
 COMMANDS: dict[str, Command] = {
-    command.name: command for command in (*_SCORES, *SUITE_COMMANDS, *_CORPORA, *_LISTINGS)
+    command.name: command for command in (*_SCORES, *SUITE_COMMANDS, *CORPUS_COMMANDS, *LISTINGS)
 }
 # What groups of commands are for; that of all commands has no name.
 SUMMARIES = {

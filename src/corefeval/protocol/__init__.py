@@ -23,7 +23,6 @@ from corefeval.protocol.declarations import (
     Duplicates,
     Emulate,
     Extra,
-    Fields,
     Layer,
     Lost,
     Missing,
@@ -36,12 +35,10 @@ from corefeval.protocol.declarations import (
     Unmarked,
     WrongSpans,
     Zeros,
-    choices,
-    fields,
-    register_matcher,
 )
 from corefeval.protocol.matchers import HEADS, MATCHERS, MINIMA, Matcher
 from corefeval.protocol.named import NAMED, NamedProtocol, find_named, programs_with
+from corefeval.protocol.signatures import Fields, choices, fields, register_matcher
 
 __all__ = [
     "MATCHERS",

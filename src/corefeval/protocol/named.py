@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, cast
 
-from corefeval.protocol.declarations import Choices, choices
+from corefeval.protocol.declarations import Choices
+from corefeval.protocol.signatures import choices
 
 
 class NamedProtocol(NamedTuple):

@@ -19,7 +19,7 @@ from corefeval.analysis.errors.classification import (
     error_kind,
     explain_overlap,
 )
-from corefeval.analysis.errors.costs import Attribution, attribute, decomposes, fix
+from corefeval.analysis.errors.costs import Attribution, KindRow, attribute, decomposes, fix
 from corefeval.analysis.errors.links import LinkCounts, LinkRow, count_links, list_relations
 from corefeval.analysis.errors.listing import (
     EntityCost,
@@ -31,7 +31,7 @@ from corefeval.analysis.errors.listing import (
     rank_mentions,
 )
 from corefeval.diagnostics import Notice, Notices, UndefinedMetricError, plural
-from corefeval.display import Record, Row, Tabular, are_same
+from corefeval.display import Row, Tabular, are_same
 from corefeval.evaluation import count, prepare_nearest
 from corefeval.metrics import Metric, Metrics, parse_metrics
 from corefeval.model.arrays import IntArray
@@ -147,20 +147,6 @@ def _sign(analysis: ErrorAnalysis) -> ErrorAnalysis:
     if rule is None:
         return analysis
     return replace(analysis, result=replace(result, protocol=result.protocol.but(wrong_spans=rule)))
-
-
-@dataclass(frozen=True, slots=True)
-class KindRow(Record):
-    """One kind of error: how many there are, and what they cost in each metric.
-
-    `alone` is what F1 would gain if only this kind were fixed, `in_turn` what it gains when this
-    kind is fixed after all kinds before it. The gains in turn add up to 1 − F1.
-    """
-
-    kind: ErrorKind
-    count: int
-    alone: Mapping[str, float]
-    in_turn: Mapping[str, float]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

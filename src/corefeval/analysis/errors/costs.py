@@ -28,6 +28,7 @@ import numpy as np
 from corefeval.alignment import Alignment, Side
 from corefeval.analysis.errors.classification import Classification, ErrorKind, Parts, find_parts
 from corefeval.diagnostics import UndefinedMetricError
+from corefeval.display import Record
 from corefeval.metrics import Metric
 from corefeval.model import Corpus
 from corefeval.model.arrays import (
@@ -41,6 +42,20 @@ from corefeval.model.arrays import (
 )
 from corefeval.model.categories import Categories
 from corefeval.model.joining import stack_mentions
+
+
+@dataclass(frozen=True, slots=True)
+class KindRow(Record):
+    """One kind of error: how many there are, and what they cost in each metric.
+
+    `alone` is what F1 would gain if only this kind were fixed, `in_turn` what it gains when this
+    kind is fixed after all kinds before it. The gains in turn add up to 1 − F1.
+    """
+
+    kind: ErrorKind
+    count: int
+    alone: Mapping[str, float]
+    in_turn: Mapping[str, float]
 
 
 @dataclass(frozen=True, eq=False)
