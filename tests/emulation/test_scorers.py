@@ -37,7 +37,7 @@ from scorer_vectors import (
 
 SCORERS = sorted({scorer for name in NAMES for scorer in load("expected", name)} - {"metametric"})
 # How it can be scored: by which value of which option.
-GOES_ON = r"(fix:|use) .*--[\w-]+ \w+"
+GOES_ON = r'(fix:|use) .*\w+="\w+'
 # Where a text is needed: windows and sentences have no place among plain mentions.
 NEED_TEXT = re.compile(r"window|hf-coval|neleval|min_span|NP_only|remove_nested|coval")
 
@@ -345,7 +345,7 @@ def test_options_of_coval_join():
 
 def test_accidents_have_scores_alone():
     with pytest.raises(UsageError, match="b3:response"):
-        corefeval.analyse([["a", "b"]], [["a", "b"]], protocol="conll-8.01", b3="response")
+        corefeval.prepare([["a", "b"]], [["a", "b"]], protocol="conll-8.01", b3="response")
     with pytest.raises(UsageError, match="has no scores by kind"):
         corefeval.score([["a", "b"]], [["a", "b"]], protocol="e2e", by="kind")
     with pytest.raises(UsageError, match="there is no lmuc"):

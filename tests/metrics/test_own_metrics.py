@@ -364,5 +364,5 @@ def test_what_is_kept_does_not_outlive_a_change_of_the_function(module, tmp_path
     sys.modules.pop("their_metrics")
     forget({"their_metrics:exact", "sized"} & REGISTRY.keys())
     linecache.checkcache()
-    with pytest.raises(corefeval.CorefEvalError, match="another metrics"):
+    with pytest.raises(corefeval.CorefEvalError, match="differs in metrics"):
         corefeval.score(KEY, EAGER, **asked)

@@ -317,7 +317,7 @@ def test_a_changed_tag_set_makes_another_run(tmp_path, paths):
     options = {"piece_size": 300, "resume": tmp_path / "kept", "tagset": str(tagset)}
     corefeval.score(*paths, **options)
     tagset.write_text('{"pronoun": ["PRP"], "name": ["NNX"], "noun": ["NN"]}')
-    with pytest.raises(UsageError, match="another tag set"):
+    with pytest.raises(UsageError, match="differs in tag set"):
         corefeval.score(*paths, **options)
 
 

@@ -13,7 +13,7 @@ from corefeval.reports import report
 def test_every_view_is_a_click_away(visit, example_page):
     page = visit(example_page)
     titles = page.locator("#views a").all_inner_texts()
-    assert titles == ["Overview", "Charts", "Documents", "Text", "Compare"]
+    assert titles == ["Overview", "Charts", "Documents", "Text", "Entities", "Compare"]
     for title, view in zip(titles, VIEWS, strict=True):
         page.click(f"#views a:has-text('{title}')")
         page.wait_for_selector(f"section.{view} h1")

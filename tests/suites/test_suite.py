@@ -134,7 +134,7 @@ def test_notices_of_results_come_in_the_same_order_each_time(suite):
         for place, cell in outcome.cells.items()
     }
     told = SuiteResult.of(suite, cells).notices[-1].message
-    assert told.endswith(", ".join(f"{one} of {len(cells)} results" for one in kinds))
+    assert told.endswith(", ".join(f"{one} in {len(cells)} results" for one in kinds))
 
 
 def test_a_suite_made_in_python_is_checked(suite):

@@ -199,7 +199,7 @@ def prompt(options: ParsedOptions) -> None:
         from corefeval.integrations.harnesses import folder_of
 
         folder = options.output
-        files, losses = folder_of(options.for_, prompts, corpora[0], options.style, folder)
+        files, losses = folder_of(options.for_, prompts, corpora[0], style or "markdown", folder)
         write_folder(folder, files)
         notices += losses
     else:

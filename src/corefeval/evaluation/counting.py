@@ -157,9 +157,11 @@ def _count_tables(
         except UndefinedMetricError as error:
             if request.by_name:
                 if not str(error).startswith(metric.name):  # it names a feature, not the metric
-                    error.args = (f"{metric}: {error}",)
+                    error.args = (f"{metric}: {error.command_text}",)
                 raise
-            skipped.setdefault(str(error).removeprefix(f"{metric} "), []).append(str(metric))
+            skipped.setdefault(error.command_text.removeprefix(f"{metric} "), []).append(
+                str(metric)
+            )
     return tables, [
         Notice("skipped-metric", f"skipped: {', '.join(metrics)}: {why}", len(metrics), (*metrics,))
         for why, metrics in skipped.items()

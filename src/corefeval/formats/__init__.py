@@ -82,7 +82,8 @@ def read(
     """
     how: dict[str, Any] = {"occurrences": occurrences, "choice": choice, "encoding": encoding}
     how |= {"pieces": pieces, "answer_at": answer_at, "id_at": id_at, "name": name}
-    if format is None and (answer_at is not None or list_samples(os.fspath(path)) is not None):
+    is_log = isinstance(path, str | os.PathLike) and list_samples(os.fspath(path)) is not None
+    if format is None and (answer_at is not None or is_log):
         format = "llm"
     if format is not None and find_format(format).needs_key:
         return _read_answers(path, find_format(format), key, **how)

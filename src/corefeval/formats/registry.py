@@ -326,11 +326,11 @@ _ANSWERS = {
 }
 # A record has the key of an answer, and none of a corpus, unless it is a harness's.
 _ANSWER_SIGN = (
-    rb'\A\s*+(?:\[\s*)*\{\s*"(?:version":\s*\d+,\s*"status"|doc_id":\s*\d+,\s*"doc"\s*:\s*\{|'
-    rb'(?=[^\n]*"(?:(?:answer|outputs?|response|completion|prediction|generated_text|generation|'
+    rb'\A\s*+(?:\[\s*)*\{\s*(?:"version":\s*\d+,\s*"status"|"doc_id":\s*\d+,\s*"doc"\s*:\s*\{|'
+    rb'(?=[^\n]*"(?:answer|outputs?|response|completion|prediction|generated_text|generation|'
     rb'choices|candidates|messages?|conversations|modelOutput|outputText|result|content)"\s*:'
-    rb'|clusters"\s*:\s*\[[\s\[]*[{"]))'
-    rb'(?![^\n]*"(?:sentences|tokens|document|mention_clusters|clusters_token_offsets)"\s*:))'
+    rb'|(?![^\n{]*"text"\s*:)[^\n]*"clusters"\s*:\s*\[[\s\[]*[{"])'
+    rb'(?![^\n]*"(?:sentences|tokens|document|mention_clusters|clusters_token_offsets)"\s*:)")'
 )
 ANSWERS = {
     name: Format(

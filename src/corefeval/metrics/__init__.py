@@ -237,7 +237,7 @@ class Metric:
         except UsageError as error:
             if self.is_own:
                 raise
-            raise UsageError(f"{self}: {error}") from error.__cause__
+            raise UsageError(f"{self}: {error.command_text}") from error.__cause__
 
     def __str__(self) -> str:
         if not self.parameters:

@@ -81,7 +81,7 @@ _FORMER = {("tokens", "ignored"): "ignore", ("tokens", "check"): "same"}
 
 
 # How errors in Python name what the command line calls --match head or --encoding NAME.
-KEYWORDS.update({name: tuple(choice.spellings) for name, choice in choices().items()})
+KEYWORDS.update({n: (*choice.spellings, choice.default) for n, choice in choices().items()})
 KEYWORDS.update(dict.fromkeys(("encoding", "features", "word_column"), ()))
 KEYWORDS["tagset"] = ("penn", "upos", "stts")
 

@@ -98,7 +98,9 @@ def count_links(alignment: Alignment, feature: str = "kind") -> LinkCounts:
     try:
         kinds = alignment.key.feature(feature), alignment.response.feature(feature)
     except UndefinedMetricError as error:
-        notices.append(Notice("unknown-kinds", f"links are not broken down by {feature}: {error}"))
+        notices.append(
+            Notice("unknown-kinds", f"links are not broken down by {feature}: {error.command_text}")
+        )
         kinds = _make_all_alike(alignment.key), _make_all_alike(alignment.response)
     all_kinds = Categories.concatenate(*kinds)
     names = all_kinds.names
@@ -163,7 +165,7 @@ def _count_antecedents(
         try:
             counts = metric.count(divided)
         except CorefEvalError as error:
-            notices.append(Notice("skipped-metric", f"{metric} was skipped: {error}"))
+            notices.append(Notice("skipped-metric", f"{metric} was skipped: {error.command_text}"))
             continue
         tables[str(metric)] = {
             name: integers(values.reshape(alignment.n_documents, number))
