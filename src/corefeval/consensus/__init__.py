@@ -284,13 +284,15 @@ def _divide(
     node = constraints.node[group[kept]]
     number = in_order(node)
     rank = dict(zip(node.tolist(), number.tolist(), strict=True))
-    apart = {
-        rank[first]: {rank[second] for second in rivals & rank.keys()}
+    apart = [
+        (rank[first], rank[second])
         for first, rivals in constraints.apart.items()
-        if first in rank
-    }
+        for second in rivals
+        if first < second and first in rank and second in rank
+    ]
     groups = Groups.of(units.entity[:, kept], number, units.owner, apart)
-    block, costs, bounds, exact = divide(groups)
+    block, costs, bounds = divide(groups)
+    exact = costs == bounds
     entity = np.full(group.size, -1, dtype=np.int64)
     entity[kept] = in_order(block[number])
     document = np.zeros(costs.size, dtype=np.int64)

@@ -60,21 +60,22 @@ def _list_links(
     number = in_order(group[kept])
     first = kept[np.unique(number, return_index=True)[1]]
     home, size = entity[first], np.bincount(number)
-    groups, n_cells = Groups.of(units.entity[:, kept], number, units.owner, {}), units.owner.size
-    together, has = groups.sum_by(home), (groups.counts > 0).astype(np.int64)
-    table = (has[:, :n_cells] @ together[:, :n_cells].T).tocoo()
+    groups = Groups.of(units.entity[:, kept], number, units.owner)
+    (cells, marked, *_), (held, marks, *_) = groups.sections, groups.sum_by(home).sections
+    has = (cells > 0).astype(np.int64)
+    table = (has @ held.T).tocoo()
     left, right = table.row, table.col
-    marks = has[:, n_cells:-1].toarray()
+    marked = (marked > 0).toarray()
     is_home = home[left] == right
-    itself = is_home * size[left] * marks.sum(axis=1)[left]
+    itself = is_home * size[left] * marked.sum(axis=1)[left]
     votes = table.data - itself
-    of = (marks[left] * together[:, n_cells:-1].toarray()[right]).sum(axis=1) - itself
+    of = (marked[left] * marks.toarray()[right]).sum(axis=1) - itself
     rows = np.flatnonzero((votes > 0) & (votes < of))
     # The own entity first, then rivals, the best of which counts.
     rows = rows[np.lexsort((right[rows], (of - 2 * votes)[rows], ~is_home[rows], left[rows]))]
     leads = np.ones(rows.size, dtype=np.bool_)
     leads[1:] = (left[rows][1:] != left[rows][:-1]) | is_home[rows][:-1]
-    partners, seen = _Partners(has[:, :n_cells], home), set()
+    partners, seen = _Partners(has, home), set()
     for row in rows[leads].tolist():
         g, outcome = int(left[row]), "same" if is_home[row] else "apart"
         partner = partners.find(g, int(right[row]))
