@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from corefeval.analysis.units import Units
 from corefeval.consensus.decisions import Constraints
 from corefeval.consensus.partition import Groups, in_order
-from corefeval.consensus.units import Units
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import IntArray, begin_runs
 
 
 class Contest(NamedTuple):
@@ -60,7 +60,7 @@ def _list_links(
     number = in_order(group[kept])
     first = kept[np.unique(number, return_index=True)[1]]
     home, size = entity[first], np.bincount(number)
-    groups = Groups.of(units.entity[:, kept], number, units.owner)
+    groups = Groups.of(units.entity[:, kept], number)
     (cells, marked, *_), (held, marks, *_) = groups.sections, groups.sum_by(home).sections
     has = (cells > 0).astype(np.int64)
     table = (has @ held.T).tocoo()
@@ -73,34 +73,27 @@ def _list_links(
     rows = np.flatnonzero((votes > 0) & (votes < of))
     # The own entity first, then rivals, the best of which counts.
     rows = rows[np.lexsort((right[rows], (of - 2 * votes)[rows], ~is_home[rows], left[rows]))]
-    leads = np.ones(rows.size, dtype=np.bool_)
-    leads[1:] = (left[rows][1:] != left[rows][:-1]) | is_home[rows][:-1]
-    partners, seen = _Partners(has, home), set()
-    for row in rows[leads].tolist():
+    rows = rows[begin_runs(left[rows], is_home[rows])]
+    leaders = _list_leaders(has, home)
+    seen = set()
+    for row in rows.tolist():
         g, outcome = int(left[row]), "same" if is_home[row] else "apart"
-        partner = partners.find(g, int(right[row]))
-        pair = frozenset((g, partner)), outcome
-        ends = int(first[g]), int(first[partner])
-        if pair not in seen and not constraints.decides(*group[list(ends)].tolist()):
+        cells = has.indices[has.indptr[g] : has.indptr[g + 1]]
+        linked = {partner for cell in cells for partner in leaders[cell, right[row]]}
+        partner = min(linked - {g})
+        pair, ends = (frozenset((g, partner)), outcome), first[[g, partner]].tolist()
+        if pair not in seen and not constraints.decide(group[ends].tolist()):
             seen.add(pair)
-            numbers = int(votes[row]), int(of[row])
-            stakes = int(size[g]) * min(numbers[0], numbers[1] - numbers[0])
-            yield Contest("link", *ends, *numbers, int(size[g]), outcome, stakes)
+            number, for_link, total = (int(value) for value in (size[g], votes[row], of[row]))
+            stakes = number * min(for_link, total - for_link)
+            yield Contest("link", *ends, for_link, total, number, outcome, stakes)
 
 
-class _Partners:
+def _list_leaders(has: Any, home: IntArray) -> dict[tuple[int, int], list[int]]:
     """The first two groups of each annotator's entity within each consensus entity."""
-
-    def __init__(self, has: Any, home: IntArray) -> None:
-        self.has = has
-        self.groups: dict[tuple[int, int], list[int]] = defaultdict(list)
-        for group, cell in zip(*map(list, has.nonzero()), strict=True):
-            listed = self.groups[cell, home[group]]
-            if len(listed) < 2:
-                listed.append(group)
-
-    def find(self, group: int, entity: int) -> int:
-        """The group of the first mention of an entity that anybody links with this group."""
-        cells = self.has.indices[self.has.indptr[group] : self.has.indptr[group + 1]]
-        partners = (partner for cell in cells for partner in self.groups[cell, entity])
-        return int(min(partner for partner in partners if partner != group))
+    leaders: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for group, cell in zip(*map(list, has.nonzero()), strict=True):
+        listed = leaders[cell, home[group]]
+        if len(listed) < 2:
+            listed.append(int(group))
+    return leaders

@@ -47,11 +47,11 @@ class Groups:
     n_annotators: int
 
     @staticmethod
-    def of(
-        labels: IntArray, group: IntArray, owner: IntArray, apart: Sequence[tuple[int, int]] = ()
-    ) -> Groups:
+    def of(labels: IntArray, group: IntArray, apart: Sequence[tuple[int, int]] = ()) -> Groups:
         """The groups of mentions, whose entities are `labels` by annotator (−1: not marked)."""
         annotator, mention = np.nonzero(labels >= 0)
+        owner = np.zeros(int(labels.max(initial=-1)) + 1, dtype=np.int64)
+        owner[labels[annotator, mention]] = annotator
         last = owner.size + len(labels)
         pairs = np.array(apart, dtype=np.int64).reshape(-1, 2)
         columns = labels[annotator, mention], owner.size + annotator, np.full(group.size, last)
