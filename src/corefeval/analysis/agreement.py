@@ -312,9 +312,9 @@ def _score_pairs(
     """
     results = {}
     for key, response in pairs:
-        prepared = prepare_corpora(key, response, request)
-        result = results[key.name, response.name] = count(prepared, request.metrics)
-        ceilings.add(prepared, result)
+        pair, prepared = (key.name, response.name), prepare_corpora(key, response, request)
+        results[pair] = count(prepared, request.metrics)
+        ceilings.add(pair, prepared, results[pair])
     return results
 
 

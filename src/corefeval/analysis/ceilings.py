@@ -87,10 +87,9 @@ class Ceilings:
     labels: dict[Pair, IntArray] = field(default_factory=dict)
     """The key's entities that these mentions are matched with, −1 where there is none."""
 
-    def add(self, prepared: Prepared, result: Result) -> None:
+    def add(self, pair: Pair, prepared: Prepared, result: Result) -> None:
         """Take in the matches of a key and a response, and their result."""
         response = prepared.response
-        pair = prepared.key.name, response.name
         partner = prepared.matches.partners_of_response(response.n_mentions)
         text, order = response.on_own_text, np.arange(partner.size)
         if text.mention_start is not None and text.mention_end is not None:
@@ -124,11 +123,9 @@ class Ceilings:
             text = "undisputed links are left out: they need the same mentions against all keys, "
             text += f"and at most {MOST_KEYS} annotators"
             notices.append(Notice("no-undisputed", text))
-        rows = []
+        rows, samples = [], 0 if level is None else self.sampling.samples
         for metric, kind in kinds:
-            curves = self._curves(
-                placed, metric, kind, 0 if level is None else self.sampling.samples
-            )
+            curves = self._curves(placed, metric, kind, samples)
             rows.append({"metric": metric, "kind": kind, **self._row(curves, level)})
             if rows[-1]["ceiling"] == 0:
                 text = f"{metric}, {kind}: the ceiling is 0, so that there is no share of it"
@@ -208,10 +205,9 @@ class Ceilings:
 
 def _summarize(curves: Mapping[str, Curve], level: float | None) -> Row:
     """The value and the interval of each curve; None where too many samples have no value."""
-    row: Row = {
-        name: None if np.isnan(curve[0]) else float(curve[0]) for name, curve in curves.items()
-    }
+    row: Row = {}
     for name, curve in curves.items():
+        row[name] = None if np.isnan(curve[0]) else float(curve[0])
         samples = curve[1:][~np.isnan(curve[1:])]
         is_shown = level is not None and samples.size >= (1 - _SHARE_LOST) * (curve.size - 1)
         row[f"{name}_interval"] = list(middle(samples, level)) if is_shown else None
