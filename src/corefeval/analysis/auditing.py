@@ -195,7 +195,8 @@ def _write(value: Any) -> Any:
     """A value, or a mention as a text; parts of discontinuous ones with commas between."""
     if not isinstance(value, list):
         return value
-    return ",".join(map(_write, value)) if isinstance(value[0], list) else ":".join(map(str, value))
+    has_parts = all(isinstance(part, list) for part in value)
+    return ",".join(map(_write, value)) if has_parts else ":".join(map(str, value))
 
 
 def _calibrate(units: Units, plant: int, seed: int) -> list[Row]:
