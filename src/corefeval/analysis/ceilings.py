@@ -13,7 +13,7 @@ import numpy as np
 
 from corefeval.diagnostics import Notice
 from corefeval.display import Row
-from corefeval.model.arrays import FloatArray, IntArray, looked_up, stable_order
+from corefeval.model.arrays import FloatArray, IntArray, dense_ranks, looked_up, unset
 from corefeval.preparation import Prepared
 from corefeval.request import Sampling
 from corefeval.results import CountTable, Result
@@ -35,12 +35,9 @@ Pair = tuple[str, str]  # names of a key and of who is scored against it
 
 def count_links(cell: IntArray, document: IntArray, n_documents: int) -> FloatArray:
     """How many pairs of mentions are in one cell, for each document; −1 is no cell."""
-    cell, document = cell[cell >= 0], document[cell >= 0]
-    sizes = np.bincount(cell)
-    of_cell = np.zeros(sizes.size, dtype=np.int64)
-    of_cell[cell] = document
-    pairs = sizes * (sizes - 1) // 2
-    return np.asarray(np.bincount(of_cell, weights=pairs, minlength=n_documents), np.float64)
+    rows = np.flatnonzero(cell >= 0)
+    mates = np.bincount(cell[rows])[cell[rows]] - 1
+    return np.asarray(np.bincount(document[rows], mates / 2, n_documents))
 
 
 def count_linked(
@@ -55,7 +52,7 @@ def count_linked(
     for row, label in enumerate(labels):
         inner = refine(cell, label)
         rows = np.flatnonzero(inner >= 0)
-        rows = rows[np.bincount(inner[rows])[inner[rows]] > 1] if rows.size else rows
+        rows = rows[np.bincount(inner[rows])[inner[rows]] > 1]
         part = inner[rows], document[rows], n_documents
         total += count_links(*part) - count_linked(labels[row + 1 :, rows], *part)
     return total
@@ -63,12 +60,9 @@ def count_linked(
 
 def refine(cell: IntArray, label: IntArray) -> IntArray:
     """Cells divided by a label; −1 where either is −1."""
-    is_inside = (cell >= 0) & (label >= 0)
-    width = int(label.max(initial=0)) + 1
-    rows, values = np.flatnonzero(is_inside), (cell * width + label)[is_inside]
-    order = stable_order(values)
-    inner = np.full(cell.size, -1, dtype=np.int64)
-    inner[rows[order]] = np.cumsum(np.diff(values[order], prepend=-1) != 0) - 1
+    rows = np.flatnonzero((cell >= 0) & (label >= 0))
+    inner, width = unset(cell.size), int(label.max(initial=0)) + 1
+    inner[rows], _ = dense_ranks(cell[rows] * width + label[rows])
     return inner
 
 
@@ -209,8 +203,8 @@ def _summarize(curves: Mapping[str, Curve], level: float | None) -> Row:
     for name, curve in curves.items():
         row[name] = None if np.isnan(curve[0]) else float(curve[0])
         samples = curve[1:][~np.isnan(curve[1:])]
-        is_shown = level is not None and samples.size >= (1 - _SHARE_LOST) * (curve.size - 1)
-        row[f"{name}_interval"] = list(middle(samples, level)) if is_shown else None
+        is_certain = samples.size >= (1 - _SHARE_LOST) * (curve.size - 1)
+        row[f"{name}_interval"] = list(middle(samples, level)) if level and is_certain else None
     return row
 
 
@@ -221,10 +215,9 @@ def _choose_best(results: Sequence[Result], metric: str) -> Result:
     """
     first = results[0]
     f1 = np.stack([result.document_rates[metric]["f1"] for result in results])
-    is_best = f1 >= f1.max(axis=0) - _TIE
     names = first.tables[metric].parts or (metric,)
     sizes = np.stack([sum(_to_find(result.tables[name]) for name in names) for result in results])
-    sizes = np.where(is_best, sizes, -1.0)
+    sizes[f1 < f1.max(axis=0) - _TIE] = -1
     chosen = (sizes >= sizes.max(axis=0) - _TIE).argmax(axis=0)
     tables = {}
     for name in dict.fromkeys((*names, metric)):

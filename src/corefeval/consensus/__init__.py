@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -149,12 +150,11 @@ class Merged(Tabular):
         }
 
     def _list_documents(self) -> list[Row]:
+        proofs = zip(self.corpus.documents, self.costs.tolist(), self.bounds.tolist(), strict=True)
         records: list[Row] = [
             {"id": str(name), "cost": cost, "bound": bound, "exact": cost == bound}
             | {"entities": [], "mentions": [], "contested": []}
-            for name, cost, bound in zip(
-                self.corpus.documents, self.costs.tolist(), self.bounds.tolist(), strict=True
-            )
+            for name, cost, bound in proofs
         ]
         mentions, numbers = list(map(as_lists, self.units.mentions)), dict[int, int]()
         columns = self.units.document, self.units.votes, self.shown
@@ -221,10 +221,10 @@ def merge_corpora(corpora: Sequence[Corpus], request: Request, decisions: object
     group = in_order(np.unique(units.entity, axis=1, return_inverse=True)[1].ravel())
     constraints = constrain(listed, units, group, quorum)
     entity, costs, bounds, unbounded = _divide(units, group, constraints)
-    has_singletons = any((corpus.entity_sizes == 1).any() for corpus in annotations.corpora)
-    sizes = np.bincount(entity[entity >= 0], minlength=1)
-    is_lone = (entity >= 0) & (sizes[entity] == 1) & (not has_singletons)
-    shown = np.where(is_lone, -1, entity)
+    shown = entity
+    if not any((corpus.entity_sizes == 1).any() for corpus in annotations.corpora):
+        sizes = np.bincount(entity + 1)
+        shown = np.where(sizes[entity + 1] == 1, -1, entity)  # lone mentions are left out
     corpus = _build(units, shown)
     results = {
         name: count(prepare_corpora(corpus, source, request), request.metrics)
@@ -232,9 +232,9 @@ def merge_corpora(corpora: Sequence[Corpus], request: Request, decisions: object
     }
     notices = [notice for source in corpora for notice in source.notices]
     notices += [n for n in annotations.notices if not n.kind.startswith("unscored")]
-    notices += _list_unmerged(corpora, protocol)
+    notices += (notice for source in corpora for notice in _note_unmerged(source, protocol))
     text = "linked to nothing left out, as no input has singletons"
-    notices += note("lone-mentions", int(is_lone.sum()), "mention", text)
+    notices += note("lone-mentions", int((shown != entity).sum()), "mention", text)
     text = f"of more than {BOUNDED:,} groups of mentions without a bound: it is 0 there"
     notices += note("no-bound", unbounded, "part", text)
     notices += _note_separations(units, group, entity)
@@ -307,18 +307,17 @@ def _build(units: Units, shown: IntArray) -> Corpus:
     return corpus.with_details(names=list(map(str, numbers)))
 
 
-def _list_unmerged(corpora: Sequence[Corpus], protocol: Protocol) -> Iterator[Notice]:
-    """What a consensus does not have of each annotation: relations, and other layers."""
-    for corpus in corpora:
-        kinds = corpus.relations.kind.values() if len(corpus.relations) else []
-        parts = [(f"{kind} relations", kinds.count(kind)) for kind in sorted(map(str, {*kinds}))]
-        layers = corpus.mention_layer.tolist() if corpus.entity_layer is not None else []
-        parts.append(("non-referring mentions", layers.count(NON_REFERRING)))
-        if protocol.layer == "identity":
-            parts.append(("mentions of discourse deixis", layers.count(DEIXIS)))
-        if number := sum(count for _, count in parts):
-            text = f"{corpus.name}: not merged, and left out: {{parts}}"
-            yield Notice("not-merged", text, number, parts=tuple(parts))
+def _note_unmerged(corpus: Corpus, protocol: Protocol) -> Iterator[Notice]:
+    """A notice on what a consensus does not have of an annotation: relations, and other layers."""
+    kinds = corpus.relations.kind.values() if len(corpus.relations) else []
+    left_out = Counter(f"{kind} relations" for kind in sorted(map(str, kinds)))
+    layers = Counter([] if corpus.entity_layer is None else corpus.mention_layer.tolist())
+    left_out["non-referring mentions"] = layers[NON_REFERRING]
+    if protocol.layer == "identity":
+        left_out["mentions of discourse deixis"] = layers[DEIXIS]
+    if left_out.total():
+        text = f"{corpus.name}: not merged, and left out: {{parts}}"
+        yield Notice("not-merged", text, left_out.total(), parts=tuple(left_out.items()))
 
 
 def _note_separations(units: Units, group: IntArray, entity: IntArray) -> Iterator[Notice]:

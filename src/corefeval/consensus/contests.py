@@ -79,14 +79,14 @@ def _list_links(
     for row in rows.tolist():
         g, outcome = int(left[row]), "same" if is_home[row] else "apart"
         cells = has.indices[has.indptr[g] : has.indptr[g + 1]]
-        linked = {partner for cell in cells for partner in leaders[cell, right[row]]}
-        partner = min(linked - {g})
-        pair, ends = (frozenset((g, partner)), outcome), first[[g, partner]].tolist()
-        if pair not in seen and not constraints.decide(group[ends].tolist()):
+        partner = min({p for cell in cells for p in leaders[cell, right[row]]} - {g})
+        unit, other_unit = first[[g, partner]].tolist()
+        pair = frozenset((g, partner)), outcome
+        if pair not in seen and not constraints.decide(group[[unit, other_unit]].tolist()):
             seen.add(pair)
-            number, for_link, total = (int(value) for value in (size[g], votes[row], of[row]))
-            stakes = number * min(for_link, total - for_link)
-            yield Contest("link", *ends, for_link, total, number, outcome, stakes)
+            n, vote, total = int(size[g]), int(votes[row]), int(of[row])
+            stakes = n * min(vote, total - vote)
+            yield Contest("link", unit, other_unit, vote, total, n, outcome, stakes)
 
 
 def _list_leaders(has: Any, home: IntArray) -> dict[tuple[int, int], list[int]]:
