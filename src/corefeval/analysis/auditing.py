@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Unpack
 
 import numpy as np
@@ -37,10 +38,15 @@ class Audit(Tabular):
     """
 
     responses: tuple[str, ...]
-    findings: tuple[Row, ...]
+    units: Units
     calibration: tuple[Row, ...]
     protocol: Protocol
     notices: tuple[Notice, ...] = ()
+
+    @cached_property
+    def findings(self) -> tuple[Row, ...]:
+        """What looks wrong, the most suspicious first."""
+        return tuple(_describe(self.units))
 
     @property
     def signature(self) -> str:
@@ -119,7 +125,7 @@ def audit_corpora(
     )
     return Audit(
         responses=tuple(side.name for side in responses),
-        findings=tuple(_describe(units)),
+        units=units,
         calibration=tuple(_calibrate(units, plant, seed)) if plant else (),
         protocol=protocol,
         notices=tuple(dict.fromkeys(notices)),
@@ -187,7 +193,7 @@ def _describe(units: Units) -> Iterator[Row]:
             "against": int(against),
             "support": int(support),
             "suspicion": float((against - support) / (units.n_annotators - 1)),
-            "text": units.texts[unit],
+            "text": units.text(unit),
         }
 
 

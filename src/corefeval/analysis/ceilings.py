@@ -13,7 +13,7 @@ import numpy as np
 
 from corefeval.diagnostics import Notice
 from corefeval.display import Row
-from corefeval.model.arrays import FloatArray, IntArray, dense_ranks, looked_up, unset
+from corefeval.model.arrays import FloatArray, IntArray, begin_runs, looked_up, stable_order, unset
 from corefeval.preparation import Prepared
 from corefeval.request import Sampling
 from corefeval.results import CountTable, Result
@@ -61,8 +61,9 @@ def count_linked(
 def refine(cell: IntArray, label: IntArray) -> IntArray:
     """Cells divided by a label; −1 where either is −1."""
     rows = np.flatnonzero((cell >= 0) & (label >= 0))
-    inner, width = unset(cell.size), int(label.max(initial=0)) + 1
-    inner[rows], _ = dense_ranks(cell[rows] * width + label[rows])
+    values = cell[rows] * (int(label.max(initial=0)) + 1) + label[rows]
+    order, inner = stable_order(values), unset(cell.size)
+    inner[rows[order]] = np.cumsum(begin_runs(values[order])) - 1
     return inner
 
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from corefeval.matching.candidates import contain
-from corefeval.model import Corpus
+from corefeval.model import Corpus, Document, Mention
 from corefeval.model.arrays import IntArray, dense_ranks, find_places, unset
 from corefeval.model.joining import stack_mentions, strip_details
 
-Mention = Hashable  # start and end, a tuple of these for a discontinuous one, or plain Python
+PlainMention = Hashable  # start and end, a tuple of these for a discontinuous one, or plain Python
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,9 @@ class Units:
         The first mention with a code stands for the unit. Words are those of the corpus that has
         most to say of its tokens, whatever the order of corpora.
         """
-        model = min(corpora, key=lambda c: (-1 - len(c.tokens.columns) if c.tokens else 0, c.name))
+        fullest = min(
+            corpora, key=lambda c: (-1 - len(c.tokens.columns) if c.tokens else 0, c.name)
+        )
         stripped = [
             strip_details(corpus).with_details(
                 features=corpus.features,
@@ -51,9 +53,9 @@ class Units:
             for corpus in corpora
         ]
         stacked = reduce(stack_mentions, stripped).with_details(
-            tokens=model.tokens,
-            metadata=model.metadata,
-            sentence_metadata=model.sentence_metadata,
+            tokens=fullest.tokens,
+            metadata=fullest.metadata,
+            sentence_metadata=fullest.sentence_metadata,
         )
         number, distinct = dense_ranks(np.concatenate(codes))
         first = np.full(distinct.size, number.size)
@@ -96,21 +98,26 @@ class Units:
         return np.bincount(self.unit, minlength=self.row.size)
 
     @cached_property
-    def mentions(self) -> list[Mention]:
+    def mentions(self) -> list[PlainMention]:
         """Each unit as people write it."""
         return list_mentions(self.corpus)
 
     @cached_property
-    def texts(self) -> list[str]:
-        """The words of each unit, where there are any."""
-        return [
-            mention.text if mention.label is not None or document.has_words else ""
-            for document in self.corpus
-            for mention in document.mentions
-        ]
+    def documents(self) -> list[Document]:
+        """The documents, whose words are made once."""
+        return list(self.corpus)
+
+    def text(self, unit: int) -> str:
+        """The words of a unit, where there are any."""
+        mention = Mention(self.documents[self.document[unit]], unit)
+        return mention.text if mention.label is not None or mention.document.has_words else ""
 
 
-def list_mentions(corpus: Corpus) -> list[Mention]:
+def _rank_as_text(corpus: Corpus) -> tuple[int, str]:
+    return -1 if corpus.tokens is None else -1 - len(corpus.tokens.columns), corpus.name
+
+
+def list_mentions(corpus: Corpus) -> list[PlainMention]:
     """Every mention as start and end, a tuple of these if it has gaps, or its label."""
     if corpus.labels is not None:
         return list(corpus.labels)

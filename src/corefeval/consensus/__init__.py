@@ -131,7 +131,7 @@ class Merged(Tabular):
             start, end = mention
         if isinstance(end, tuple):
             start, end = (",".join(map(str, edges)) for edges in zip(*mention, strict=True))
-        return start, end, self.units.texts[unit]
+        return start, end, self.units.text(unit)
 
     def as_dict(self) -> dict[str, object]:
         """Everything, for JSON."""

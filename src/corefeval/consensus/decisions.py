@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from corefeval.analysis.units import Mention, Units, list_mentions
+from corefeval.analysis.units import PlainMention, Units, list_mentions
 from corefeval.diagnostics import InputError, excerpt
 from corefeval.display import Row, csv_cell, visible
 from corefeval.formats.source import read_source
@@ -29,7 +29,7 @@ class Decision(NamedTuple):
 
     word: str
     document: Any
-    mentions: tuple[Mention, ...]
+    mentions: tuple[PlainMention, ...]
     number: int
     file: str | None = None
 
@@ -69,7 +69,7 @@ def read_decisions(source: object, encoding: str) -> Iterator[Decision]:
         yield Decision(word, document, tuple(map(_freeze, mentions)), number)
 
 
-def _freeze(mention: Any) -> Mention:
+def _freeze(mention: Any) -> PlainMention:
     """A mention as a hashable value; lists are tuples."""
     if isinstance(mention, list | tuple):
         return tuple(map(_freeze, mention))
@@ -102,7 +102,7 @@ def _read_table(path: str | os.PathLike[str], encoding: str) -> Iterator[Decisio
         yield Decision(word, row["document"], mentions, number, os.fspath(path))
 
 
-def _parse(starts: str, ends: str) -> Mention:
+def _parse(starts: str, ends: str) -> PlainMention:
     """A mention from its start and end; a discontinuous one has several, with commas between."""
     parts = tuple(zip(map(int, starts.split(",")), map(int, ends.split(",")), strict=True))
     return parts[0] if len(parts) == 1 else parts
