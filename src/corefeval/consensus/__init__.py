@@ -31,6 +31,8 @@ from corefeval.request import Input, Request, ScoreOptions
 from corefeval.results import Result
 
 DEFAULT_METRICS = "conll, lea"
+_LONE = "linked to nothing left out, as no input has singletons"
+_NO_BOUND = f"of more than {BOUNDED:,} groups of mentions without a bound: it is 0 there"
 ENTITY_FEATURES = {"etype"}  # what is said of an entity, on each of its mentions
 
 
@@ -233,10 +235,8 @@ def merge_corpora(corpora: Sequence[Corpus], request: Request, decisions: object
     notices = [notice for source in corpora for notice in source.notices]
     notices += [n for n in annotations.notices if not n.kind.startswith("unscored")]
     notices += (notice for source in corpora for notice in _note_unmerged(source, protocol))
-    text = "linked to nothing left out, as no input has singletons"
-    notices += note("lone-mentions", int((shown != entity).sum()), "mention", text)
-    text = f"of more than {BOUNDED:,} groups of mentions without a bound: it is 0 there"
-    notices += note("no-bound", unbounded, "part", text)
+    notices += note("lone-mentions", int((shown != entity).sum()), "mention", _LONE)
+    notices += note("no-bound", unbounded, "part", _NO_BOUND)
     notices += _note_separations(units, group, entity)
     notices += result_notices({(corpus.name, n): result for n, result in results.items()})
     joint = join_protocols([result.protocol for result in results.values()])
