@@ -14,7 +14,7 @@ from typing import Unpack
 import numpy as np
 
 from corefeval.analysis.alpha import Alpha, AlphaCounts, Coding, count_alpha, parse_distances
-from corefeval.analysis.ceilings import Ceilings, Links
+from corefeval.analysis.ceilings import Ceilings
 from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.display import Row, Tabular, distinct_names, have_same_fields
 from corefeval.evaluation import count
@@ -120,16 +120,18 @@ class Agreement(Tabular):
 
     def ceiling_rows(self) -> list[Row]:
         """A row for each metric, kind and response, with the ceiling and the ends of intervals."""
-        return [
-            {
-                "metric": row["metric"],
-                "kind": row["kind"],
-                "who": name,
-                **_ceiling_columns(row, name),
-            }
-            for row in self.ceilings
-            for name in row["responses"]
-        ]
+        columns = ("value", "level", "ceiling", "share")
+        rows = []
+        for ceiling in self.ceilings:
+            for name, response in ceiling["responses"].items():
+                cells = ceiling | response
+                row = {"metric": cells["metric"], "kind": cells["kind"], "who": name}
+                row |= {column: cells[column] for column in columns}
+                for column in columns:
+                    ends = cells[f"{column}_interval"] or ()
+                    row |= dict(zip((f"{column}_low", f"{column}_high"), ends, strict=False))
+                rows.append(row)
+        return rows
 
     def as_dict(self) -> dict[str, object]:
         """Everything, for JSON."""
@@ -274,50 +276,45 @@ def agree_corpora(
         raise UsageError(f"{twice!r} is the name of two: annotators and responses need their own")
     annotations = pair_annotations(corpora, request.protocol)
     coding = Coding.of(annotations.corpora, annotations.codes, request.protocol.unmarked)
-    links = Links()
-    results = _score_pairs(permutations(annotations.sources, 2), request, links)
+    ceilings = Ceilings(
+        tuple(corpus.name for corpus in corpora),
+        tuple(response.name for response in responses),
+        request.sampling,
+    )
+    results = _score_pairs(permutations(annotations.sources, 2), request, ceilings)
     notices = [notice for corpus in (*corpora, *responses) for notice in corpus.notices]
     notices += (*annotations.notices, *_notices(results, request.protocol))
-    ceilings: list[Row] = []
+    rows: list[Row] = []
     if responses:
-        scored = _score_pairs(product(annotations.sources, responses), request, links)
-        notices += result_notices(scored)
-        everything, annotators = results | scored, tuple(names[: len(corpora)])
-        measured = Ceilings(
-            everything, annotators, tuple(names[len(corpora) :]), links, request.sampling
-        )
-        metrics = [m for m in next(iter(results.values())).metrics if _all_have(everything, m)]
-        ceilings, ceiling_notices = measured.measure(metrics)
+        pairs = product(annotations.sources, responses)
+        notices += result_notices(_score_pairs(pairs, request, ceilings))
+        rows, ceiling_notices = ceilings.measure()
         notices += ceiling_notices
     joint = join_protocols([result.protocol for result in results.values()])
     return Agreement(
-        annotators=tuple(corpus.name for corpus in corpora),
+        annotators=ceilings.annotators,
         document_ids=tuple(map(str, annotations.corpora[0].documents)),
         results=results,
         counts=count_alpha(coding, distances),
         mentions=coding.units,
         protocol=joint if annotations.spans is None else joint.but(spans=annotations.spans),
         notices=tuple(dict.fromkeys(notices)),
-        ceilings=tuple(ceilings),
+        ceilings=tuple(rows),
     )
 
 
-def _all_have(results: Mapping[tuple[str, str], Result], metric: str) -> bool:
-    return all(metric in result for result in results.values())
-
-
 def _score_pairs(
-    pairs: Iterable[tuple[Corpus, Corpus]], request: Request, links: Links
+    pairs: Iterable[tuple[Corpus, Corpus]], request: Request, ceilings: Ceilings
 ) -> dict[tuple[str, str], Result]:
-    """The results of pairs of key and response, whose matches the links take in.
+    """The results of pairs of key and response, which ceilings take in.
 
     Annotators are paired both ways: not every metric has the same F1 both ways.
     """
     results = {}
     for key, response in pairs:
-        prepared = prepare_corpora(key, response, request)
-        links.add(prepared, (key.name, response.name))
-        results[key.name, response.name] = count(prepared, request.metrics)
+        pair, prepared = (key.name, response.name), prepare_corpora(key, response, request)
+        results[pair] = count(prepared, request.metrics)
+        ceilings.add(pair, prepared, results[pair])
     return results
 
 
@@ -378,17 +375,6 @@ def _list_values(
     for metric, pairs in pairwise.items():
         for (key, response), f1 in pairs.items():
             yield "f1", metric, key, response, f1
-
-
-def _ceiling_columns(row: Row, name: str) -> Row:
-    """Value, level, ceiling and share of a response, then the ends of their intervals."""
-    cells = row["responses"][name] | {key: row[key] for key in ("ceiling", "ceiling_interval")}
-    columns = ("value", "level", "ceiling", "share")
-    values = {column: cells[column] for column in columns}
-    for column in columns:
-        ends = cells[f"{column}_interval"]
-        values |= {} if ends is None else {f"{column}_low": ends[0], f"{column}_high": ends[1]}
-    return values
 
 
 def _means(pairwise: Mapping[str, Pairs]) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,16 +12,17 @@ import numpy as np
 
 from corefeval.analysis.agreement import read_annotations, result_notices
 from corefeval.analysis.ceilings import MOST_KEYS, count_linked
+from corefeval.analysis.units import Units, as_lists, state
 from corefeval.consensus.contests import Contest, list_contests
-from corefeval.consensus.decisions import Constraints, constrain, read_decisions
+from corefeval.consensus.decisions import COLUMNS, Constraints, constrain, read_decisions
 from corefeval.consensus.partition import BOUNDED, Groups, divide, in_order
-from corefeval.consensus.units import ENTITY_FEATURES, Units
+from corefeval.consensus.units import unite
 from corefeval.diagnostics import Notice, UsageError, note, plural
 from corefeval.display import Row, Tabular
 from corefeval.evaluation import count
 from corefeval.metrics import Metrics
 from corefeval.model import DEIXIS, NON_REFERRING, Corpus
-from corefeval.model.arrays import IntArray, dense_ranks
+from corefeval.model.arrays import IntArray, unset
 from corefeval.model.construction import number_entities
 from corefeval.pairing.annotators import pair_annotations
 from corefeval.preparation import prepare_corpora
@@ -29,6 +31,9 @@ from corefeval.request import Input, Request, ScoreOptions
 from corefeval.results import Result
 
 DEFAULT_METRICS = "conll, lea"
+_LONE = "linked to nothing left out, as no input has singletons"
+_NO_BOUND = f"of more than {BOUNDED:,} groups of mentions without a bound: it is 0 there"
+ENTITY_FEATURES = {"etype"}  # what is said of an entity, on each of its mentions
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,8 +56,10 @@ class Merged(Tabular):
     """The entity of each unit, lone mentions among them; −1 where it is not kept."""
     shown: IntArray
     """The entity of each unit in the corpus, −1 where it has none."""
-    proof: IntArray
-    """Cost, bound and whether they are exact, in rows, for each document."""
+    costs: IntArray
+    """The cost of each document."""
+    bounds: IntArray
+    """The least that each document can cost."""
     constraints: Constraints
     results: Mapping[str, Result]
     protocol: Protocol
@@ -61,17 +68,17 @@ class Merged(Tabular):
     @property
     def cost(self) -> int:
         """How many votes are overruled."""
-        return int(self.proof[0].sum())
+        return int(self.costs.sum())
 
     @property
     def bound(self) -> int:
         """How many votes any partition overrules at least."""
-        return int(self.proof[1].sum())
+        return int(self.bounds.sum())
 
     @property
     def exact(self) -> bool:
         """Whether no partition of any document can cost less."""
-        return bool(self.proof[2].all())
+        return self.cost == self.bound
 
     @property
     def signature(self) -> str:
@@ -86,48 +93,47 @@ class Merged(Tabular):
     @cached_property
     def votes(self) -> list[Row]:
         """Who marked each kept mention: rows of a table of features; one for each span."""
+        corpus = self.units.corpus
+        places: dict[str, Any] = {"mention": corpus.labels}
+        if corpus.labels is None:  # a table of features has no place for gaps
+            spans = {"start": corpus.mention_start, "end": corpus.mention_end}
+            places = {name: np.asarray(edges).tolist() for name, edges in spans.items()}
         rows: dict[tuple[object, ...], Row] = {}
         for unit in np.flatnonzero(self.entity >= 0).tolist():
-            document, start, end = self.place(unit)
-            place: Row = {"document": document, "mention": start}
-            if end is not None:  # a table of features has no place for gaps
-                first, last = str(start).split(",")[0], str(end).split(",")[-1]
-                place = {"document": document, "start": int(first), "end": int(last)}
-            marked = zip(self.annotators, self.units.entity[:, unit] >= 0, strict=True)
-            names = [name for name, is_marked in marked if is_marked]
-            row = {**place, "votes": len(names), "annotators": "+".join(names)}
+            place = {"document": str(corpus.documents[self.units.document[unit]])}
+            place |= {name: values[unit] for name, values in places.items()}
+            voters = np.flatnonzero(self.units.entity[:, unit] >= 0).tolist()
+            names = "+".join(self.annotators[voter] for voter in voters)
+            row = {**place, "votes": len(voters), "annotators": names}
             rows.setdefault(tuple(place.values()), row)
         return list(rows.values())
 
-    def place(self, unit: int) -> tuple[str, Any, Any]:
-        """Document, start and end of a unit; several with commas where it is discontinuous.
-
-        A plain mention stands for its start, and has no end.
-        """
-        document = str(self.units.corpus.documents[int(self.units.document[unit])])
-        mention: Any = self.units.mentions[unit]
-        if self.units.corpus.labels is not None:
-            return document, mention, None
-        if isinstance(mention[0], int):
-            return document, *mention
-        starts, ends = (",".join(map(str, edges)) for edges in zip(*mention, strict=True))
-        return document, starts, ends
-
     def rows(self) -> list[Row]:
-        """The contested decisions, a row each; `decision` is empty."""
-        texts = self.units.texts
-        rows = []
+        """The contested decisions, a row each; `decision` is empty.
+
+        The starts and ends of discontinuous mentions have commas between. A plain mention stands
+        for its start, and has no end.
+        """
+        documents, rows = self.units.corpus.documents, []
         for contest in self.contested:
-            document, start, end = self.place(contest.unit)
-            is_link = contest.partner >= 0
-            ends = self.place(contest.partner)[1:] if is_link else (None, None)
-            row: Row = {"document": document, "kind": contest.kind, "start": start, "end": end}
-            row |= {"other_start": ends[0], "other_end": ends[1]}
-            row |= dict(zip(contest._fields[3:], contest[3:], strict=True))
-            row["text"] = texts[contest.unit]
-            row["other_text"] = texts[contest.partner] if is_link else ""
-            rows.append(row | {"decision": ""})
+            *ends, text = self._describe(contest.unit)
+            *other_ends, other_text = self._describe(contest.partner)
+            cells = [str(documents[self.units.document[contest.unit]]), contest.kind, *ends]
+            cells += [*other_ends, *contest[3:], text, other_text, ""]
+            rows.append(dict(zip(COLUMNS, cells, strict=True)))
         return rows
+
+    def _describe(self, unit: int) -> tuple[Any, Any, str]:
+        """Start, end and text of a unit; nothing of −1."""
+        if unit < 0:
+            return None, None, ""
+        mention: Any = self.units.mentions[unit]
+        start, end = mention, None
+        if self.units.corpus.labels is None:
+            start, end = mention
+        if isinstance(end, tuple):
+            start, end = (",".join(map(str, edges)) for edges in zip(*mention, strict=True))
+        return start, end, self.units.text(unit)
 
     def as_dict(self) -> dict[str, object]:
         """Everything, for JSON."""
@@ -146,38 +152,33 @@ class Merged(Tabular):
         }
 
     def _list_documents(self) -> list[Row]:
+        proofs = zip(self.corpus.documents, self.costs.tolist(), self.bounds.tolist(), strict=True)
         records: list[Row] = [
-            {"id": str(name), "cost": int(cost), "bound": int(bound), "exact": bool(exact)}
+            {"id": str(name), "cost": cost, "bound": bound, "exact": cost == bound}
             | {"entities": [], "mentions": [], "contested": []}
-            for name, cost, bound, exact in zip(self.corpus.documents, *self.proof, strict=True)
+            for name, cost, bound in proofs
         ]
-        mentions, numbers = [_listed(mention) for mention in self.units.mentions], {}
-        for unit, document in enumerate(self.units.document.tolist()):
-            record, entity = records[document], int(self.shown[unit])
-            if entity >= 0 and entity not in numbers:
-                numbers[entity] = len(record["entities"])
-                record["entities"].append([])
-            place = numbers.get(entity)
-            row = {"mention": mentions[unit], "votes": int(self.units.votes[unit])}
-            record["mentions"].append(row | {"entity": place})
-            if place is not None:
-                record["entities"][place].append(mentions[unit])
+        mentions, numbers = list(map(as_lists, self.units.mentions)), dict[int, int]()
+        columns = self.units.document, self.units.votes, self.shown
+        for mention, document, votes, entity in zip(mentions, *map(list, columns), strict=True):
+            record, place = records[document], None
+            if entity >= 0:
+                place = numbers.setdefault(entity, len(record["entities"]))
+                if place == len(record["entities"]):
+                    record["entities"].append([])
+                record["entities"][place].append(mention)
+            record["mentions"].append({"mention": mention, "votes": int(votes), "entity": place})
         for contest in self.contested:
-            ends: Row = {"kind": contest.kind, "mention": mentions[contest.unit]}
-            if contest.partner >= 0:
-                ends["other"] = mentions[contest.partner]
-            ends |= dict(zip(contest._fields[3:], contest[3:], strict=True))
-            records[int(self.units.document[contest.unit])]["contested"].append(ends)
+            row = contest._asdict()
+            unit, partner = row.pop("unit"), row.pop("partner")
+            ends = {"mention": mentions[unit]}
+            ends |= {"other": mentions[partner]} if partner >= 0 else {}
+            records[self.units.document[unit]]["contested"].append(ends | row)
         return records
 
     def __repr__(self) -> str:
         annotators = plural(len(self.annotators), "annotator")
         return f"<Merged {annotators}: {self.corpus.n_mentions:,} mentions, cost {self.cost:,}>"
-
-
-def _listed(mention: object) -> object:
-    """A mention as JSON has it: tuples are lists."""
-    return [_listed(part) for part in mention] if isinstance(mention, tuple) else mention
 
 
 def merge(
@@ -214,29 +215,28 @@ def merge_corpora(corpora: Sequence[Corpus], request: Request, decisions: object
     """The consensus of annotators, after whom their corpora are named, as a request says."""
     protocol = request.protocol.but(lost="drop")  # what is not in the text cannot be merged
     quorum = _check(protocol, len(corpora))
-    listed, file = read_decisions([] if decisions is None else decisions, request.encoding)
+    listed = list(read_decisions([] if decisions is None else decisions, request.encoding))
     annotations = pair_annotations(corpora, protocol, on_first_tokens=True)
-    units = Units.of(annotations, protocol.match, request.tagset)
-    group = in_order(dense_ranks_of_columns(units.entity))
-    constraints = constrain(listed, file, units, group, quorum)
-    entity, proof, unbounded = _divide(units, group, constraints)
-    has_singletons = any((corpus.entity_sizes == 1).any() for corpus in annotations.corpora)
-    sizes = np.bincount(entity[entity >= 0], minlength=1)
-    is_lone = (entity >= 0) & (sizes[entity] == 1) & (not has_singletons)
-    shown = np.where(is_lone, -1, entity)
+    units = Units.of(annotations.corpora, annotations.codes)
+    if protocol.match != "exact" and units.row.size:
+        units = unite(units, protocol.match, request.tagset)
+    group = in_order(np.unique(units.entity, axis=1, return_inverse=True)[1].ravel())
+    constraints = constrain(listed, units, group, quorum)
+    entity, costs, bounds, unbounded = _divide(units, group, constraints)
+    shown = entity
+    if not any((corpus.entity_sizes == 1).any() for corpus in annotations.corpora):
+        sizes = np.bincount(entity + 1)
+        shown = np.where(sizes[entity + 1] == 1, -1, entity)  # lone mentions are left out
     corpus = _build(units, shown)
-    sources = annotations.sources
     results = {
         name: count(prepare_corpora(corpus, source, request), request.metrics)
-        for name, source in zip([c.name for c in corpora], sources, strict=True)
+        for name, source in zip([c.name for c in corpora], annotations.sources, strict=True)
     }
     notices = [notice for source in corpora for notice in source.notices]
     notices += [n for n in annotations.notices if not n.kind.startswith("unscored")]
-    notices += _list_unmerged(corpora, protocol)
-    text = "linked to nothing left out, as no input has singletons"
-    notices += note("lone-mentions", int(is_lone.sum()), "mention", text)
-    text = f"of more than {BOUNDED:,} groups of mentions without a bound: it is 0 there"
-    notices += note("no-bound", unbounded, "part", text)
+    notices += (notice for source in corpora for notice in _note_unmerged(source, protocol))
+    notices += note("lone-mentions", int((shown != entity).sum()), "mention", _LONE)
+    notices += note("no-bound", unbounded, "part", _NO_BOUND)
     notices += _note_separations(units, group, entity)
     notices += result_notices({(corpus.name, n): result for n, result in results.items()})
     joint = join_protocols([result.protocol for result in results.values()])
@@ -248,7 +248,8 @@ def merge_corpora(corpora: Sequence[Corpus], request: Request, decisions: object
         group=group,
         entity=entity,
         shown=shown,
-        proof=proof,
+        costs=costs,
+        bounds=bounds,
         constraints=constraints,
         results=results,
         protocol=joint if annotations.spans is None else joint.but(spans=annotations.spans),
@@ -268,78 +269,55 @@ def _check(protocol: Protocol, total: int) -> int:
     return quorum
 
 
-def dense_ranks_of_columns(table: IntArray) -> IntArray:
-    """Numbers that are equal where all of a table's rows are."""
-    ranks = np.zeros(table.shape[1], dtype=np.int64)
-    for row in table:
-        ranks, _ = dense_ranks(ranks * (int(row.max(initial=0)) + 2) + row + 1)
-    return ranks
-
-
 def _divide(
     units: Units, group: IntArray, constraints: Constraints
-) -> tuple[IntArray, IntArray, int]:
-    """The entity of each unit; cost, bound and proof by document; how many parts have no bound."""
+) -> tuple[IntArray, IntArray, IntArray, int]:
+    """The entity of each unit; cost and bound by document; how many parts have no bound."""
     kept = np.flatnonzero(constraints.is_kept)
     node = constraints.node[group[kept]]
     number = in_order(node)
     rank = dict(zip(node.tolist(), number.tolist(), strict=True))
-    apart = {
-        rank[first]: {rank[second] for second in rivals & rank.keys()}
-        for first, rivals in constraints.apart.items()
-        if first in rank
-    }
-    groups = Groups.of(units.entity[:, kept], number, units.owner, apart)
-    block, costs, bounds, exact = divide(groups)
-    entity = np.full(group.size, -1, dtype=np.int64)
+    apart = [(rank[first], rank[second]) for first, second in constraints.apart]
+    groups = Groups.of(units.entity[:, kept], number, apart)
+    block, *proof = divide(groups)
+    entity = unset(group.size)
     entity[kept] = in_order(block[number])
-    document = np.zeros(costs.size, dtype=np.int64)
+    document = np.zeros(proof[0].size, dtype=np.int64)
     document[groups.component[number]] = units.document[kept]
-    proof = np.stack(
-        [
-            np.bincount(document, weights=values, minlength=len(units.corpus.documents))
-            for values in (costs, bounds, ~exact)
-        ]
-    ).astype(np.int64)
-    proof[2] = proof[2] == 0
-    return entity, proof, int((np.bincount(groups.component) > BOUNDED).sum())
+    costs, bounds = (
+        np.bincount(document, values, len(units.corpus.documents)).astype(np.int64)
+        for values in proof
+    )
+    return entity, costs, bounds, int((np.bincount(groups.component) > BOUNDED).sum())
 
 
 def _build(units: Units, shown: IntArray) -> Corpus:
     """The consensus as a corpus, with the most frequent statements about mentions and entities."""
     rows = np.flatnonzero(shown >= 0)
-    place = np.full(shown.size, -1, dtype=np.int64)
-    place[rows] = np.arange(rows.size)
     entity = shown[rows]
-    features: dict[str, Any] = {}
-    for name in sorted(units.statements):
-        if name in ENTITY_FEATURES:
-            stated = units.state(name, shown, "")
-            values = [stated[number] for number in entity.tolist()]
-        else:
-            values = units.state(name, place, -1 if name == "head" else "")
-        features[name] = np.array(values, dtype=np.int64 if name == "head" else object)
-    head = features.pop("head", None)
     chosen = units.corpus.take_mentions(rows)
-    chosen = chosen.with_details(features=features, mention_head=head, name="consensus")
+    features = dict(chosen.features)
+    for name in ENTITY_FEATURES & features.keys():
+        values = units.stacked.features[name]
+        features[name] = state(values, shown[units.unit], entity.tolist())
+    chosen = chosen.with_details(features=features, name="consensus")
     corpus = number_entities(chosen, chosen.mention_document, entity)
     begin = np.searchsorted(corpus.entity_document, corpus.entity_document)
     numbers = (np.arange(corpus.n_entities) - begin).tolist()
     return corpus.with_details(names=list(map(str, numbers)))
 
 
-def _list_unmerged(corpora: Sequence[Corpus], protocol: Protocol) -> Iterator[Notice]:
-    """What a consensus does not have of each annotation: relations, and other layers."""
-    for corpus in corpora:
-        kinds = corpus.relations.kind.values() if len(corpus.relations) else []
-        parts = [(f"{kind} relations", kinds.count(kind)) for kind in sorted(map(str, {*kinds}))]
-        layers = corpus.mention_layer.tolist() if corpus.entity_layer is not None else []
-        parts.append(("non-referring mentions", layers.count(NON_REFERRING)))
-        if protocol.layer == "identity":
-            parts.append(("mentions of discourse deixis", layers.count(DEIXIS)))
-        if number := sum(count for _, count in parts):
-            text = f"{corpus.name}: not merged, and left out: {{parts}}"
-            yield Notice("not-merged", text, number, parts=tuple(parts))
+def _note_unmerged(corpus: Corpus, protocol: Protocol) -> Iterator[Notice]:
+    """A notice on what a consensus does not have of an annotation: relations, and other layers."""
+    kinds = corpus.relations.kind.values() if len(corpus.relations) else []
+    left_out = Counter(f"{kind} relations" for kind in sorted(map(str, kinds)))
+    layers = Counter([] if corpus.entity_layer is None else corpus.mention_layer.tolist())
+    left_out["non-referring mentions"] = layers[NON_REFERRING]
+    if protocol.layer == "identity":
+        left_out["mentions of discourse deixis"] = layers[DEIXIS]
+    if left_out.total():
+        text = f"{corpus.name}: not merged, and left out: {{parts}}"
+        yield Notice("not-merged", text, left_out.total(), parts=tuple(left_out.items()))
 
 
 def _note_separations(units: Units, group: IntArray, entity: IntArray) -> Iterator[Notice]:

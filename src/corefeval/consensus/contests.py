@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from corefeval.analysis.units import Units
 from corefeval.consensus.decisions import Constraints
 from corefeval.consensus.partition import Groups, in_order
-from corefeval.consensus.units import Units
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import IntArray, begin_runs
 
 
 class Contest(NamedTuple):
@@ -60,46 +60,40 @@ def _list_links(
     number = in_order(group[kept])
     first = kept[np.unique(number, return_index=True)[1]]
     home, size = entity[first], np.bincount(number)
-    groups, n_cells = Groups.of(units.entity[:, kept], number, units.owner, {}), units.owner.size
-    together, has = groups.sum_by(home), (groups.counts > 0).astype(np.int64)
-    table = (has[:, :n_cells] @ together[:, :n_cells].T).tocoo()
+    groups = Groups.of(units.entity[:, kept], number)
+    (cells, marked, *_), (held, marks, *_) = groups.sections, groups.sum_by(home).sections
+    has = (cells > 0).astype(np.int64)
+    table = (has @ held.T).tocoo()
     left, right = table.row, table.col
-    marks = has[:, n_cells:-1].toarray()
+    marked = (marked > 0).toarray()
     is_home = home[left] == right
-    itself = is_home * size[left] * marks.sum(axis=1)[left]
+    itself = is_home * size[left] * marked.sum(axis=1)[left]
     votes = table.data - itself
-    of = (marks[left] * together[:, n_cells:-1].toarray()[right]).sum(axis=1) - itself
+    of = (marked[left] * marks.toarray()[right]).sum(axis=1) - itself
     rows = np.flatnonzero((votes > 0) & (votes < of))
     # The own entity first, then rivals, the best of which counts.
     rows = rows[np.lexsort((right[rows], (of - 2 * votes)[rows], ~is_home[rows], left[rows]))]
-    leads = np.ones(rows.size, dtype=np.bool_)
-    leads[1:] = (left[rows][1:] != left[rows][:-1]) | is_home[rows][:-1]
-    partners, seen = _Partners(has[:, :n_cells], home), set()
-    for row in rows[leads].tolist():
+    rows = rows[begin_runs(left[rows], is_home[rows])]
+    leaders = _list_leaders(has, home)
+    seen = set()
+    for row in rows.tolist():
         g, outcome = int(left[row]), "same" if is_home[row] else "apart"
-        partner = partners.find(g, int(right[row]))
+        cells = has.indices[has.indptr[g] : has.indptr[g + 1]]
+        partner = min({p for cell in cells for p in leaders[cell, right[row]]} - {g})
+        unit, other_unit = first[[g, partner]].tolist()
         pair = frozenset((g, partner)), outcome
-        ends = int(first[g]), int(first[partner])
-        if pair not in seen and not constraints.decides(*group[list(ends)].tolist()):
+        if pair not in seen and not constraints.decide(group[[unit, other_unit]].tolist()):
             seen.add(pair)
-            numbers = int(votes[row]), int(of[row])
-            stakes = int(size[g]) * min(numbers[0], numbers[1] - numbers[0])
-            yield Contest("link", *ends, *numbers, int(size[g]), outcome, stakes)
+            n, vote, total = int(size[g]), int(votes[row]), int(of[row])
+            stakes = n * min(vote, total - vote)
+            yield Contest("link", unit, other_unit, vote, total, n, outcome, stakes)
 
 
-class _Partners:
+def _list_leaders(has: Any, home: IntArray) -> dict[tuple[int, int], list[int]]:
     """The first two groups of each annotator's entity within each consensus entity."""
-
-    def __init__(self, has: Any, home: IntArray) -> None:
-        self.has = has
-        self.groups: dict[tuple[int, int], list[int]] = defaultdict(list)
-        for group, cell in zip(*map(list, has.nonzero()), strict=True):
-            listed = self.groups[cell, home[group]]
-            if len(listed) < 2:
-                listed.append(group)
-
-    def find(self, group: int, entity: int) -> int:
-        """The group of the first mention of an entity that anybody links with this group."""
-        cells = self.has.indices[self.has.indptr[group] : self.has.indptr[group + 1]]
-        partners = (partner for cell in cells for partner in self.groups[cell, entity])
-        return int(min(partner for partner in partners if partner != group))
+    leaders: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for group, cell in zip(*map(list, has.nonzero()), strict=True):
+        listed = leaders[cell, home[group]]
+        if len(listed) < 2:
+            listed.append(int(group))
+    return leaders

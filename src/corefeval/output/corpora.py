@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from corefeval._version import __version__
 from corefeval.diagnostics import plural
 from corefeval.display import Row, shorten
 from corefeval.output.tables import (
@@ -16,8 +17,8 @@ from corefeval.output.tables import (
     Cells,
     Column,
     Drawing,
+    NotedDrawing,
     Sheet,
-    SoloDrawing,
     Table,
     number_columns,
     percent,
@@ -194,7 +195,7 @@ _ITSELF = "–"
 
 
 @dataclass(frozen=True)
-class AgreementDrawing(SoloDrawing):
+class AgreementDrawing(NotedDrawing):
     """The agreement between annotators; JSON always has the documents."""
 
     results: Sequence[Agreement]
@@ -208,11 +209,6 @@ class AgreementDrawing(SoloDrawing):
     def list_rows(self, agreement: Agreement) -> list[Row]:
         """A row for each document, measure and pair."""
         return agreement.rows(by_document=self.by_document)
-
-    def record_of(self, agreement: Agreement) -> object:
-        """An object with the agreement and its notices."""
-        notices = [notice.as_dict() for notice in agreement.notices]
-        return {"corefeval": __version__, **agreement.as_dict(), "notices": notices}
 
 
 def _make_tables(agreement: Agreement, by_document: bool) -> list[Table]:
@@ -285,21 +281,17 @@ def _ceiling_table(agreement: Agreement) -> Table:
     rows = agreement.ceiling_rows()
     columns = ("value", "level", "ceiling", "share")
     intervals = [name for name in columns if any(f"{name}_low" in row for row in rows)]
-    sections: dict[str, list[Cells]] = {}
-    for row in rows:
-        title = agreement.titles.get(row["metric"], row["metric"].capitalize())
-        values = [_ITSELF if row[name] is None else percent(row[name]) for name in columns]
-        ends = [
-            "–".join(percent(row[f"{name}_{end}"]) for end in ("low", "high"))
-            if f"{name}_low" in row
-            else ""
-            for name in intervals
-        ]
-        cells = (row["kind"], row["who"], *values, *ends)
-        sections.setdefault(title, []).append(cells)
+    sections = []
+    for metric, group in groupby(rows, key=itemgetter("metric")):
+        cells = []
+        for row in group:
+            values = [percent(row[name]) or _ITSELF for name in columns]
+            ends = [[percent(row.get(f"{n}_{end}")) for end in ("low", "high")] for n in intervals]
+            cells.append((row["kind"], row["who"], *values, *map("–".join, ends)))
+        title = agreement.titles.get(metric, metric.capitalize())
+        sections.append(titled_rows(row_label(title), cells))
     headings = [name.capitalize() for name in (*columns, *(f"{n} from–to" for n in intervals))]
-    titled = (titled_rows(row_label(title), cells) for title, cells in sections.items())
-    return table_of(("Metric", "Kind", "Response", *number_columns(*headings)), *titled)
+    return table_of(("Metric", "Kind", "Response", *number_columns(*headings)), *sections)
 
 
 def _document_alpha_table(agreement: Agreement) -> Table:

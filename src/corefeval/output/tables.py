@@ -346,6 +346,16 @@ class SoloDrawing(Drawing):
         return records[0] if len(records) == 1 else records
 
 
+@dataclass(frozen=True)
+class NotedDrawing(SoloDrawing):
+    """Results that each have tables of their own, and notices, which JSON has too."""
+
+    def record_of(self, result: Any) -> object:
+        """Everything that JSON has of one result, and its notices."""
+        notices = [notice.as_dict() for notice in result.notices]
+        return {"corefeval": __version__, **result.as_dict(), "notices": notices}
+
+
 def _show_value(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4f}"

@@ -10,8 +10,12 @@ from corefeval.consensus import Merged
 from corefeval.consensus.contests import Contest
 from corefeval.consensus.decisions import COLUMNS, WORDS, make_table
 from corefeval.diagnostics import plural
+from corefeval.model import Document
 from corefeval.reports.page import Page
 from corefeval.reports.payload import make_visible
+
+# What an annotator says who has no vote, is for it, or against it.
+_SAYINGS = {"mention": ("not marked", "marked"), "link": ("has not both", "same", "apart")}
 
 
 class DecisionPage(Page):
@@ -26,7 +30,7 @@ class DecisionPage(Page):
     def plain_table(self) -> tuple[list[str], list[tuple[str, list[str]]]]:
         """Everything that is contested: what it is about, and how many votes there are."""
         rows = [
-            (case["text"], [case["otherText"], f"{case['votes']} of {case['of']}"])
+            (case["text"], [case["other_text"], f"{case['votes']} of {case['of']}"])
             for case in self.payload["cases"]
         ]
         return ["Mention", "Linked with", "Votes"], rows
@@ -40,12 +44,10 @@ class DecisionPage(Page):
 def make_decision_page(merged: Merged, *, title: str = "Contested decisions") -> DecisionPage:
     """The page of a consensus, with the texts of all documents in which anything is contested."""
     table = make_table(merged.rows())
-    lines = table.split("\n")
     cases = [
-        _describe_case(merged, contest, line)
-        for contest, line in zip(merged.contested, lines[1:-1], strict=True)
+        dict(zip(COLUMNS, line.split("\t"), strict=True)) | _describe_case(merged, contest)
+        for contest, line in zip(merged.contested, table.split("\n")[1:-1], strict=True)
     ]
-    numbers = sorted({int(merged.units.document[contest.unit]) for contest in merged.contested})
     payload: dict[str, Any] = {
         "title": title,
         "version": __version__,
@@ -53,56 +55,38 @@ def make_decision_page(merged: Merged, *, title: str = "Contested decisions") ->
         "header": list(COLUMNS),
         "answers": {kind: list(words) for kind, words in WORDS.items()},
         "annotators": list(merged.annotators),
-        "documents": {str(number): _describe_text(merged, number) for number in numbers},
+        "documents": {
+            str(number): _describe_text(merged.units.corpus[number])
+            for number in sorted({case["place"] for case in cases})
+        },
         "cases": cases,
     }
     return DecisionPage(make_visible(payload), merged.notices)
 
 
-def _describe_case(merged: Merged, contest: Contest, line: str) -> dict[str, Any]:
-    """A contest for the page; `line` is its row of the table, without the decision."""
-    entity, cells = merged.units.entity, line.split("\t")
-    units = [unit for unit in (contest.unit, contest.partner) if unit >= 0]
-    says = []
-    for row in entity[:, units].tolist():
-        if len(row) == 1:
-            says.append("marked" if row[0] >= 0 else "not marked")
-        elif min(row) < 0:
-            says.append("has not both")
-        else:
-            says.append("same" if row[0] == row[1] else "apart")
+def _describe_case(merged: Merged, contest: Contest) -> dict[str, Any]:
+    """What the page shows of a contest: the place of the document, spans, and what all say."""
+    units, has_spans = merged.units, merged.units.corpus.labels is None
+    rows = [unit for unit in (contest.unit, contest.partner) if unit >= 0]
+    mentions: list[Any] = [units.mentions[row] for row in rows] if has_spans else []
+    spans = [mention if isinstance(mention[0], tuple) else [mention] for mention in mentions]
+    no_vote, *words = _SAYINGS[contest.kind]
     return {
-        "kind": contest.kind,
-        "document": int(merged.units.document[contest.unit]),
-        "spans": [_parts(merged.units.mentions[unit]) for unit in units],
-        "votes": contest.votes,
-        "of": contest.of,
-        "size": contest.size,
-        "stakes": contest.stakes,
-        "outcome": contest.outcome,
-        "text": cells[COLUMNS.index("text")],
-        "otherText": cells[COLUMNS.index("other_text")],
-        "says": says,
-        "line": cells[:-1],
+        "place": int(units.document[contest.unit]),
+        "spans": [[list(part) for part in parts] for parts in spans],
+        "says": [
+            no_vote if min(entities) < 0 else words[entities[0] != entities[-1]]
+            for entities in units.entity[:, rows].tolist()
+        ],
     }
 
 
-def _parts(mention: Any) -> list[list[int]]:
-    """Start and end of the parts of a mention; none of a plain one."""
-    if not isinstance(mention, tuple) or not mention:
-        return []
-    return [list(part) for part in (mention if isinstance(mention[0], tuple) else [mention])]
-
-
-def _describe_text(merged: Merged, number: int) -> dict[str, Any]:
+def _describe_text(document: Document) -> dict[str, Any]:
     """The words of a document, or characters of a text, and where sentences begin."""
-    document = merged.units.corpus[number]
-    tokens = merged.units.corpus.tokens
-    words: list[str] = []
-    if document.text is not None:
-        words = list(document.text)
-    elif "word" in document.columns:
-        words = document.words
-    starts = [] if tokens is None else [int(start) for start in tokens.sentence_starts(number)]
-    glue = "" if document.text is not None else " "
-    return {"name": str(document.id), "words": words, "starts": starts, "glue": glue}
+    text, tokens = document.text, document.corpus.tokens
+    return {
+        "name": str(document.id),
+        "words": list(text or (document.words if document.has_words and text is None else [])),
+        "starts": [] if tokens is None else list(map(int, tokens.sentence_starts(document.index))),
+        "glue": " " if text is None else "",
+    }

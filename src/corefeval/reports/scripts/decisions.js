@@ -50,7 +50,7 @@ function listed() {
   const words = view.search.toLowerCase();
   return data.cases.flatMap((one, number) => {
     if (view.filter !== "all" && isDecided(number) !== (view.filter === "decided")) return [];
-    const text = `${one.text} ${one.otherText} ${data.documents[one.document].name}`.toLowerCase();
+    const text = `${one.text} ${one.other_text} ${data.documents[one.place].name}`.toLowerCase();
     return text.includes(words) ? [number] : [];
   });
 }
@@ -84,7 +84,7 @@ function turn(number) {
 
 /** The table as `--contested` wrote it, with the decisions; other decisions stay empty. */
 function table() {
-  const rows = data.cases.map((one, number) => [...one.line, decisions[number] ?? ""]);
+  const rows = data.cases.map((one, number) => [...data.header.slice(0, -1).map((name) => one[name]), decisions[number] ?? ""]);
   return [data.header, ...rows].map((row) => `${row.join("\t")}\n`).join("");
 }
 
@@ -118,9 +118,9 @@ function stretches(text, spans) {
 
 /** The text with both mentions in colour: A and B beside them say the same without colour. */
 function reading(one) {
-  const text = data.documents[one.document];
-  if (!text.words.length || !one.spans.every((parts) => parts.length)) {
-    return make("p", { class: "reading" }, mark(one.text, "a"), one.otherText ? [" … ", mark(one.otherText, "b")] : []);
+  const text = data.documents[one.place];
+  if (!text.words.length || !one.spans.length) {
+    return make("p", { class: "reading" }, mark(one.text, "a"), one.other_text ? [" … ", mark(one.other_text, "b")] : []);
   }
   const roles = one.spans.map((parts, place) => ["ab"[place], new Set(parts.flatMap(([from, to]) => [...Array(to - from).keys()].map((n) => n + from)))]);
   const starts = new Set(text.starts);
@@ -170,7 +170,7 @@ function caseCard() {
   const number = view.case;
   const one = data.cases[number];
   return make("section", { class: "card", id: "case" },
-    make("p", { class: "hint" }, `Case ${number + 1} of ${data.cases.length} · `, make("bdi", {}, data.documents[one.document].name), ` · stakes ${one.stakes} · without a decision: ${one.outcome}`),
+    make("p", { class: "hint" }, `Case ${number + 1} of ${data.cases.length} · `, make("bdi", {}, data.documents[one.place].name), ` · stakes ${one.stakes} · without a decision: ${one.outcome}`),
     make("h2", {}, question(one)),
     make("div", { id: "reading", dir: "auto" }, reading(one)),
     make("ul", { class: "says" },
@@ -187,7 +187,7 @@ function listCard() {
   const numbers = listed();
   const rows = numbers.slice(0, SHOWN).map((number) => {
     const one = data.cases[number];
-    const name = one.otherText ? `${one.text} – ${one.otherText}` : one.text || `case ${number + 1}`;
+    const name = one.other_text ? `${one.text} – ${one.other_text}` : one.text || `case ${number + 1}`;
     return make("li", {}, make("button", { type: "button", class: "plain", "aria-current": number === view.case ? "true" : null, onclick: () => turn(number) },
       make("span", { class: "state" }, LABELS[decisions[number]] ?? "·"), make("bdi", {}, name)));
   });
