@@ -13,13 +13,21 @@ import numpy as np
 from corefeval.checks import split_call
 from corefeval.diagnostics import KeyNeededError, Notice, PairingError, UsageError, list_names, note
 from corefeval.formats.answers.records import answers_of
+from corefeval.formats.json.records import Record
 from corefeval.formats.source import read_source
 from corefeval.model import Corpus, CorpusBuilder
 from corefeval.model.text_tokens import text_of
 from corefeval.model.token_tables import tokens_of_texts
 from corefeval.preparation import as_corpus, prepare_probe
 from corefeval.probes.items import Item, Probe, Span
-from corefeval.probes.readers import TRUTHS, Entry, list_lines, list_rows, name_winopron
+from corefeval.probes.readers import (
+    TRUTHS,
+    convert,
+    list_lines,
+    list_rows,
+    look_up,
+    name_winopron,
+)
 from corefeval.protocol import Protocol
 from corefeval.request import Reading
 
@@ -35,6 +43,7 @@ _LETTER = re.compile(
     r"(?:[(\[]([a-z])[)\]]|([a-z])(?=$|[).:\]*_\"'`]))"
 )
 _NEITHER = re.compile(r"(neither|none)( of them)?|none of these|neither one|nobody|no one")
+_GAP = ("id", "a", "b")  # the columns of its rows
 _ANSWERED = {"yes": True, "no": False, **TRUTHS}
 
 
@@ -68,29 +77,23 @@ def _read_table(path: Any, encoding: str) -> list[tuple[str, Any]]:
     """The ids and answers in a table, or the labels in GAP's rows; nothing for any other file."""
     source = read_source(path, encoding=encoding)
     first = next(list_lines(source), None)
-    cells = first.value.lower().split("\t") if first else []
-    if len(cells) > 1 and ("generation" in cells or {"id", "answer"} <= {*cells}):
-        return [*map(_read_row, list_rows(source))]
-    if len(cells) != 3 or {"id", "true", "false"}.isdisjoint(cells):
+    cells = first.values["line"].lower().split("\t") if first else []
+    if "generation" in cells or {"id", "answer"} <= {*cells}:
+        rows = list_rows(source)
+    elif len(cells) == 3 and {"id", "true", "false"} & {*cells}:
+        rows = islice(list_rows(source, _GAP), cells[0] == "id", None)
+    else:
         return []
-    answers = []
-    for entry in islice(list_lines(source), cells[0] == "id", None):
-        name, *truths = entry.value.split("\t")
-        if len(truths) != 2:
-            raise entry.fail("a row has too few or too many cells", entry.value, "an id, A and B")
-        labels = zip("AB", truths, strict=True)
-        answers.append((name, {label for label, cell in labels if entry.look_up(cell, TRUTHS)}))
-    return answers
+    return [convert(row, _read_row, "an answer") for row in rows]
 
 
-def _read_row(entry: Entry) -> tuple[str, str]:
-    """The id and the answer in a row of a table, or of WinoPron's table with generations."""
-    row = {name.strip().lower(): cell for name, cell in entry.value.items()}
-    try:
-        name = row["id"] if "id" in row else ".".join(name_winopron(row))
-        return name, row["generation" if "generation" in row else "answer"]
-    except (LookupError, ValueError):
-        raise entry.fail("there is no answer in the row", row, "columns id and answer") from None
+def _read_row(record: Record) -> tuple[str, Any]:
+    """The id and the answer in a row of a table, or the labels in a row of GAP."""
+    row = {name.strip().lower(): cell for name, cell in record.values.items()}
+    name = row["id"] if "id" in row else name_winopron(row)
+    if {*row} == {*_GAP}:
+        return name, {label for label in "AB" if look_up(row[label.lower()], TRUTHS)}
+    return name, row["generation" if "generation" in row else "answer"]
 
 
 def _decide_by_answers(probe: Probe, rows: Sequence[tuple[str, Any]]) -> Choices:
