@@ -42,11 +42,11 @@ class ProbeDrawing(Drawing):
     def _draw(self, result: ProbeResult) -> list[Table | str]:
         names = number_columns("Items", "Accuracy", "Interval", "P", "R", "F1")
         rows = []
-        for group, value, part in result.parts():
-            links = [part.links.precision, part.links.recall, part.links.f1]
-            numbers = [part.accuracy, *(links if part.scored else [None] * len(links))]
-            cells = [f"{group} {value}".strip() or "all", f"{part.items:,}", *map(percent, numbers)]
-            rows.append([*cells[:3], _show_ends(part.interval or ()), *cells[3:]])
+        for row in result.rows():
+            numbers = [percent(row[name]) for name in ("accuracy", "precision", "recall", "f1")]
+            ends = _show_ends((row["low"], row["high"])) if row["scored"] else ""
+            label = f"{row['group']} {row['value']}".strip() or "all"
+            rows.append([label, f"{row['items']:,}", numbers[0], ends, *numbers[1:]])
         parts: list[Table | str] = [table_of(("", *names), rows, caption=name_sides(result))]
         if self.by_document:
             items = [(d.id, d.choice, d.outcome or "open") for d in result.decisions]
@@ -76,9 +76,9 @@ class ProbeDrawing(Drawing):
             record[name] = _flatten(getattr(result, name))
         notices = [notice.as_dict() for notice in result.notices]
         record |= {"signature": result.signature, "notices": notices}
-        names = ("id", "choice", "chosen", "gold", "right", "outcome", "groups", "pair")
-        decisions = [{name: getattr(d, name) for name in names} for d in result.decisions]
-        return {**record, "decisions": decisions} if self.by_document else record
+        if self.by_document:
+            record["decisions"] = [decision.figures for decision in result.decisions]
+        return record
 
 
 def _flatten(value: Any) -> Any:

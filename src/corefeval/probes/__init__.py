@@ -11,10 +11,8 @@ import numpy as np
 
 from corefeval.checks import check_choice, split_list
 from corefeval.diagnostics import Notice, PairingError, UsageError, excerpt, list_names, note
-from corefeval.files import open_file
 from corefeval.formats import files_of, skipped_files
 from corefeval.formats.json.records import Record
-from corefeval.formats.registry import HEAD
 from corefeval.formats.source import Source, read_source
 from corefeval.model import DocumentId
 from corefeval.model.corpus import match_documents
@@ -83,7 +81,7 @@ def _list_records(
         files, several = files_of(part)
         for file in files:
             source = read_source(file, encoding=encoding)
-            name = format or detect_probe(source.data[:HEAD].tobytes(), file)
+            name = format or detect_probe(source)
             if name is not None:
                 check_choice("probe_format", name, PROBE_FORMATS)
                 yield from ((name, record) for record in PROBE_FORMATS[name][1](source))
@@ -99,11 +97,9 @@ def _list_records(
 
 def is_probe(path: str) -> bool:
     """Whether a path has a file that can be nothing but a probe."""
-    for file in files_of(path)[0] if path != "-" else ():
-        with open_file(file) as stream:
-            if (name := detect_probe(stream.read(HEAD), file)) is not None:
-                return name != "winobias-conll"
-    return False
+    files = files_of(path)[0] if path != "-" else ()
+    formats = filter(None, (detect_probe(read_source(file)) for file in files))
+    return next(formats, "winobias-conll") != "winobias-conll"
 
 
 def probe(
@@ -171,11 +167,12 @@ def _make_decisions(
     groups = [] if rules.pair == "none" else [*split_list(rules.pair)]
     decisions = []
     for item in items if rules.missing == "empty" else [i for i in items if i.id in chosen]:
-        value = chosen.get(item.id, "missing")
-        labels = () if isinstance(value, str) else tuple(sorted(value))
-        choice = value if isinstance(value, str) else "".join(labels) or "none"
+        choice, labels = chosen.get(item.id, "missing"), list[str]()
+        if not isinstance(choice, str):
+            labels = sorted(choice)
+            choice = "both" if len(labels) > 1 else "".join(labels) or "none"
         values = [item.groups.get(group, "") for group in groups]
         pair = (".".join(values) if all(values) else None) if groups else item.pair
         details = (item.gold, item.groups, pair, item.human, len(item.candidates))
-        decisions.append(Decision(item.id, "both" if labels[1:] else choice, labels, *details))
+        decisions.append(Decision(item.id, choice, tuple(labels), *details))
     return decisions

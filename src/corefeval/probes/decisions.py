@@ -50,23 +50,26 @@ _ANSWERED = {"yes": True, "no": False, **TRUTHS}
 def decide(probe: Probe, response: Any, reading: Reading, protocol: Protocol) -> Choices:
     """What a response chooses for the items that it has, and notices."""
     key, rows = _as_key(probe, protocol.names), []
-    if isinstance(response, str | os.PathLike) and os.path.isfile(response) and not reading.format:
+    is_path = isinstance(response, str | os.PathLike)
+    if reading.format:
+        corpus = as_corpus(response, "response", reading, key=key)
+        return _decide_by_entities(probe, key, corpus, protocol)
+    if is_path and os.path.isfile(response):
         rows = _read_table(response, reading.encoding)
-    is_texts = isinstance(response, Mapping) and {*map(type, response.values())} == {str}
-    if not rows and (reading.format or not is_texts):
+    elif isinstance(response, Mapping) and {*map(type, response.values())} == {str}:
+        rows = [(str(name), text) for name, text in response.items()]
+    if not rows:
         try:
-            corpus = as_corpus(response, "response", reading, key=key if reading.format else None)
+            corpus = as_corpus(response, "response", reading)
             return _decide_by_entities(probe, key, corpus, protocol)
         except KeyNeededError:
-            pass
-    if not rows:
-        answers = answers_of(response, encoding=reading.encoding)[0]
-        rows = [(answer.identifier or "", answer.text) for answer in answers]
+            answers, _ = answers_of(response, encoding=reading.encoding)
+            rows = [(answer.identifier or "", answer.text) for answer in answers]
     chosen, notices = _decide_by_answers(probe, rows)
     if not chosen:
         raise PairingError(
             "there is no answer to any item of the probe",
-            file=None if is_texts else os.fspath(response),
+            file=os.fspath(response) if is_path else None,
             found=list_names([name for name, _ in rows]),
             expected=list_names([item.id for item in probe.items]),
         )

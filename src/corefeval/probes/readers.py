@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from corefeval.diagnostics import InputError, excerpt
 from corefeval.formats.json.records import Record, records_of
-from corefeval.formats.registry import FORMATS
+from corefeval.formats.registry import FORMATS, HEAD
 from corefeval.formats.source import Source
 from corefeval.probes.items import Item, check, make_item, remove_marks
 
@@ -108,9 +108,14 @@ def _ask_gap(record: Record) -> Values:
         check(is_there, f"{excerpt(words)} is not at its offset", start, "where it begins")
         spans.append((start, start + len(words)))
     gold = [label for label in "AB" if look_up(row[f"{label}-coref"], TRUTHS)]
-    groups = {"gender": look_up(row["Pronoun"], _GENDERS), "gold": "+".join(gold) or "neither"}
-    asked = {"target": spans[0], "candidates": spans[1:], "gold": gold}
-    return {"id": row["ID"], "text": text, "groups": groups, **asked}
+    return {
+        "id": row["ID"],
+        "text": text,
+        "target": spans[0],
+        "candidates": spans[1:],
+        "gold": gold,
+        "groups": {"gold": "+".join(gold) or "neither"},
+    }
 
 
 def _ask_winobias(record: Record) -> Values:
@@ -135,7 +140,7 @@ def _ask_winobias(record: Record) -> Values:
         "target": pronouns[0],
         "candidates": candidates,
         "gold": ascii_uppercase[candidates.index(phrases[0])],
-        "groups": {**groups, "gender": _GENDERS[text[slice(*pronouns[0])].lower()]},
+        "groups": groups,
         "pair": pair,
     }
 
@@ -173,12 +178,7 @@ def _ask_schema(record: Record) -> Values:
         "target": words[0].span(),
         "candidates": [_find_words(noun, text, _WITH_ARTICLE) for noun in nouns],
         "gold": "AB"[right],
-        "groups": {
-            "gender": gender,
-            **groups,
-            **dict(zip(roles, nouns, strict=True)),
-            "answer": roles[right],
-        },
+        "groups": {**groups, **dict(zip(roles, nouns, strict=True)), "answer": roles[right]},
         "pair": ".".join(twins),
     }
 
@@ -187,13 +187,12 @@ def _ask_ambicoref(record: Record) -> Values:
     template, kind, ambiguity = _AMBICOREF.findall(record.source.file)[-1]
     number, text = record.number + 1, record.values["line"]
     match: Any = re.match(_TEMPLATES[kind], text)
-    gender = look_up(match[3], _GENDERS)
     return {
         "id": f"{template}.{ambiguity}.{number}",
         "text": text,
         "target": match.span(3),
         "candidates": [match.span(1), match.span(2)],
-        "groups": {"ambiguity": ambiguity, "template": template, "gender": gender},
+        "groups": {"ambiguity": ambiguity, "template": template},
         "pair": f"{template}.{number}",
     }
 
@@ -210,7 +209,6 @@ def _ask_knowref(record: Record) -> Values:
         "target": (len(before), len(before + word)),
         "candidates": [_find_words(noun, text) for noun in nouns],
         "gold": "AB"[nouns.index(right)],
-        "groups": {"gender": _GENDERS[word.lower()]},
     }
 
 
@@ -242,10 +240,11 @@ PROBE_FORMATS: dict[str, Reader] = {
 }
 
 
-def detect_probe(head: bytes, file: str) -> str | None:
+def detect_probe(source: Source) -> str | None:
     """The format of a probe, by the first bytes and the name of its file; None if it is none."""
-    if _AMBICOREF.match(os.path.basename(file)):
+    if _AMBICOREF.match(os.path.basename(source.file)):
         return "ambicoref"
+    head = source.data[:HEAD].tobytes()
     signs = ((name, reader[0]) for name, reader in PROBE_FORMATS.items())
     return next((name for name, sign in signs if re.search(sign, head, re.DOTALL)), None)
 
@@ -262,6 +261,13 @@ def convert(record: Record, read: Callable[[Record], T], noun: str) -> T:
 
 
 def read_item(record: Record, format: str) -> Item:
-    """The item of a record of a format."""
-    ask = PROBE_FORMATS[format][2]
-    return convert(record, lambda values: make_item(ask(values)), f"an item of {format}")
+    """The item of a record of a format; those of others have a group by the target's gender."""
+
+    def read(record: Record) -> Item:
+        item = make_item(PROBE_FORMATS[format][2](record))
+        if format.startswith("probe"):
+            return item
+        gender = look_up(item.text[slice(*item.target)], _GENDERS)
+        return item._replace(groups={"gender": gender, **item.groups})
+
+    return convert(record, read, f"an item of {format}")
