@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import combinations, product
 from math import comb, hypot, sqrt
 from operator import attrgetter
-from statistics import NormalDist
+from statistics import NormalDist, fmean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +28,19 @@ _CONTRASTS = (
     ("ambiguity", "unambiguous", "ambiguous"),
     ("gender", "feminine", "masculine"),
 )
+
+
+_FIGURES = [
+    "items",
+    "scored",
+    "right",
+    "accuracy",
+    "interval",
+    "links",
+    "outcomes",
+    "choices",
+    "human",
+]
 
 
 class Paired(NamedTuple):
@@ -91,6 +104,17 @@ class Consistency(NamedTuple):
     same_choice: int
     scored: int
     all_right: int
+
+
+def flatten(figures: Mapping[str, Any]) -> Row:
+    """Figures for JSON, in which an interval is its two ends, and a tuple of names a dictionary."""
+    row: Row = {}
+    for name, value in figures.items():
+        if name == "interval":
+            row["low"], row["high"] = value or (None, None)
+        else:
+            row[name] = flatten(value._asdict()) if hasattr(value, "_asdict") else value
+    return row
 
 
 def _find_z(level: float) -> float:
@@ -188,11 +212,9 @@ class ProbeResult(Result):
     def human(self) -> dict[str, float]:
         """The mean share of people for each label, over the items with such numbers."""
         counts = [d.human for d in self.decisions if any(d.human.values())]
-        shares: Counter[str] = Counter()
-        for numbers in counts:
-            total = sum(numbers.values()) * len(counts)
-            shares.update({label: number / total for label, number in numbers.items()})
-        return dict(shares)
+        shares = [{k: n / sum(numbers.values()) for k, n in numbers.items()} for numbers in counts]
+        labels = dict.fromkeys(label for part in shares for label in part)
+        return {label: fmean(part.get(label, 0) for part in shares) for label in labels}
 
     def by(self, feature: str) -> Slices:
         """The result of each value of a group: `result.by("gender")["feminine"]`."""
@@ -293,13 +315,11 @@ class ProbeResult(Result):
 
     def as_dict(self) -> Row:
         """The figures of all items, for JSON; no rates of links without scored items."""
-        low, high = self.interval or (None, None)
+        figures = flatten({name: getattr(self, name) for name in _FIGURES})
         links: Row = {name: int(number) for name, number in self.links.counts.items()}
         for name, rate in self.links.rates.items():
             links[name] = rate if self.scored else None
-        figures = {name: getattr(self, name) for name in ("items", "scored", "right", "accuracy")}
-        figures |= {"low": low, "high": high, "links": links}
-        return figures | {name: getattr(self, name) for name in ("outcomes", "choices", "human")}
+        return {**figures, "links": links}
 
     def parts(self) -> list[tuple[str, str, ProbeResult]]:
         """All items, and those with each value of the groups that are shown."""
