@@ -38,8 +38,8 @@ def probe(options: ParsedOptions) -> int:
         if not is_saved(path):
             if questions is None:
                 raise UsageError(f"{path} needs a probe before it; {options.probe} is saved")
-            result = score_probe(questions, path, **view, **options.given(*REQUEST_OPTIONS))
-            results.append(result.rename(name))
+            scored = score_probe(questions, path, **view, **options.given(*REQUEST_OPTIONS))
+            results.append(scored.rename(name))
             continue
         for result in load_all(path):
             check_choices(result, path, options, request)

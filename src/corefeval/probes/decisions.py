@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -15,6 +16,14 @@ from corefeval.diagnostics import KeyNeededError, Notice, PairingError, UsageErr
 from corefeval.formats.answers.records import answers_of
 from corefeval.formats.json.records import Record
 from corefeval.formats.source import read_source
+from corefeval.matching.candidates import (
+    Candidates,
+    Mentions,
+    bounds,
+    contain,
+    find_overlaps,
+    sizes,
+)
 from corefeval.model import Corpus, CorpusBuilder
 from corefeval.model.text_tokens import text_of
 from corefeval.model.token_tables import tokens_of_texts
@@ -160,30 +169,30 @@ def _decide_by_entities(probe: Probe, key: Corpus, response: Corpus, protocol: P
         raise UsageError("items of tokens need a response with words: plain spans do not tell them")
     rules = protocol.but(missing="empty", documents="*")
     key, response, notices = prepare_probe(key, response, rules)
+    left, right = (Mentions(side, np.arange(side.n_mentions)) for side in (key, response))
+    overlaps = find_overlaps(left, left.codes, right, right.codes)
     counted = {notice.kind: notice for notice in notices}
     missing, widened = (counted.get(f"{k}s") for k in ("missing-document", "widened-mention"))
-    rule, names, several = protocol.candidate, key.names or (), 0
-    heads = key.find_axis_heads(np.array(key.on_own_text.mention_head)).tolist()
-    chosen: dict[str, Chosen] = {}
-    sides = zip(probe.items, _list_mentions(key), _list_mentions(response), strict=False)
-    for number, (item, questions, mentions) in enumerate(sides):
-        text = text_of(key.tokens, number)
-        places = [
-            (names[entity], tokens, _find_head(text, min(tokens), heads[row]))
-            for entity, tokens, row in questions
-        ]
-        target = next((tokens for label, tokens, _ in places if label == "*"), None)
-        entities = [entity for entity, tokens, _ in mentions if tokens == target]
-        if missing and str(key.documents[number]) in missing.items:
-            continue
-        labels = set[str]()
-        for entity, tokens, _ in mentions:
-            if entity in entities and tokens != target:
-                picked = {label for label, *place in places if _picks(rule, tokens, *place)} - {"*"}
-                is_clear = rule != "cover" or len(picked) < 2
-                several += not is_clear
-                labels |= picked if is_clear else set()
-        chosen[item.id] = labels if entities else "unmarked"
+    labels, entities = np.array(key.names)[key.mention_entity], response.mention_entity
+    is_target = labels[overlaps.key] == "*"
+    targets = overlaps.response[is_target & (overlaps.weight == 1)]
+    may_choose = np.isin(entities[overlaps.response], entities[targets]) & ~is_target
+    may_choose &= ~np.isin(overlaps.response, targets)
+    picked = defaultdict[int, set[str]](set)
+    for place in np.flatnonzero(may_choose & _pick(protocol.candidate, key, response, overlaps)):
+        picked[int(overlaps.response[place])].add(str(labels[overlaps.key[place]]))
+    marked = {*response.mention_document[targets].tolist()}
+    absent = {*missing.items} if missing else ()
+    chosen: dict[str, Any] = {
+        item.id: set() if number in marked else "unmarked"
+        for number, (item, document) in enumerate(zip(probe.items, key.documents, strict=False))
+        if str(document) not in absent
+    }
+    several = 0
+    for mention, names in picked.items():
+        is_clear = protocol.candidate != "cover" or len(names) == 1
+        several += not is_clear
+        chosen[probe.items[response.mention_document[mention]].id] |= names if is_clear else set()
     remark = "of the probe widened to the tokens of the response"
     notices += note("widened-spans", widened.count if widened else 0, "span", remark)
     remark = "with several candidates in them, of which they choose none"
@@ -191,37 +200,26 @@ def _decide_by_entities(probe: Probe, key: Corpus, response: Corpus, protocol: P
     return chosen, [notice for notice in notices if notice not in (missing, widened)]
 
 
-def _picks(rule: str, tokens: set[int], span: set[int], head: set[int]) -> bool:
-    """Whether a mention of these tokens chooses the candidate at a span with this head."""
-    if rule == "cover":
-        return tokens >= head
+def _pick(rule: str, key: Corpus, response: Corpus, overlaps: Candidates) -> Any:
+    """Which mentions of the response choose the candidates that they overlap."""
+    questions, mentions, share = overlaps
     if rule == "exact":
-        return tokens == span
+        return share == 1
     if rule == "nested":
-        return tokens <= span or span <= tokens
-    return 2 * len(tokens & span) >= float(split_call(rule)[1] or 0) * (len(tokens) + len(span))
-
-
-def _list_mentions(corpus: Any) -> list[list[tuple[int, set[int], int]]]:
-    """The mentions of each document: their entity, their tokens and their row."""
-    columns = [corpus.mention_document, corpus.mention_entity]
-    columns += [corpus.mention_start, corpus.mention_end]
-    documents: list[list[tuple[int, set[int], int]]] = [[] for _ in corpus.documents]
-    for row, cells in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
-        document, entity, start, end = cells
-        tokens = {*range(start, end)}
-        for gap in corpus.gaps_of.get(row, ()):
-            tokens -= {*range(*gap)}
-        documents[document].append((entity, tokens, row))
-    return documents
-
-
-def _find_head(text: str | None, start: int, head: int) -> set[int]:
-    """A head token, or in a text all letters and digits before the last one."""
-    first = head
-    while text is not None and first > start and text[first - 1].isalnum():
-        first -= 1
-    return {*range(first, head + 1)}
+        sides = sizes(key, questions), sizes(response, mentions)
+        return share * sum(sides) > 2 * np.minimum(*sides) - 0.5
+    if rule != "cover":
+        return share >= float(split_call(rule)[1] or 0) - 1e-12
+    heads = key.find_axis_heads(np.array(key.on_own_text.mention_head))
+    starts = heads.copy()
+    firsts, _ = bounds(key, np.arange(key.n_mentions))
+    for row, document in enumerate(key.mention_document.tolist()):
+        text = text_of(key.tokens, document)  # of which a head is a run of letters and digits
+        while text and starts[row] > firsts[row] and text[starts[row] - 1].isalnum():
+            starts[row] -= 1
+    ends = (heads[questions], starts[questions])
+    holds_last, holds_first = (contain(response, mentions, tokens) for tokens in ends)
+    return holds_first & holds_last
 
 
 def _as_key(probe: Probe, names: str) -> Corpus:

@@ -75,7 +75,7 @@ def list_rows(source: Source, names: Sequence[str] = ()) -> Iterator[Record]:
 def _list_documents(source: Source) -> Iterator[Record]:
     """The documents of WinoBias in CoNLL as lines of its text, with ids and groups."""
     for number, document in enumerate(FORMATS["conll"].read(source, name="")):
-        words, values = list(document.words), {"id": document.id.name}
+        words, values = list(document.words), Values(id=document.id.name)
         for mention in document.mentions:
             words[mention.start] = f"[{words[mention.start]}"
             words[mention.end - 1] += "]"

@@ -132,7 +132,7 @@ def wilson(count: int, total: int, level: float) -> Ends:
 
 def pair_up(pairs: Iterable[tuple[object, object]], level: float, unpaired: int = 0) -> Paired:
     """The figures of pairs, each of which says what holds of the first and of the second."""
-    counts = Counter(pairs)
+    counts: Counter[object] = Counter(pairs)
     cells = tuple(counts[pair] for pair in product((True, False), repeat=2))
     total, (_, wins, losses, _) = sum(cells), cells
     gap, split, size = wins - losses, wins + losses, total + 2
@@ -309,9 +309,9 @@ class ProbeResult(Result):
         links = tested.difference("links", "first", "second")
         decisions = zip(self.decisions, result.decisions, strict=True)
         scored = [(a.right, b.right) for a, b in decisions if a.right is not None]
-        _, _, *figures, p = pair_up(scored, self.level)
-        f1 = (links.difference, links.p)
-        return PairedSystems(self.response, result.response, *figures, p, p, *f1)
+        _, _, cells, difference, interval, p = pair_up(scored, self.level)
+        names, f1 = (self.response, result.response), (links.difference, links.p)
+        return PairedSystems(*names, cells, difference, interval, p, p, *f1)
 
     def as_dict(self) -> Row:
         """The figures of all items, for JSON; no rates of links without scored items."""
@@ -332,7 +332,7 @@ class ProbeResult(Result):
         """A row for all items and one for each value of the groups shown, or one for each item."""
         rows: list[Row] = []
         for decision in self.decisions if by_item else ():
-            row = {"response": self.response, **decision.figures}
+            row: Row = {"response": self.response, **decision.figures}
             gold = "?" if decision.gold is None else "+".join(decision.gold) or "neither"
             row |= {"chosen": "+".join(decision.chosen), "gold": gold}
             rows.append(row | {f"group:{name}": value for name, value in row.pop("groups").items()})
