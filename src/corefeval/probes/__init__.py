@@ -91,7 +91,8 @@ def _list_records(
                 raise source.error(
                     "this is not a probe that corefeval knows",
                     expected=f"one of {', '.join(PROBE_FORMATS)}",
-                    fix="name its format with --probe-format / probe_format=…",
+                    fix="name its format with --probe-format / probe_format=…, or write it in "
+                    "the own form",
                 )
 
 

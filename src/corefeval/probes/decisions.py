@@ -217,9 +217,9 @@ def _pick(rule: str, key: Corpus, response: Corpus, overlaps: Candidates) -> Any
         text = text_of(key.tokens, document)  # of which a head is a run of letters and digits
         while text and starts[row] > firsts[row] and text[starts[row] - 1].isalnum():
             starts[row] -= 1
-    ends = (heads[questions], starts[questions])
-    holds_last, holds_first = (contain(response, mentions, tokens) for tokens in ends)
-    return holds_first & holds_last
+    lengths = range(int((heads - starts).max(initial=0)) + 1)
+    parts = (np.minimum(starts + length, heads)[questions] for length in lengths)
+    return np.all([contain(response, mentions, part) for part in parts], axis=0)
 
 
 def _as_key(probe: Probe, names: str) -> Corpus:

@@ -129,7 +129,8 @@ def _ask_winobias(record: Record) -> Values:
     bracketed = [span for mark, span in marks if mark[1]]
     pronouns = [span for span in bracketed if text[slice(*span)].lower() in _GENDERS]
     phrases = [span for span in bracketed if span not in pronouns]
-    check(pronouns and phrases, "a phrase or a pronoun is not marked", text, "[A cook] … [she] …")
+    expected = "[The cook] … [she] …"
+    check(pronouns and phrases, "a phrase or a pronoun is not marked", text, expected)
     # Of places with the same noun that in brackets counts, or else the first.
     places = [*phrases[:1], *(span for mark, span in marks if mark[2])]
     nouns = {text[slice(*span)].lower().split()[-1]: span for span in reversed(places)}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from itertools import combinations, product
 from math import comb, hypot, sqrt
 from operator import attrgetter
-from statistics import NormalDist, fmean
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -212,9 +212,11 @@ class ProbeResult(Result):
     def human(self) -> dict[str, float]:
         """The mean share of people for each label, over the items with such numbers."""
         counts = [d.human for d in self.decisions if any(d.human.values())]
-        shares = [{k: n / sum(numbers.values()) for k, n in numbers.items()} for numbers in counts]
-        labels = dict.fromkeys(label for part in shares for label in part)
-        return {label: fmean(part.get(label, 0) for part in shares) for label in labels}
+        shares: Counter[str] = Counter()
+        for numbers in counts:
+            total = sum(numbers.values()) * len(counts)
+            shares.update({label: number / total for label, number in numbers.items()})
+        return dict(shares)
 
     def by(self, feature: str) -> Slices:
         """The result of each value of a group: `result.by("gender")["feminine"]`."""
