@@ -374,6 +374,7 @@ def test_command(tmp_path, capsys, monkeypatch):
     assert run("score", "kept.json", "--ci", "-q") == 0
     assert run("probe", probe, responses / "rows.tsv", "--fail-under", "accuracy=99", "-q") == 3
     assert run("probe", "kept.json", "--candidate", "exact") == 2
+    assert run("probe", "kept.json", responses / "rows.tsv") == 2  # there is no probe for it
     assert run("probe", probe, "--write", "items.jsonl") == 0
     assert corefeval.read_probe("items.jsonl").items == corefeval.read_probe(probe).items
     assert run("probe", probe) == 2

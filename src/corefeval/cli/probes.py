@@ -35,12 +35,13 @@ def probe(options: ParsedOptions) -> int:
     questions = read_probe(options.probe, **reading) if is_probe else None
     results: list[Any] = []
     for name, (stated, path) in zip(names_of(labels, options.probe), labels, strict=True):
-        saved = load_all(path) if is_saved(path) else []
-        if questions is not None and not saved:
-            results.append(
-                score_probe(questions, path, **view, **options.given(*REQUEST_OPTIONS)).rename(name)
-            )
-        for result in saved:
+        if not is_saved(path):
+            if questions is None:
+                raise UsageError(f"{path} needs a probe before it; {options.probe} is saved")
+            scored = score_probe(questions, path, **view, **options.given(*REQUEST_OPTIONS))
+            results.append(scored.rename(name))
+            continue
+        for result in load_all(path):
             check_choices(result, path, options, request)
             if not isinstance(result, ProbeResult):
                 raise UsageError(f"{path} is no result of a probe: score and compare take it")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from corefeval._version import __version__
 from corefeval.display import Row
@@ -17,9 +17,7 @@ from corefeval.output.tables import (
     percent,
     table_of,
 )
-
-if TYPE_CHECKING:
-    from corefeval.probes.result import PairedSystems, ProbeResult
+from corefeval.probes.result import PairedSystems, ProbeResult, flatten
 
 
 @dataclass(frozen=True)
@@ -42,11 +40,11 @@ class ProbeDrawing(Drawing):
     def _draw(self, result: ProbeResult) -> list[Table | str]:
         names = number_columns("Items", "Accuracy", "Interval", "P", "R", "F1")
         rows = []
-        for group, value, part in result.parts():
-            links = [part.links.precision, part.links.recall, part.links.f1]
-            numbers = [part.accuracy, *(links if part.scored else [None] * len(links))]
-            cells = [f"{group} {value}".strip() or "all", f"{part.items:,}", *map(percent, numbers)]
-            rows.append([*cells[:3], _show_ends(part.interval or ()), *cells[3:]])
+        for row in result.rows():
+            numbers = [percent(row[name]) for name in ("accuracy", "precision", "recall", "f1")]
+            ends = _show_ends((row["low"], row["high"])) if row["scored"] else ""
+            label = f"{row['group']} {row['value']}".strip() or "all"
+            rows.append([label, f"{row['items']:,}", numbers[0], ends, *numbers[1:]])
         parts: list[Table | str] = [table_of(("", *names), rows, caption=name_sides(result))]
         if self.by_document:
             items = [(d.id, d.choice, d.outcome or "open") for d in result.decisions]
@@ -63,33 +61,24 @@ class ProbeDrawing(Drawing):
 
     def record(self) -> object:
         """The probe, all results, and all comparisons."""
-        head = {"corefeval": __version__, "probe": self.results[0].key}
-        results = [self._record(result) for result in self.results]
-        return {**head, "results": results, "comparisons": [*map(_flatten, self.comparisons)]}
+        return {
+            "corefeval": __version__,
+            "probe": self.results[0].key,
+            "results": [self._record(result) for result in self.results],
+            "comparisons": [flatten(pair._asdict()) for pair in self.comparisons],
+        }
 
     def _record(self, result: ProbeResult) -> Row:
         groups: dict[str, Row] = {}
         for group, value, part in result.parts()[1:]:
             groups.setdefault(group, {})[value] = part.as_dict()
         record = {"response": result.response, **result.as_dict(), "groups": groups}
-        for name in ("contrast", "consistency"):
-            record[name] = _flatten(getattr(result, name))
+        record |= flatten({"contrast": result.contrast, "consistency": result.consistency})
         notices = [notice.as_dict() for notice in result.notices]
         record |= {"signature": result.signature, "notices": notices}
-        names = ("id", "choice", "chosen", "gold", "right", "outcome", "groups", "pair")
-        decisions = [{name: getattr(d, name) for name in names} for d in result.decisions]
-        return {**record, "decisions": decisions} if self.by_document else record
-
-
-def _flatten(value: Any) -> Any:
-    """A named tuple for JSON, in which an interval is its two ends."""
-    if not hasattr(value, "_asdict"):
-        return value
-    record: Row = {}
-    for name, cell in value._asdict().items():
-        ends = zip(("low", "high"), cell, strict=True) if name == "interval" else ()
-        record |= dict(ends) or {name: _flatten(cell)}
-    return record
+        if self.by_document:
+            record["decisions"] = [decision.figures for decision in result.decisions]
+        return record
 
 
 def _show_ends(ends: Iterable[float]) -> str:

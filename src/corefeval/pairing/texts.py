@@ -166,7 +166,7 @@ def _fit_texts(
     place = _place(key_text, *_words(response, key, index))
     if not isinstance(place, Places):
         return _misfit(key, response, index, *place[::-1])
-    if (n_widened := count_widened(key, index, place)) and not may_widen:
+    if not may_widen and (n_widened := count_widened(key, index, place)):
         return PairingError(
             "the key is a text without tokens, and not all of its mentions are whole tokens of the "
             "response",

@@ -5,21 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
-from corefeval.checks import split_list
-from corefeval.diagnostics import Notice, PairingError, UsageError, list_names, note
-from corefeval.files import open_file
+from corefeval.checks import check_choice, split_list
+from corefeval.diagnostics import Notice, PairingError, UsageError, excerpt, list_names, note
 from corefeval.formats import files_of, skipped_files
-from corefeval.formats.registry import HEAD, UnknownFormatError
+from corefeval.formats.json.records import Record
 from corefeval.formats.source import Source, read_source
 from corefeval.model import DocumentId
 from corefeval.model.corpus import match_documents
 from corefeval.probes.decisions import Choices, decide
 from corefeval.probes.items import PROBE_STYLES, Candidate, Item, Probe
-from corefeval.probes.readers import PROBE_FORMATS, Entry, detect_probe, read_entry, read_items
+from corefeval.probes.readers import PROBE_FORMATS, detect_probe, read_item
 from corefeval.probes.result import ProbeResult, count
 from corefeval.protocol import Protocol
 from corefeval.request import Request, ScoreOptions
@@ -56,14 +55,14 @@ def read_probe(source: object, *, format: str | None = None, encoding: str = "ut
     parts = [source] if isinstance(source, str | os.PathLike) else source
     if not isinstance(parts, Sequence):
         raise UsageError(f"a probe is a path, or a list of paths or of items, not {source!r:.60}")
-    entries: dict[str, Entry] = {}
+    records: dict[str, Record] = {}
     items, formats, skipped = list[Item](), dict[str, None](), list[str]()
-    for format_name, entry, item in _list_items(parts, format, encoding, skipped):
+    for format_name, record in _list_records(parts, format, encoding, skipped):
         formats[format_name] = None
-        items.append(item)
-        if (first := entries.setdefault(item.id, entry)) is not entry:
-            problem = f"an item is also item {first.number} of {first.source.file}"
-            raise entry.fail(problem, item.id, "an id for each item")
+        items.append(item := read_item(record, format_name))
+        if (first := records.setdefault(item.id, record)) is not record:
+            problem = f"an item is also item {first.number + 1} of {first.source.file}"
+            raise record.error(problem, found=excerpt(item.id), expected="an id for each item")
     paths = [os.fspath(part) for part in parts if not isinstance(part, Mapping)]
     name = ", ".join(paths) or _NO_FILE.file
     if not items:
@@ -71,34 +70,37 @@ def read_probe(source: object, *, format: str | None = None, encoding: str = "ut
     return Probe(tuple(items), name, ", ".join(formats), skipped_files(name, skipped))
 
 
-def _list_items(
-    parts: Sequence[object], format: str | None, encoding: str, skipped: list[str]
-) -> Iterator[tuple[str, Entry, Item]]:
-    """All items, with their entries and the names of formats; files of none are `skipped`."""
-    for number, part in enumerate(parts, start=1):
+def _list_records(
+    parts: Sequence[Any], format: str | None, encoding: str, skipped: list[str]
+) -> Iterator[tuple[str, Record]]:
+    """All records, with the names of their formats; files of none are `skipped`."""
+    for number, part in enumerate(parts):
         if isinstance(part, Mapping):
-            entry = Entry(part, number, _NO_FILE, number)
-            yield "probe", entry, read_entry(entry, "probe")
+            yield "probe", Record({**part}, _NO_FILE, number)
             continue
-        files, several = files_of(part)  # type: ignore[arg-type]
+        files, several = files_of(part)
         for file in files:
-            try:
-                name, pairs = read_items(read_source(file, encoding=encoding), format)
-            except UnknownFormatError:
-                if not several:
-                    raise
+            source = read_source(file, encoding=encoding)
+            name = format or detect_probe(source)
+            if name is not None:
+                check_choice("probe_format", name, PROBE_FORMATS)
+                yield from ((name, record) for record in PROBE_FORMATS[name][1](source))
+            elif several:
                 skipped.append(file)
             else:
-                yield from ((name, *pair) for pair in pairs)
+                raise source.error(
+                    "this is not a probe that corefeval knows",
+                    expected=f"one of {', '.join(PROBE_FORMATS)}",
+                    fix="name its format with --probe-format / probe_format=…, or write it in "
+                    "the own form",
+                )
 
 
 def is_probe(path: str) -> bool:
     """Whether a path has a file that can be nothing but a probe."""
-    for file in files_of(path)[0] if path != "-" else ():
-        with open_file(file) as stream:
-            if (name := detect_probe(stream.read(HEAD), file)) is not None:
-                return name != "winobias-conll"
-    return False
+    files = files_of(path)[0] if path != "-" else ()
+    formats = filter(None, (detect_probe(read_source(file)) for file in files))
+    return next(formats, "winobias-conll") != "winobias-conll"
 
 
 def probe(
@@ -166,11 +168,12 @@ def _make_decisions(
     groups = [] if rules.pair == "none" else [*split_list(rules.pair)]
     decisions = []
     for item in items if rules.missing == "empty" else [i for i in items if i.id in chosen]:
-        value = chosen.get(item.id, "missing")
-        labels = () if isinstance(value, str) else tuple(sorted(value))
-        choice = value if isinstance(value, str) else "".join(labels) or "none"
+        choice, labels = chosen.get(item.id, "missing"), list[str]()
+        if not isinstance(choice, str):
+            labels = sorted(choice)
+            choice = "both" if len(labels) > 1 else "".join(labels) or "none"
         values = [item.groups.get(group, "") for group in groups]
         pair = (".".join(values) if all(values) else None) if groups else item.pair
         details = (item.gold, item.groups, pair, item.human, len(item.candidates))
-        decisions.append(Decision(item.id, "both" if labels[1:] else choice, labels, *details))
+        decisions.append(Decision(item.id, choice, tuple(labels), *details))
     return decisions

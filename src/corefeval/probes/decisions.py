@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -13,13 +14,29 @@ import numpy as np
 from corefeval.checks import split_call
 from corefeval.diagnostics import KeyNeededError, Notice, PairingError, UsageError, list_names, note
 from corefeval.formats.answers.records import answers_of
+from corefeval.formats.json.records import Record
 from corefeval.formats.source import read_source
+from corefeval.matching.candidates import (
+    Candidates,
+    Mentions,
+    bounds,
+    contain,
+    find_overlaps,
+    sizes,
+)
 from corefeval.model import Corpus, CorpusBuilder
 from corefeval.model.text_tokens import text_of
 from corefeval.model.token_tables import tokens_of_texts
 from corefeval.preparation import as_corpus, prepare_probe
 from corefeval.probes.items import Item, Probe, Span
-from corefeval.probes.readers import TRUTHS, Entry, list_lines, list_rows, name_winopron
+from corefeval.probes.readers import (
+    TRUTHS,
+    convert,
+    list_lines,
+    list_rows,
+    look_up,
+    name_winopron,
+)
 from corefeval.protocol import Protocol
 from corefeval.request import Reading
 
@@ -35,29 +52,33 @@ _LETTER = re.compile(
     r"(?:[(\[]([a-z])[)\]]|([a-z])(?=$|[).:\]*_\"'`]))"
 )
 _NEITHER = re.compile(r"(neither|none)( of them)?|none of these|neither one|nobody|no one")
+_GAP = ("id", "a", "b")  # the columns of its rows
 _ANSWERED = {"yes": True, "no": False, **TRUTHS}
 
 
 def decide(probe: Probe, response: Any, reading: Reading, protocol: Protocol) -> Choices:
     """What a response chooses for the items that it has, and notices."""
     key, rows = _as_key(probe, protocol.names), []
-    if isinstance(response, str | os.PathLike) and os.path.isfile(response) and not reading.format:
+    is_path = isinstance(response, str | os.PathLike)
+    if reading.format:
+        corpus = as_corpus(response, "response", reading, key=key)
+        return _decide_by_entities(probe, key, corpus, protocol)
+    if is_path and os.path.isfile(response):
         rows = _read_table(response, reading.encoding)
-    is_texts = isinstance(response, Mapping) and {*map(type, response.values())} == {str}
-    if not rows and (reading.format or not is_texts):
+    elif isinstance(response, Mapping) and {*map(type, response.values())} == {str}:
+        rows = [(str(name), text) for name, text in response.items()]
+    if not rows:
         try:
-            corpus = as_corpus(response, "response", reading, key=key if reading.format else None)
+            corpus = as_corpus(response, "response", reading)
             return _decide_by_entities(probe, key, corpus, protocol)
         except KeyNeededError:
-            pass
-    if not rows:
-        answers = answers_of(response, encoding=reading.encoding)[0]
-        rows = [(answer.identifier or "", answer.text) for answer in answers]
+            answers, _ = answers_of(response, encoding=reading.encoding)
+            rows = [(answer.identifier or "", answer.text) for answer in answers]
     chosen, notices = _decide_by_answers(probe, rows)
     if not chosen:
         raise PairingError(
             "there is no answer to any item of the probe",
-            file=None if is_texts else os.fspath(response),
+            file=os.fspath(response) if is_path else None,
             found=list_names([name for name, _ in rows]),
             expected=list_names([item.id for item in probe.items]),
         )
@@ -68,29 +89,23 @@ def _read_table(path: Any, encoding: str) -> list[tuple[str, Any]]:
     """The ids and answers in a table, or the labels in GAP's rows; nothing for any other file."""
     source = read_source(path, encoding=encoding)
     first = next(list_lines(source), None)
-    cells = first.value.lower().split("\t") if first else []
-    if len(cells) > 1 and ("generation" in cells or {"id", "answer"} <= {*cells}):
-        return [*map(_read_row, list_rows(source))]
-    if len(cells) != 3 or {"id", "true", "false"}.isdisjoint(cells):
+    cells = first.values["line"].lower().split("\t") if first else []
+    if "generation" in cells or {"id", "answer"} <= {*cells}:
+        rows = list_rows(source)
+    elif len(cells) == 3 and {"id", "true", "false"} & {*cells}:
+        rows = islice(list_rows(source, _GAP), cells[0] == "id", None)
+    else:
         return []
-    answers = []
-    for entry in islice(list_lines(source), cells[0] == "id", None):
-        name, *truths = entry.value.split("\t")
-        if len(truths) != 2:
-            raise entry.fail("a row has too few or too many cells", entry.value, "an id, A and B")
-        labels = zip("AB", truths, strict=True)
-        answers.append((name, {label for label, cell in labels if entry.look_up(cell, TRUTHS)}))
-    return answers
+    return [convert(row, _read_row, "an answer") for row in rows]
 
 
-def _read_row(entry: Entry) -> tuple[str, str]:
-    """The id and the answer in a row of a table, or of WinoPron's table with generations."""
-    row = {name.strip().lower(): cell for name, cell in entry.value.items()}
-    try:
-        name = row["id"] if "id" in row else ".".join(name_winopron(row))
-        return name, row["generation" if "generation" in row else "answer"]
-    except (LookupError, ValueError):
-        raise entry.fail("there is no answer in the row", row, "columns id and answer") from None
+def _read_row(record: Record) -> tuple[str, Any]:
+    """The id and the answer in a row of a table, or the labels in a row of GAP."""
+    row = {name.strip().lower(): cell for name, cell in record.values.items()}
+    name = row["id"] if "id" in row else name_winopron(row)
+    if {*row} == {*_GAP}:
+        return name, {label for label in "AB" if look_up(row[label.lower()], TRUTHS)}
+    return name, row["generation" if "generation" in row else "answer"]
 
 
 def _decide_by_answers(probe: Probe, rows: Sequence[tuple[str, Any]]) -> Choices:
@@ -154,30 +169,30 @@ def _decide_by_entities(probe: Probe, key: Corpus, response: Corpus, protocol: P
         raise UsageError("items of tokens need a response with words: plain spans do not tell them")
     rules = protocol.but(missing="empty", documents="*")
     key, response, notices = prepare_probe(key, response, rules)
+    left, right = (Mentions(side, np.arange(side.n_mentions)) for side in (key, response))
+    overlaps = find_overlaps(left, left.codes, right, right.codes)
     counted = {notice.kind: notice for notice in notices}
     missing, widened = (counted.get(f"{k}s") for k in ("missing-document", "widened-mention"))
-    rule, names, several = protocol.candidate, key.names or (), 0
-    heads = key.find_axis_heads(np.array(key.on_own_text.mention_head)).tolist()
-    chosen: dict[str, Chosen] = {}
-    sides = zip(probe.items, _list_mentions(key), _list_mentions(response), strict=False)
-    for number, (item, questions, mentions) in enumerate(sides):
-        text = text_of(key.tokens, number)
-        places = [
-            (names[entity], tokens, _find_head(text, min(tokens), heads[row]))
-            for entity, tokens, row in questions
-        ]
-        target = next((tokens for label, tokens, _ in places if label == "*"), None)
-        entities = [entity for entity, tokens, _ in mentions if tokens == target]
-        if missing and str(key.documents[number]) in missing.items:
-            continue
-        labels = set[str]()
-        for entity, tokens, _ in mentions:
-            if entity in entities and tokens != target:
-                picked = {label for label, *place in places if _picks(rule, tokens, *place)} - {"*"}
-                is_clear = rule != "cover" or len(picked) < 2
-                several += not is_clear
-                labels |= picked if is_clear else set()
-        chosen[item.id] = labels if entities else "unmarked"
+    labels, entities = np.array(key.names)[key.mention_entity], response.mention_entity
+    is_target = labels[overlaps.key] == "*"
+    targets = overlaps.response[is_target & (overlaps.weight == 1)]
+    may_choose = np.isin(entities[overlaps.response], entities[targets]) & ~is_target
+    may_choose &= ~np.isin(overlaps.response, targets)
+    picked = defaultdict[int, set[str]](set)
+    for place in np.flatnonzero(may_choose & _pick(protocol.candidate, key, response, overlaps)):
+        picked[int(overlaps.response[place])].add(str(labels[overlaps.key[place]]))
+    marked = {*response.mention_document[targets].tolist()}
+    absent = {*missing.items} if missing else ()
+    chosen: dict[str, Any] = {
+        item.id: set() if number in marked else "unmarked"
+        for number, (item, document) in enumerate(zip(probe.items, key.documents, strict=False))
+        if str(document) not in absent
+    }
+    several = 0
+    for mention, names in picked.items():
+        is_clear = protocol.candidate != "cover" or len(names) == 1
+        several += not is_clear
+        chosen[probe.items[response.mention_document[mention]].id] |= names if is_clear else set()
     remark = "of the probe widened to the tokens of the response"
     notices += note("widened-spans", widened.count if widened else 0, "span", remark)
     remark = "with several candidates in them, of which they choose none"
@@ -185,37 +200,26 @@ def _decide_by_entities(probe: Probe, key: Corpus, response: Corpus, protocol: P
     return chosen, [notice for notice in notices if notice not in (missing, widened)]
 
 
-def _picks(rule: str, tokens: set[int], span: set[int], head: set[int]) -> bool:
-    """Whether a mention of these tokens chooses the candidate at a span with this head."""
-    if rule == "cover":
-        return tokens >= head
+def _pick(rule: str, key: Corpus, response: Corpus, overlaps: Candidates) -> Any:
+    """Which mentions of the response choose the candidates that they overlap."""
+    questions, mentions, share = overlaps
     if rule == "exact":
-        return tokens == span
+        return share == 1
     if rule == "nested":
-        return tokens <= span or span <= tokens
-    return 2 * len(tokens & span) >= float(split_call(rule)[1] or 0) * (len(tokens) + len(span))
-
-
-def _list_mentions(corpus: Any) -> list[list[tuple[int, set[int], int]]]:
-    """The mentions of each document: their entity, their tokens and their row."""
-    columns = [corpus.mention_document, corpus.mention_entity]
-    columns += [corpus.mention_start, corpus.mention_end]
-    documents: list[list[tuple[int, set[int], int]]] = [[] for _ in corpus.documents]
-    for row, cells in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
-        document, entity, start, end = cells
-        tokens = {*range(start, end)}
-        for gap in corpus.gaps_of.get(row, ()):
-            tokens -= {*range(*gap)}
-        documents[document].append((entity, tokens, row))
-    return documents
-
-
-def _find_head(text: str | None, start: int, head: int) -> set[int]:
-    """A head token, or in a text all letters and digits before the last one."""
-    first = head
-    while text is not None and first > start and text[first - 1].isalnum():
-        first -= 1
-    return {*range(first, head + 1)}
+        sides = sizes(key, questions), sizes(response, mentions)
+        return share * sum(sides) > 2 * np.minimum(*sides) - 0.5
+    if rule != "cover":
+        return share >= float(split_call(rule)[1] or 0) - 1e-12
+    heads = key.find_axis_heads(np.array(key.on_own_text.mention_head))
+    starts = heads.copy()
+    firsts, _ = bounds(key, np.arange(key.n_mentions))
+    for row, document in enumerate(key.mention_document.tolist()):
+        text = text_of(key.tokens, document)  # of which a head is a run of letters and digits
+        while text and starts[row] > firsts[row] and text[starts[row] - 1].isalnum():
+            starts[row] -= 1
+    lengths = range(int((heads - starts).max(initial=0)) + 1)
+    parts = (np.minimum(starts + length, heads)[questions] for length in lengths)
+    return np.all([contain(response, mentions, part) for part in parts], axis=0)
 
 
 def _as_key(probe: Probe, names: str) -> Corpus:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
@@ -12,13 +12,12 @@ from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from corefeval.checks import check_choice
-from corefeval.diagnostics import InputError, Notice
+from corefeval.diagnostics import InputError, Notice, excerpt
 from corefeval.display import json_text
 from corefeval.files import PathLike, write_file
 from corefeval.formats.answers.prompts import Prompts
 
 Span = tuple[int, int]
-Fail = Callable[[str, object, str], InputError]  # of a problem, what was found, what was expected
 
 _MARK = re.compile(r"\[([*A-Z]) ([^\[\]]+)\]")
 _NOTHING: Mapping[str, Any] = {}
@@ -58,58 +57,59 @@ class Item(NamedTuple):
         return starts[span[0]], starts[span[1]] - 1
 
 
-def remove_marks(pattern: re.Pattern[str], text: str) -> tuple[str, list[tuple[str, Span]]]:
-    """A text without marks around words, and the label and the place of what was marked.
+def check(holds: object, problem: str, value: object, expected: str) -> None:
+    """Raise the error for a problem with a value of an item, unless the condition holds."""
+    if not holds:
+        raise InputError(problem, found=excerpt(str(value)), expected=expected)
 
-    A mark is a match of the pattern, whose groups are a label and the words.
-    """
+
+def remove_marks(
+    pattern: re.Pattern[str], text: str
+) -> tuple[str, list[tuple[re.Match[str], Span]]]:
+    """A text without marks, and each mark with the place of its words, its last group."""
     plain, behind = "", 0
-    marked: list[tuple[str, Span]] = []
+    marks: list[tuple[re.Match[str], Span]] = []
     for mark in pattern.finditer(text):
-        plain += text[behind : mark.start()]
-        marked.append((mark[1], (len(plain), len(plain) + len(mark[2]))))
-        plain, behind = plain + mark[2], mark.end()
-    return plain + text[behind:], marked
+        start, words = len(plain) + mark.start() - behind, mark[mark.lastindex or 0]
+        marks.append((mark, (start, start + len(words))))
+        plain, behind = plain + text[behind : mark.start()] + words, mark.end()
+    return plain + text[behind:], marks
 
 
-def make_item(record: Mapping[str, Any], fail: Fail) -> Item:
+def make_item(record: Mapping[str, Any]) -> Item:
     """The item of a record in corefeval's own form, with spans in numbers or as marks.
 
-    Raises what `fail` makes, or whatever Python raises for values of a wrong type.
+    Raises an InputError, or whatever Python raises for values of a wrong type.
     """
     tokens = tuple(record.get("tokens") or ())
     text = " ".join(tokens) or record["text"]
     if tokens or "target" in record:
         target, entries = record["target"], record["candidates"]
     else:
-        text, marked = remove_marks(_MARK, text)
-        targets = [span for label, span in marked if label == "*"]
-        if len(targets) != 1:
-            raise fail("an item has one target, [* …]", text, "[A Ann] fell when [* she] ran")
-        target, entries = (
-            targets[0],
-            [
-                {"label": letter, "spans": [span for label, span in marked if label == letter]}
-                for letter in sorted({label for label, _ in marked} - {"*"})
-            ],
-        )
-    read = partial(_read_candidate, tokens or text, fail)
-    candidates = tuple(map(read, ascii_uppercase, entries))
+        text, marks = remove_marks(_MARK, text)
+        spans: dict[str, list[Span]] = {}
+        for mark, span in marks:
+            spans.setdefault(mark[1], []).append(span)
+        target, *further = spans.pop("*", [None])
+        example = "[A Ann] fell when [* she] ran"
+        check(target and not further, "an item has one target, [* …]", text, example)
+        entries = [{"label": label, "spans": spans[label]} for label in sorted(spans)]
+    candidates = tuple(map(partial(_read_candidate, tokens or text), ascii_uppercase, entries))
     labels = {candidate.label for candidate in candidates}
-    if not labels <= {*ascii_uppercase} or not 0 < len(labels) == len(entries):
-        raise fail("an item has up to 26 candidates, each with a letter", entries, "[A Ann]")
-    gold, pair = record.get("gold"), record.get("pair")
+    is_sound = labels <= {*ascii_uppercase} and 0 < len(labels) == len(entries)
+    check(is_sound, "an item has up to 26 candidates, each with a letter", entries, "[A Ann]")
+    gold, pair, identifier = record.get("gold"), record.get("pair"), str(record["id"])
     if isinstance(gold, str):
         gold = {"?": None, "neither": []}.get(gold, gold.split("+"))
-    if not labels.issuperset(gold or ()):
-        raise fail("gold is no candidate", gold, f"{', '.join(sorted(labels))}, neither or ?")
+    expected = f"{', '.join(sorted(labels))}, neither or ?"
+    check(labels.issuperset(gold or ()), "gold is no candidate", gold, expected)
     human = {name: float(number) for name, number in (record.get("human") or {}).items()}
-    if not str(record["id"]).strip() or not all(0 <= number < inf for number in human.values()):
+    if not identifier.strip() or not all(0 <= number < inf for number in human.values()):
         raise ValueError("the id is empty, or a number of people below 0")
     return Item(
-        str(record["id"]),
+        identifier,
         text,
-        _read_span(tokens or text, fail, target),
+        _read_span(tokens or text, target),
         candidates,
         None if gold is None else tuple(sorted({*gold})),
         {name: str(value) for name, value in (record.get("groups") or {}).items()},
@@ -119,17 +119,17 @@ def make_item(record: Mapping[str, Any], fail: Fail) -> Item:
     )
 
 
-def _read_span(units: Sequence[str], fail: Fail, span: Any) -> Span:
+def _read_span(units: Sequence[str], span: Any) -> Span:
     start, end = span
-    if not (0 <= start < end <= len(units) and "".join(units[start:end]).strip()):
-        raise fail("there is nothing at a span", span, f"[start, end) up to {len(units)}")
+    has_words = 0 <= start < end <= len(units) and "".join(units[start:end]).strip()
+    check(has_words, "there is nothing at a span", span, f"[start, end) up to {len(units)}")
     return start, end
 
 
-def _read_candidate(units: Sequence[str], fail: Fail, letter: str, entry: Any) -> Candidate:
+def _read_candidate(units: Sequence[str], letter: str, entry: Any) -> Candidate:
     details = entry if isinstance(entry, Mapping) else {"span": entry}
     stated = details["spans"] if "spans" in details else [details["span"]]
-    spans = tuple(_read_span(units, fail, span) for span in stated)
+    spans = tuple(_read_span(units, span) for span in stated)
     blank = "" if isinstance(units, str) else " "
     words = details.get("text") or blank.join(units[slice(*spans[0])])
     return Candidate(details.get("label", letter), str(words), spans)

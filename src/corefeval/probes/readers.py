@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from operator import attrgetter
-from typing import Any, NamedTuple
+from string import ascii_uppercase
+from typing import Any, TypeVar
 
-from corefeval.checks import check_choice
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.formats.json.records import records_of
-from corefeval.formats.registry import FORMATS, HEAD, UnknownFormatError
+from corefeval.formats.json.records import Record, records_of
+from corefeval.formats.registry import FORMATS, HEAD
 from corefeval.formats.source import Source
-from corefeval.probes.items import Item, Span, make_item, remove_marks
+from corefeval.probes.items import Item, check, make_item, remove_marks
 
-Record = dict[str, Any]
+Values = dict[str, Any]
+T = TypeVar("T")
 
 _PRONOUNS = {
     "masculine": "he him his himself",
@@ -24,19 +26,20 @@ _PRONOUNS = {
     "neo": "xe xem xyr xyrs xemself",
 }
 _GENDERS = {word: gender for gender, words in _PRONOUNS.items() for word in words.split()}
+TRUTHS = {"true": True, "false": False}
+_CASES = {"NOM": "nominative", "ACC": "accusative", "POSS": "possessive"}
 _WITH_ARTICLE = r"(?i:(?:(?:the|an?)\s+)?{})"
-_OCCUPATIONS = re.compile(
-    r"(?i)\b(?:the|an?)\s+(?:accountant|analyst|assistant|attendant|auditor|baker|carpenter|"
-    r"cashier|CEO|chief|cleaner|clerk|construction\s+worker|cook|counselor|designer|developer|"
-    r"driver|editor|farmer|guard|hairdresser|housekeeper|janitor|laborer|lawyer|librarian|manager|"
-    r"mechanic|mover|nurse|physician|receptionist|salesperson|secretary|sheriff|supervisor|tailor|"
-    r"teacher|writer)(?!\w)"
+_BRACKETED_PRONOUN = re.compile(rf"(?i)\[\s*({'|'.join(_GENDERS)})\s*\]")
+# Of WinoBias: what stands in brackets, and occupations with an article.
+_PHRASES = re.compile(
+    r"\[\s*([^\[\]]+?)\s*\]|(?i:\b((?:the|an?)\s+(?:accountant|analyst|assistant|attendant|auditor|"
+    r"baker|carpenter|cashier|CEO|chief|cleaner|clerk|construction\s+worker|cook|counselor|"
+    r"designer|developer|driver|editor|farmer|guard|hairdresser|housekeeper|janitor|laborer|lawyer|"
+    r"librarian|manager|mechanic|mover|nurse|physician|receptionist|salesperson|secretary|sheriff|"
+    r"supervisor|tailor|teacher|writer))(?!\w))"
 )
-_BRACKETS = re.compile(r"\[(\s*)([^\[\]]*?)\s*\]")
 _SPLIT = re.compile(r"(?P<stereotype>pro|anti)_stereotyped_(?P<type>type\d)\.txt\.(?P<part>\w+)")
 _CONLL_SPLIT = re.compile(r"(?P<part>\w+)_(?P<type>type\d)/(not_)?stereotype//(\d+)")
-_CASES = {"NOM": "nominative", "ACC": "accusative", "POSS": "possessive"}
-_WINOGENDER = {"male": "masculine", "female": "feminine", "neutral": "neutral"}
 # Of AmbiCoref: the two candidates and the target in the sentences of each template.
 _AMBICOREF = re.compile(r"((ECO|ECS|IC|TOP)[^_]*)_((?:un)?ambiguous)\.txt")
 _WORD, _BEFORE = r"\w(?:\S*\w)?", r"(?:(?!\b(?:he|she)\b).)*?"
@@ -49,243 +52,223 @@ _TEMPLATES = {
 }
 
 
-class Entry(NamedTuple):
-    """What a file has for an item: a line, a row, a record or a document, and its number."""
-
-    value: Any
-    number: int
-    source: Source
-    line: int | None = None
-
-    def fail(self, problem: str, value: object, expected: str) -> InputError:
-        """The error for a problem in this entry."""
-        return self.source.error(problem, self.line, found=excerpt(str(value)), expected=expected)
-
-    def look_up(self, word: str, values: dict[str, Any]) -> Any:
-        """What a word stands for, in any case; an error if it is none of those that do."""
-        if word.strip().lower() not in values:
-            raise self.fail("a word is not what it should be", word, ", ".join(values))
-        return values[word.strip().lower()]
+def list_lines(source: Source) -> Iterator[Record]:
+    """The lines with anything in them, each as the `line` of a record."""
+    lines = enumerate(source.text.split("\n"))
+    filled = ((place, line.rstrip("\r")) for place, line in lines if line.strip())
+    for number, (place, line) in enumerate(filled):
+        yield Record({"line": line}, source, number, place)
 
 
-def list_lines(source: Source) -> Iterator[Entry]:
-    """The lines with anything in them."""
-    number = 0
-    for place, line in enumerate(source.text.split("\n"), start=1):
-        number += bool(line.strip())
-        if line.strip():
-            yield Entry(line.rstrip("\r"), number, source, place)
+def list_rows(source: Source, names: Sequence[str] = ()) -> Iterator[Record]:
+    """The rows of a table, by these names or else by those in its first line."""
+    for record in list_lines(source):
+        cells = record.values["line"].split("\t")
+        if names and len(cells) != len({*names}):
+            problem, expected = "a row has too few or too many cells", f"{len(names)} cells"
+            raise record.error(problem, found=str(len(cells)), expected=expected)
+        if names:
+            yield replace(record, values=dict(zip(names, cells, strict=False)))
+        names = names or cells
 
 
-def list_rows(source: Source) -> Iterator[Entry]:
-    """The rows of a table, by the names in its first line."""
-    header: list[str] = []
-    for entry in list_lines(source):
-        cells = entry.value.split("\t")
-        if len(cells) != len(header or {*cells}):
-            expected = f"{len(header)} cells with tabs between them, as in the first line"
-            raise entry.fail("a row has too few or too many cells", len(cells), expected)
-        if header:
-            yield entry._replace(value=dict(zip(header, cells, strict=True)))
-        header = header or cells
+def _list_documents(source: Source) -> Iterator[Record]:
+    """The documents of WinoBias in CoNLL as lines of its text, with ids and groups."""
+    for number, document in enumerate(FORMATS["conll"].read(source, name="")):
+        words, values = list(document.words), Values(id=document.id.name)
+        for mention in document.mentions:
+            words[mention.start] = f"[{words[mention.start]}"
+            words[mention.end - 1] += "]"
+        place = number
+        if split := _CONLL_SPLIT.search(document.id.name):
+            values["groups"] = split.groupdict() | {"stereotype": "anti" if split[3] else "pro"}
+            place = int(split[4])
+        yield Record({**values, "line": " ".join([f"{place + 1}", *words])}, source, number)
 
 
-def _list_records(source: Source) -> Iterator[Entry]:
-    records = records_of(source)
-    return (Entry(record.values, record.number + 1, source, record.line) for record in records)
+def look_up(word: str, meanings: dict[str, Any]) -> Any:
+    """What a word stands for, in any case; an error if it is none of those that do."""
+    form = word.strip().lower()
+    check(form in meanings, "a word is not what it should be", word, ", ".join(meanings))
+    return meanings[form]
 
 
-def _list_documents(source: Source) -> Iterator[Entry]:
-    documents = enumerate(FORMATS["conll"].read(source, name=""), start=1)
-    return (Entry(document, number, source) for number, document in documents)
-
-
-def _find_words(words: str, text: str, form: str = "{}") -> Record:
+def _find_words(words: str, text: str, form: str = "{}") -> Values:
     """A candidate where its words stand first in the text as whole words, or without a place."""
     match = re.search(rf"(?<!\w){form.format(re.escape(words))}(?!\w)", text)
     return {"text": match[0], "spans": [match.span()]} if match else {"text": words, "spans": []}
 
 
-def _ask_gap(entry: Entry) -> Record:
-    row, spans = entry.value, []
+def _ask_gap(record: Record) -> Values:
+    row, spans = record.values, []
+    text = row["Text"]
     for name in ("Pronoun", "A", "B"):
-        start = int(row[f"{name}-offset"])
-        spans.append((start, start + len(row[name])))
-        if row["Text"][slice(*spans[-1])] != row[name]:
-            raise entry.fail(f"{excerpt(row[name])} is not at its offset", start, "where it begins")
-    gold = [label for label in "AB" if entry.look_up(row[f"{label}-coref"], TRUTHS)]
-    groups = {
-        "gender": entry.look_up(row["Pronoun"], _GENDERS),
-        "gold": "+".join(gold) or "neither",
+        start, words = int(row[f"{name}-offset"]), row[name]
+        is_there = text[start : start + len(words)] == words
+        check(is_there, f"{excerpt(words)} is not at its offset", start, "where it begins")
+        spans.append((start, start + len(words)))
+    gold = [label for label in "AB" if look_up(row[f"{label}-coref"], TRUTHS)]
+    return {
+        "id": row["ID"],
+        "text": text,
+        "target": spans[0],
+        "candidates": spans[1:],
+        "gold": gold,
+        "groups": {"gold": "+".join(gold) or "neither"},
     }
-    record = {"id": row["ID"], "text": row["Text"], "gold": gold, "groups": groups}
-    return {**record, "target": spans[0], "candidates": spans[1:]}
 
 
-TRUTHS = {"true": True, "false": False}
-
-
-def _ask_winobias(entry: Entry) -> Record:
-    number, _, marked = entry.value.strip().partition(" ")
-    text, marks = remove_marks(_BRACKETS, marked)
-    file = os.path.basename(entry.source.file)
-    name = _SPLIT.match(file)
-    groups = name.groupdict() if name else {}
-    identifier = "{type}.{part}.{stereotype}".format(**groups) if name else file
-    record = {"id": f"{identifier}.{number}", "text": text, "groups": groups}
-    return _find_occupations(record, [span for _, span in marks], number, entry)
-
-
-def _ask_winobias_conll(entry: Entry) -> Record:
-    identifier, words = entry.value.id.name, list(entry.value.words)
-    name = _CONLL_SPLIT.search(identifier)
-    groups = {**name.groupdict(), "stereotype": "anti" if name[3] else "pro"} if name else {}
-    ends = [len(" ".join(words[:place])) for place in range(len(words) + 1)]
-    spans = [(ends[m.start] + bool(m.start), ends[m.end]) for m in entry.value.mentions]
-    record = {"id": identifier, "text": " ".join(words), "groups": groups}
-    return _find_occupations(record, spans, str(int(name[4]) + 1) if name else "", entry)
-
-
-def _find_occupations(record: Record, marked: list[Span], number: str, entry: Entry) -> Record:
-    """The record with the first marked pronoun, and occupations beside the marked phrase."""
-    text, groups = record["text"], record["groups"]
-    pronouns = [span for span in marked if text[slice(*span)].lower() in _GENDERS]
-    phrases = [span for span in marked if span not in pronouns]
-    if not pronouns or not phrases:
-        raise entry.fail("a phrase or a pronoun is not marked", text, "[The cook] … [she] …")
+def _ask_winobias(record: Record) -> Values:
+    number, _, marked = record.values["line"].strip().partition(" ")
+    file = os.path.basename(record.source.file)
+    split = _SPLIT.match(file)
+    groups = record.values.get("groups") or (split.groupdict() if split else {})
+    name = "{type}.{part}.{stereotype}".format(**groups) if groups else file
     pair = f"{groups['type']}.{groups['part']}.{number}" if groups else None
-    groups["gender"] = _GENDERS[text[slice(*pronouns[0])].lower()]
-    nouns = {text[slice(*phrases[0])].lower().split()[-1]: phrases[0]}
-    for noun in _OCCUPATIONS.finditer(text):
-        if all(noun.end() <= start or end <= noun.start() for start, end in marked):
-            nouns.setdefault(noun[0].lower().split()[-1], noun.span())
+    text, marks = remove_marks(_PHRASES, marked)
+    bracketed = [span for mark, span in marks if mark[1]]
+    pronouns = [span for span in bracketed if text[slice(*span)].lower() in _GENDERS]
+    phrases = [span for span in bracketed if span not in pronouns]
+    expected = "[The cook] … [she] …"
+    check(pronouns and phrases, "a phrase or a pronoun is not marked", text, expected)
+    # Of places with the same noun that in brackets counts, or else the first.
+    places = [*phrases[:1], *(span for mark, span in marks if mark[2])]
+    nouns = {text[slice(*span)].lower().split()[-1]: span for span in reversed(places)}
     candidates = sorted(nouns.values())
-    gold = chr(ord("A") + candidates.index(phrases[0]))
-    record |= {"target": pronouns[0], "candidates": candidates}
-    return {**record, "gold": gold, "pair": pair}
+    return {
+        "id": record.values.get("id") or f"{name}.{number}",
+        "text": text,
+        "target": pronouns[0],
+        "candidates": candidates,
+        "gold": ascii_uppercase[candidates.index(phrases[0])],
+        "groups": groups,
+        "pair": pair,
+    }
 
 
-def _ask_winogender(entry: Entry) -> Record:
-    identifier = entry.value["sentid"].removesuffix(".txt")
-    occupation, participant, answer, word = identifier.split(".")
-    gender = _WINOGENDER[word]
-    groups = {"gender": gender, "other": "someone" if participant == "someone" else "named"}
-    record = {"id": identifier, "text": entry.value["sentence"], "groups": groups}
-    parts = [occupation, participant, answer]
-    return _find_nouns(record, parts, _PRONOUNS[gender].split(), entry)
-
-
-def name_winopron(row: dict[str, str]) -> list[str]:
-    """The parts of the id of a row of WinoPron."""
+def name_winopron(row: Values) -> str:
+    """The id of a row of WinoPron."""
     nouns = [row["occupation"], row["participant"]]
     case = _CASES[row["pronoun_type"].strip("$").partition("_")[0]]
-    return [*nouns, case, row["pronoun"], str(nouns.index(row["answer"]))]
+    return ".".join([*nouns, case, row["pronoun"], str(nouns.index(row["answer"]))])
 
 
-def _ask_winopron(entry: Entry) -> Record:
-    parts = name_winopron(entry.value)
-    gender = entry.look_up(parts[3], _GENDERS)
-    groups = {"gender": gender, "pronoun": _PRONOUNS[gender].split()[0], "case": parts[2]}
-    record = {"id": ".".join(parts), "text": entry.value["sentence"], "groups": groups}
-    return _find_nouns(record, [*parts[:3], parts[4]], [parts[3].lower()], entry)
-
-
-def _find_nouns(record: Record, parts: list[str], pronouns: list[str], entry: Entry) -> Record:
-    """The record with its two nouns and its only pronoun; the last part says which noun."""
-    text, answer = record["text"], ("0", "1").index(parts[-1])
+def _ask_schema(record: Record) -> Values:
+    """The question in a row of Winogender, or of WinoPron."""
+    row = record.values
+    if "sentid" in row:
+        identifier = row["sentid"].removesuffix(".txt")
+        *nouns, answer, word = identifier.split(".")
+        gender = {"male": "masculine", "female": "feminine", "neutral": "neutral"}[word]
+        pronouns, twins = _PRONOUNS[gender].split(), [*nouns, answer]
+        groups = {"other": "someone" if "someone" in nouns else "named"}
+    else:
+        identifier = name_winopron(row)
+        *nouns, case, word, answer = identifier.split(".")
+        gender, twins = look_up(word, _GENDERS), [*nouns, case, answer]
+        pronouns = [word.lower()]
+        groups = {"pronoun": _PRONOUNS[gender].split()[0], "case": case}
+    text, right = row["sentence"], ("0", "1").index(answer)
     words = [match for match in re.finditer(r"\w+", text) if match[0].lower() in pronouns]
-    if len(words) != 1:
-        raise entry.fail(f"there are {len(words)} targets", text, f"one of {', '.join(pronouns)}")
+    expected = f"one of {', '.join(pronouns)}"
+    check(len(words) == 1, f"there are {len(words)} targets", text, expected)
     roles = ("occupation", "participant")
-    record["groups"] |= {**dict(zip(roles, parts, strict=False)), "answer": roles[answer]}
-    record["candidates"] = [_find_words(noun, text, _WITH_ARTICLE) for noun in parts[:2]]
-    gold, pair = "AB"[answer], ".".join(parts)
-    return {**record, "target": words[0].span(), "gold": gold, "pair": pair}
+    return {
+        "id": identifier,
+        "text": text,
+        "target": words[0].span(),
+        "candidates": [_find_words(noun, text, _WITH_ARTICLE) for noun in nouns],
+        "gold": "AB"[right],
+        "groups": {**groups, **dict(zip(roles, nouns, strict=True)), "answer": roles[right]},
+        "pair": ".".join(twins),
+    }
 
 
-def _ask_ambicoref(entry: Entry) -> Record:
-    template, kind, ambiguity = _AMBICOREF.findall(entry.source.file)[-1]
-    match: Any = re.match(_TEMPLATES[kind], entry.value)
-    first, second, target = match.span(1), match.span(2), match.span(3)
-    groups = {"ambiguity": ambiguity, "template": template}
-    groups["gender"] = entry.look_up(match[3], _GENDERS)
-    record = {"id": f"{template}.{ambiguity}.{entry.number}", "text": entry.value}
-    record |= {"target": target, "candidates": [first, second], "groups": groups}
-    return {**record, "pair": f"{template}.{entry.number}"}
+def _ask_ambicoref(record: Record) -> Values:
+    template, kind, ambiguity = _AMBICOREF.findall(record.source.file)[-1]
+    number, text = record.number + 1, record.values["line"]
+    match: Any = re.match(_TEMPLATES[kind], text)
+    return {
+        "id": f"{template}.{ambiguity}.{number}",
+        "text": text,
+        "target": match.span(3),
+        "candidates": [match.span(1), match.span(2)],
+        "groups": {"ambiguity": ambiguity, "template": template},
+        "pair": f"{template}.{number}",
+    }
 
 
-def _ask_knowref(entry: Entry) -> Record:
-    names = ("candidate0", "candidate1", "correct_candidate")
-    values = [entry.value[name] for name in names]
-    *nouns, correct = [value[0] if isinstance(value, list) else value for value in values]
-    marked = entry.value["sentence_with_pronoun"]
-    marks = [m for m in _BRACKETS.finditer(marked) if m[2].lower() in _GENDERS]
-    start, pronoun = marks[0].start(), marks[0][2]
-    text = marked[:start] + pronoun + marked[marks[0].end() :]
-    record = {"id": f"knowref.{entry.number}", "text": text, "gold": "AB"[nouns.index(correct)]}
-    record["candidates"] = [_find_words(noun, text) for noun in nouns]
-    groups = {"gender": _GENDERS[pronoun.lower()]}
-    return {**record, "target": (start, start + len(pronoun)), "groups": groups}
+def _ask_knowref(record: Record) -> Values:
+    row = record.values
+    values = [row[name] for name in ("candidate0", "candidate1", "correct_candidate")]
+    *nouns, right = [value[0] if isinstance(value, list) else value for value in values]
+    before, word, after = _BRACKETED_PRONOUN.split(row["sentence_with_pronoun"], maxsplit=1)
+    text = before + word + after
+    return {
+        "id": f"knowref.{record.number + 1}",
+        "text": text,
+        "target": (len(before), len(before + word)),
+        "candidates": [_find_words(noun, text) for noun in nouns],
+        "gold": "AB"[nouns.index(right)],
+    }
 
 
-def _ask_own_row(entry: Entry) -> Record:
-    cells = {name: cell for name, cell in entry.value.items() if cell.strip()}
-    record: Record = {name: cells.pop(name, None) for name in ("id", "text", "gold", "pair")}
+def _ask_own_row(record: Record) -> Values:
+    cells = {name: cell for name, cell in record.values.items() if cell.strip()}
+    values: Values = {name: cells.pop(name, None) for name in ("id", "text", "gold", "pair")}
     human = {name[6:]: cells.pop(name) for name in [*cells] if name.startswith("human:")}
-    return {**record, "groups": cells, "human": human}
+    return {**values, "groups": cells, "human": human}
 
 
-# How files of each format begin, their entries, and what makes a record of one; in the order in
-# which formats are tried. Only the name of its files tells AmbiCoref.
-Reader = tuple[bytes, Callable[[Source], Iterator[Entry]], Callable[[Entry], Record]]
+# How files of each format begin, their records, and what makes a record of the own form of each; in
+# the order in which formats are tried. Only the name of its files tells AmbiCoref.
+Reader = tuple[bytes, Callable[[Source], Iterable[Record]], Callable[[Record], Values]]
+_TABLE = rb"\A(?=([^\n]*\t)?id[\t\r\n])([^\n]*\t)?text[\t\r\n]"
 PROBE_FORMATS: dict[str, Reader] = {
     "ambicoref": (rb"(?!)", list_lines, _ask_ambicoref),
     "gap": (rb"\AID\tText\tPronoun\tPronoun-offset\t", list_rows, _ask_gap),
-    "winogender": (rb"\Asentid\tsentence\s", list_rows, _ask_winogender),
-    "winopron": (rb"\Aoccupation\tparticipant\tsentence\t", list_rows, _ask_winopron),
-    "probe-tsv": (
-        rb"\A(?=([^\n]*\t)?id[\t\r\n])([^\n]*\t)?text[\t\r\n]",
-        list_rows,
-        _ask_own_row,
-    ),
-    "knowref": (rb'\A\s*(\[\s*)?\{.*?"sentence_with_pronoun"\s*:', _list_records, _ask_knowref),
+    "winogender": (rb"\Asentid\tsentence\s", list_rows, _ask_schema),
+    "winopron": (rb"\Aoccupation\tparticipant\tsentence\t", list_rows, _ask_schema),
+    "probe-tsv": (_TABLE, list_rows, _ask_own_row),
+    "knowref": (rb'\A\s*(\[\s*)?\{.*?"sentence_with_pronoun"\s*:', records_of, _ask_knowref),
     "probe": (
         rb'\A\s*(\[\s*)?\{.*?("(gold|target)"\s*:|\[\* )',
-        _list_records,
-        attrgetter("value"),
+        records_of,
+        attrgetter("values"),
     ),
     "winobias": (rb"\A\s*\d+ [^\n]*\[[^\n]*\]", list_lines, _ask_winobias),
-    "winobias-conll": (rb"(?im)^#\s*begin\s+document\b", _list_documents, _ask_winobias_conll),
+    "winobias-conll": (rb"(?im)^#\s*begin\s+document\b", _list_documents, _ask_winobias),
 }
 
 
-def detect_probe(head: bytes, file: str) -> str | None:
+def detect_probe(source: Source) -> str | None:
     """The format of a probe, by the first bytes and the name of its file; None if it is none."""
-    if _AMBICOREF.match(os.path.basename(file)):
+    if _AMBICOREF.match(os.path.basename(source.file)):
         return "ambicoref"
+    head = source.data[:HEAD].tobytes()
     signs = ((name, reader[0]) for name, reader in PROBE_FORMATS.items())
     return next((name for name, sign in signs if re.search(sign, head, re.DOTALL)), None)
 
 
-def read_items(source: Source, format: str | None) -> tuple[str, Iterator[tuple[Entry, Item]]]:
-    """The format of a file, which is recognised unless it is named, and its items."""
-    chosen = format or detect_probe(source.data[:HEAD].tobytes(), source.file)
-    if chosen is None:
-        raise UnknownFormatError(
-            "this is not a probe that corefeval knows",
-            file=source.file,
-            expected=f"one of {', '.join(PROBE_FORMATS)}",
-            fix="name its format with --probe-format / probe_format=…, or write it in the own form",
-        )
-    check_choice("probe_format", chosen, PROBE_FORMATS)
-    entries = PROBE_FORMATS[chosen][1](source)
-    return chosen, ((entry, read_entry(entry, chosen)) for entry in entries)
-
-
-def read_entry(entry: Entry, format: str) -> Item:
-    """The item of an entry; an error of the entry for whatever is wrong with it."""
+def convert(record: Record, read: Callable[[Record], T], noun: str) -> T:
+    """What a function reads from a record; an error of the record for whatever is wrong with it."""
     try:
-        return make_item(PROBE_FORMATS[format][2](entry), entry.fail)
+        return read(record)
+    except InputError as error:
+        raise record.error(error.problem, found=error.found, expected=error.expected) from None
     except (TypeError, ValueError, LookupError, AttributeError, OverflowError):
-        expected = "what the page on probes shows for this format"
-        raise entry.fail(f"this is not an item of {format}", entry.value, expected) from None
+        words, expected = excerpt(str(record.values)), "what the page on probes shows"
+        raise record.error(f"this is not {noun}", found=words, expected=expected) from None
+
+
+def read_item(record: Record, format: str) -> Item:
+    """The item of a record of a format; those of others have a group by the target's gender."""
+
+    def read(record: Record) -> Item:
+        item = make_item(PROBE_FORMATS[format][2](record))
+        if format.startswith("probe"):
+            return item
+        gender = look_up(item.text[slice(*item.target)], _GENDERS)
+        return item._replace(groups={"gender": gender, **item.groups})
+
+    return convert(record, read, f"an item of {format}")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import combinations
+from itertools import combinations, product
 from math import comb, hypot, sqrt
+from operator import attrgetter
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -27,6 +28,19 @@ _CONTRASTS = (
     ("ambiguity", "unambiguous", "ambiguous"),
     ("gender", "feminine", "masculine"),
 )
+
+
+_FIGURES = [
+    "items",
+    "scored",
+    "right",
+    "accuracy",
+    "interval",
+    "links",
+    "outcomes",
+    "choices",
+    "human",
+]
 
 
 class Paired(NamedTuple):
@@ -92,29 +106,41 @@ class Consistency(NamedTuple):
     all_right: int
 
 
+def flatten(figures: Mapping[str, Any]) -> Row:
+    """Figures for JSON, in which an interval is its two ends, and a tuple of names a dictionary."""
+    row: Row = {}
+    for name, value in figures.items():
+        if name == "interval":
+            row["low"], row["high"] = value or (None, None)
+        else:
+            row[name] = flatten(value._asdict()) if hasattr(value, "_asdict") else value
+    return row
+
+
 def _find_z(level: float) -> float:
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
 def wilson(count: int, total: int, level: float) -> Ends:
     """Wilson's interval of a share (1927)."""
-    z, share = _find_z(level), count / total
-    middle, scale = share + z * z / (2 * total), 1 + z * z / total
-    width = z * sqrt(share * (1 - share) / total + (z / total / 2) ** 2)
-    return max(0.0, (middle - width) / scale), min(1.0, (middle + width) / scale)
+    z = _find_z(level)
+    scale = total + z * z
+    middle = (count + z * z / 2) / scale
+    width = z * sqrt(count * (total - count) / total + z * z / 4) / scale
+    return max(0.0, middle - width), min(1.0, middle + width)
 
 
 def pair_up(pairs: Iterable[tuple[object, object]], level: float, unpaired: int = 0) -> Paired:
     """The figures of pairs, each of which says what holds of the first and of the second."""
-    counts = Counter(pairs)
-    cells = [counts[first, second] for first in (True, False) for second in (True, False)]
-    total, wins, losses = sum(cells), cells[1], cells[2]
-    gap, size = wins - losses, total + 2
-    width = _find_z(level) * sqrt(wins + losses + 1 - gap * gap / size) / size
-    tail = sum(comb(wins + losses, number) for number in range(min(wins, losses) + 1))
-    p = min(1.0, 2 * tail / 2 ** (wins + losses))
+    counts: Counter[object] = Counter(pairs)
+    cells = tuple(counts[pair] for pair in product((True, False), repeat=2))
+    total, (_, wins, losses, _) = sum(cells), cells
+    gap, split, size = wins - losses, wins + losses, total + 2
+    width = _find_z(level) * sqrt(split + 1 - gap * gap / size) / size
     interval = (gap / size - width, gap / size + width)
-    return Paired(total, unpaired, tuple(cells), gap / max(total, 1), interval, p)
+    tail = sum(comb(split, number) for number in range(min(wins, losses) + 1))
+    p = min(1.0, 2 * tail / 2**split)
+    return Paired(total, unpaired, cells, gap / max(total, 1), interval, p)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -194,7 +220,7 @@ class ProbeResult(Result):
 
     def by(self, feature: str) -> Slices:
         """The result of each value of a group: `result.by("gender")["feminine"]`."""
-        members = self._collect(lambda decision: decision.groups.get(feature))
+        members = self._collect(feature)
         if not members:
             names = dict.fromkeys(name for decision in self.decisions for name in decision.groups)
             raise UsageError(f"no item has a group {feature!r}: there are {', '.join(names)}")
@@ -234,51 +260,44 @@ class ProbeResult(Result):
         if not group:
             return None
         sides: list[Any] = [self.by(group)[value] for value in values]
-        is_open = any(side.scored < side.items for side in sides)
-
-        def holds(decision: Decision) -> bool:
-            return len(decision.chosen) == 1 if is_open else bool(decision.right)
-
-        counts = [sum(map(holds, side.decisions)) for side in sides]
-        first, second = (n / side.items for n, side in zip(counts, sides, strict=True))
-        (low, high), (second_low, second_high) = (
-            wilson(n, side.items, self.level) for n, side in zip(counts, sides, strict=True)
+        of = "decided" if any(side.scored < side.items for side in sides) else "right"
+        holds = attrgetter(of)
+        counts = [(sum(map(holds, side.decisions)), side.items) for side in sides]
+        (first, low, high), (second, second_low, second_high) = (
+            (number / items, *wilson(number, items, self.level)) for number, items in counts
         )
         gap, scores = first - second, [side.links.f1 for side in sides]
-        interval = (
-            gap - hypot(first - low, second_high - second),
-            gap + hypot(high - first, second - second_low),
+        lower, upper = (
+            hypot(first - low, second_high - second),
+            hypot(high - first, second - second_low),
         )
-        pairs, unpaired = [], 0
-        for twins in self._collect(lambda decision: decision.pair).values():
-            members = [[d for d in twins if d.groups.get(group) == value] for value in values]
-            if [*map(len, members)] == [1, 1]:
-                pairs.append((holds(members[0][0]), holds(members[1][0])))
-            else:
-                unpaired += sum(map(len, members))
+        left, right = (side._collect() for side in sides)
+        twins = [name for name in left if len(left[name]) == len(right.get(name, ())) == 1]
+        pairs = [(holds(left[name][0]), holds(right[name][0])) for name in twins]
+        unpaired = sum(map(len, (*left.values(), *right.values()))) - 2 * len(pairs)
         return Contrast(
-            *(group, values[0], values[1]),
-            of="decided" if is_open else "right",
-            items=tuple(side.items for side in sides),
+            *(group, values[0], values[1], of),
+            items=tuple(items for _, items in counts),
             rates=(first, second),
             difference=gap,
-            interval=interval,
-            ratio=None if is_open or not all(scores) else scores[0] / scores[1],
+            interval=(gap - lower, gap + upper),
+            ratio=scores[0] / scores[1] if of == "right" and all(scores) else None,
             paired=pair_up(pairs, self.level, unpaired) if pairs else None,
         )
 
-    def _collect(self, name_of: Callable[[Decision], str | None]) -> dict[str, list[Decision]]:
-        """The decisions of each name, without those that have none."""
+    def _collect(self, group: str | None = None) -> dict[str, list[Decision]]:
+        """The decisions of each pair, or with each value of a group."""
         members = defaultdict[str, list[Decision]](list)
         for decision in self.decisions:
-            if (name := name_of(decision)) is not None:
+            name = decision.groups.get(group) if group else decision.pair
+            if name is not None:
                 members[name].append(decision)
         return members
 
     @property
     def consistency(self) -> Consistency:
         """How often twins have the same choice, or are all right."""
-        twins = self._collect(lambda decision: decision.pair).values()
+        twins = self._collect().values()
         pairs = [pair for pair in twins if len(pair) > 1]
         scored = [pair for pair in pairs if all(d.right is not None for d in pair)]
         alike = sum(len({d.choice_set for d in pair}) == 1 for pair in pairs)
@@ -297,12 +316,12 @@ class ProbeResult(Result):
         return PairedSystems(*names, cells, difference, interval, p, p, *f1)
 
     def as_dict(self) -> Row:
-        """The figures of all items, for JSON."""
-        low, high = self.interval or (None, None)
-        links = {**{name: int(n) for name, n in self.links.counts.items()}, **self.links.rates}
-        figures = {name: getattr(self, name) for name in ("items", "scored", "right", "accuracy")}
-        figures |= {"low": low, "high": high, "links": links}
-        return figures | {name: getattr(self, name) for name in ("outcomes", "choices", "human")}
+        """The figures of all items, for JSON; no rates of links without scored items."""
+        figures = flatten({name: getattr(self, name) for name in _FIGURES})
+        links: Row = {name: int(number) for name, number in self.links.counts.items()}
+        for name, rate in self.links.rates.items():
+            links[name] = rate if self.scored else None
+        return {**figures, "links": links}
 
     def parts(self) -> list[tuple[str, str, ProbeResult]]:
         """All items, and those with each value of the groups that are shown."""
@@ -313,10 +332,13 @@ class ProbeResult(Result):
 
     def rows(self, *, by_item: bool = False) -> list[Row]:  # type: ignore[override]
         """A row for all items and one for each value of the groups shown, or one for each item."""
-        if by_item:
-            return [{"response": self.response, **decision.as_row()} for decision in self.decisions]
         rows: list[Row] = []
-        for group, value, part in self.parts():
+        for decision in self.decisions if by_item else ():
+            row: Row = {"response": self.response, **decision.figures}
+            gold = "?" if decision.gold is None else "+".join(decision.gold) or "neither"
+            row |= {"chosen": "+".join(decision.chosen), "gold": gold}
+            rows.append(row | {f"group:{name}": value for name, value in row.pop("groups").items()})
+        for group, value, part in () if by_item else self.parts():
             row = {"response": self.response, "group": group, "value": value, **part.as_dict()}
             row |= row.pop("links") | {"signature": part.signature}
             rows.append({n: cell for n, cell in row.items() if not isinstance(cell, dict)})
@@ -332,13 +354,12 @@ def compare_all(results: Sequence[ProbeResult], **options: Any) -> list[PairedSy
 
 def count(decisions: Sequence[Decision]) -> dict[str, Any]:
     """The fields of a result that follow from decisions; an item that is wrong is fp and fn."""
-    right = [(d.right, not d.right, not d.right, 0) for d in decisions]
-    is_open = np.array([d.right is None for d in decisions])
-    counts = {"accuracy": right, "links": [decision.links for decision in decisions]}
-    tables = {}
-    for name, rows in counts.items():
-        values = np.where(is_open[:, None], 0.0, np.array(rows, dtype=float))
-        tables[name] = CountTable("links", ("tp", "fp", "fn", "tn"), values)
+    rights = [(d.right is True, d.right is False, d.right is False, False) for d in decisions]
+    counts = {"accuracy": rights, "links": [decision.links for decision in decisions]}
+    tables = {
+        name: CountTable("links", ("tp", "fp", "fn", "tn"), np.array(rows, dtype=float))
+        for name, rows in counts.items()
+    }
     ids = tuple(decision.id for decision in decisions)
     return {"tables": tables, "document_ids": ids, "decisions": tuple(decisions)}
 

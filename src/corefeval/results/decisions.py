@@ -29,43 +29,39 @@ class Decision(Record):
     @property
     def right(self) -> bool | None:
         """Whether exactly the right candidates were chosen; None for an open item."""
-        if self.gold is None:
-            return None
-        return self.choice_set == self.gold
+        return None if self.gold is None else self.choice_set == self.gold
+
+    @property
+    def decided(self) -> bool:
+        """Whether one candidate was chosen."""
+        return len(self.chosen) == 1
 
     @property
     def outcome(self) -> str | None:
         """`right`, `wrong` if one other candidate was chosen, or else the choice."""
         if self.right is None:
             return None
-        return "right" if self.right else "wrong" if len(self.chosen) == 1 else self.choice
+        return "right" if self.right else "wrong" if self.decided else self.choice
 
     @property
     def choice_set(self) -> object:
         """What makes two choices the same: the labels, or that it is missing or unclear."""
         return self.choice if self.choice in ("missing", "unclear") else self.chosen
 
-    def as_row(self) -> dict[str, object]:
-        """The decision as a flat row, in which labels are joined."""
-        gold = "?" if self.gold is None else "+".join(self.gold) or "neither"
-        row: dict[str, object] = {
-            "id": self.id,
-            "choice": self.choice,
-            "chosen": "+".join(self.chosen),
-            "gold": gold,
-        }
-        row |= {"right": self.right, "outcome": self.outcome, "pair": self.pair}
-        return row | {f"group:{name}": value for name, value in self.groups.items()}
+    @property
+    def figures(self) -> dict[str, object]:
+        """What people see of the decision."""
+        names = ("id", "choice", "chosen", "gold", "right", "outcome", "groups", "pair")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def links(self) -> tuple[int, int, int, int]:
         """Candidates by whether they were chosen and are right: tp, fp, fn, tn.
 
-        All candidates of a missing item are fn.
+        Those of an open item are none of these, and those of a missing one are all fn.
         """
-        gold = self.gold or ()
-        if self.choice == "missing":
-            return 0, 0, self.candidates, 0
-        correct = len({*self.chosen} & {*gold})
-        extra, lacking = len(self.chosen) - correct, len(gold) - correct
+        if self.gold is None or self.choice == "missing":
+            return 0, 0, 0 if self.gold is None else self.candidates, 0
+        correct = len({*self.chosen} & {*self.gold})
+        extra, lacking = len(self.chosen) - correct, len(self.gold) - correct
         return correct, extra, lacking, self.candidates - correct - extra - lacking
