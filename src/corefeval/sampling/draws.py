@@ -22,6 +22,8 @@ from corefeval.sampling.sheets import COLUMNS, Sheet, Signature, make_row, read_
 
 Design = Literal["names", "entities", "pairs", "sentences"]
 STEPS = ("reading", "pairing", "policies", "matching")
+_ODD, *_FACTORS = map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
+_SHIFT = np.uint64(29)
 _TEXTS = ("before", "mention", "after")
 _STOP = "Rows are in random order: stop whenever you like, but not because of what you saw."
 _NAME = "Write who or what it is into the column answer: one name for one entity of a document."
@@ -148,7 +150,7 @@ def check_digest(sheet: Sheet, frame: Frame) -> None:
 
 def _random_numbers(frame: Frame, size: int, *seeds: int) -> NDArray[np.uint64]:
     """Numbers that depend on seeds and digest alone, and not on how many of them are made."""
-    sequence = np.random.SeedSequence((int(frame.digest, 16), *seeds))
+    sequence = np.random.SeedSequence((seeds[0], int(frame.digest, 16), *seeds[1:]))
     return np.asarray(np.random.PCG64(sequence).random_raw(size))
 
 
@@ -162,7 +164,6 @@ def _ask(frame: Frame, design: str, drawn: list[int], seed: int) -> Iterator[_Qu
     For pairs that is a partner, or None; for names a companion, where nothing else of the entity is
     drawn. It is the mention of the lowest priority, which depends on the seed and the two mentions.
     """
-    numbers = _random_numbers(frame, len(frame.ids), seed, 1)
     systems = frame.entity[: len(frame.names)] if design in ("names", "pairs") else ()
     orders = [stable_order(row) for row in systems]
     counts = [np.bincount(row[drawn] + 1) for row in systems]
@@ -176,7 +177,11 @@ def _ask(frame: Frame, design: str, drawn: list[int], seed: int) -> Iterator[_Qu
                 edges = np.searchsorted(row, (entity, entity + 1), sorter=order)
                 members = order[slice(*edges)]
                 members = members[members != mention]
-                priority = numbers[members] * (numbers[mention] | np.uint64(1))
+                priority = (
+                    _random_numbers(frame, 1, seed, mention) + members.astype(np.uint64) * _ODD
+                )
+                for factor in _FACTORS:
+                    priority = (priority ^ (priority >> _SHIFT)) * factor
                 partner = int(members[np.argmin(priority)]) if members.size else None
                 partners.setdefault(partner, []).append(name)
         for partner, names in partners.items():

@@ -159,18 +159,14 @@ class Estimates(Tabular, Mapping[str, Mapping[str, Mapping[str, Estimate]]]):
 
     def as_dict(self, margin: float | None = None) -> dict[str, Any]:
         """Everything, for JSON."""
+        names = ("signature", "design", "n", "frame", "refused", "agreement")
+        differences = [entry.as_dict() for entry in self.differences]
+        for difference in differences:
+            del difference["is_significant"]
         return {
-            "signature": self.signature,
-            "design": self.design,
-            "n": self.n,
-            "frame": self.frame,
+            **{name: getattr(self, name) for name in names},
             "scores": self._nest({key: entry.as_dict(margin) for key, entry in self.flat.items()}),
-            "differences": [
-                {name: value for name, value in entry.as_dict().items() if name != "is_significant"}
-                for entry in self.differences
-            ],
-            "refused": self.refused,
-            "agreement": self.agreement,
+            "differences": differences,
             "notices": [notice.as_dict() for notice in self.notices],
         }
 

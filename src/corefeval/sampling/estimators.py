@@ -73,17 +73,16 @@ def measure(
     person: Judgements, metrics: Sequence[str], refused: Collection[str]
 ) -> dict[Key, Part]:
     """The rates of all systems by metrics, with F1 where recall and precision are there."""
-    design, parts = person.sheet.design, dict[Key, Part]()
+    parts: dict[Key, Part] = {}
     for title in list_systems(person):
         system = (*person.frame.names, "frame").index(title)
-        rates = {name: part for name, part in _RATES[design](person, system) if name not in refused}
+        ratios = dict(_RATES[person.sheet.design](person, system))
         for metric in metrics:
-            names = f"{metric}.recall", f"{metric}.precision"
-            if rates.keys() >= {*names}:
-                rates[f"{metric}.f1"] = _make_f1(*map(rates.__getitem__, names))
-        for name, part in rates.items():
-            metric, _, rate = name.partition(".")
-            parts |= {(title, metric, rate): part} if metric in metrics else {}
+            names = {rate: f"{metric}.{rate}" for rate in ("recall", "precision")}
+            rates = {r: ratios[n] for r, n in names.items() if n in ratios and n not in refused}
+            if len(rates) == 2:
+                rates["f1"] = _make_f1(**rates)
+            parts |= {(title, metric, rate): part for rate, part in rates.items()}
     return parts
 
 
@@ -288,18 +287,15 @@ def refuse(person: Judgements) -> dict[str, str]:
 def _refuse_silent(person: Judgements) -> dict[str, str]:
     """Refuse precision where many companions have no answer; a notice tells of any."""
     silent = np.array([person.find_silent(system) for system in range(len(person.frame.names))])
-    draws = {*person.draws[silent.any(axis=0)].tolist()}
-    outcome = "whose companion has no answer left out of precision"
-    person.notices += note("companions", len(draws), "draw", outcome)
-    sizes = person.frame.sizes[:, person.draws]
-    if not (silent.sum(axis=1) * 10 > (sizes > 0).sum(axis=1)).any():
+    n_draws, outcome = (
+        int(silent.any(axis=0).sum()),
+        "whose companion has no answer left out of precision",
+    )
+    person.notices += note("companions", n_draws, "draw", outcome)
+    n_counted = (person.frame.sizes[:, person.draws] > 0).sum(axis=1)
+    if (silent.sum(axis=1) * 10 <= n_counted).all():
         return {}
-    numbers = person.frame.numbers
-    rows = [
-        row.row
-        for row in person.sheet
-        if not (row.is_draw or row.is_answered) and numbers[row.document][row.cells["of"]] in draws
-    ]
+    rows = [row.row for row in person.sheet if not (row.is_draw or row.is_answered)]
     reason = f"too many companions have no answer: answer rows {_list_numbers(rows)}"
     return {"b3.precision": reason, "lea.precision": reason}
 

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from corefeval.diagnostics import InputError, Notice, UsageError
 from corefeval.display import csv_cell
 from corefeval.formats import read_ahead
 from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray, offsets_of, ragged_arange
+from corefeval.model.arrays import IntArray, ragged_arange
 from corefeval.model.joining import stack_mentions, strip_details
 from corefeval.model.text_tokens import has_texts, text_of
 from corefeval.model.tokens import Tokens
@@ -210,21 +210,19 @@ def _join_words(tokens: Tokens, spans: IntArray) -> Iterator[Sequence[str]]:
     first = np.maximum(start - CONTEXT, 0)
     lengths = np.minimum(end + CONTEXT, tokens.counts[document]) - first
     rows = ragged_arange(tokens.offsets[document] + first, lengths)
-    words = [word or "" for word in tokens.coded("word", rows).values()]
-    speakers: list[str | None] = [None] * len(words)
-    if "speaker" in tokens.columns:
-        speakers = tokens.coded("speaker", rows).values()
-    offsets = offsets_of(lengths)
-    edges = offsets[:-1], offsets[:-1] + start - first, offsets[:-1] + end - first, offsets[1:]
-    for begin, inner, outer, stop in np.stack(edges, axis=1).tolist():
+    words = iter(tokens.coded("word", rows).values())
+    has_speakers = "speaker" in tokens.columns
+    speakers = iter(tokens.coded("speaker", rows).values() if has_speakers else [None] * rows.size)
+    columns = (start - first, end - first, lengths)
+    for inner, outer, length in zip(*(column.tolist() for column in columns), strict=True):
+        text = [word or "" for word in islice(words, length)]
         turns = [
             f"[{speaker}:] " * (speaker not in (before, None, "", "-", "_"))
-            for before, speaker in pairwise([None, *speakers[begin:stop], None])
+            for before, speaker in pairwise([None, *islice(speakers, length), None])
         ]
-        spoken = [turn + word for turn, word in zip(turns, words[begin:stop], strict=False)]
-        before = [*spoken[: inner - begin], turns[inner - begin]]
-        after = spoken[outer - begin :]
-        yield " ".join(before).rstrip(), " ".join(words[inner:outer]), " ".join(after)
+        spoken = [turn + word for turn, word in zip(turns, text, strict=False)]
+        before = " ".join([*spoken[:inner], turns[inner]])
+        yield before.rstrip(), " ".join(text[inner:outer]), " ".join(spoken[outer:])
 
 
 def list_responses(responses: Responses) -> dict[str, Input]:
