@@ -233,8 +233,8 @@ def _take_over(sheet: Sheet, older: Sheet) -> Sheet:
     rows = []
     for row in sheet:
         cells = answers.get(tuple(map(row.cells.get, columns)), row.cells)
-        names = ("answer", "missed", "members")[: 3 if row.is_draw else 2]
-        rows.append(row.changed(**{name: cells[name] for name in names if name in cells}))
+        names = cells.keys() & {"answer", "missed", "members"}
+        rows.append(row.changed(**{name: cells[name] for name in names}))
     asked = {tuple(map(row.cells.get, columns)) for row in sheet}
     idle = sum(bool(cells["answer"]) for key, cells in answers.items() if key not in asked)
     notices = note("idle-answers", idle, "answer", "of the older sheet not needed any more")

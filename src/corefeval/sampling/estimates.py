@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 from math import ceil, isnan, nan, sqrt
 from statistics import fmean
-from typing import Any, TypeVar, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -20,13 +20,12 @@ from corefeval.metrics import Metrics, parse_metrics
 from corefeval.model.arrays import FloatArray
 from corefeval.request import Input, Request, ScoreOptions
 from corefeval.sampling.draws import check_digest
-from corefeval.sampling.estimators import LEAST_FOR_MUC, Key, Part, list_systems, measure, refuse
+from corefeval.sampling.estimators import LEAST_FOR_MUC, Part, Parts, measure, refuse
 from corefeval.sampling.frame import Frame, Responses, make_frame
 from corefeval.sampling.judgements import Judgements, read_judgements
 from corefeval.sampling.sheets import UNSURE, Sheet
 from corefeval.stats.significance import adjust
 
-T = TypeVar("T")
 OFFERED = {
     "names": ("b3", "lea", "mentions"),
     "entities": ("muc", "b3", "lea", "mentions"),
@@ -108,8 +107,7 @@ class Estimates(Tabular, Mapping[str, Mapping[str, Mapping[str, Estimate]]]):
     has the estimates of each of them.
     """
 
-    offered: Mapping[str, Sequence[str]]
-    flat: Mapping[Key, Estimate]
+    scores: Mapping[str, Mapping[str, Mapping[str, Estimate]]]
     differences: tuple[Difference, ...]
     refused: Mapping[str, str]
     signature: str
@@ -120,23 +118,14 @@ class Estimates(Tabular, Mapping[str, Mapping[str, Mapping[str, Estimate]]]):
     agreement: Mapping[str, float] | None = None
     annotators: tuple[Estimates, ...] = ()
 
-    def __getitem__(self, system: str) -> dict[str, dict[str, Estimate]]:
-        return self._nest(self.flat)[system]
+    def __getitem__(self, system: str) -> Mapping[str, Mapping[str, Estimate]]:
+        return self.scores[system]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.offered)
+        return iter(self.scores)
 
     def __len__(self) -> int:
-        return len(self.offered)
-
-    def _nest(self, flat: Mapping[Key, T]) -> dict[str, dict[str, dict[str, T]]]:
-        """What is flat by system, metric and rate; all rates of a metric may be refused."""
-        nested: dict[str, dict[str, dict[str, T]]] = {
-            system: {metric: {} for metric in metrics} for system, metrics in self.offered.items()
-        }
-        for (system, metric, rate), value in flat.items():
-            nested[system][metric][rate] = value
-        return nested
+        return len(self.scores)
 
     def __repr__(self) -> str:
         return f"<Estimates of {', '.join(self)} from {self.n:,} draws of {self.frame:,}>"
@@ -154,7 +143,9 @@ class Estimates(Tabular, Mapping[str, Mapping[str, Mapping[str, Estimate]]]):
         """A row for each system, metric and rate; `margin` adds the draws that it needs."""
         return [
             {"system": system, "metric": metric, "rate": rate, **estimate.as_dict(margin)}
-            for (system, metric, rate), estimate in self.flat.items()
+            for system, metrics in self.items()
+            for metric, rates in metrics.items()
+            for rate, estimate in rates.items()
         ]
 
     def as_dict(self, margin: float | None = None) -> dict[str, Any]:
@@ -165,7 +156,13 @@ class Estimates(Tabular, Mapping[str, Mapping[str, Mapping[str, Estimate]]]):
             del difference["is_significant"]
         return {
             **{name: getattr(self, name) for name in names},
-            "scores": self._nest({key: entry.as_dict(margin) for key, entry in self.flat.items()}),
+            "scores": {
+                system: {
+                    metric: {rate: entry.as_dict(margin) for rate, entry in rates.items()}
+                    for metric, rates in metrics.items()
+                }
+                for system, metrics in self.items()
+            },
             "differences": differences,
             "notices": [notice.as_dict() for notice in self.notices],
         }
@@ -195,31 +192,29 @@ def estimate(
     """
     sheets = [sheet] if isinstance(sheet, Sheet) else [*sheet]
     check_probability("the level of an interval", level)
-    extra = [] if sentences is None else [sentences]
-    _check_sheets(sheets, extra)
+    _check_sheets(sheets, sentences)
     chosen = _choose_metrics(metrics, sheets[0].design)
     request = Request.of(sheets[0].signature.protocol, options, steps=())
     frame = make_frame(responses, candidates, request)
     estimates = _estimate(sheets, frame, chosen, level)
     notices = [*frame.notices, *estimates.notices]
     notices += _advise(frame, estimates) if sentences is None else ()
-    flat, offered = dict(estimates.flat), dict(estimates.offered)
-    for filled in extra:
-        offered["frame"] = ("mentions",)
-        reach = _estimate([filled], frame, ("mentions",), level)
-        flat |= {key: entry for key, entry in reach.flat.items() if key[0] == "frame"}
+    scores = dict(estimates.scores)
+    if sentences is not None:
+        reach = _estimate([sentences], frame, ("mentions",), level)
+        scores["frame"] = reach["frame"]
         notices += reach.notices
-    notices += (
-        Notice("no-value", f"{metric}.{rate} of {system} has no value: there is nothing to count")
-        for (system, metric, rate), entry in flat.items()
-        if entry.value is None
-    )
-    return replace(estimates, flat=flat, offered=offered, notices=merge_notices(notices))
+    estimates = replace(estimates, scores=scores)
+    for row in estimates.rows():
+        if row["value"] is None:
+            name = f"{row['metric']}.{row['rate']} of {row['system']}"
+            notices.append(Notice("no-value", f"{name} has no value: there is nothing to count"))
+    return replace(estimates, notices=merge_notices(notices))
 
 
-def _check_sheets(sheets: Sequence[Sheet], extra: Sequence[Sheet]) -> None:
+def _check_sheets(sheets: Sequence[Sheet], sentences: Sheet | None) -> None:
     """Refuse what is no sheet, and sheets that do not belong together."""
-    for sheet in (*sheets, *extra):
+    for sheet in sheets if sentences is None else (*sheets, sentences):
         check_type("estimate", sheet, Sheet, "read_sheet and sample return one")
     if not sheets:
         raise UsageError("there is no sheet to estimate from")
@@ -231,9 +226,8 @@ def _check_sheets(sheets: Sequence[Sheet], extra: Sequence[Sheet]) -> None:
                 expected=str(sheets[0].signature),
                 fix="take copies of one sheet, one per person",
             )
-    for sheet in extra:
-        if sheet.design != "sentences" or sheets[0].design == "sentences":
-            raise UsageError("sentences is a sheet of the design sentences, beside another one")
+    if sentences and (sentences.design, sheets[0].design).count("sentences") != 1:
+        raise UsageError("sentences is a sheet of the design sentences, beside another one")
 
 
 def _choose_metrics(metrics: Metrics | None, design: str) -> tuple[str, ...]:
@@ -250,7 +244,7 @@ def _estimate(
     sheets: Sequence[Sheet], frame: Frame, metrics: Sequence[str], level: float
 ) -> Estimates:
     """The estimates of one or several people, over the draws that all of them answered."""
-    signature = sheets[0].signature
+    signature, size = sheets[0].signature, sheets[0].signature.frame
     for sheet in sheets:
         check_digest(sheet, frame)
     people = [read_judgements(sheet, frame) for sheet in sheets]
@@ -266,13 +260,19 @@ def _estimate(
         text = f"{len(common)} answered draws are few: intervals were not checked below {_FEW}"
         notices.append(Notice("few-draws", text, len(common)))
 
-    def collect(parts: Sequence[Mapping[Key, Part]], **details: Any) -> Estimates:
-        flat = {
-            key: _join([entry[key] for entry in parts], signature.frame, level) for key in parts[0]
+    def collect(parts: Sequence[Parts], **details: Any) -> Estimates:
+        scores = {
+            system: {
+                metric: {
+                    rate: _join([entry[system][metric][rate] for entry in parts], size, level)
+                    for rate in rates
+                }
+                for metric, rates in metrics.items()
+            }
+            for system, metrics in parts[0].items()
         }
-        about = str(signature), signature.design, len(common), signature.frame
-        offered = dict.fromkeys(list_systems(people[0]), kept)
-        return Estimates(offered, flat, tuple(_compare(parts, level)), refused, *about, **details)
+        about = str(signature), signature.design, len(common), size
+        return Estimates(scores, tuple(_compare(parts, level)), refused, *about, **details)
 
     estimates = collect(parts, notices=tuple(notices))
     if len(people) == 1:
@@ -323,16 +323,14 @@ def _find_interval(value: float, error: float, counted: int, level: float) -> tu
     return float(expit(logit(value) - half)), float(expit(logit(value) + half))
 
 
-def _compare(parts: Sequence[Mapping[Key, Part]], level: float) -> Iterator[Difference]:
+def _compare(parts: Sequence[Parts], level: float) -> Iterator[Difference]:
     """The differences of all pairs of systems, by metric and rate."""
-    systems: dict[tuple[str, str], list[str]] = {}
-    for system, metric, rate in parts[0]:
-        systems.setdefault((metric, rate), []).extend([system] * (system != "frame"))
-    for (metric, rate), titles in systems.items():
+    systems = [system for system in parts[0] if system != "frame"]
+    rates = parts[0][systems[0]].items()
+    for metric, rate in [(metric, rate) for metric, names in rates for rate in names]:
         differences = []
-        for first, second in combinations(titles, 2):
-            keys = (first, metric, rate), (second, metric, rate)
-            steps = [entry[keys[0]].minus(entry[keys[1]]) for entry in parts]
+        for first, second in combinations(systems, 2):
+            steps = [e[first][metric][rate].minus(e[second][metric][rate]) for e in parts]
             differences.append(Difference(metric, rate, first, second, *_test(steps, level)))
         adjusted = adjust([1.0 if entry.p is None else entry.p for entry in differences])
         for entry, p in zip(differences, adjusted.tolist(), strict=True):
@@ -354,26 +352,20 @@ def _test(parts: Sequence[Part], level: float) -> list[Any]:
     return _describe(value, error, value - half, value + half, p)
 
 
-def _note_ranges(person: Judgements, metrics: Sequence[str]) -> Iterator[Notice]:
+def _note_ranges(person: Judgements, metrics: Sequence[str]) -> list[Notice]:
     """A notice on what scores would be if all unsure answers of pairs were n, or y."""
-    for notice in person.notices:
-        if notice.kind == "many-unsure":
-            bounds = []
-            for answer in "ny":
-                rows = [
-                    row.changed(answer=answer) if row.answer == UNSURE else row
-                    for row in person.sheet
-                ]
-                sheet = replace(person.sheet, design_rows=tuple(rows))
-                bounds.append(measure(read_judgements(sheet, person.frame), metrics, ()))
-            ranges = [
-                f"{metric}.{rate} of {system} {100 * low.value:.2f}–{100 * high.value:.2f}"
-                for ((system, metric, rate), low), high in zip(
-                    bounds[0].items(), bounds[1].values(), strict=True
-                )
-            ]
-            text = f"if all {UNSURE} were n, or all were y: {', '.join(ranges)}"
-            yield Notice("unsure-range", text, notice.count, tuple(ranges))
+    counts = [notice.count for notice in person.notices if notice.kind == "many-unsure"]
+    bounds = []
+    for answer in "ny":
+        rows = [r.changed(answer=answer) if r.answer == UNSURE else r for r in person.sheet]
+        sheet = replace(person.sheet, design_rows=tuple(rows))
+        bounds.append(measure(read_judgements(sheet, person.frame), metrics, ()))
+    ranges = []
+    for system, metric in product(bounds[0], metrics):
+        low, high = (100 * bound[system][metric]["precision"].value for bound in bounds)
+        ranges.append(f"{metric}.precision of {system} {low:.2f}–{high:.2f}")
+    text = f"if all {UNSURE} were n, or all were y: {', '.join(ranges)}"
+    return [Notice("unsure-range", text, count, tuple(ranges)) for count in counts]
 
 
 def _agree(people: Sequence[Judgements]) -> dict[str, float]:

@@ -20,7 +20,6 @@ from corefeval.sampling.judgements import Judgements
 from corefeval.sampling.sheets import NO_MENTION
 
 LEAST_FOR_MUC = 100  # draws: with fewer, intervals of MUC are too short
-Key = tuple[str, str, str]  # system, metric, rate
 
 
 class Part(NamedTuple):
@@ -45,6 +44,7 @@ class Part(NamedTuple):
 
 Array = NDArray[Any]
 Rates = Iterator[tuple[str, Part]]
+Parts = dict[str, dict[str, dict[str, Part]]]  # by system, metric and rate
 
 
 def _make_ratio(
@@ -64,25 +64,22 @@ def _make_f1(recall: Part, precision: Part) -> Part:
     return recall.combine(precision, 2 * r * p / total, 2 * p * p / total**2, 2 * r * r / total**2)
 
 
-def list_systems(person: Judgements) -> tuple[str, ...]:
-    """The systems that a sheet tells about; sentences also tell about the frame."""
-    return person.frame.titles + ("frame",) * (person.sheet.design == "sentences")
+def measure(person: Judgements, metrics: Sequence[str], refused: Collection[str]) -> Parts:
+    """The rates of all systems by metrics, with F1 where recall and precision are there.
 
-
-def measure(
-    person: Judgements, metrics: Sequence[str], refused: Collection[str]
-) -> dict[Key, Part]:
-    """The rates of all systems by metrics, with F1 where recall and precision are there."""
-    parts: dict[Key, Part] = {}
-    for title in list_systems(person):
-        system = (*person.frame.names, "frame").index(title)
-        ratios = dict(_RATES[person.sheet.design](person, system))
-        for metric in metrics:
-            names = {rate: f"{metric}.{rate}" for rate in ("recall", "precision")}
-            rates = {r: ratios[n] for r, n in names.items() if n in ratios and n not in refused}
+    Sentences also tell about the frame, as if it were a system that has all mentions.
+    """
+    systems = (*person.frame.titles, *["frame"] * (person.sheet.design == "sentences"))
+    parts: Parts = {system: {metric: {} for metric in metrics} for system in systems}
+    for system, by_metric in parts.items():
+        number = (*person.frame.names, "frame").index(system)
+        ratios = dict(_RATES[person.sheet.design](person, number))
+        for metric, rates in by_metric.items():
+            for rate in ("recall", "precision"):
+                name = f"{metric}.{rate}"
+                rates |= {rate: ratios[name]} if name in ratios.keys() - refused else {}
             if len(rates) == 2:
                 rates["f1"] = _make_f1(**rates)
-            parts |= {(title, metric, rate): part for rate, part in rates.items()}
     return parts
 
 

@@ -71,6 +71,8 @@ def read_judgements(sheet: Sheet, frame: Frame) -> Judgements:
     for row in sheet:
         draw = _find(person, row, unit if row.is_draw else "of")
         systems = [_find(person, row, "systems", name) for name in row.systems]
+        if row.cells.get("partner"):
+            _find(person, row, "partner")
         if row.is_draw:
             draws.setdefault(draw, []).append(row)
         elif row.is_answered:
@@ -83,7 +85,10 @@ def read_judgements(sheet: Sheet, frame: Frame) -> Judgements:
         if "" not in answers and names.issuperset(compress(frame.names, has)):
             unsure += UNSURE in answers
             person.rows |= {} if UNSURE in answers else {draw: rows}
-    _READERS[sheet.design](person)
+        if sheet.design == "sentences":
+            _read_sentence(person, draw, rows[0])
+    if sheet.design in ("names", "entities"):
+        _read_names(person)
     n_draws = max(min(sheet.signature.n, sheet.signature.frame), len(draws))
     unanswered = n_draws - unsure - len(person.rows)
     person.notices += (
@@ -190,25 +195,10 @@ def _note_similar(names: Sequence[Name]) -> Iterator[Notice]:
         yield Notice("similar-names", text, len(pairs), tuple(pairs))
 
 
-def _read_sentences(person: Judgements) -> None:
-    """Read which mentions of sentences are none."""
-    for draw, (row, *_) in person.rows.items():
-        wrong = {_find(person, row, "id", word) for word in list_words(row.cells["answer"])}
-        if not wrong.issubset(person.frame.sentences[draw].mentions):
-            raise person.sheet.error("a mention of another sentence", row, expected="its own")
-        person.wrong |= wrong
-
-
-def _read_pairs(person: Judgements) -> None:
-    """Check the partners of draws."""
-    for row in person.sheet:
-        if row.cells["partner"]:
-            _find(person, row, "partner")
-
-
-_READERS = {
-    "names": _read_names,
-    "entities": _read_names,
-    "pairs": _read_pairs,
-    "sentences": _read_sentences,
-}
+def _read_sentence(person: Judgements, draw: int, row: Row) -> None:
+    """Read which mentions of a sentence are none."""
+    words = list_words(row.cells["answer"]) if row.is_answered else ()
+    wrong = {_find(person, row, "id", word) for word in words}
+    if not wrong.issubset(person.frame.sentences[draw].mentions):
+        raise person.sheet.error("a mention of another sentence", row, expected="its own")
+    person.wrong |= wrong
