@@ -235,7 +235,7 @@ def _take_over(sheet: Sheet, older: Sheet) -> Sheet:
         cells = answers.get(tuple(map(row.cells.get, columns)), row.cells)
         names = cells.keys() & {"answer", "missed", "members"}
         rows.append(row.changed(**{name: cells[name] for name in names}))
-    asked = {tuple(map(row.cells.get, columns)) for row in sheet}
-    idle = sum(bool(cells["answer"]) for key, cells in answers.items() if key not in asked)
+    places = {tuple(map(row.cells.get, columns)) for row in sheet}
+    idle = sum(bool(cells["answer"]) for key, cells in answers.items() if key not in places)
     notices = note("idle-answers", idle, "answer", "of the older sheet not needed any more")
     return replace(sheet, design_rows=tuple(rows), notices=(*sheet.notices, *notices))

@@ -213,8 +213,8 @@ def _rate_precision(
     """Precision of B³, LEA and mentions, from the share q of pairs that are right."""
     has, share = size > 0, 1 / np.maximum(size, 1)
     d, finite = has & is_counted, np.where(has_companion & (size > 2), 1.0, person.finite)
-    b3, rest = share * is_mention + (1 - share) * q, (1 - share) * change
-    yield "b3.precision", _make_ratio(b3 * d, d, finite, rest, spread)
+    b3, b3_change = share * is_mention + (1 - share) * q, (1 - share) * change
+    yield "b3.precision", _make_ratio(b3 * d, d, finite, b3_change, spread)
     yield "lea.precision", _make_ratio(q * d, d, finite, change, spread)
     yield "mentions.precision", _make_ratio(is_mention & has, has, person.finite)
 
