@@ -15,7 +15,7 @@ from corefeval.diagnostics import InputError, Notice, UsageError
 from corefeval.display import csv_cell
 from corefeval.formats import read_ahead
 from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray, ragged_arange
+from corefeval.model.arrays import IntArray, ragged_arange, stable_order
 from corefeval.model.joining import stack_mentions, strip_details
 from corefeval.model.text_tokens import has_texts, text_of
 from corefeval.model.tokens import Tokens
@@ -145,14 +145,16 @@ class Frame:
         texts = [*map(str, self.mentions.documents)]
         for name, row in zip((*self.names, "+candidates"), self.entity, strict=False):
             owner = row if name in self.names else np.where(row >= 0, places, -1)
-            entities: dict[int, list[str]] = {}
-            for entity, place, mention in zip(
-                owner.tolist(), places.tolist(), self.ids, strict=True
-            ):
-                if entity >= 0:
-                    entities.setdefault(entity, [texts[place]]).append(mention)
-            lines = [f"{words[0]}\t{' '.join(words[1:])}\n" for words in entities.values()]
-            digest.update("".join((f"{name}\n", *lines)).encode("utf-8", "surrogatepass"))
+            rows = np.flatnonzero(owner >= 0)
+            first = np.zeros(int(owner.max(initial=-1)) + 1, dtype=np.int64)
+            first[owner[rows[::-1]]] = rows[::-1]  # the first mention of each entity
+            order = stable_order(first[owner[rows]])
+            words = [*map(self.ids.__getitem__, rows[order].tolist())]
+            begins = np.flatnonzero(np.diff(first[owner[rows[order]]], prepend=-1))
+            for place, document in zip(begins.tolist(), places[rows[order][begins]], strict=True):
+                words[place] = f"\n{texts[document]}\t{words[place]}"
+            lines = " ".join(words).replace(" \n", "\n")
+            digest.update(f"{name}{lines}\n".encode("utf-8", "surrogatepass"))
         return digest.hexdigest()[:16]
 
     @cached_property
