@@ -123,7 +123,12 @@ def test_entities_without_members_are_refused():
     sheet = corefeval.sample(RESPONSES, design="entities", n=40).fill(PERSON.name)
     estimates = corefeval.estimate(sheet, RESPONSES)
     assert "b3.recall" in estimates.refused and "members" in estimates.refused["b3.recall"]
-    assert estimates["eager"]["mentions"]["precision"].value is not None
+    drawn = {(row.document, row.mention): row.answer != "-" for row in sheet}
+    eager = corefeval.read(RESPONSES["eager"])
+    places = {(str(document.id), m.span) for document in eager for m in document.mentions}
+    is_right = [right for place, right in drawn.items() if place in places]
+    value = estimates["eager"]["mentions"]["precision"].value
+    assert value == pytest.approx(sum(is_right) / len(is_right))
 
 
 def test_companions_without_answers():

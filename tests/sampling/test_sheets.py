@@ -229,7 +229,7 @@ def test_mistakes_in_answers(tmp_path):
     for change, words in (
         ({"answer": "none", "missed": "many"}, "missed is no number"),
         ({"answer": "999..1000"}, "an answer that the sheet does not ask for"),
-        ({"answer": "none", "sentence": "999"}, "has no sentence"),
+        ({"answer": "none", "sentence": "999"}, "is no sentence of document"),
     ):
         write_rows(path, sentences, [{**rows[0], **change}, *rows[1:]])
         refuse(path, words, 3)

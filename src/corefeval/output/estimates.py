@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from corefeval.display import Row
 from corefeval.output.tables import (
     RATES,
-    Cell,
     Sheet,
     SoloDrawing,
     number_columns,
@@ -20,7 +19,7 @@ from corefeval.output.tables import (
 )
 
 if TYPE_CHECKING:
-    from corefeval.sampling.estimates import Difference, Estimate, Estimates
+    from corefeval.sampling.estimates import Difference, Estimates
 
 _ABOUT = "Intervals are about these texts, not about others of their kind: see compare for those."
 _TITLES = {"b3": "B³", "lea": "LEA", "muc": "MUC", "mentions": "Mentions"}
@@ -39,42 +38,32 @@ class EstimatesDrawing(SoloDrawing):
 
     def sheet_of(self, estimates: Estimates, format: str) -> Sheet:
         """A table of scores, one of differences, and sentences on the rest."""
-        sections: dict[str, dict[str, list[tuple[str, Estimate]]]] = {}
-        for system, metrics in estimates.items():
-            for metric, rates in metrics.items():
-                for rate, entry in rates.items():
-                    by_rate = sections.setdefault(metric, {})
-                    by_rate.setdefault(RATES[rate], []).append((system, entry))
+        records = self.list_rows(estimates)
+        needed = () if self.margin is None else ("needed",)
         scores = [
             titled_rows(
                 row_label(_TITLES[metric]),
-                [row for rate, rows in rates.items() for row in self._show_rate(rate, rows)],
+                [
+                    (title, row["system"], *_show_interval(row, "counted", *needed))
+                    for rate, title in RATES.items()
+                    for row in records
+                    if (row["metric"], row["rate"]) == (metric, rate)
+                ],
             )
-            for metric, rates in sections.items()
+            for metric in dict.fromkeys(row["metric"] for row in records)
         ]
-        needed = () if self.margin is None else (f"Draws for ±{self.margin:g}",)
-        columns = number_columns("Score", "±", "Interval", "Draws", *needed)
+        headings = (f"Draws for ±{self.margin:g}",) if needed else ()
+        columns = number_columns("Score", "±", "Interval", "Draws", *headings)
         parts = [table_of(("Metric", "Rate", "Response", *columns), *scores)]
         if estimates.differences:
             rows = [_show_difference(entry) for entry in estimates.differences]
             columns = number_columns("Difference", "±", "Interval", "p")
-            headings = "Metric", "Rate", "Responses"
             caption = "Differences (* significant)"
-            parts.append(table_of((*headings, *columns), rows, caption=caption))
+            parts.append(table_of(("Metric", "Rate", "Responses", *columns), rows, caption=caption))
         about = [f"{estimates.n:,} answered draws of {estimates.frame:,} ({estimates.design})"]
         about += [f"{name}: {value:.4g}" for name, value in (estimates.agreement or {}).items()]
         about += [f"no {key}: {reason}" for key, reason in estimates.refused.items()]
         return Sheet(tuple(parts), (*about, _ABOUT), (estimates.signature,))
-
-    def _show_rate(
-        self, rate: str, rows: Sequence[tuple[str, Estimate]]
-    ) -> list[tuple[Cell | str, ...]]:
-        cells: list[tuple[Cell | str, ...]] = []
-        for system, entry in rows:
-            needed = () if self._width is None else (_count(entry.needed(self._width)),)
-            numbers = _show_interval(entry.value, entry.error, entry.low, entry.high)
-            cells.append((rate, system, *numbers, _count(entry.counted), *needed))
-        return cells
 
     def list_rows(self, estimates: Estimates) -> list[Row]:
         """A row for each system, metric and rate."""
@@ -85,17 +74,16 @@ class EstimatesDrawing(SoloDrawing):
         return estimates.as_dict(self._width)
 
 
-def _count(number: int | None) -> str:
-    return "–" if number is None else f"{number:,}"
+def _show_interval(record: Row, *counts: str) -> list[str]:
+    """The value, error and interval of a record, and its counts."""
+    names = ("value", "error", "low", "high")
+    value, error, low, high = ("–" if record[n] is None else percent(record[n]) for n in names)
+    interval = "–" if "–" in (low, high) else f"{low} to {high}"
+    shown = ("–" if record[name] is None else f"{record[name]:,}" for name in counts)
+    return [value, error, interval, *shown]
 
 
-def _show_interval(*numbers: float | None) -> tuple[str, str, str]:
-    value, error, low, high = ("–" if number is None else percent(number) for number in numbers)
-    return value, error, "–" if "–" in (low, high) else f"{low} to {high}"
-
-
-def _show_difference(entry: Difference) -> tuple[Cell | str, ...]:
-    numbers = _show_interval(entry.value, entry.error, entry.low, entry.high)
+def _show_difference(entry: Difference) -> tuple[str, ...]:
     p = "–" if entry.p is None else f"{entry.p:.4f}{'*' * entry.is_significant}"
     names = f"{entry.first} − {entry.second}"
-    return _TITLES[entry.metric], RATES[entry.rate], names, *numbers, p
+    return _TITLES[entry.metric], RATES[entry.rate], names, *_show_interval(entry.as_dict()), p

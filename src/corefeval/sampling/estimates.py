@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
-from math import ceil, sqrt
-from statistics import fmean, variance
+from math import ceil, isnan, nan, sqrt
+from statistics import fmean
 from typing import Any, Unpack
 
 import numpy as np
 
 from corefeval.analysis.alpha import AlphaCounts
-from corefeval.checks import check_probability
+from corefeval.checks import check_probability, check_type
 from corefeval.diagnostics import Notice, UsageError, merge_notices
 from corefeval.display import Record, Row, Tabular
 from corefeval.evaluation import score
 from corefeval.metrics import Metrics, parse_metrics
+from corefeval.model.arrays import FloatArray
 from corefeval.request import Input, Request, ScoreOptions
 from corefeval.sampling.draws import check_digest
-from corefeval.sampling.estimators import ESTIMATORS, Part, Parts, add_f1
+from corefeval.sampling.estimators import LEAST_FOR_MUC, Part, Parts, measure, refuse
 from corefeval.sampling.frame import Frame, Responses, make_frame
 from corefeval.sampling.judgements import Judgements, read_judgements
 from corefeval.sampling.sheets import UNSURE, Sheet
@@ -71,9 +71,8 @@ class Estimate(Record):
 
     def as_dict(self, margin: float | None = None) -> dict[str, Any]:
         """For JSON, with the draws that a margin needs."""
-        names = ("value", "error", "low", "high", "counted")
         needed = None if margin is None else self.needed(margin)
-        return {**{name: getattr(self, name) for name in names}, "needed": needed}
+        return {**dict([*super().as_dict().items()][:5]), "needed": needed}
 
 
 @dataclass(frozen=True)
@@ -90,6 +89,13 @@ class Difference(Record):
     high: float | None
     p: float | None
     is_significant: bool = False
+
+    @property
+    def turned(self) -> Difference:
+        """The second system less the first."""
+        value, low, high = (None if x is None else -x for x in (self.value, self.high, self.low))
+        turned = replace(self, first=self.second, second=self.first)
+        return replace(turned, value=value, low=low, high=high)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,15 +133,10 @@ class Estimates(Tabular, Mapping[str, Mapping[str, Mapping[str, Estimate]]]):
     def difference(self, metric: str, rate: str, first: str, second: str) -> Difference:
         """The first system less the second, by a rate."""
         for entry in self.differences:
-            if (entry.metric, entry.rate) == (metric, rate):
-                if (entry.first, entry.second) == (first, second):
-                    return entry
-                if (entry.second, entry.first) == (first, second):
-                    value, low, high = (
-                        None if x is None else -x for x in (entry.value, entry.high, entry.low)
-                    )
-                    turned = replace(entry, first=first, second=second)
-                    return replace(turned, value=value, low=low, high=high)
+            for difference in (entry, entry.turned):
+                names = (difference.metric, difference.rate, difference.first, difference.second)
+                if names == (metric, rate, first, second):
+                    return difference
         raise UsageError(f"there is no difference of {first} and {second} by {metric}.{rate}")
 
     def rows(self, *, margin: float | None = None) -> list[Row]:
@@ -149,12 +150,12 @@ class Estimates(Tabular, Mapping[str, Mapping[str, Mapping[str, Estimate]]]):
 
     def as_dict(self, margin: float | None = None) -> dict[str, Any]:
         """Everything, for JSON."""
-        names = ("metric", "rate", "first", "second", "value", "error", "low", "high", "p")
+        names = ("signature", "design", "n", "frame", "refused", "agreement")
+        differences = [entry.as_dict() for entry in self.differences]
+        for difference in differences:
+            del difference["is_significant"]
         return {
-            "signature": self.signature,
-            "design": self.design,
-            "n": self.n,
-            "frame": self.frame,
+            **{name: getattr(self, name) for name in names},
             "scores": {
                 system: {
                     metric: {rate: entry.as_dict(margin) for rate, entry in rates.items()}
@@ -162,9 +163,7 @@ class Estimates(Tabular, Mapping[str, Mapping[str, Mapping[str, Estimate]]]):
                 }
                 for system, metrics in self.items()
             },
-            "differences": [{n: getattr(entry, n) for n in names} for entry in self.differences],
-            "refused": dict(self.refused),
-            "agreement": self.agreement,
+            "differences": differences,
             "notices": [notice.as_dict() for notice in self.notices],
         }
 
@@ -193,39 +192,41 @@ def estimate(
     """
     sheets = [sheet] if isinstance(sheet, Sheet) else [*sheet]
     check_probability("the level of an interval", level)
-    extra = [] if sentences is None else [sentences]
-    _check_sheets(sheets, extra)
+    _check_sheets(sheets, sentences)
     chosen = _choose_metrics(metrics, sheets[0].design)
     request = Request.of(sheets[0].signature.protocol, options, steps=())
     frame = make_frame(responses, candidates, request)
-    for filled in (*sheets, *extra):
-        check_digest(filled, frame)
-    estimates = _estimate([read_judgements(filled, frame) for filled in sheets], chosen, level)
-    notices = [*frame.notices, *estimates.notices, *_advise(frame, estimates, sentences)]
+    estimates = _estimate(sheets, frame, chosen, level)
+    notices = [*frame.notices, *estimates.notices]
+    notices += _advise(frame, estimates) if sentences is None else ()
     scores = dict(estimates.scores)
-    for filled in extra:
-        reach = _estimate([read_judgements(filled, frame)], ("mentions",), level)
+    if sentences is not None:
+        reach = _estimate([sentences], frame, ("mentions",), level)
         scores["frame"] = reach["frame"]
         notices += reach.notices
-    return replace(estimates, scores=scores, notices=merge_notices(notices))
+    estimates = replace(estimates, scores=scores)
+    for row in estimates.rows():
+        if row["value"] is None:
+            name = f"{row['metric']}.{row['rate']} of {row['system']}"
+            notices.append(Notice("no-value", f"{name} has no value: there is nothing to count"))
+    return replace(estimates, notices=merge_notices(notices))
 
 
-def _check_sheets(sheets: Sequence[object], extra: Sequence[object]) -> None:
+def _check_sheets(sheets: Sequence[Sheet], sentences: Sheet | None) -> None:
     """Refuse what is no sheet, and sheets that do not belong together."""
-    signatures = []
-    for sheet in (*sheets, *extra):
-        if not isinstance(sheet, Sheet):
-            raise UsageError(f"a sheet is what read_sheet or sample return, not {sheet!r:.60}")
-        signatures.append(sheet.signature)
-        if len(signatures) <= len(sheets) and sheet.signature != signatures[0]:
-            raise sheet.error(
-                "the sheets have different signatures", found=str(sheet.signature),
-                expected=str(signatures[0]), fix="take copies of one sheet, one per person",
-            )  # fmt: skip
+    for sheet in sheets if sentences is None else (*sheets, sentences):
+        check_type("estimate", sheet, Sheet, "read_sheet and sample return one")
     if not sheets:
         raise UsageError("there is no sheet to estimate from")
-    designs = [signature.design for signature in signatures]
-    if extra and (designs[-1] != "sentences" or designs[0] == "sentences"):
+    for sheet in sheets:
+        if sheet.signature != sheets[0].signature:
+            raise sheet.error(
+                "the sheets have different signatures",
+                found=str(sheet.signature),
+                expected=str(sheets[0].signature),
+                fix="take copies of one sheet, one per person",
+            )
+    if sentences and (sentences.design, sheets[0].design).count("sentences") != 1:
         raise UsageError("sentences is a sheet of the design sentences, beside another one")
 
 
@@ -239,180 +240,164 @@ def _choose_metrics(metrics: Metrics | None, design: str) -> tuple[str, ...]:
     return tuple(names) or OFFERED[design]
 
 
-def _estimate(people: Sequence[Judgements], metrics: Sequence[str], level: float) -> Estimates:
+def _estimate(
+    sheets: Sequence[Sheet], frame: Frame, metrics: Sequence[str], level: float
+) -> Estimates:
     """The estimates of one or several people, over the draws that all of them answered."""
-    signature = people[0].sheet.signature
-    common = [n for n in people[0].answers if all(n in person.answers for person in people)]
-    for person in people:
-        person.answers = {number: person.answers[number] for number in common}
-    refused: dict[str, str] = {}
-    scores = [ESTIMATORS[signature.design](person, refused) for person in people]
-    kept = [
-        {system: _select(parts, metrics, refused) for system, parts in entry.items()}
-        for entry in scores
-    ]
-    refused = {key: text for key, text in refused.items() if key.partition(".")[0] in metrics}
+    signature, size = sheets[0].signature, sheets[0].signature.frame
+    for sheet in sheets:
+        check_digest(sheet, frame)
+    people = [read_judgements(sheet, frame) for sheet in sheets]
+    common = [n for n in people[0].rows if all(n in person.rows for person in people)]
+    people = [replace(person, rows={n: person.rows[n] for n in common}) for person in people]
+    reasons = {name: text for person in people for name, text in refuse(person).items()}
+    refused = {name: text for name, text in reasons.items() if name.partition(".")[0] in metrics}
+    kept = [m for m in metrics if m != "muc" or len(common) >= LEAST_FOR_MUC]
+    parts = [measure(person, kept, refused) for person in people]
     notices = [notice for person in people for notice in person.notices]
     notices += _note_ranges(people[0], metrics) if signature.design == "pairs" else ()
     if len(common) < _FEW:
         text = f"{len(common)} answered draws are few: intervals were not checked below {_FEW}"
         notices.append(Notice("few-draws", text, len(common)))
 
-    def collect(entries: Sequence[Mapping[str, Parts]], **details: Any) -> Estimates:
-        joint = {
+    def collect(parts: Sequence[Parts], **details: Any) -> Estimates:
+        scores = {
             system: {
                 metric: {
-                    rate: _join([e[system][metric][rate] for e in entries], signature.frame, level)
+                    rate: _join([entry[system][metric][rate] for entry in parts], size, level)
                     for rate in rates
                 }
-                for metric, rates in parts.items()
+                for metric, rates in metrics.items()
             }
-            for system, parts in entries[0].items()
+            for system, metrics in parts[0].items()
         }
-        differences = tuple(_compare(entries, level))
-        about = str(signature), signature.design, len(common), signature.frame
-        return Estimates(joint, differences, refused, *about, **details)
+        about = str(signature), signature.design, len(common), size
+        return Estimates(scores, tuple(_compare(parts, level)), refused, *about, **details)
 
+    estimates = collect(parts, notices=tuple(notices))
     if len(people) == 1:
-        return collect(kept, notices=tuple(notices))
-    annotators = tuple(collect([entry]) for entry in kept)
-    agreement = _agree(people, common)
-    return collect(kept, notices=tuple(notices), agreement=agreement, annotators=annotators)
+        return estimates
+    annotators = tuple(collect([entry]) for entry in parts)
+    return replace(estimates, agreement=_agree(people), annotators=annotators)
 
 
-def _select(parts: Parts, metrics: Sequence[str], refused: Mapping[str, str]) -> Parts:
-    """The rates of metrics that are not refused, with F1 where both of its parts are there."""
-    return {
-        metric: add_f1({r: p for r, p in parts[metric].items() if f"{metric}.{r}" not in refused})
-        for metric in metrics
-        if metric in parts
-    }
-
-
-def _average(parts: Sequence[Part]) -> tuple[float | None, float | None]:
+def _average(parts: Sequence[Part]) -> tuple[float, float]:
     """The mean over people and its error: that of their draws, and that of what they differ in."""
-    values = [part.value for part in parts if part.value is not None]
-    if len(values) < len(parts):
-        return None, None
-    if parts[0].weighted.size < 2:
-        return fmean(values), None
-    errors = [float(np.var(part.weighted, ddof=1)) / part.weighted.size for part in parts]
-    return fmean(values), sqrt(fmean(errors) + (variance(values) if len(values) > 1 else 0.0))
+    values = [part.value for part in parts]
+    squares = fmean(_vary(part.linear[1]) / max(part.linear[1].size, 1) for part in parts)
+    return fmean(values), sqrt(squares + (_vary(np.array(values)) if len(values) > 1 else 0.0))
+
+
+def _vary(numbers: FloatArray) -> float:
+    """The sample variance; not a number for fewer than two."""
+    return float(np.var(numbers, ddof=1)) if numbers.size > 1 else nan
+
+
+def _describe(*numbers: float) -> list[Any]:
+    """Numbers, with None for what is not a number."""
+    return [None if isnan(number) else number for number in numbers]
 
 
 def _join(parts: Sequence[Part], frame_size: int, level: float) -> Estimate:
     """The estimate of one or several people's rate, with its interval."""
     value, error = _average(parts)
     counted = min(part.counted for part in parts)
-    linear = np.mean([part.linear for part in parts], axis=0)
-    spread = float(np.var(linear, ddof=1)) if linear.size > 1 else 0.0
     interval = _find_interval(value, error, counted, level)
-    return Estimate(value, error, *interval, counted, spread, frame_size, level)
+    spread = _vary(np.mean([part.linear[0] for part in parts], axis=0))
+    value, error, low, high = _describe(value, error, *interval)
+    return Estimate(value, error, low, high, counted, spread, frame_size, level)
 
 
-def _find_interval(
-    value: float | None, error: float | None, counted: int, level: float
-) -> tuple[float | None, float | None]:
+def _find_interval(value: float, error: float, counted: int, level: float) -> tuple[float, float]:
     """The interval on the scale of logits; at 0 and 1 that of a share without exceptions."""
     from scipy.special import expit, logit, stdtrit
 
-    if counted < 2 or value is None or error is None:
-        return None, None
+    if counted < 2 or isnan(error):
+        return nan, nan
     edge = ((1 - level) / 2) ** (1 / counted)
     if value < _TINY:
         return 0.0, 1 - edge
     if value > 1 - _TINY:
         return edge, 1.0
-    half = float(stdtrit(counted - 1, 0.5 + level / 2)) * error / (value * (1 - value))
+    half = stdtrit(counted - 1, 0.5 + level / 2) * error / (value * (1 - value))
     return float(expit(logit(value) - half)), float(expit(logit(value) + half))
 
 
-def _compare(entries: Sequence[Mapping[str, Parts]], level: float) -> Iterator[Difference]:
+def _compare(parts: Sequence[Parts], level: float) -> Iterator[Difference]:
     """The differences of all pairs of systems, by metric and rate."""
+    systems = [system for system in parts[0] if system != "frame"]
+    rates = parts[0][systems[0]].items()
+    for metric, rate in [(metric, rate) for metric, names in rates for rate in names]:
+        differences = []
+        for first, second in combinations(systems, 2):
+            steps = [e[first][metric][rate].minus(e[second][metric][rate]) for e in parts]
+            differences.append(Difference(metric, rate, first, second, *_test(steps, level)))
+        adjusted = adjust([1.0 if entry.p is None else entry.p for entry in differences])
+        for entry, p in zip(differences, adjusted.tolist(), strict=True):
+            yield replace(entry, is_significant=p < 1 - level)
+
+
+def _test(parts: Sequence[Part], level: float) -> list[Any]:
+    """The value of a difference, its error, interval, and p by Student's distribution."""
     from scipy.special import stdtr, stdtrit
 
-    systems = [system for system in entries[0] if system != "frame"]
-    for metric, rates in entries[0][systems[0]].items():
-        for rate in rates:
-            differences = []
-            for pair in combinations(systems, 2):
-                sides = ([entry[system][metric][rate] for system in pair] for entry in entries)
-                parts = [first.minus(second) for first, second in sides]
-                value, error, free = *_average(parts), min(part.counted for part in parts) - 1
-                low, high, p = None, None, None
-                if value is not None and error is not None and free > 0:
-                    half = float(stdtrit(free, 0.5 + level / 2)) * error
-                    low, high, p = value - half, value + half, float(abs(value) < _TINY)
-                    if not p and error:
-                        p = 2 * float(stdtr(free, -abs(value) / error))
-                differences.append(Difference(metric, rate, *pair, value, error, low, high, p))
-            adjusted = adjust([1.0 if entry.p is None else entry.p for entry in differences])
-            for entry, p in zip(differences, adjusted.tolist(), strict=True):
-                yield replace(entry, is_significant=p < 1 - level)
+    value, error = _average(parts)
+    free = min(part.counted for part in parts) - 1
+    if free < 1 or isnan(error):
+        return _describe(value, error, nan, nan, nan)
+    half = float(stdtrit(free, 0.5 + level / 2)) * error
+    p = float(abs(value) < _TINY)
+    if not p and error:
+        p = 2 * float(stdtr(free, -abs(value) / error))
+    return _describe(value, error, value - half, value + half, p)
 
 
-def _note_ranges(person: Judgements, metrics: Sequence[str]) -> Iterator[Notice]:
+def _note_ranges(person: Judgements, metrics: Sequence[str]) -> list[Notice]:
     """A notice on what scores would be if all unsure answers of pairs were n, or y."""
-    if not any(notice.kind == "many-unsure" for notice in person.notices):
-        return
+    counts = [notice.count for notice in person.notices if notice.kind == "many-unsure"]
     bounds = []
-    for value in ("n", "y"):
-        answers = {
-            mention: {s: value if answer == UNSURE else answer for s, answer in systems.items()}
-            for mention, systems in person.unsure.items()
-        }
-        bounds.append(ESTIMATORS["pairs"](replace(person, answers=person.answers | answers), {}))
+    for answer in "ny":
+        rows = [r.changed(answer=answer) if r.answer == UNSURE else r for r in person.sheet]
+        sheet = replace(person.sheet, design_rows=tuple(rows))
+        bounds.append(measure(read_judgements(sheet, person.frame), metrics, ()))
     ranges = []
     for system, metric in product(bounds[0], metrics):
-        values = [100 * (b[system][metric]["precision"].value or 0) for b in bounds]
-        ranges.append(f"{metric}.precision of {system} {values[0]:.2f}–{values[1]:.2f}")
+        low, high = (100 * bound[system][metric]["precision"].value for bound in bounds)
+        ranges.append(f"{metric}.precision of {system} {low:.2f}–{high:.2f}")
     text = f"if all {UNSURE} were n, or all were y: {', '.join(ranges)}"
-    yield Notice("unsure-range", text, len(person.unsure), tuple(ranges))
+    return [Notice("unsure-range", text, count, tuple(ranges)) for count in counts]
 
 
-def _agree(people: Sequence[Judgements], common: Sequence[int]) -> dict[str, float]:
+def _agree(people: Sequence[Judgements]) -> dict[str, float]:
     """How far people agree: rows, α of pairs, or `-` and B³ F1 of names on the draws."""
-    rows = [{row.row: row.answer for row in person.sheet if row.is_answered} for person in people]
-    shared = [row for row in rows[0] if all(row in answers for answers in rows)]
-    units = [[answers[row] for answers in rows] for row in shared]
-    agreement: dict[str, float] = {
-        "rows": len(units),
-        "agreed": sum(all(answer == unit[0] for answer in unit) for unit in units),
-    }
-    design = people[0].sheet.design
+    sheets = [{row.row: row.answer for row in p.sheet if row.is_answered} for p in people]
+    rows = [row for row in sheets[0] if all(row in answers for answers in sheets)]
+    units = [[answers[row] for answers in sheets] for row in rows]
+    agreed = sum(unit.count(unit[0]) == len(unit) for unit in units)
+    agreement: dict[str, float] = {"rows": len(units), "agreed": agreed}
+    design, codes = people[0].sheet.design, np.array([p.codes for p in people])
     if design == "pairs":
-        count, partners = len(units) * len(people), len(people) - 1
-        unlike = sum(a != b for unit in units for a in unit for b in unit) / partners
-        times = Counter(answer for unit in units for answer in unit)
-        likeness = sum(number * number for number in times.values())
-        counts = (np.array([float(number)]) for number in (count, unlike, likeness))
-        agreement["alpha"] = AlphaCounts(*counts).total.alpha
-    elif design != "sentences" and common:
-        wrong = [[person.answers[number] is None for person in people] for number in common]
-        agreement["no_mention"] = fmean(len(set(unit)) == 1 for unit in wrong)
-        entities = []
-        for person in people:
-            named: dict[object, list[int]] = {}
-            for number in common:
-                if person.answers[number] is not None:
-                    named.setdefault(person.answers[number], []).append(number)
-            entities.append([*named.values()])
+        values = np.array(units, dtype=str).reshape(-1, len(people))
+        unlike = (values[:, None] != values[:, :, None]).sum() / (len(people) - 1)
+        likeness = (np.unique(values, return_counts=True)[1] ** 2).sum()
+        counts = AlphaCounts(*np.array([[values.size], [unlike], [likeness]], dtype=float))
+        agreement["alpha"] = counts.total.alpha
+    elif design != "sentences" and codes.size:
+        agreement["no_mention"] = float(((codes >= 0) == (codes[0] >= 0)).all(axis=0).mean())
+        entities = [
+            [np.flatnonzero(row == code).tolist() for code in range(row.max() + 1)] for row in codes
+        ]
         pairs = combinations(entities, 2)
         agreement["b3"] = fmean(score(a, b, metrics="b3")["b3"].f1 for a, b in pairs)
     return agreement
 
 
-def _advise(frame: Frame, estimates: Estimates, sentences: Sheet | None) -> Iterator[Notice]:
-    """Notices on rates without a value, and on what recall is about."""
-    for row in estimates.rows():
-        if row["value"] is None:
-            name = f"{row['metric']}.{row['rate']} of {row['system']}"
-            yield Notice("no-value", f"{name} has no value, because there is nothing to count")
-    if estimates.design in ("names", "entities") and sentences is None:
-        if len(frame.names) == 1 and frame.candidates is None:
+def _advise(frame: Frame, estimates: Estimates) -> Iterator[Notice]:
+    """A notice on what recall is about, where nobody knows how many mentions the frame has."""
+    if estimates.design in ("names", "entities"):
+        text = "recall is within the frame, the mentions that any response or candidate has: "
+        text += "a sheet of sentences tells how many mentions that is"
+        if len(frame.names) == 1 and not frame.has_candidates:
             text = "recall is what the only response links of what it found: add candidates, or "
             text += "a sheet of sentences, to learn what it missed"
-        else:
-            text = "recall is within the frame, the mentions that any response or candidate has: "
-            text += "a sheet of sentences tells how many mentions that is"
         yield Notice("frame-recall", text)

@@ -1,300 +1,302 @@
 """Estimators: recall, precision and F1 of each system, with their linear parts, from judgements.
 
 Every rate is a ratio of sums over draws. Its linear part has a number for each draw, whose variance
-is that of the rate; `weighted` has it with the factor for a finite frame.
+is that of the rate. What cannot be counted is not a number.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from itertools import compress
+from collections.abc import Collection, Iterator, Sequence
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from corefeval.diagnostics import note
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray
+from corefeval.model.arrays import IntArray
 from corefeval.sampling.judgements import Judgements
 from corefeval.sampling.sheets import NO_MENTION
 
 LEAST_FOR_MUC = 100  # draws: with fewer, intervals of MUC are too short
-_METRICS = ("muc", "b3", "lea", "mentions")
-_FEW_FOR_MUC = f"intervals of MUC are too short with fewer than {LEAST_FOR_MUC} answered draws"
 
 
 class Part(NamedTuple):
-    """A rate: its value (None where there is nothing to count), and its linear part."""
+    """A rate: its value, how many draws count, and its linear part without and with the factor.
 
-    value: float | None
+    The factor is the one for a finite frame.
+    """
+
+    value: float
     counted: int
-    linear: FloatArray
-    weighted: FloatArray
+    linear: Array
+
+    def combine(self, part: Part, value: float, weight: float, part_weight: float) -> Part:
+        """A function of two rates: its value, and its linear part by the weights of theirs."""
+        linear = weight * self.linear + part_weight * part.linear
+        return Part(value, min(self.counted, part.counted), linear)
 
     def minus(self, part: Part) -> Part:
         """The difference of two rates."""
-        values = self.value, part.value
-        return Part(
-            None if values[0] is None or values[1] is None else values[0] - values[1],
-            min(self.counted, part.counted),
-            self.linear - part.linear,
-            self.weighted - part.weighted,
-        )
+        return self.combine(part, self.value - part.value, 1, -1)
 
 
-Parts = dict[str, dict[str, Part]]  # by metric and rate
-Refused = dict[str, str]  # why a rate, such as b3.recall, cannot be had
+Array = NDArray[Any]
+Rates = Iterator[tuple[str, Part]]
+Parts = dict[str, dict[str, dict[str, Part]]]  # by system, metric and rate
 
 
-def make_ratio(
-    y: FloatArray | BoolArray,
-    d: FloatArray | BoolArray,
-    finite: float | FloatArray,
-    derivative: FloatArray | None = None,
-    spread: float | FloatArray = 1.0,
+def _make_ratio(
+    y: Array, d: Array, finite: float | Array, change: float | Array = 0, spread: float | Array = 1
 ) -> Part:
-    """The ratio of two sums; `derivative` stands for y in the linear part, `spread` widens it."""
-    total = float(d.sum())
-    if not total:
-        return Part(None, 0, np.zeros(y.size), np.zeros(y.size))
-    value = float(y.sum()) / total
-    scale = spread * np.float64(y.size / total)
-    linear = np.asarray((y if derivative is None else derivative) - value * d) * scale
-    return Part(value, int((d > 0).sum()), linear, np.asarray(linear * finite))
+    """The ratio of two sums; `change` is added to y in the linear part, and `spread` widens it."""
+    total = np.float64(d.sum())
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value = np.float64(y.sum()) / total
+        linear = (y + change - value * d) * spread * (y.size / total)
+    return Part(float(value), int((d > 0).sum()), np.stack((linear, linear * finite)))
 
 
-def add_f1(rates: dict[str, Part]) -> dict[str, Part]:
-    """Recall and precision with their F1, which needs both."""
-    if len(rates) < 2:
-        return rates
-    recall, precision = rates["recall"], rates["precision"]
-    counted, nothing = min(recall.counted, precision.counted), np.zeros_like(recall.linear)
-    if recall.value is None or precision.value is None:
-        return {**rates, "f1": Part(None, counted, nothing, nothing)}
+def _make_f1(recall: Part, precision: Part) -> Part:
     r, p = recall.value, precision.value
-    if not r + p:
-        return {**rates, "f1": Part(0.0, counted, nothing, nothing)}
-    linear, weighted = (
-        2 * (p * p * of_recall + r * r * of_precision) / (r + p) ** 2
-        for of_recall, of_precision in zip(recall[2:], precision[2:], strict=True)
+    total = r + p or inf  # both are 0: so is F1, whatever it is divided by
+    return recall.combine(precision, 2 * r * p / total, 2 * p * p / total**2, 2 * r * r / total**2)
+
+
+def measure(person: Judgements, metrics: Sequence[str], refused: Collection[str]) -> Parts:
+    """The rates of all systems by metrics, with F1 where recall and precision are there.
+
+    Sentences also tell about the frame, as if it were a system that has all mentions.
+    """
+    systems = (*person.frame.titles, *["frame"] * (person.sheet.design == "sentences"))
+    parts: Parts = {system: {metric: {} for metric in metrics} for system in systems}
+    for system, by_metric in parts.items():
+        number = (*person.frame.names, "frame").index(system)
+        ratios = dict(_RATES[person.sheet.design](person, number))
+        for metric, rates in by_metric.items():
+            for rate in ("recall", "precision"):
+                name = f"{metric}.{rate}"
+                rates |= {rate: ratios[name]} if name in ratios.keys() - refused else {}
+            if len(rates) == 2:
+                rates["f1"] = _make_f1(**rates)
+    return parts
+
+
+class _Overlaps(NamedTuple):
+    """Key entities of draws, and response entities that share mentions with them.
+
+    `a` is the size of each draw's key entity. Cells of key and response entities have `size`, the
+    size of the response entity, `a_of_cell`, and `c`, the number of mentions that they share.
+    """
+
+    entity_of_draw: IntArray
+    entity_of_cell: IntArray
+    sizes: IntArray
+    c: IntArray
+    size: IntArray
+
+    @property
+    def a(self) -> IntArray:
+        return self.sizes[self.entity_of_draw]
+
+    def sum(self, weights: Array) -> Array:
+        """For each draw, the sum of weights over cells of its entity, divided by the size."""
+        sums = np.bincount(self.entity_of_cell, weights, self.sizes.size) / self.sizes
+        return np.asarray(sums[self.entity_of_draw])
+
+    @property
+    def together(self) -> Array:
+        """The share of pairs of mentions that one response entity has; 0 without a pair."""
+        return np.asarray(self.sum(self.c * (self.c - 1)) / np.maximum(self.a - 1, 1))
+
+    @property
+    def lea(self) -> Array:
+        """`together`, with the entities of one mention that are right."""
+        return np.where(self.a == 1, self.sum(self.size == 1), self.together)
+
+
+def _find_overlaps(person: Judgements, system: int) -> _Overlaps:
+    """The overlaps of a system; what has no members counts as an entity of its own."""
+    members, frame = person.members, person.frame
+    draws = zip(person.rows, person.names, strict=True)
+    keys = [name if name in members else draw for draw, name in draws]
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    lists = [[*members[key]] if key in members else [key] for key in numbers]
+    sizes = np.array([*map(len, lists)], dtype=np.int64)
+    mentions = np.array([mention for listed in lists for mention in listed], dtype=np.int64)
+    entity = frame.entity[system, mentions]
+    has = entity >= 0
+    owner = np.repeat(np.arange(sizes.size), sizes)
+    _, first, c = np.unique(_pair(owner, entity)[has], return_index=True, return_counts=True)
+    entity_of_draw = np.array([numbers[key] for key in keys], dtype=np.int64)
+    return _Overlaps(
+        entity_of_draw, owner[has][first], sizes, c, frame.sizes[system, mentions][has][first]
     )
-    return {**rates, "f1": Part(2 * r * p / (r + p), counted, linear, weighted)}
 
 
-def estimate_entities(judgements: Judgements, refused: Refused) -> dict[str, Parts]:
+def _pair(first: IntArray, second: IntArray) -> Array:
+    """A number for each pair of two numbers, of which the second may be −1."""
+    return np.asarray(first * (second.max(initial=0) + 2) + second)
+
+
+def _rate_entities(person: Judgements, system: int) -> Rates:
     """MUC, B³ and LEA: each draw has the sums of its entity, divided by the entity's size."""
-    answers, members, frame = judgements.answers, judgements.members, judgements.frame
-    lacking = [name for name in dict.fromkeys(answers.values()) if name and name not in members]
-    reasons = dict.fromkeys(_METRICS[:3], _ask_for_members(judgements, lacking)) if lacking else {}
-    metrics = _METRICS if len(answers) >= LEAST_FOR_MUC else _METRICS[1:]
-    reasons |= {} if "muc" in metrics else {"muc": _FEW_FOR_MUC}
-    for name, reason in reasons.items():
-        refused |= {f"{name}.recall": reason, f"{name}.precision": reason}
-    scores = {}
-    for system, title in enumerate(frame.names):
-        entity, sizes = frame.entity[system], frame.sizes[system]
-        sums: dict[Any, list[float]] = {}
-        for number, name in answers.items():
-            if name in members and name not in sums:
-                mentions = [*members[name]]
-                sums[name] = _sum_entity(entity[mentions], sizes[mentions])
-            elif name not in members:  # no mention, or one whose rates are refused
-                size = int(sizes[number])
-                muc = [0, 0, 0, 1 - 1 / size if size else 0]
-                sums[number] = [*muc, *[0, 0, 0, float(size > 0)] * 3]
-        rows = [sums[name if name in members else number] for number, name in answers.items()]
-        table = np.array(rows, dtype=float).reshape(len(rows), 4, 2, 2)
-        parts = {}
-        for place, metric in enumerate(_METRICS):
-            columns = zip(("recall", "precision"), table[:, place].transpose(1, 2, 0), strict=True)
-            parts[metric] = {rate: make_ratio(y, d, judgements.finite) for rate, (y, d) in columns}
-        del parts["mentions"]["recall"]
-        scores[title] = {metric: parts[metric] for metric in metrics}
-    return scores
+    overlaps, is_named = _find_overlaps(person, system), person.codes >= 0
+    c, size, covered = overlaps.c, overlaps.size, overlaps.sum(overlaps.c)
+    is_single = overlaps.sizes[overlaps.entity_of_cell] == 1
+    lea = np.where(size > 1, c * (c - 1) / np.maximum(size - 1, 1), is_single)
+    ratios = {
+        "muc.recall": (overlaps.sum(c - 1), 1 - 1 / overlaps.a),
+        "muc.precision": (overlaps.sum(c - 1), overlaps.sum(c * (size - 1) / size)),
+        "b3.recall": (overlaps.sum(c * c) / overlaps.a, is_named),
+        "b3.precision": (overlaps.sum(c * c / size), covered),
+        "lea.recall": (overlaps.lea, is_named),
+        "lea.precision": (overlaps.sum(lea), covered),
+        "mentions.precision": (covered, covered),
+    }
+    for name, (y, d) in ratios.items():
+        yield name, _make_ratio(y * is_named, d, person.finite)
 
 
-def _sum_entity(entity: IntArray, sizes: IntArray) -> list[float]:
-    """Numerators and denominators of all rates, for the mentions of a key entity."""
-    a, has = entity.size, entity >= 0
-    _, first, c = np.unique(entity[has], return_index=True, return_counts=True)
-    size = sizes[has][first]
-    together = c * (c - 1)
-    muc, covered = (c - 1).sum(), c.sum()
-    lea_recall = together.sum() / (a - 1) if a > 1 else float((size == 1).any())
-    lea_precision = np.where(size > 1, together / np.maximum(size - 1, 1), a == 1).sum()
-    sums = [muc, a - 1, muc, (c * (size - 1) / size).sum()]
-    sums += [(c * c).sum() / a, a, (c * c / size).sum(), covered]
-    sums += [lea_recall, a, lea_precision, covered, 0, 0, covered, covered]
-    return [float(number) / a for number in sums]
+def _compare_pairs(group: IntArray, label: IntArray) -> tuple[IntArray, Array, Array, Array]:
+    """For each draw, the size of its group, and the share q of pairs of the group with one label.
 
-
-def _ask_for_members(judgements: Judgements, names: Iterable[object]) -> str:
-    rows = list_numbers([judgements.row_of[name].row for name in names])
-    return f"not all mentions are known of what some rows name: fill in members of rows {rows}"
-
-
-def list_numbers(numbers: Sequence[int]) -> str:
-    """The first of some numbers, with commas."""
-    return ", ".join(map(str, numbers[:20])) + ", …" * (len(numbers) > 20)
-
-
-def _share_together(group: IntArray, label: IntArray) -> tuple[FloatArray, FloatArray, IntArray]:
-    """How far draws of a group have one label: for each draw, the mean of its group, group sizes.
-
+    Then what the derivative adds to q, and how much wider the spread of the group is than it looks.
     Groups and labels below 0 are none: such a draw is together with no other.
     """
-    sizes = np.bincount(group + 1)[group + 1]
-    pairs = np.stack((group, label))
-    _, cell, counts = np.unique(pairs, axis=1, return_inverse=True, return_counts=True)
-    alike = np.where((group >= 0) & (label >= 0), counts[cell.reshape(-1)] - 1, 0)
-    share = alike / np.maximum(sizes - 1, 1)
-    mean = np.bincount(group + 1, share)[group + 1] / sizes
-    return share, mean, sizes
+    size = np.bincount(group + 1)[group + 1]
+    _, cell, counts = np.unique(_pair(group, label), return_inverse=True, return_counts=True)
+    alike = np.where((group >= 0) & (label >= 0), counts[cell] - 1, 0)
+    share = alike / np.maximum(size - 1, 1)
+    q = np.bincount(group + 1, share)[group + 1] / size
+    return size, q, 2 * (share - q), np.sqrt(np.where(size > 1, (size + 2) / size, 1))
 
 
-def estimate_names(judgements: Judgements, refused: Refused) -> dict[str, Parts]:
+def _rate_names(person: Judgements, system: int) -> Rates:
     """B³ and LEA: pairs of draws with one name, and of draws or companions in one entity."""
-    frame, members = judgements.frame, judgements.members
-    draws, names = [*judgements.answers], [*judgements.answers.values()]
-    times = Counter(names)
-    codes = {name: code for code, name in enumerate(filter(None, times))}
-    name = np.array([codes.get(n, -1) for n in names], dtype=np.int64)
-    sizes, entities = frame.sizes[:, draws], frame.entity[:, draws]
-    if lacking := [n for n in codes if times[n] == 1 and n not in members]:
-        refused |= dict.fromkeys(("b3.recall", "lea.recall"), _ask_for_members(judgements, lacking))
-        if (sizes[:, [n in lacking for n in names]] == 1).any():
-            refused["lea.precision"] = refused["lea.recall"]
-    alone = [[*members[n]] if n in members and times[n] == 1 else [] for n in names]
-    is_single = np.array([len(rows) == 1 for rows in alone], dtype=bool)
-    scores: dict[str, Parts] = {}
-    missing: dict[int, None] = {}
-    for system, title in enumerate(frame.names):
-        entity, size = entities[system], sizes[system]
-        mentions = [frame.entity[system][rows] for rows in alone]
-        recall = _estimate_recall(judgements, name, entity, mentions, is_single & (size == 1))
-        companions = [judgements.companions.get((draw, system), "") for draw in draws]
-        pairs = zip(companions, names, strict=True)
-        answer = np.array([0 if c == "" else 2 if c and c == n else 1 for c, n in pairs], np.int64)
-        precision, silent = _estimate_precision(judgements, name, entity, size, answer, is_single)
-        scores[title] = {m: {"recall": recall[m], "precision": precision[m]} for m in recall}
-        right = make_ratio((entity >= 0) & (name >= 0), entity >= 0, judgements.finite)
-        scores[title]["mentions"] = {"precision": right}
-        missing |= dict.fromkeys(compress(draws, silent.tolist()))
-        if silent.sum() * 10 > (entity >= 0).sum():
-            refused |= {"b3.precision": "", "lea.precision": ""}
-    _tell_missing(judgements, [*missing], refused)
-    return scores
+    frame, name, overlaps = person.frame, person.codes, _find_overlaps(person, system)
+    entity, size = frame.entity[system, person.draws], frame.sizes[system, person.draws]
+    is_named, n, frame_size = name >= 0, name.size, person.sheet.signature.frame
+    s, q, change, spread = _compare_pairs(name, entity)
+    a, is_group = overlaps.a, s > 1
+    has_share = np.bincount(name + 1, entity >= 0)[name + 1] / s
+    phi = np.where(is_group, has_share, overlaps.sum(overlaps.c))
+    rest_weight = (frame_size - n - a + 1) / (a * frame_size)
+    weight = np.where(is_group, n / frame_size / s, n / frame_size + rest_weight)
+    together = np.where(is_group, q, overlaps.together)
+    for metric, y in (
+        ("b3", together + weight * (phi - together)),
+        ("lea", np.where(is_group, q, overlaps.lea)),
+    ):
+        yield f"{metric}.recall", _make_ratio(y * is_named, is_named, person.finite, change, spread)
+    is_single = is_named & ~is_group & (a == 1)
+    s, q, change, spread = _compare_pairs(entity, name)
+    has_companion, is_silent = (s == 1) & (size > 1), person.find_silent(system)
+    companions = [person.companions.get((draw, system)) for draw in person.rows]
+    pairs = zip(companions, person.names, strict=True)
+    is_like = np.array([companion is not None and companion == n for companion, n in pairs], bool)
+    q = np.where(size == 1, is_single, np.where(has_companion, is_like, q))
+    yield from _rate_precision(person, size, is_named, q, ~is_silent, has_companion, change, spread)
 
 
-def _estimate_recall(
-    judgements: Judgements,
-    name: IntArray,
-    entity: IntArray,
-    mentions: Sequence[IntArray],
-    is_right_singleton: BoolArray,
-) -> dict[str, Part]:
-    """Recall of B³ and LEA; `mentions` has the entities of the members of names drawn once."""
-    n, frame_size = name.size, judgements.sheet.signature.frame
-    share, q, s = _share_together(name, entity)
-    phi = np.bincount(name + 1, entity >= 0)[name + 1] / s
-    weight = n / frame_size / s
-    for place, of_members in enumerate(mentions):
-        if a := of_members.size:
-            c = np.unique(of_members[of_members >= 0], return_counts=True)[1]
-            q[place] = (c * (c - 1)).sum() / max(a * (a - 1), 1)
-            phi[place] = c.sum() / a
-            weight[place] = n / frame_size + (frame_size - n - a + 1) / (a * frame_size)
-    is_named, is_group = name >= 0, s > 1
-    spread = np.where(is_group, np.sqrt((s + 2) / s), 1)
-    change = np.where(is_group, 2 * (share - q), 0) * is_named  # from q to its derivative
-    b3 = (q + weight * (phi - q)) * is_named
-    lea = np.where(is_right_singleton, 1.0, q) * is_named
-    return {
-        metric: make_ratio(y, is_named, judgements.finite, y + change, spread)
-        for metric, y in (("b3", b3), ("lea", lea))
-    }
-
-
-def _estimate_precision(
-    judgements: Judgements,
-    name: IntArray,
-    entity: IntArray,
+def _rate_precision(
+    person: Judgements,
     size: IntArray,
-    companion: IntArray,
-    is_single: BoolArray,
-) -> tuple[dict[str, Part], BoolArray]:
-    """Precision of B³ and LEA, and which draws lack the answer of a companion.
-
-    A `companion` is 0 without an answer, 1 with another name than the draw, and 2 with the same.
-    """
-    share, q, s = _share_together(entity, name)
-    is_alone, is_group = (s == 1) & (size > 1), (s > 1) & (size > 1)
-    silent = is_alone & (companion == 0)
-    is_counted = (size > 0) & ~silent
-    q = np.where(is_alone, companion == 2, q)
-    change = np.where(is_group, 2 * (share - q), 0)
-    spread = np.where(is_group, np.sqrt((s + 2) / s), 1)
-    finite = np.where(is_alone & (size > 2), 1.0, judgements.finite)
-    part = 1 / np.maximum(size, 1)
-    b3 = (part * (name >= 0) + (1 - part) * q) * is_counted
-    lea = np.where(size == 1, is_single, q) * is_counted
-    changes = {"b3": (b3, (1 - part) * change), "lea": (lea, change)}
-    parts = {
-        metric: make_ratio(y, is_counted, finite, y + step, spread)
-        for metric, (y, step) in changes.items()
-    }
-    return parts, silent
+    is_mention: Array,
+    q: Array,
+    is_counted: bool | Array = True,
+    has_companion: bool | Array = True,
+    change: float | Array = 0,
+    spread: float | Array = 1,
+) -> Rates:
+    """Precision of B³, LEA and mentions, from the share q of pairs that are right."""
+    has, share = size > 0, 1 / np.maximum(size, 1)
+    d, finite = has & is_counted, np.where(has_companion & (size > 2), 1.0, person.finite)
+    b3, b3_change = share * is_mention + (1 - share) * q, (1 - share) * change
+    yield "b3.precision", _make_ratio(b3 * d, d, finite, b3_change, spread)
+    yield "lea.precision", _make_ratio(q * d, d, finite, change, spread)
+    yield "mentions.precision", _make_ratio(is_mention & has, has, person.finite)
 
 
-def _tell_missing(judgements: Judgements, missing: Sequence[int], refused: Refused) -> None:
-    """A notice on draws whose companions have no answers, and the reason where they are many."""
-    ids = {judgements.frame.ids[number] for number in missing}
-    rows = [row.row for row in judgements.sheet if row.cells["of"] in ids and not row.is_answered]
-    reason = f"too many companions have no answer: answer rows {list_numbers(rows)}"
-    refused |= {key: reason for key, text in refused.items() if not text}
-    outcome = "whose companion has no answer left out of precision"
-    judgements.notices += note("companions", len(missing), "draw", outcome)
-
-
-def estimate_pairs(judgements: Judgements, refused: Refused) -> dict[str, Parts]:
+def _rate_pairs(person: Judgements, system: int) -> Rates:
     """Precision of B³ and LEA, from one other mention of each draw's entity."""
-    scores = {}
-    for system, title in enumerate(judgements.frame.names):
-        size = judgements.frame.sizes[system][[*judgements.answers]]
-        answers = [a.get(system, NO_MENTION) for a in judgements.answers.values()]
-        answer, has = np.array(answers, dtype=str), size > 0
-        x, yes, part = (answer != NO_MENTION) & has, (answer == "y") & has, 1 / np.maximum(size, 1)
-        finite = np.where(size > 2, 1.0, judgements.finite)
-        ratios = {
-            "b3": make_ratio(part * x + (1 - part) * yes, has, finite),
-            "lea": make_ratio(yes, has, finite),
-            "mentions": make_ratio(x, has, judgements.finite),
-        }
-        scores[title] = {metric: {"precision": ratio} for metric, ratio in ratios.items()}
-    return scores
+    title = person.frame.names[system]
+    rows = [[row for row in rows if title in row.systems] for rows in person.rows.values()]
+    answer = np.array([listed[-1].answer if listed else NO_MENTION for listed in rows], str)
+    size = person.frame.sizes[system, person.draws]
+    return _rate_precision(person, size, answer != NO_MENTION, answer == "y")
 
 
-def estimate_sentences(judgements: Judgements, refused: Refused) -> dict[str, Parts]:
-    """Recall and precision of mentions, and the share of mentions that the frame has."""
-    answers, frame, finite = judgements.answers.values(), judgements.frame, judgements.finite
+def _rate_sentences(person: Judgements, system: int) -> Rates:
+    """Recall and precision of mentions; the frame itself is the last system, and has its reach."""
+    frame, is_system = person.frame, system < len(person.frame.names)
+    has = frame.entity[system] >= 0 if is_system else np.ones(len(frame.ids), dtype=bool)
+    mentions = [frame.sentences[draw].mentions for draw in person.rows]
+    right = [[m for m in listed if m not in person.wrong] for listed in mentions]
+    missed = [row.answer[1] for row, *_ in person.rows.values()]
+    correct, response = (
+        np.array([sum(has[m] for m in listed) for listed in lists], float)
+        for lists in (right, mentions)
+    )
+    expected = np.array([*map(len, right)], float) + np.array(missed, float)
+    yield "mentions.recall", _make_ratio(correct, expected, person.finite)
+    if is_system:
+        yield "mentions.precision", _make_ratio(correct, response, person.finite)
 
-    def count(place: int, has: BoolArray) -> FloatArray:
-        return np.array([has[[*a[place]]].sum() if a[place] else 0 for a in answers], dtype=float)
 
-    right = count(0, np.ones(len(frame.ids), dtype=bool))
-    expected = right + np.array([missed for _, _, missed in answers], dtype=float)
-    scores: dict[str, Parts] = {}
-    for owner, title in zip(frame.entity, frame.names, strict=True):
-        correct = count(0, owner >= 0)
-        rates = {"recall": expected, "precision": count(1, owner >= 0)}
-        scores[title] = {"mentions": {r: make_ratio(correct, d, finite) for r, d in rates.items()}}
-    scores["frame"] = {"mentions": {"recall": make_ratio(right, expected, finite)}}
-    return scores
-
-
-ESTIMATORS: dict[str, Callable[[Judgements, Refused], dict[str, Parts]]] = {
-    "names": estimate_names,
-    "entities": estimate_entities,
-    "pairs": estimate_pairs,
-    "sentences": estimate_sentences,
+_RATES = {
+    "names": _rate_names,
+    "entities": _rate_entities,
+    "pairs": _rate_pairs,
+    "sentences": _rate_sentences,
 }
+
+
+def refuse(person: Judgements) -> dict[str, str]:
+    """Why rates cannot be had, by their names, from sheets of names and entities."""
+    design, times = person.sheet.design, Counter(person.names)
+    if design not in ("names", "entities"):
+        return {}
+    lacking = {
+        draw: row
+        for draw, (row, *_) in person.rows.items()
+        if row.name
+        and row.name not in person.members
+        and (design == "entities" or times[row.name] == 1)
+    }
+    rates = ["b3.recall", "lea.recall"]
+    if design == "entities":
+        rates += ["b3.precision", "lea.precision", "muc.recall", "muc.precision"]
+    elif (person.frame.sizes[:, [*lacking]] == 1).any():
+        rates += ["lea.precision"]
+    first = {row.name: row.row for row in reversed(lacking.values())}
+    reason = "not all mentions are known of what some rows name: fill in members of rows "
+    refused = dict.fromkeys(rates if lacking else (), reason + _list_numbers(first.values()))
+    if design == "names":
+        return refused | _refuse_silent(person)
+    if len(person.rows) < LEAST_FOR_MUC:
+        reason = f"intervals of MUC are too short with fewer than {LEAST_FOR_MUC} answered draws"
+        refused |= {"muc.recall": reason, "muc.precision": reason}
+    return refused
+
+
+def _refuse_silent(person: Judgements) -> dict[str, str]:
+    """Refuse precision where many companions have no answer; a notice tells of any."""
+    silent = np.array([person.find_silent(system) for system in range(len(person.frame.names))])
+    n_draws, outcome = (
+        int(silent.any(axis=0).sum()),
+        "whose companion has no answer left out of precision",
+    )
+    person.notices += note("companions", n_draws, "draw", outcome)
+    n_counted = (person.frame.sizes[:, person.draws] > 0).sum(axis=1)
+    if (silent.sum(axis=1) * 10 <= n_counted).all():
+        return {}
+    rows = [row.row for row in person.sheet if not (row.is_draw or row.is_answered)]
+    reason = f"too many companions have no answer: answer rows {_list_numbers(rows)}"
+    return {"b3.precision": reason, "lea.precision": reason}
+
+
+def _list_numbers(numbers: Collection[int]) -> str:
+    """The lowest of some numbers, with commas."""
+    return ", ".join(map(str, sorted(numbers)[:20])) + ", …" * (len(numbers) > 20)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
-from itertools import pairwise, repeat
+from itertools import islice, pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,9 +15,9 @@ from corefeval.diagnostics import InputError, Notice, UsageError
 from corefeval.display import csv_cell
 from corefeval.formats import read_ahead
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.arrays import IntArray, ragged_arange, stable_order
 from corefeval.model.joining import stack_mentions, strip_details
-from corefeval.model.text_tokens import text_of
+from corefeval.model.text_tokens import has_texts, text_of
 from corefeval.model.tokens import Tokens
 from corefeval.model.views import Mention
 from corefeval.pairing.annotators import pair_responses
@@ -26,6 +27,7 @@ from corefeval.protocol import Protocol
 from corefeval.request import Input, Request
 
 Responses = Input | Mapping[str, Input]
+Span = tuple[int, int, int]  # document, start, end
 CONTEXT = 40  # tokens on each side of a mention
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 _IDENTITY = "the mentions of a sheet must be the same for every response: leave it out"
@@ -58,27 +60,57 @@ def plain_text(text: str) -> str:
     return plain_cell(escape_cell(text))
 
 
+def name_mention(mention: Any) -> str:
+    """The id of a span, or of several.
+
+    >>> name_mention((3, 5)), name_mention(((3, 5), (7, 8)))
+    ('3..5', '3..5+7..8')
+    """
+    parts = mention if isinstance(mention[0], tuple) else (mention,)
+    return "+".join(f"{start}..{end}" for start, end in parts)
+
+
+class Sentence(NamedTuple):
+    """A sentence: its document, its number in it from 1, its tokens, and mentions of the frame."""
+
+    document: int
+    number: int
+    tokens: range
+    mentions: range
+
+    @property
+    def span(self) -> Span:
+        """Where it is."""
+        return self.document, self.tokens.start, self.tokens.stop
+
+
 @dataclass(frozen=True, eq=False)
 class Frame:
     """The mentions of all responses and candidates, each once, in the order of documents and text.
 
-    `entity` has a row for each system: the entity of each mention, and −1 where it lacks it.
-    `corpora` are the responses in the order of their names, and candidates behind them.
+    `titles` are the names of responses as they came. `corpora` are the responses in the order of
+    their `names`, and candidates behind them. `entity` has a row for each of them: the entity of
+    each mention, and −1 where it is lacking.
     """
 
+    titles: tuple[str, ...]
     names: tuple[str, ...]
     corpora: Sequence[Corpus]
     mentions: Corpus
     entity: IntArray
-    candidates: BoolArray | None
     protocol: Protocol
     notices: tuple[Notice, ...]
+
+    @property
+    def has_candidates(self) -> bool:
+        """Whether there are candidates further the responses."""
+        return len(self.corpora) > len(self.names)
 
     @cached_property
     def sizes(self) -> IntArray:
         """The size of the entity that each system gives to each mention, 0 without one."""
-        rows = [np.bincount(row + 1)[row + 1] * (row >= 0) for row in self.entity]
-        return np.array(rows, dtype=np.int64).reshape(self.entity.shape)
+        rows = self.entity[: len(self.names)]
+        return np.array([np.bincount(row + 1)[row + 1] * (row >= 0) for row in rows])
 
     @cached_property
     def documents(self) -> list[str]:
@@ -89,113 +121,110 @@ class Frame:
     def ids(self) -> list[str]:
         """The ids of the mentions: spans such as 3..5, parts joined by +, or m1 and so on."""
         corpus = self.mentions
-        if corpus.mention_start is None or corpus.mention_end is None:
+        if corpus.labels is not None:
             return [f"m{number}" for number in range(1, corpus.n_mentions + 1)]
-        edges = corpus.mention_start.tolist(), corpus.mention_end.tolist()
-        ids = [f"{start}..{end}" for start, end in zip(*edges, strict=True)]
+        starts, ends = (np.asarray(e).tolist() for e in (corpus.mention_start, corpus.mention_end))
+        ids = [f"{start}..{end}" for start, end in zip(starts, ends, strict=True)]
         for row in corpus.gaps_of:
-            parts = Mention(corpus[int(corpus.mention_document[row])], row).parts
-            ids[row] = "+".join(f"{start}..{end}" for start, end in parts)
+            ids[row] = name_mention(Mention(corpus[int(corpus.mention_document[row])], row).parts)
         return ids
 
     @cached_property
-    def _numbers(self) -> dict[str, dict[str, int]]:
+    def numbers(self) -> dict[str, dict[str, int]]:
+        """The numbers of mentions by document and id."""
         edges = zip(self.documents, pairwise(self.mentions.mention_offsets.tolist()), strict=True)
         return {
             name: dict(zip(self.ids[first:last], range(first, last), strict=True))
             for name, (first, last) in edges
         }
 
-    def find(self, document: str, mention: str) -> int | None:
-        """The number of a mention, by its document and id; None where there is none."""
-        return self._numbers.get(document, {}).get(mention)
-
     @cached_property
     def digest(self) -> str:
         """What tells responses and candidates from changed ones: 16 digits of their SHA-256."""
-        owned, digest = self.mentions.mention_document, hashlib.sha256()
-        texts = [str(identifier) for identifier in self.mentions.documents]
-        groups = [(name, self.entity[self.names.index(name)]) for name in sorted(self.names)]
-        if self.candidates is not None:
-            groups.append(("+candidates", np.where(self.candidates, owned, -1)))
-        for name, owner in groups:
+        places, digest = self.mentions.mention_document, hashlib.sha256()
+        texts = [*map(str, self.mentions.documents)]
+        for name, row in zip((*self.names, "+candidates"), self.entity, strict=False):
+            owner = row if name in self.names else np.where(row >= 0, places, -1)
             rows = np.flatnonzero(owner >= 0)
-            leader = np.zeros(int(owner.max(initial=-1)) + 1, dtype=np.int64)
-            leader[owner[rows[::-1]]] = rows[::-1]  # the first mention of each entity
-            leaders = leader[owner[rows]]
-            order = np.argsort(leaders, kind="stable")
+            first = np.zeros(int(owner.max(initial=-1)) + 1, dtype=np.int64)
+            first[owner[rows[::-1]]] = rows[::-1]  # the first mention of each entity
+            order = stable_order(first[owner[rows]])
             words = [*map(self.ids.__getitem__, rows[order].tolist())]
-            begins = np.flatnonzero(np.diff(leaders[order], prepend=-1))
-            documents = owned[rows[order][begins]].tolist()
-            for place, document in zip(begins.tolist(), documents, strict=True):
+            begins = np.flatnonzero(np.diff(first[owner[rows[order]]], prepend=-1))
+            for place, document in zip(begins.tolist(), places[rows[order][begins]], strict=True):
                 words[place] = f"\n{texts[document]}\t{words[place]}"
             lines = " ".join(words).replace(" \n", "\n")
             digest.update(f"{name}{lines}\n".encode("utf-8", "surrogatepass"))
         return digest.hexdigest()[:16]
 
     @cached_property
-    def _groups(self) -> list[tuple[IntArray, IntArray]]:
-        orders = [np.argsort(row, kind="stable") for row in self.entity]
-        return [(order, row[order]) for order, row in zip(orders, self.entity, strict=True)]
+    def sentences(self) -> list[Sentence]:
+        """The sentences of all documents that any response has, with mentions that begin there."""
+        sentences, starts = [], self.mentions.mention_start
+        for document, (first, last) in enumerate(pairwise(self.mentions.mention_offsets.tolist())):
+            tokens = self.find_tokens(document, self.corpora[: len(self.names)])
+            if starts is None or (tokens and not tokens.marks_sentences):
+                raise InputError(
+                    "sentences cannot be drawn, because nothing says where they begin",
+                    file=self.corpora[0].name or None,
+                    expected="a format with tokens and sentences",
+                    fix="take another design: names, entities or pairs",
+                )
+            ranges = [*tokens.sentence_ranges(document)] if tokens else []
+            cuts = np.searchsorted(starts[first:last], [part.start for part in ranges[1:]])
+            edges = pairwise([first, *(cuts + first).tolist(), last])
+            for number, (part, edge) in enumerate(zip(ranges, edges, strict=False), 1):
+                sentences.append(Sentence(document, number, part, range(*edge)))
+        return sentences
 
-    def members(self, system: int, mention: int) -> IntArray:
-        """The mentions of the entity that a system gives to a mention, in order."""
-        order, entities = self._groups[system]
-        entity = self.entity[system, mention]
-        first, last = np.searchsorted(entities, (entity, entity + 1))
-        return order[first:last]
+    @cached_property
+    def sentence_numbers(self) -> dict[str, dict[str, int]]:
+        """The numbers of sentences by document, and by their number in it."""
+        numbers: dict[str, dict[str, int]] = {}
+        for number, sentence in enumerate(self.sentences):
+            document = self.documents[sentence.document]
+            numbers.setdefault(document, {})[str(sentence.number)] = number
+        return numbers
 
-    def find_tokens(self, document: int) -> Tokens | None:
+    def find_tokens(self, document: int, corpora: Sequence[Corpus] | None = None) -> Tokens | None:
         """The tokens of a document, from the first corpus that has any."""
-        tokens = (corpus.tokens for corpus in self.corpora)
+        tokens = (corpus.tokens for corpus in corpora or self.corpora)
         return next((t for t in tokens if t is not None and t.counts[document]), None)
 
-    def show_contexts(self, spans: Sequence[tuple[int, int, int]]) -> list[list[str]]:
-        """The texts before, in and after spans of documents; empty where there are no words."""
-        texts = [["", "", ""] for _ in spans]
-        windows: dict[int, list[tuple[int, range]]] = {}
-        for number, (document, start, end) in enumerate(spans):
-            tokens = self.find_tokens(document)
-            if (text := text_of(tokens, document)) is not None:
-                sides = text[:start].split()[-CONTEXT:], text[start:end].split(), text[end:].split()
-                texts[number] = [" ".join(words[:CONTEXT]) for words in sides]
-            elif tokens is not None and "word" in tokens.columns:
-                place = next(n for n, corpus in enumerate(self.corpora) if corpus.tokens is tokens)
-                last = min(end + CONTEXT, int(tokens.counts[document]))
-                window = range(max(start - CONTEXT, 0), last)
-                windows.setdefault(place, []).append((number, window))
-        for place, listed in windows.items():
-            tokens = self.corpora[place].tokens
-            assert tokens is not None
-            offsets = tokens.offsets.tolist()
-            rows = np.array([offsets[spans[n][0]] + t for n, window in listed for t in window])
-            words = iter(tokens.coded("word", rows).values())
-            has_speakers = "speaker" in tokens.columns
-            speakers = tokens.coded("speaker", rows).values() if has_speakers else repeat(None)
-            turns = iter(speakers)
-            for number, window in listed:
-                _, start, end = spans[number]
-                texts[number] = _join_words(window, start, end, words, turns)
-        return texts
+    def show_contexts(self, spans: Iterable[Span]) -> dict[Span, Sequence[str]]:
+        """The texts before, in and after spans of documents that have any."""
+        contexts: dict[Span, Sequence[str]] = {}
+        for tokens in filter(None, (corpus.tokens for corpus in self.corpora)):
+            new = [s for s in dict.fromkeys(spans) if s not in contexts and tokens.counts[s[0]]]
+            for document, start, end in new if has_texts(tokens) else ():
+                text = text_of(tokens, document) or ""
+                sides = text[:start].split()[-CONTEXT:], [text[start:end]], text[end:].split()
+                shown = (" ".join(" ".join(words[:CONTEXT]).split()) for words in sides)
+                contexts[document, start, end] = tuple(shown)
+            if new and not has_texts(tokens) and "word" in tokens.columns:
+                contexts |= zip(new, _join_words(tokens, np.array(new)), strict=True)
+        return contexts
 
 
-def _join_words(
-    window: range,
-    start: int,
-    end: int,
-    words: Iterator[str | None],
-    speakers: Iterator[str | None],
-) -> list[str]:
-    """The texts before, in and after a span; names of speakers stand before what they say."""
-    pieces: list[list[str]] = [[], [], []]
-    before: str | None = ""
-    for place, word, speaker in zip(window, words, speakers, strict=False):
-        piece = (place >= start) + (place >= end)
-        if speaker not in (before, None, "", "-", "_"):
-            pieces[piece - (place == start)].append(f"[{speaker}:]")
-        pieces[piece].append(word or "")
-        before = speaker
-    return [" ".join(piece) for piece in pieces]
+def _join_words(tokens: Tokens, spans: IntArray) -> Iterator[Sequence[str]]:
+    """The words before, in and after spans; names of speakers stand before what they say."""
+    document, start, end = spans.T
+    first = np.maximum(start - CONTEXT, 0)
+    lengths = np.minimum(end + CONTEXT, tokens.counts[document]) - first
+    rows = ragged_arange(tokens.offsets[document] + first, lengths)
+    words = iter(tokens.coded("word", rows).values())
+    has_speakers = "speaker" in tokens.columns
+    speakers = iter(tokens.coded("speaker", rows).values() if has_speakers else [None] * rows.size)
+    columns = (start - first, end - first, lengths)
+    for inner, outer, length in zip(*(column.tolist() for column in columns), strict=True):
+        text = [word or "" for word in islice(words, length)]
+        turns = [
+            f"[{speaker}:] " * (speaker not in (before, None, "", "-", "_"))
+            for before, speaker in pairwise([None, *islice(speakers, length), None])
+        ]
+        spoken = [turn + word for turn, word in zip(turns, text, strict=False)]
+        before = " ".join([*spoken[:inner], turns[inner]])
+        yield before.rstrip(), " ".join(text[inner:outer]), " ".join(spoken[outer:])
 
 
 def list_responses(responses: Responses) -> dict[str, Input]:
@@ -212,30 +241,25 @@ def list_responses(responses: Responses) -> dict[str, Input]:
 
 def make_frame(responses: Responses, candidates: Input | None, request: Request) -> Frame:
     """Read responses and candidates, and number their mentions, as the protocol leaves them."""
-    protocol, reading = request.protocol, request.response_reading
+    protocol = request.protocol
     for name, value in protocol.values:
         if name in _REFUSED and value != "drop":
             raise UsageError(f"{name}:{value} cannot be estimated: {_REFUSED[name]}")
-    inputs = list_responses(responses)
-    jobs = [partial(as_corpus, source, name, reading) for name, source in sorted(inputs.items())]
-    if candidates is not None:
-        jobs.append(partial(as_corpus, candidates, "candidates", reading))
-    corpora = [*read_ahead(jobs)]
+    titles = list_responses(responses)
+    inputs = sorted(titles.items())
+    names = tuple(sorted(titles))
+    inputs += [("candidates", candidates)] if candidates is not None else []
+    reading = request.response_reading
+    corpora = [*read_ahead([partial(as_corpus, source, name, reading) for name, source in inputs])]
     notices = [notice for corpus in corpora for notice in corpus.notices]
     corpora, codes, pairing_notices = pair_responses(corpora, protocol)
-    notices += pairing_notices
-    kept: list[Corpus] = []
-    kept_codes: list[IntArray] = []
-    sides = (
-        (slice(len(inputs)), protocol),
-        (slice(len(inputs), None), protocol.but(singletons="keep")),
-    )
-    for chosen, policies in sides:  # singletons of candidates are to stay
-        left = apply_policies(corpora[chosen], codes[chosen], policies)
-        kept, kept_codes, notices = kept + left[0], kept_codes + left[1], notices + left[2]
-    names, has_candidates = tuple(inputs), candidates is not None
-    frame = _number_mentions(names, kept, kept_codes, protocol, notices, has_candidates)
-    if len(set(frame.documents)) < len(frame.documents):
+    n, policies = len(names), protocol.but(singletons="keep")  # candidates keep theirs
+    kept, kept_codes, dropped, _ = apply_policies(corpora[:n], codes[:n], protocol)
+    further, further_codes, repeated, _ = apply_policies(corpora[n:], codes[n:], policies)
+    mentions, entity = _number_mentions(kept + further, kept_codes + further_codes)
+    notices += (*pairing_notices, *dropped, *repeated)
+    frame = Frame(tuple(titles), names, kept + further, mentions, entity, protocol, tuple(notices))
+    if len({*frame.documents}) < len(frame.documents):
         raise InputError(
             "the names of two documents differ only by what cannot be seen in a sheet",
             file=corpora[0].name or None,
@@ -245,31 +269,15 @@ def make_frame(responses: Responses, candidates: Input | None, request: Request)
 
 
 def _number_mentions(
-    names: tuple[str, ...],
-    corpora: Sequence[Corpus],
-    codes: Sequence[IntArray],
-    protocol: Protocol,
-    notices: Sequence[Notice],
-    has_candidates: bool,
-) -> Frame:
-    """The frame of corpora in the order of their names, of which the last may be candidates."""
+    corpora: Sequence[Corpus], codes: Sequence[IntArray]
+) -> tuple[Corpus, IntArray]:
+    """Each mention of the corpora once, in the order of text, and its entity in every corpus."""
     stacked = reduce(stack_mentions, map(strip_details, corpora))
     _, first, inverse = np.unique(np.concatenate(codes), return_index=True, return_inverse=True)
     spans = () if stacked.labels is not None else (stacked.mention_end, stacked.mention_start)
     keys = (np.asarray(column)[first] for column in (*spans, stacked.mention_document))
     order = np.lexsort((first, *keys))
-    numbers = np.argsort(order)[inverse.reshape(-1)]
-    owners = np.full((len(corpora), order.size), -1, dtype=np.int64)
-    ends = np.cumsum([corpus.n_mentions for corpus in corpora])[:-1]
-    columns = np.split(numbers, ends), np.split(stacked.mention_entity, ends)
-    for owner, rows, entities in zip(owners, *columns, strict=True):
-        owner[rows] = entities
-    return Frame(
-        names,
-        corpora,
-        stacked.take_mentions(first[order]),
-        owners[np.argsort(np.argsort(np.array(names)))],
-        owners[-1] >= 0 if has_candidates else None,
-        protocol,
-        tuple(notices),
-    )
+    entity = np.full((len(corpora), order.size), -1, dtype=np.int64)
+    owner = np.repeat(np.arange(len(corpora)), [corpus.n_mentions for corpus in corpora])
+    entity[owner, np.argsort(order)[inverse.reshape(-1)]] = stacked.mention_entity
+    return stacked.take_mentions(first[order]), entity

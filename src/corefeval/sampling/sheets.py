@@ -8,8 +8,9 @@ import os
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from corefeval.checks import check_path
@@ -17,10 +18,11 @@ from corefeval.diagnostics import InputError, Notice, UsageError, excerpt, plura
 from corefeval.display import Row as Cells
 from corefeval.display import Tabular
 from corefeval.files import write_file
-from corefeval.formats.source import read_source
+from corefeval.formats.source import Source, read_source
 from corefeval.protocol import Protocol
-from corefeval.sampling.frame import escape_cell, plain_cell
+from corefeval.sampling.frame import escape_cell, name_mention, plain_cell
 
+Name = tuple[str, str]  # a document, and what a person calls an entity of it
 Mention = Hashable
 MARK = "# corefeval sheet"
 NO_MENTION, UNSURE, NONE = "-", "?", "none"
@@ -36,11 +38,16 @@ COLUMNS = {
         "sentences": "row document sentence text mentions answer missed",
     }.items()
 }
+_EXPECTED = {
+    "names": "a name, - for no mention, or ?",
+    "pairs": "y or n, - for no mention, or ?",
+    "sentences": "ids of the row's mentions that are none, with blanks between them, none, or ?",
+}
 _HEAD = re.compile(
-    r"design:(?P<design>[^|]*)\|n:(?P<n>\d{1,15})\|frame:(?P<frame>\d{1,15})\|seed:(?P<seed>\d{1,30})"
-    r"\|key:frame\|responses:(?P<responses>[^|]*)\|digest:(?P<digest>[0-9a-f]{16})\|(?P<protocol>.*)"
+    r"design:([^|]*)\|n:(\d{1,15})\|frame:(\d{1,15})\|seed:(\d{1,30})\|key:frame"
+    r"\|responses:([^|]*)\|digest:([0-9a-f]{16})\|(.*)"
 )
-_ID = re.compile(r"(\d{1,15})\.\.(\d{1,15})")
+_ID = r"\d{1,15}\.\.\d{1,15}(\+\d{1,15}\.\.\d{1,15})*"
 
 
 class Signature(NamedTuple):
@@ -62,75 +69,29 @@ class Signature(NamedTuple):
 
 @dataclass(frozen=True)
 class Row:
-    """A question and its answer: `cells` are those of the sheet, by column.
+    """A question and its answer; `cells` are those of the sheet, by column.
 
-    Mentions are spans `(start, end)`, the end exclusive, or the labels of plain Python.
+    Mentions are spans `(start, end)`, the end exclusive, or the labels of plain Python. `role` is
+    `draw`, or `companion` for one that is named beside the draw `of`; `systems` are those that the
+    row counts for, where it does not count for all. An answer is a name, `-`, `?`, `y` or `n`, and
+    of a sentence wrong mentions and the number missed. `members` are the other mentions of the
+    entity, None where nobody has listed them yet.
     """
 
     cells: Mapping[str, str]
     line: int
     labels: Mapping[tuple[str, str], Mention]
-
-    @property
-    def row(self) -> int:
-        """The number of the row, from 1."""
-        return int(self.cells["row"])
-
-    @property
-    def document(self) -> str:
-        """The id of the document."""
-        return self.cells["document"]
-
-    @property
-    def mention(self) -> Mention | None:
-        """The mention that is asked about; None for a sentence."""
-        return self._mention("id")
-
-    @property
-    def text(self) -> str:
-        """The text of the mention, or of the sentence."""
-        return self.cells.get("mention", self.cells.get("text", ""))
-
-    @property
-    def role(self) -> str:
-        """`draw`, or `companion` for one that is named beside a draw."""
-        return self.cells.get("role", "draw")
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        """The systems that the row counts for, where it does not count for all."""
-        return tuple(filter(None, self.cells.get("systems", "").split(";")))
-
-    @property
-    def of(self) -> Mention | None:
-        """The draw that a companion belongs to."""
-        return self._mention("of")
-
-    @property
-    def partner(self) -> Mention | None:
-        """The second mention of a pair."""
-        return self._mention("partner")
-
-    @property
-    def mentions(self) -> tuple[Mention, ...]:
-        """The mentions of a sentence."""
-        return self._list(self.cells.get("mentions", ""))
-
-    @property
-    def answer(self) -> Any:
-        """A name, `-`, `?`, `y` or `n`; of a sentence wrong mentions and the number missed."""
-        answer = unicodedata.normalize("NFC", self.cells["answer"])
-        if "partner" in self.cells:
-            return "y" if answer.lower() in YES else "n" if answer.lower() in NO else answer
-        if "sentence" not in self.cells or answer in ("", UNSURE):
-            return answer
-        return self._list(answer), int(self.cells.get("missed") or 0)
-
-    @property
-    def members(self) -> tuple[Mention, ...] | None:
-        """The other mentions of the entity; None where nobody has listed them yet."""
-        members = self.cells.get("members", "")
-        return self._list(members) if members else None
+    row: int
+    document: str
+    mention: Mention | None
+    text: str
+    role: str
+    systems: tuple[str, ...]
+    of: Mention | None
+    partner: Mention | None
+    mentions: tuple[Mention, ...]
+    answer: Any
+    members: tuple[Mention, ...] | None
 
     @property
     def is_draw(self) -> bool:
@@ -140,22 +101,53 @@ class Row:
     @property
     def is_answered(self) -> bool:
         """Whether there is an answer that says something."""
-        return self.cells["answer"] not in ("", UNSURE)
+        return self.answer not in ("", UNSURE)
 
-    def _mention(self, column: str) -> Mention | None:
-        mentions = self._list(self.cells.get(column, ""))
-        return mentions[0] if mentions else None
-
-    def _list(self, text: str) -> tuple[Mention, ...]:
-        return tuple(
-            self.labels.get((self.document, word), parse_id(word))
-            for word in text.split()
-            if word != NONE
-        )
+    @property
+    def name(self) -> Name | None:
+        """The document, and what a person calls the entity; None where it is no mention."""
+        is_named = self.is_answered and self.answer != NO_MENTION
+        return (self.document, self.answer) if is_named else None
 
     def changed(self, **cells: str) -> Row:
         """The row with other cells."""
-        return replace(self, cells={**self.cells, **cells})
+        return make_row({**self.cells, **cells}, self.line, self.labels)
+
+
+def make_row(cells: Mapping[str, str], line: int, labels: Mapping[tuple[str, str], Mention]) -> Row:
+    """The row of some cells; `labels` has the mentions of plain Python by document and id."""
+
+    def parse(column: str) -> tuple[Mention, ...]:
+        ids = list_words(cells.get(column, ""))
+        return tuple(labels.get((cells["document"], word), parse_id(word)) for word in ids)
+
+    answer: Any = unicodedata.normalize("NFC", cells["answer"])
+    if "partner" in cells:
+        answer = "y" if answer.lower() in YES else "n" if answer.lower() in NO else answer
+    elif "sentence" in cells and answer not in ("", UNSURE):
+        missed = cells["missed"]
+        answer = parse("answer"), int(missed) if missed.isdecimal() else 0
+    return Row(
+        cells,
+        line,
+        labels,
+        int(cells["row"]),
+        cells["document"],
+        mention=next(iter(parse("id")), None),
+        text=cells.get("mention", cells.get("text", "")),
+        role=cells.get("role", "draw"),
+        systems=tuple(filter(None, cells.get("systems", "").split(";"))),
+        of=next(iter(parse("of")), None),
+        partner=next(iter(parse("partner")), None),
+        mentions=parse("mentions"),
+        answer=answer,
+        members=parse("members") if cells.get("members") else None,
+    )
+
+
+def list_words(text: str) -> list[str]:
+    """The ids in a cell, which may say that there are none."""
+    return [word for word in text.split() if word != NONE]
 
 
 def parse_id(text: str) -> Mention:
@@ -164,21 +156,10 @@ def parse_id(text: str) -> Mention:
     >>> parse_id("3..5"), parse_id("3..5+7..8"), parse_id("m1")
     ((3, 5), ((3, 5), (7, 8)), 'm1')
     """
-    parts = [_ID.fullmatch(part) for part in text.split("+")]
-    spans = tuple((int(part[1]), int(part[2])) for part in parts if part)
-    return text if len(spans) < len(parts) else spans if len(spans) > 1 else spans[0]
-
-
-def name_mention(mention: Any) -> str:
-    """The id of a span, or of several.
-
-    >>> name_mention((3, 5)), name_mention(((3, 5), (7, 8)))
-    ('3..5', '3..5+7..8')
-    """
-    if isinstance(mention, str):
-        return mention
-    parts = mention if isinstance(mention[0], tuple) else (mention,)
-    return "+".join(f"{start}..{end}" for start, end in parts)
+    if not re.fullmatch(_ID, text):
+        return text
+    spans = tuple(tuple(map(int, part.split(".."))) for part in text.split("+"))
+    return spans if len(spans) > 1 else spans[0]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -220,12 +201,10 @@ class Sheet(Tabular):
     @property
     def incomplete(self) -> list[Row]:
         """The rows that still need `members`, so that the size of their entity is known."""
-        if self.design not in ("names", "entities"):
-            return []
-        names: dict[tuple[str, str], list[Row]] = {}
+        names: dict[Name, list[Row]] = {}
         for row in self:
-            if row.is_draw and row.answer not in ("", NO_MENTION, UNSURE):
-                names.setdefault((row.document, row.answer), []).append(row)
+            if row.name and row.is_draw and "members" in row.cells:
+                names.setdefault(row.name, []).append(row)
         return [
             rows[0]
             for rows in names.values()
@@ -241,31 +220,51 @@ class Sheet(Tabular):
             cells = {"answer": str(value)}
             if self.design == "sentences" and value not in ("", UNSURE):
                 cells = {"answer": self._list(row, value[0]), "missed": str(value[1])}
-            rows.append(row.changed(**cells))
-        return self._checked(rows)
+            rows.append(self.check(row.changed(**cells)))
+        return replace(self, design_rows=tuple(rows))
 
     def complete(self, members: Callable[[Row], Iterable[Mention]]) -> Sheet:
         """The sheet with the other mentions of its entity for each row of `incomplete`."""
-        lists = {row.row: self._list(row, members(row)) for row in self.incomplete}
-        return self._checked(
-            [row.changed(members=lists[row.row]) if row.row in lists else row for row in self]
-        )
+        rows = {row.row: row for row in self}
+        for row in self.incomplete:
+            rows[row.row] = self.check(row.changed(members=self._list(row, members(row))))
+        return replace(self, design_rows=tuple(rows.values()))
 
     def _list(self, row: Row, mentions: Iterable[Mention]) -> str:
-        ids = {(place[0], label): place[1] for place, label in row.labels.items()}
+        ids = {(document, label): name for (document, name), label in row.labels.items()}
         try:
             words = [ids.get((row.document, m)) or name_mention(m) for m in mentions]
         except (TypeError, IndexError, ValueError):
-            raise UsageError(
-                f"row {row.row}: mentions are spans such as (3, 5), or labels"
-            ) from None
+            text = f"row {row.row}: mentions are spans such as (3, 5), or labels"
+            raise UsageError(text) from None
         return " ".join(words) or NONE
 
-    def _checked(self, rows: Sequence[Row]) -> Sheet:
-        sheet = replace(self, design_rows=tuple(rows))
-        for row in rows:
-            check_answer(sheet, row)
-        return sheet
+    def check(self, row: Row) -> Row:
+        """The row; an InputError for an answer that is none of the design's."""
+        answer, expected = row.cells["answer"], _EXPECTED.get(self.design, _EXPECTED["names"])
+        if not re.fullmatch(r"\d{0,9}", row.cells.get("missed", "")):
+            raise self.error(
+                "missed is no number", row, expected="how many mentions are missing, or nothing"
+            )
+        for word in list_words(row.cells.get("members", "")):
+            if not re.fullmatch(rf"m\d+|{_ID}", word):
+                raise self.error(
+                    f"{excerpt(word)} is no id of a mention",
+                    row,
+                    expected="ids such as 3..5 with blanks between them, or none",
+                )
+        is_wrong = self.design == "pairs" and answer and row.answer not in ("y", "n", *"-?")
+        if self.design == "sentences" and row.is_answered:
+            is_wrong = not {*list_words(answer)} <= {*row.cells["mentions"].split()}
+        if is_wrong or not answer.isprintable():
+            raise self.error(
+                "an answer that the sheet does not ask for",
+                row,
+                found=excerpt(answer),
+                expected=expected,
+                fix="correct it, or write ? if nobody knows",
+            )
+        return row
 
     @property
     def csv(self) -> str:
@@ -298,101 +297,64 @@ class Sheet(Tabular):
         return InputError(where + problem, file=self.file, line=line, **details)
 
 
-_EXPECTED = {
-    "names": "a name, - for no mention, or ?",
-    "entities": "a name, - for no mention, or ?",
-    "pairs": "y or n, - for no mention, or ?",
-    "sentences": "ids of the row's mentions that are none, with blanks between them, none, or ?",
-}
-
-
-def check_answer(sheet: Sheet, row: Row) -> None:
-    """Raise an InputError for an answer that is none of the design's."""
-    answer, missed = row.cells["answer"], row.cells.get("missed", "")
-    if missed and not re.fullmatch(r"\d{1,9}", missed):
-        raise sheet.error(
-            "missed is no number",
-            row,
-            found=excerpt(missed),
-            expected="how many mentions are missing",
-        )
-    if not answer:
-        return
-    wrong = sheet.design == "pairs" and row.answer not in ("y", "n", NO_MENTION, UNSURE)
-    if sheet.design == "sentences" and answer not in (UNSURE, NONE):
-        wrong = not {*answer.split()} <= {*row.cells["mentions"].split()}
-    if wrong or not row.cells["answer"].isprintable():
-        raise sheet.error(
-            "an answer that the sheet does not ask for", row, found=excerpt(answer),
-            expected=_EXPECTED[sheet.design], fix="correct it, or write ? if nobody knows",
-        )  # fmt: skip
-
-
 def read_sheet(path: str | os.PathLike[str]) -> Sheet:
     """Read a sheet that `Sheet.write` or its page wrote, also after a spreadsheet saved it.
 
     Cells may be separated by commas, semicolons or tabs, and rows may be in any order or missing.
     """
     source = read_source(check_path(path, "name the sheet to read"))
-    text = source.text
-    head = re.match(rf'"?{MARK}"?([,;\t])', text)
-    before = csv.field_size_limit(sys.maxsize)  # an entity may have many members
+    head = re.match(rf'"?{MARK}"?([,;\t])', source.text)
+    limit = csv.field_size_limit(sys.maxsize)  # an entity may have many members
+    reader = csv.reader(io.StringIO(source.text, newline=""), delimiter=head[1] if head else ",")
     try:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=head[1] if head else ",")
-        lines = [(reader.line_num, cells) for cells in reader]
+        lines = [(reader.line_num, [*map(plain_cell, cells)]) for cells in reader]
     except csv.Error as error:
         raise source.error(f"this is no CSV: {error}", reader.line_num) from None
     finally:
-        csv.field_size_limit(before)
-    signature = _read_signature(lines[0][1][1] if head and len(lines[0][1]) > 1 else "", source)
-    sheet = Sheet((), (), signature, source.file)
-    instructions = [cells[0][1:].strip() for _, cells in lines[1:] if cells and cells[0][:1] == "#"]
-    table = [line for line in lines[1:] if any(line[1]) and line[1][0][:1] != "#"]
-    header = [cell.strip() for cell in table[0][1]] if table else []
-    columns = COLUMNS[sheet.design]
+        csv.field_size_limit(limit)
+    signature = _read_signature("".join(lines[0][1][1:2]) if head else "", source)
+    comments = [cells[0] for _, cells in lines[1:] if cells and cells[0].startswith("#")]
+    instructions = tuple(comment[1:].strip() for comment in comments)
+    table = [line for line in lines[1:] if any(line[1]) and not line[1][0].startswith("#")]
+    header, columns = table[0][1] if table else [], COLUMNS[signature.design]
     if missing := [column for column in columns if column not in header]:
         raise source.error(
-            f"the column {missing[0]} is missing", table[0][0] if table else 1,
-            found=excerpt(", ".join(header)), expected=", ".join(columns),
-        )  # fmt: skip
-    rows: dict[int, Row] = {}
+            f"the column {missing[0]} is missing",
+            table[0][0] if table else 1,
+            found=excerpt(", ".join(header)),
+            expected=", ".join(columns),
+        )
+    sheet, rows = Sheet((), instructions, signature, source.file), dict[int, Row]()
     for line, cells in table[1:]:
-        padded = [*cells, *[""] * (len(header) - len(cells))]
-        values = {n: plain_cell(cell) for n, cell in zip(header, padded, strict=False)}
-        row = Row({column: values[column] for column in columns}, line, {})
-        if not re.fullmatch(r"\d{1,15}", values["row"]):
+        values = dict(zip_longest(header, cells[: len(header)], fillvalue=""))
+        number = int(values["row"]) if re.fullmatch(r"\d{1,15}", values["row"]) else 0
+        if not number or number in rows:
             raise source.error(
-                "a row without its number", line, found=excerpt(values["row"]),
-                expected="a number, as the sheet had when it was written",
-            )  # fmt: skip
-        if (twin := rows.setdefault(row.row, row)) is not row:
-            raise source.error(
-                f"two rows have the number {row.row}", line, found=f"also on line {twin.line}",
-                expected="each row once", fix="remove one of the two",
-            )  # fmt: skip
-        check_answer(sheet, row)
+                f"two rows have the number {number}" if number else "a row without its number",
+                line,
+                found=excerpt(values["row"]),
+                expected="each row once, with the number that it had when the sheet was written",
+            )
+        row = make_row({column: values[column] for column in columns}, line, {})
+        rows[number] = sheet.check(row)
     if not rows:
         raise source.error("a sheet without rows", fix="take the sheet as it was written")
-    ordered = tuple(rows[number] for number in sorted(rows))
-    return replace(sheet, design_rows=ordered, instructions=tuple(instructions))
+    return replace(sheet, design_rows=tuple(rows[number] for number in sorted(rows)))
 
 
-def _read_signature(text: str, source: Any) -> Signature:
-    match = _HEAD.fullmatch(plain_cell(text))
-    if match is None:
+def _read_signature(text: str, source: Source) -> Signature:
+    if (match := _HEAD.fullmatch(text)) is None:
         raise source.error(
-            "this is no sheet: there is no signature", 1,
+            "this is no sheet: there is no signature",
+            1,
             expected=f"{MARK}, and in the next cell the signature that begins with design:",
             fix="keep the first line as `corefeval sample` wrote it",
-        )  # fmt: skip
-    if match["design"] not in COLUMNS:
-        raise source.error(
-            f"there is no design {excerpt(match['design'])}", 1, expected=", ".join(COLUMNS)
         )
+    design, n, frame, seed, names, digest, protocol = match.groups()
+    if design not in COLUMNS:
+        raise source.error(f"there is no design {excerpt(design)}", 1, expected=", ".join(COLUMNS))
+    about = design, int(n), int(frame), int(seed), tuple(names.split(";")), digest
     try:
-        protocol = Protocol.parse(match["protocol"])
+        return Signature(*about, Protocol.parse(protocol))
     except UsageError as error:
         raise source.error(str(error), 1, fix="restore the first line of the sheet") from None
-    n, frame, seed = (int(match[name]) for name in ("n", "frame", "seed"))
-    names = tuple(match["responses"].split(";"))
-    return Signature(match["design"], n, frame, seed, names, match["digest"], protocol)
