@@ -171,13 +171,9 @@ def read_list(
     chosen = chooser.choose()
     spans = [(p[0].start, p[0].end) if p[0].is_placed else None for p in chosen]
     added = _link(Links(key, chooser.points), units, spans)
-    rows = []  # the places of the string in each row
     for unit, places, every in zip(units, chosen, chooser.places, strict=True):
         placed = [(place.start, place.end) for place in places if place.is_placed]
         page.add(unit, placed, places[0].why, max(len(every), 1))
-        rows += [every] if unit.state != "aside" else []
-    for row, span in _best_places(page, rows).items():
-        page.entries[row] = replace(page.entries[row], best=span)
     for unit, span in added:
         page.add(unit, [span])
     mentions = {id(unit) for unit, _ in added}
@@ -231,29 +227,6 @@ def find_loose(text: str) -> Iterator[Unit]:
             yield Unit(words, where=match.start())
         if matches:
             return
-
-
-def _best_places(page: Page, places: Sequence[Sequence[Span]]) -> dict[int, Span]:
-    """For strings with several places the ones that the key would like best.
-
-    Each cluster takes after the entity of the key that has places for most of its strings.
-    """
-    document, taken = page.document, set[Span]()
-    clusters: dict[str, list[int]] = defaultdict(list)
-    for row, entry in enumerate(page.entries):
-        if entry.is_placed:
-            clusters[entry.entity].append(row)
-    spans = [[s for s in map(document.shift, every) if s in document.spans] for every in places]
-    best: dict[int, Span] = {}
-    for rows in clusters.values():
-        votes = Counter(e for row in rows for e in {document.spans[span] for span in spans[row]})
-        liked = votes.most_common(1)[0][0] if votes else -1
-        for row in rows if liked >= 0 else ():
-            free = [s for s in spans[row] if document.spans[s] == liked and s not in taken]
-            if free and len(places[row]) > 1:
-                taken.add(free[0])
-                best[row] = free[0]
-    return best
 
 
 def _coverage(document: KeyDocument, atoms: Atoms, laid: Laid, convention: str) -> Coverage:
