@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -50,8 +50,11 @@ class Page:
         entry = Entry(name, words, unit.entity, start, end, state, why, unit.where, places)  # type: ignore[arg-type]
         (self.asides if state == "aside" else self.entries).append(entry)
 
-    def add_loose(self, units: Iterable[Unit]) -> None:
-        """Units that no form says anything of: asides, or unclear where nothing could be read."""
+    def add_loose(self, units: Iterable[Unit], stands: Callable[[str], bool]) -> None:
+        """Units that no form says anything of: asides, or unclear where nothing could be read.
+
+        They are unclear, too, if more of them stand in the text than were placed.
+        """
         states = {entry.state for entry in self.entries} - {"unclear"}
         is_read = bool(states - {"lost"} or (states and self.coverage.convention not in _VAGUE))
         if not is_read:
@@ -59,10 +62,13 @@ class Page:
             self.entries = [replace(row, state="unclear", why=row.why or _NO_FORM) for row in rows]
             self.asides = []
         taken = {entry.where for entry in (*self.entries, *self.asides)}
-        for number, unit in enumerate(units):
+        free = [unit for unit in units if unit.where not in taken]
+        n_placed = sum(entry.state in ("placed", "changed") for entry in self.entries)
+        if len([unit for unit in free if stands(unit.text)]) > max(n_placed, 3):
+            is_read = False  # most of what was meant is not in the form that was read
+        for number, unit in enumerate(free):
             unit.entity, unit.state = f"?{number}", "aside" if is_read else "unclear"
-            if unit.where not in taken:
-                self.add(unit, why="" if is_read else _NO_FORM)
+            self.add(unit, why="" if is_read else _NO_FORM)
 
     def mark_copies(self) -> None:
         """Call lost mentions repeated that are copies of placed ones, as in a loop."""
