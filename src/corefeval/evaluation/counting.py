@@ -181,8 +181,6 @@ def _with_bounds(result: Result, prepared: Prepared) -> Result:
         "strict": "{} if lost and unclear mentions count as wrong",
         "read": "{} on the documents whose answers were read",
         "reached": "{} on the text that the answers cover",
-        "lowest": "{} if strings that occur several times are all wrong",
-        "highest": "{} if they are all placed to match the key",
     }
     shown = [
         texts[name].format(f"{100 * f1_by_reading[name]:.2f}")

@@ -23,8 +23,7 @@ class Entry:
     `changed` is placed, but not as it was written, and `why` says what was done; `repeated` is a
     second copy of one that was placed; `lost` could not be placed; `unclear` may be a mention, but
     no reading says so; an `aside` is a label, a context or a remark. `where` is its character in
-    the answer. `places` is how often the text has a string that was listed without its place, and
-    `best` are those tokens that the key would like best.
+    the answer. `places` is how often the text has a string that was listed without its place.
     """
 
     document: str
@@ -36,7 +35,6 @@ class Entry:
     why: str = ""
     where: int = 0
     places: int = 1
-    best: Span | None = None
 
     @property
     def is_placed(self) -> bool:

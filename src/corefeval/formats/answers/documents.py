@@ -31,7 +31,6 @@ class KeyDocument:
     atoms: Atoms
     sentence_of: IntArray
     bounds: tuple[IntArray, IntArray]  # where each word begins and ends in the corpus' positions
-    spans: dict[Span, int]  # the key's own mentions and their entities
     text: KeyText | None = None
 
     def look_up(self, vocabulary: Vocabulary) -> KeyText:
@@ -107,17 +106,8 @@ class KeyTexts:
         atoms = atoms_of_tokens(words, empty, self.vocabulary)
         first = np.zeros(len(words) + 1, dtype=np.bool_)
         first[[0, *starts]] = True
-        rows = range(*self.key.mention_offsets[index : index + 2].tolist())
-        spans: dict[Span, int] = {}
-        if self.key.mention_start is not None and self.key.mention_end is not None:
-            start, end = (
-                side[rows.start : rows.stop].tolist()
-                for side in (self.key.mention_start, self.key.mention_end)
-            )
-            entity = self.key.mention_entity[rows.start : rows.stop].tolist()
-            spans = {(s, e): n for s, e, n in zip(start, end, entity, strict=True)}
         sentence = np.maximum(np.cumsum(first[: len(words)]) - 1, 0)
-        return KeyDocument(index, self.identifiers[index], words, atoms, sentence, bounds, spans)
+        return KeyDocument(index, self.identifiers[index], words, atoms, sentence, bounds)
 
     def find_by_text(self, text: Atoms, among: Iterable[int]) -> list[tuple[int, int, int]]:
         """Documents that a text has much of: number, and the atoms from the first to the last seed.

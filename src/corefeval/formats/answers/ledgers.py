@@ -1,14 +1,14 @@
 """What ledgers say: how answers were read and placed, and what their score could have been.
 
-Leaving out what cannot be placed raises precision, an answer that was cut off has no chance behind
-the cut, and a string with several places may mean another one.
+Leaving out what cannot be placed raises precision, and an answer that was cut off has no chance
+behind the cut.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -18,8 +18,7 @@ from corefeval.diagnostics import Notice, plural
 from corefeval.formats.answers.conventions import CONVENTIONS
 from corefeval.formats.registry import ANSWERS
 from corefeval.model import Corpus
-from corefeval.model.construction import in_textual_order
-from corefeval.model.ledger import Entry, Ledger, Span
+from corefeval.model.ledger import Ledger
 from corefeval.model.text_tokens import text_of
 
 # Name, key, response, and what becomes of lost mentions.
@@ -30,9 +29,7 @@ def variants_of(key: Corpus, response: Corpus) -> Iterator[Variant]:
     """The other readings of a response that apply to it, each with the corpora to score.
 
     `drop` and `strict` leave lost and unclear mentions out or count them; `read` has only documents
-    whose answers were read, `reached` has only the key's mentions
-    in the text that the answers reached; `lowest` and `highest` have strings with several places
-    all wrong, and all as the key would like them.
+    whose answers were read, `reached` only the key's mentions in the text that the answers reached.
     """
     ledger = response.ledger
     if ledger is None:
@@ -46,17 +43,6 @@ def variants_of(key: Corpus, response: Corpus) -> Iterator[Variant]:
         yield "read", key.select_documents(np.flatnonzero(read)), response, "drop"
     if any(coverage.ends_early for coverage in ledger.documents):
         yield "reached", _cut_unreached(key, ledger), response, "drop"
-    unsure = [entry for entry in ledger.entries if entry.places > 1 and entry.is_placed]
-    if unsure:
-        wrong = {_place(entry): None for entry in unsure}
-        doubted = Ledger(tuple(replace(entry, state="lost") for entry in unsure))
-        yield "lowest", key, replace(_move(response, wrong), ledger=doubted), "strict"
-        liked = {_place(entry): entry.best for entry in unsure if entry.best is not None}
-        yield "highest", key, _move(response, liked), "drop"
-
-
-def _place(entry: Entry) -> tuple[str, str, Span]:
-    return entry.document, entry.entity, (entry.start, entry.end)
 
 
 def _cut_unreached(key: Corpus, ledger: Ledger) -> Corpus:
@@ -69,25 +55,6 @@ def _cut_unreached(key: Corpus, ledger: Ledger) -> Corpus:
     limit = [behind.get(str(identifier), 1 << 60) for identifier in key.documents]
     limits = np.array(limit, dtype=np.int64)
     return key.keep_mentions(key.mention_end <= limits[key.mention_document])
-
-
-def _move(corpus: Corpus, places: Mapping[tuple[str, str, Span], Span | None]) -> Corpus:
-    """The corpus with some mentions on other tokens, or left out."""
-    start, end, names = corpus.mention_start, corpus.mention_end, corpus.names
-    if start is None or end is None or names is None:
-        return corpus
-    start, end = start.copy(), end.copy()
-    keep = np.ones(corpus.n_mentions, dtype=np.bool_)
-    owners = [str(corpus.documents[d]) for d in corpus.mention_document.tolist()]
-    entities = [names[entity] for entity in corpus.mention_entity.tolist()]
-    spans = zip(start.tolist(), end.tolist(), strict=True)
-    for row, place in enumerate(zip(owners, entities, spans, strict=True)):
-        if place in places:
-            new = places[place]
-            keep[row] = new is not None
-            start[row], end[row] = new or place[2]
-    moved = replace(corpus, mention_start=start, mention_end=end).keep_mentions(keep)
-    return in_textual_order(moved)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ MENTIONS = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\w+")
+_SEMI = re.compile(r"\s*[;；]\s*")
 _SEPARATED = re.compile(rf"[;；]|{ARROW.pattern.strip()}|\s[/|=·+]\s")
 _MOST, _LABEL = 40, 8  # words of a mention in a link, and of a label
 
@@ -111,6 +112,8 @@ def _split_label(body: str) -> tuple[str, str, int]:
     masked = mask_remarks(body)
     for match in (bold, *(pattern.fullmatch(masked) for pattern in (_COLON, _DASHED))):
         if match is None or not _WORD.search(match["label"]):
+            continue
+        if match is bold and QUOTED.fullmatch(match["label"]):  # a mention in bold
             continue
         if match is not bold and (QUOTED.search(match["label"]) or ARROW.search(match["label"])):
             continue
@@ -212,7 +215,9 @@ class _LineReader:
 
     def _in_sentence(self, line: Line, sentence: int) -> Iterator[Unit]:
         """Mentions of a sentence, each with its entity in a remark, or links."""
-        for unit in self._items(line) if line.text else ():
+        links = self._link(Line(line.level, line.where, "", line.text, "-"), sentence)
+        yield from links or ()
+        for unit in self._items(line) if line.text and not links else ():
             label = fold_text(unit.remark)
             state = "" if label else "unclear"
             yield Unit(unit.text, label, unit.where, sentence, state=state, rows=True)
@@ -252,6 +257,11 @@ class _LineReader:
         text = line.content if not (line.label and line.text) else ""
         if self.has_lists and not line.bullet:  # a remark about the lists
             return None
+        pairs = [
+            Line(0, line.where + low, "", text[low:high], "-") for low, high in _parts(text, _SEMI)
+        ]
+        if len(pairs) > 1 and all(len(_parts(pair.text, ARROW)) == 2 for pair in pairs):
+            return [unit for pair in pairs for unit in self._link(pair, sentence) or ()]
         parts = _parts(text, _VERB)
         if len(parts) != 2 and not self.has_chains:
             parts = _parts(text, ARROW)
@@ -273,7 +283,8 @@ class _LineReader:
         ):
             if len(target.split()) > _LABEL:
                 return None
-            to = [Unit(target, where=line.where + begin, state="aside")]
+            label = re.sub(r"\s*\([^()]*\)$", "", target) or target
+            to = [Unit(label, where=line.where + begin, state="aside")]
         if not to:
             return None
         for unit in left:

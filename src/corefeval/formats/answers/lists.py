@@ -13,7 +13,8 @@ from corefeval.formats.answers.trees import Node, Text, plain_key
 
 # What the fields of records say, by how their names begin, in some languages; the first that fits.
 _ROLES = {
-    "antecedent": r"anteced|refersto|referent|corefer|antezedens|target|linkedto|verwijst|先行",
+    "antecedent": r"antec[eé]d|antezedens|bezug|refersto|referent|corefer|target|linkedto|verwijst"
+    r"|先行",
     "context": r"context|snippet|quote|excerpt|kontext|contexto|上下文",
     "sentence": r"sent(?!e?id)|sentid|line|zin|satz|zeile|regel|oraci|frase|phrase|ligne|riga"
     r"|предлож|строк|句|行|s$|o$",
@@ -21,7 +22,7 @@ _ROLES = {
     "start": r"start|begin|offset|position|char|tokens?$|indices",
     "mentions": r"mentions|menciones|menzioni|erwähnungen|vermeldingen|упоминания|items|members"
     r"|spans|expressions|called|strings",
-    "mention": r"mention|text|token|surface|expression|span|string|phrase|anaphor|pronoun$|form"
+    "mention": r"mention|text|token|surface|expression|span|string|phrase|anaph|anáf|pronoun$|form"
     r"|vermelding|menci|menzion|erwähnung|ausdruck|expresi|упоминание|提及|文本|word",
     "group": r"cluster|entity|entidad|entit|chain|cadena|kette|group|coref|сущность|实体|共指",
     "entity": r"label|set|eid|head|represent|canonical|name|nombre|id$|who|what|number|ref$",

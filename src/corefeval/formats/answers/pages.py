@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -50,8 +50,11 @@ class Page:
         entry = Entry(name, words, unit.entity, start, end, state, why, unit.where, places)  # type: ignore[arg-type]
         (self.asides if state == "aside" else self.entries).append(entry)
 
-    def add_loose(self, units: Iterable[Unit]) -> None:
-        """Units that no form says anything of: asides, or unclear where nothing could be read."""
+    def add_loose(self, units: Iterable[Unit], stands: Callable[[str], bool]) -> None:
+        """Units that no form says anything of: asides, or unclear where nothing could be read.
+
+        They are unclear, too, if more of them stand in the text than were placed.
+        """
         states = {entry.state for entry in self.entries} - {"unclear"}
         is_read = bool(states - {"lost"} or (states and self.coverage.convention not in _VAGUE))
         if not is_read:
@@ -59,10 +62,13 @@ class Page:
             self.entries = [replace(row, state="unclear", why=row.why or _NO_FORM) for row in rows]
             self.asides = []
         taken = {entry.where for entry in (*self.entries, *self.asides)}
-        for number, unit in enumerate(units):
+        free = [unit for unit in units if unit.where not in taken]
+        n_placed = sum(entry.state in ("placed", "changed") for entry in self.entries)
+        if len([unit for unit in free if stands(unit.text)]) > max(n_placed, 3):
+            is_read = False  # most of what was meant is not in the form that was read
+        for number, unit in enumerate(free):
             unit.entity, unit.state = f"?{number}", "aside" if is_read else "unclear"
-            if unit.where not in taken:
-                self.add(unit, why="" if is_read else _NO_FORM)
+            self.add(unit, why="" if is_read else _NO_FORM)
 
     def mark_copies(self) -> None:
         """Call lost mentions repeated that are copies of placed ones, as in a loop."""
@@ -171,13 +177,9 @@ def read_list(
     chosen = chooser.choose()
     spans = [(p[0].start, p[0].end) if p[0].is_placed else None for p in chosen]
     added = _link(Links(key, chooser.points), units, spans)
-    rows = []  # the places of the string in each row
     for unit, places, every in zip(units, chosen, chooser.places, strict=True):
         placed = [(place.start, place.end) for place in places if place.is_placed]
         page.add(unit, placed, places[0].why, max(len(every), 1))
-        rows += [every] if unit.state != "aside" else []
-    for row, span in _best_places(page, rows).items():
-        page.entries[row] = replace(page.entries[row], best=span)
     for unit, span in added:
         page.add(unit, [span])
     mentions = {id(unit) for unit, _ in added}
@@ -231,29 +233,6 @@ def find_loose(text: str) -> Iterator[Unit]:
             yield Unit(words, where=match.start())
         if matches:
             return
-
-
-def _best_places(page: Page, places: Sequence[Sequence[Span]]) -> dict[int, Span]:
-    """For strings with several places the ones that the key would like best.
-
-    Each cluster takes after the entity of the key that has places for most of its strings.
-    """
-    document, taken = page.document, set[Span]()
-    clusters: dict[str, list[int]] = defaultdict(list)
-    for row, entry in enumerate(page.entries):
-        if entry.is_placed:
-            clusters[entry.entity].append(row)
-    spans = [[s for s in map(document.shift, every) if s in document.spans] for every in places]
-    best: dict[int, Span] = {}
-    for rows in clusters.values():
-        votes = Counter(e for row in rows for e in {document.spans[span] for span in spans[row]})
-        liked = votes.most_common(1)[0][0] if votes else -1
-        for row in rows if liked >= 0 else ():
-            free = [s for s in spans[row] if document.spans[s] == liked and s not in taken]
-            if free and len(places[row]) > 1:
-                taken.add(free[0])
-                best[row] = free[0]
-    return best
 
 
 def _coverage(document: KeyDocument, atoms: Atoms, laid: Laid, convention: str) -> Coverage:

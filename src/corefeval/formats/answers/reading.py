@@ -210,11 +210,13 @@ class _Reader:
         text, page.coverage = job.text, replace(page.coverage, finish=job.answer.finish)
         loose = [] if page.is_copy and page.entries else list(find_loose(text))
         is_plain_copy = not page.entries and self._is_copy(page.document, text)
-        if not (is_plain_copy and not re.search(r"\[|<\w+>", text)):
-            page.add_loose(loose)
+        n_quoted = len(list(find_loose(" ".join(page.document.words))))  # in the text itself
+        is_marked = re.search(r"\[|<\w+>", text) or len(loose) > n_quoted + _FEW
+        if not is_plain_copy or is_marked:
+            page.add_loose(loose, page.document.look_up(self.texts.vocabulary).stands)
         state = _state_of(page, job, is_plain_copy)
         if state == "unread" and not page.entries:
-            page.add_loose([Unit(text.strip()[:60])])
+            page.add_loose([Unit(text.strip()[:60])], bool)
         page.coverage = replace(page.coverage, state=state)
         return page
 
@@ -299,6 +301,7 @@ class _Reader:
             job.documents = self.texts.find_by_strings(strings, free)[:1]
 
 
+_FEW = 3  # quotes that a copy of a text may add
 _FENCE = re.compile(r"^[ \t]*```[^\n]*$", re.MULTILINE)
 
 

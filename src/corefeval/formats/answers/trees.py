@@ -114,7 +114,9 @@ def parse_json(text: str) -> list[Node]:
             _put(stack[-1], token, None)  # a key without quotes
         elif kind == "word":
             waiting = None
-    return [root for root in roots if root.items]
+    # A lone quote in parentheses is a remark.
+    is_remark = [text[r.where] == "(" and [*map(type, r.items)] == [Text] for r in roots]
+    return [r for r, remark in zip(roots, is_remark, strict=True) if r.items and not remark]
 
 
 def _put(node: Node, value: object, key: str | None) -> None:
@@ -135,9 +137,19 @@ _FLOW = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'[^']*'|[^,\[\]{}]+)\s*(?:,|$)""")
 _Row = tuple[int, str, int]  # column, text, and its place
 
 
+_HEADED = re.compile(r"^\#{1,6} .*\n\s*[-*•] ", re.MULTILINE)
+_COMMENT = re.compile(r"(?<=\S)[ ]+\#[ ]*([^\n]*)")
+
+
 def parse_yaml(text: str) -> list[Node]:
-    """The tree of block lists and objects in a text, by their columns; other lines are passed."""
+    """The tree of block lists and objects in a text, by their columns; other lines are passed.
+
+    Lists below headings are Markdown. A comment behind an item is a remark on it.
+    """
     rows: list[_Row] = []
+    if len(_HEADED.findall(text)) > 1:
+        return []
+    text = _COMMENT.sub(r" (\1)", text)
     for match in _LINE.finditer(text):
         column, where = len(match[1]), match.start(3)
         dashes = re.findall(r"-[ ]*", match[2])
