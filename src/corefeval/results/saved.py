@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,6 +21,18 @@ from corefeval.results.decisions import Decision
 from corefeval.results.rates import RATES, CountTable, Numbers, rates_of
 from corefeval.results.result import LEDGER, Result
 from corefeval.results.slices import SPECIAL, Slices
+from corefeval.results.values import (
+    EXACT,
+    parse_choice,
+    parse_integer,
+    parse_interval,
+    parse_level,
+    parse_named_texts,
+    parse_number,
+    parse_numbers,
+    parse_text,
+    parse_texts,
+)
 
 T = TypeVar("T")
 
@@ -29,7 +41,6 @@ _MARK = "corefeval_results"  # the first thing in a file, by which it is recogni
 _START = f'{{"{_MARK}":'.encode()
 _ROUNDING = 1e-6
 _MOST = 1e9  # a rate of an emulated program: CEAF with repeated mentions may exceed 1
-_EXACT = 2.0**53  # up to here floats hold every whole number exactly
 
 
 def save(results: Sequence[Result], path: PathLike) -> None:
@@ -221,7 +232,7 @@ def _table_record(table: CountTable) -> dict[str, Any]:
 
 def _list_counts(column: Numbers) -> list[float] | list[int]:
     """The counts of a column as whole numbers if all of them are: these take half the room."""
-    if np.all(np.abs(column) < _EXACT) and np.all(column == np.rint(column)):
+    if np.all(np.abs(column) < EXACT) and np.all(column == np.rint(column)):
         integers: list[int] = column.astype(np.int64).tolist()
         return integers
     fractions: list[float] = column.tolist()
@@ -233,13 +244,13 @@ def result_of_record(
 ) -> Result:
     """The result of a record by `result_record`; a slice takes what it lacks from its parent."""
     if parent is None or "documents" in record:
-        documents = tuple(_texts(record["documents"], "documents"))
+        documents = tuple(parse_texts(record["documents"], "documents"))
     else:
         documents = parent.document_ids
     if parent is None and not documents:
         raise ValueError("there are no documents")
     tables: dict[str, CountTable] = {}
-    settings = _named_texts(record["settings"])
+    settings = parse_named_texts(record["settings"])
     version = settings.pop("version", "0")
     protocol = Protocol.of_fields(settings)
     for metric, table_record in record["tables"].items():
@@ -247,7 +258,7 @@ def result_of_record(
             metric, table_record, len(documents), tables, bounded=not protocol.emulates
         )
     names: dict[str, Any] = {
-        name: getattr(parent, name) if parent else _text(record[name], name)
+        name: getattr(parent, name) if parent else parse_text(record[name], name)
         for name in ("key", "response", "key_digest")
     }
     most = _MOST if protocol.emulates else 1 + _ROUNDING
@@ -260,8 +271,8 @@ def result_of_record(
         whole_rates=parent.whole_rates if parent else _parse_rates(record["whole_rates"], most),
         notices=() if parent else tuple(map(notice_of_record, record["notices"])),
         spell=spell,
-        titles=_named_texts(record["titles"]),
-        ci=_level(record["ci"]) if "ci" in record else None,
+        titles=parse_named_texts(record["titles"]),
+        ci=parse_level(record["ci"]) if "ci" in record else None,
         intervals=_parse_intervals(record.get("intervals", {}), most),
         segment_rates=_parse_rates(record.get("segment_rates", {}), most),
         answers=_parse_answers(record["answers"]) if "answers" in record else {},
@@ -282,19 +293,21 @@ def _parse_intervals(
     record: Mapping[str, Any], most: float
 ) -> dict[str, dict[str, tuple[float, float]]]:
     return {
-        metric: {rate: _interval(ends, f"{metric} {rate}", most) for rate, ends in rates.items()}
+        metric: {
+            rate: parse_interval(ends, f"{metric} {rate}", most) for rate, ends in rates.items()
+        }
         for metric, rates in record.items()
     }
 
 
 def _parse_answers(record: Mapping[str, Any]) -> dict[str, object]:
     """What became of the mentions that a language model wrote."""
-    counts = {name: _integer(record[name], name) for name in LEDGER}
+    counts = {name: parse_integer(record[name], name) for name in LEDGER}
     if counts["written"] != sum(counts[name] for name in ("placed", *LEDGER[3:])):
         raise ValueError("the ledger of the answers does not add up")
     documents = [
         {
-            name: _text(value, name) if isinstance(value, str) else _integer(value, name)
+            name: parse_text(value, name) if isinstance(value, str) else parse_integer(value, name)
             for name, value in document.items()
         }
         for document in record["documents"]
@@ -306,14 +319,14 @@ def _parse_decision(record: Mapping[str, Any]) -> Decision:
     """What was chosen for an item of a probe."""
     gold, pair, human = record["gold"], record["pair"], record["human"]
     return Decision(
-        _text(record["id"], "id"),
-        _text(record["choice"], "choice"),
-        tuple(_texts(record["chosen"], "chosen")),
-        None if gold is None else tuple(_texts(gold, "gold")),
-        _named_texts(record["groups"]),
-        None if pair is None else _text(pair, "pair"),
-        {name: _number(number, name, 0, _MOST) for name, number in human.items()},
-        _integer(record["candidates"], "candidates"),
+        parse_text(record["id"], "id"),
+        parse_text(record["choice"], "choice"),
+        tuple(parse_texts(record["chosen"], "chosen")),
+        None if gold is None else tuple(parse_texts(gold, "gold")),
+        parse_named_texts(record["groups"]),
+        None if pair is None else parse_text(pair, "pair"),
+        {name: parse_number(number, name, 0, _MOST) for name, number in human.items()},
+        parse_integer(record["candidates"], "candidates"),
     )
 
 
@@ -321,7 +334,9 @@ def _parse_rates(
     record: Mapping[str, Any], most: float = 1 + _ROUNDING
 ) -> dict[str, dict[str, float]]:
     return {
-        metric: {rate: _number(value, f"{metric} {rate}", 0, most) for rate, value in rates.items()}
+        metric: {
+            rate: parse_number(value, f"{metric} {rate}", 0, most) for rate, value in rates.items()
+        }
         for metric, rates in record.items()
     }
 
@@ -330,12 +345,15 @@ def _parse_slices(feature: str, record: Mapping[str, Any], parent: Result) -> Sl
     values, special = record["values"], record["special"]
     return Slices(
         feature,
-        _one_of(record["level"], ("document", "entity", "mention")),
+        parse_choice(record["level"], ("document", "entity", "mention")),
         result_of_record(record["whole"], parent.spell, parent),
         {value: result_of_record(part, parent.spell, parent) for value, part in values.items()},
-        {value: _integer(size, f"the size of {value}") for value, size in record["sizes"].items()},
-        _named_texts(record["undefined"]),
-        {_one_of(role, SPECIAL): _one_of(name, values) for role, name in special.items()},
+        {
+            value: parse_integer(size, f"the size of {value}")
+            for value, size in record["sizes"].items()
+        },
+        parse_named_texts(record["undefined"]),
+        {parse_choice(role, SPECIAL): parse_choice(name, values) for role, name in special.items()},
     )
 
 
@@ -351,8 +369,8 @@ def _parse_table(
 
     Where rates are `bounded`, which they are unless another program is emulated, none exceeds 1.
     """
-    shape = _one_of(record["shape"], (*RATES, "mean"))
-    parts = tuple(_texts(record.get("parts", []), f"the parts of {metric}"))
+    shape = parse_choice(record["shape"], (*RATES, "mean"))
+    parts = tuple(parse_texts(record.get("parts", []), f"the parts of {metric}"))
     if bool(parts) != (shape == "mean"):
         raise ValueError(
             f"{metric} is {'a mean without' if not parts else 'no mean, but has'} parts"
@@ -362,12 +380,14 @@ def _parse_table(
     if shape == "mean":
         return CountTable(shape, parts=parts)
     counts = record["counts"]
-    columns = [_check_numbers(values, f"{metric} {name}") for name, values in counts.items()]
+    columns = [parse_numbers(values, f"{metric} {name}") for name, values in counts.items()]
     values = np.array(columns, dtype=np.float64).T
     if values.shape != (n_documents, len(counts)):
         raise ValueError(f"{metric}: counts of {n_documents} documents were expected")
     _check_counts(metric, shape, counts, values, bounded=bounded)
-    return CountTable(shape, tuple(counts), values, by=_text(record.get("by", ""), f"{metric} by"))
+    return CountTable(
+        shape, tuple(counts), values, by=parse_text(record.get("by", ""), f"{metric} by")
+    )
 
 
 def _check_counts(
@@ -386,71 +406,13 @@ def _check_counts(
 def notice_of_record(record: Mapping[str, Any]) -> Notice:
     """The notice of a record; `parts` may also be pairs, as `asdict` makes them."""
     return Notice(
-        _text(record["kind"], "the kind of a notice"),
-        _text(record["text"] if "text" in record else record["message"], "a notice"),
-        _integer(record["count"], "the count of a notice"),
-        tuple(_texts(record["items"], "the items of a notice")),
-        _text(record.get("noun", ""), "the noun of a notice"),
-        tuple((name, _integer(n, name)) for name, n in dict(record.get("parts", ())).items()),
+        parse_text(record["kind"], "the kind of a notice"),
+        parse_text(record["text"] if "text" in record else record["message"], "a notice"),
+        parse_integer(record["count"], "the count of a notice"),
+        tuple(parse_texts(record["items"], "the items of a notice")),
+        parse_text(record.get("noun", ""), "the noun of a notice"),
+        tuple((name, parse_integer(n, name)) for name, n in dict(record.get("parts", ())).items()),
     )
 
 
 # A value of the wrong JSON type means that the file is damaged, even if Python could use the value.
-
-
-def _check_numbers(values: object, label: str) -> list[float]:
-    if not isinstance(values, list):
-        raise ValueError(f"{label}: {values!r:.40} is not a list of numbers")
-    if not set(map(type, values)) <= {int, float}:
-        wrong = next(value for value in values if type(value) not in (int, float))
-        raise ValueError(f"{label}: {wrong!r:.40} is not a number")
-    return values
-
-
-def _number(value: object, label: str, least: float, most: float) -> float:
-    (number,) = _check_numbers([value], label)
-    if not least <= number <= most:
-        raise ValueError(f"{label}: {number!r:.40} is not between {least} and {most}")
-    return float(number)
-
-
-def _level(value: object) -> float:
-    level = _number(value, "ci", 0, 1)
-    if level in (0, 1):
-        raise ValueError(f"ci: {value!r} leaves nothing over")
-    return level
-
-
-def _interval(ends: object, label: str, most: float) -> tuple[float, float]:
-    low, high = (_number(end, label, 0, most) for end in _check_numbers(ends, label))
-    if low > high:
-        raise ValueError(f"{label}: an interval from {low} to {high}")
-    return low, high
-
-
-def _integer(value: object, label: str) -> int:
-    if type(value) is not int or not 0 <= value < _EXACT:
-        raise ValueError(f"{label}: {value!r:.40} is not a whole number of at least 0")
-    return value
-
-
-def _text(value: object, label: str) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"{label}: {value!r:.40} is not text")
-    return value
-
-
-def _texts(values: object, label: str) -> list[str]:
-    if not isinstance(values, list):
-        raise ValueError(f"{label}: {values!r:.40} is not a list of texts")
-    return [_text(value, label) for value in values]
-
-
-def _named_texts(record: Mapping[str, object]) -> dict[str, str]:
-    return {name: _text(value, name) for name, value in record.items()}
-
-
-def _one_of(value: object, choices: Collection[str]) -> Any:
-    if value not in choices:
-        raise ValueError(f"{value!r:.40} is none of {', '.join(choices)}")
-    return value
