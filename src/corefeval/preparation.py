@@ -182,8 +182,6 @@ def _pair_and_match(
     protocol, corpora = _state_choice(request.protocol, response), [pairing.key, pairing.response]
     if pairing.spans is not None:
         protocol = protocol.but(spans=pairing.spans)
-    if protocol.pieces == "auto" and any(n.kind == "llm-pieces" for n in response.notices):
-        protocol = protocol.but(pieces="apart")
     notices = [*pairing.key.notices, *pairing.response.notices, *pairing.notices]
     if protocol.across != "none":
         from corefeval.pairing.regrouping import join_groups
@@ -223,9 +221,13 @@ def _pair_and_match(
 
 
 def _state_choice(protocol: Protocol, response: Corpus) -> Protocol:
-    """The protocol, which says that the first of several answers counts where there are several."""
-    several = any(notice.kind == "llm-choices" for notice in response.notices)
-    return protocol.but(choice="1") if several and protocol.choice == "auto" else protocol
+    """The protocol, which says which answers count, and that pieces are apart, if there are any."""
+    kinds = {notice.kind for notice in response.notices}
+    if "llm-choices" in kinds and protocol.choice == "auto":
+        protocol = protocol.but(choice="1")
+    if "llm-pieces" in kinds and protocol.pieces == "auto":
+        protocol = protocol.but(pieces="apart")
+    return protocol
 
 
 def prepare_probe(
