@@ -163,18 +163,22 @@ def show_trials(quiet: bool) -> Iterator[None]:
 
 def tell(notices: Iterable[Notice], *, quiet: bool = False) -> None:
     """Print notices, each one once; what many files have in common is one line."""
+    distinct = list(dict.fromkeys(() if quiet else notices))
     alike: dict[tuple[str, str], list[Notice]] = {}
-    for notice in dict.fromkeys(() if quiet else notices):
-        file, colon, text = notice.text.partition(": ")
-        alike.setdefault((notice.kind, text if colon else file), []).append(notice)
-    for (_, text), group in alike.items():
-        messages = dict.fromkeys(notice.message for notice in group)
-        if len(messages) > _FEW and not VERBOSE.get():
-            files = f"{len(group):,} files, such as {group[0].text.partition(': ')[0]}"
+    for notice in distinct:
+        alike.setdefault((notice.kind, notice.text.partition(": ")[2]), []).append(notice)
+    messages: dict[str, None] = {}
+    for notice in distinct:
+        file, _, text = notice.text.partition(": ")
+        group = alike[notice.kind, text]
+        if len(group) <= _FEW or not text or VERBOSE.get():
+            messages[notice.message] = None
+        elif notice is group[0]:
+            files = f"{len(group):,} files, such as {file}"
             first, *_ = merge_notices(replace(n, text=f"{files}: {text}") for n in group)
-            messages = {f"{first.message} (--verbose names them all)": None}
-        for message in messages:
-            remark("note", message)
+            messages[f"{first.message} (--verbose names them all)"] = None
+    for message in messages:
+        remark("note", message)
 
 
 def remark(label: str, message: str) -> None:

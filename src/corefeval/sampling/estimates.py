@@ -226,7 +226,8 @@ def _check_sheets(sheets: Sequence[Sheet], sentences: Sheet | None) -> None:
                 expected=str(sheets[0].signature),
                 fix="take copies of one sheet, one per person",
             )
-    if sentences and (sentences.design, sheets[0].design).count("sentences") != 1:
+    designs = None if sentences is None else (sentences.design, sheets[0].design != "sentences")
+    if designs not in (None, ("sentences", True)):
         raise UsageError("sentences is a sheet of the design sentences, beside another one")
 
 

@@ -222,7 +222,7 @@ def explain_difference(
         quiet=worth.quiet,
         relations=tuple(worth.relations()),
         refusals=tuple(
-            Refusal(name, one_line(str(outcome.error)), tuple(sorted(need or ())))
+            Refusal(name, one_line(outcome.error.command_text), tuple(sorted(need or ())))
             for name, outcome, need in zip(names, outcomes, needs, strict=True)
             if outcome.error
         ),
@@ -279,7 +279,7 @@ class _Worth:
     def _scores(self, names: Iterable[str]) -> FloatArray:
         outcome = self._switch.score(self._lower | {*names})
         if outcome.error:
-            self._reasons[one_line(str(outcome.error))] = None
+            self._reasons[one_line(outcome.error.command_text)] = None
         return np.array([outcome.scores.get(metric) for metric in self._metrics], dtype=float)
 
     def _take_turns(self) -> dict[str, FloatArray]:
