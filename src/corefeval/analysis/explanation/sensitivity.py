@@ -244,7 +244,7 @@ def _measure(
         if name == "rounding":
             scores = {m: None if s is None else round_as(s, value) for m, s in scores.items()}
         points.append(subtract(scores, default, scorings.metrics))
-        refusals.append(str(outcome.error or ""))
+        refusals.append(outcome.error.command_text if outcome.error else "")
     return ChoiceEffect(name, value, tuple(points), tuple(refusals))
 
 
@@ -384,7 +384,12 @@ def search_number(scorings: Scorings, base: Protocol, number: object) -> Search:
         changes = score is None or base_score is None or abs(score - base_score) >= SHOWN
         if name in NAMED or name == _GIVEN or changes:
             candidates.append(
-                Candidate(name, score, _name_hit(score, text), str(outcome.error or ""))
+                Candidate(
+                    name,
+                    score,
+                    _name_hit(score, text),
+                    outcome.error.command_text if outcome.error else "",
+                )
             )
     goal = float(text) / 100
     candidates.sort(
