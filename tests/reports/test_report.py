@@ -134,7 +134,7 @@ def test_texts_without_tokens_are_cut_where_mentions_begin_and_end(tmp_path):
     assert shown["glued"] == [2, 5, 7, 9] and shown["sentences"] == [0, 6]
 
 
-def test_responses_with_other_empty_nodes_have_a_version_of_the_key_of_their_own(tmp_path):
+def test_responses_with_other_empty_nodes_share_the_text_of_the_key(tmp_path):
     node = "1.1\tshe\t_\t_\t_\t_\t_\t_\t_\tEntity=(e1)\n"
     lines = "# newdoc id = d\n# global.Entity = eid\n# sent_id = 1\n"
     lines += "1\tAda\t_\t_\t_\t_\t0\t_\t_\tEntity=(e1)\n{}2\tcame\t_\t_\t_\t_\t1\t_\t_\t_\n{}\n"
@@ -144,8 +144,8 @@ def test_responses_with_other_empty_nodes_have_a_version_of_the_key_of_their_own
         (tmp_path / f"{name}.conllu").write_text(lines.format(*some))
     paths = {name: tmp_path / f"{name}.conllu" for name in nodes}
     made = report(paths["key"], paths, metrics="b3", by=())
-    assert [one["version"] for one in made.payload["systems"]] == [0, 0, 1]
-    assert [texts[0]["count"] for texts in made.payload["texts"]] == [3, 4]
+    assert [one["version"] for one in made.payload["systems"]] == [0, 0, 0]
+    assert [texts[0]["count"] for texts in made.payload["texts"]] == [3]
 
 
 def test_without_text_there_are_no_words(made):
