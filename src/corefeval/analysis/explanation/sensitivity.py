@@ -383,21 +383,14 @@ def search_number(scorings: Scorings, base: Protocol, number: object) -> Search:
         # A single choice that changes nothing says nothing.
         changes = score is None or base_score is None or abs(score - base_score) >= SHOWN
         if name in NAMED or name == _GIVEN or changes:
-            candidates.append(
-                Candidate(
-                    name,
-                    score,
-                    _name_hit(score, text),
-                    outcome.error.command_text if outcome.error else "",
-                )
-            )
-    goal = float(text) / 100
-    candidates.sort(
-        key=lambda candidate: (
-            math.inf if candidate.score is None else round(abs(candidate.score - goal), 9)
-        )
-    )
-    candidates.sort(key=lambda candidate: not candidate.hit)
+            error = outcome.error.command_text if outcome.error else ""
+            candidates.append(Candidate(name, score, _name_hit(score, text), error))
+
+    def distance(candidate: Candidate) -> float:
+        score, goal = candidate.score, float(text) / 100
+        return math.inf if score is None else round(abs(score - goal), 9)
+
+    candidates.sort(key=lambda candidate: (not candidate.hit, distance(candidate)))
     return Search(
         key=scorings.key.name,
         response=scorings.response.name,
