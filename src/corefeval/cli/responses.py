@@ -63,6 +63,14 @@ def make_request(
     )
 
 
+def name_responses(options: ParsedOptions) -> list[tuple[str, str]]:
+    """The names and paths of the responses of a command that takes KEY, RESPONSE and MORE."""
+    labels = [label(argument) for argument in (options.response, *options.more)]
+    paths = [path for _, path in labels]
+    check_paths(labels, [options.key, *paths], options.output)
+    return list(zip(names_of(labels, options.key), paths, strict=True))
+
+
 def list_matches(options: ParsedOptions) -> list[str | None]:
     """The ways to match mentions, where `--match` lists several of them; else [None]."""
     matches = dict.fromkeys(split_list(options.match or ""))
