@@ -30,7 +30,7 @@ from corefeval.model.arrays import (
     begin_runs,
     looked_up,
     mark_rows,
-    unset,
+    set_rows,
 )
 from corefeval.model.identity import mention_codes
 
@@ -218,9 +218,9 @@ def _noun_before(side: Side) -> IntArray:
     latest = np.maximum.accumulate(np.where(is_noun(side)[chain], place, -1))
     before = np.concatenate(([-1], latest))[: chain.size]
     same_chain = (before >= 0) & (entity[before] == entity)
-    noun = unset(chain.size)
-    noun[chain] = np.where(same_chain, chain[before], -1) if chain.size else chain
-    return noun
+    return set_rows(
+        chain, np.where(same_chain, chain[before], -1) if chain.size else chain, chain.size
+    )
 
 
 def _has_noun(side: Side) -> BoolArray:

@@ -25,6 +25,7 @@ from corefeval.model.arrays import (
     integers,
     mark_rows,
     ragged_arange,
+    set_rows,
     stable_order,
     unset,
 )
@@ -107,9 +108,7 @@ def _number_spans(corpora: Sequence[Corpus], spans: Sequence[IntArray]) -> IntAr
     order = stable_order(values)
     new = begin_runs(values[order])
     is_first = mark_rows(order[new], order.size)
-    codes = unset(order.size)
-    codes[order] = (np.cumsum(is_first) - 1)[order[new]][np.cumsum(new) - 1]
-    return codes
+    return set_rows(order, (np.cumsum(is_first) - 1)[order[new]][np.cumsum(new) - 1], order.size)
 
 
 def _check_identity(corpora: Sequence[Corpus], left: IntArray, right: IntArray) -> None:

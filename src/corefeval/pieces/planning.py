@@ -11,7 +11,7 @@ from corefeval.diagnostics import InputError, Notices
 from corefeval.evaluation import count
 from corefeval.features.token_columns import Samples, take_samples
 from corefeval.model import Corpus, DocumentId
-from corefeval.model.arrays import IntArray, integers, mark_rows, unset
+from corefeval.model.arrays import IntArray, integers, mark_rows, set_rows, unset
 from corefeval.model.identity import digest
 from corefeval.pairing import DocumentPairs, Suspects, find_suspects
 from corefeval.pieces.index import Portion, Side, WholeFile
@@ -71,8 +71,11 @@ def make_pieces(key: Side, response: Side, pairs: DocumentPairs, piece_size: int
         _piece(key, response, pairs, rows, place[rows][place[rows] >= 0])
         for rows in cut_side(key, np.arange(len(key.documents)), piece_size)
     ]
-    scored = unset(len(response.documents))
-    scored[pairs.response[pairs.response >= 0]] = np.flatnonzero(pairs.response >= 0)
+    scored = set_rows(
+        pairs.response[pairs.response >= 0],
+        np.flatnonzero(pairs.response >= 0),
+        len(response.documents),
+    )
     with_key = mark_rows(pairs.response[pairs.both], len(response.documents))
     pieces += [
         _piece(key, response, pairs, rows[:0], scored[rows][scored[rows] >= 0], rows)
