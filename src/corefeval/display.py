@@ -195,6 +195,8 @@ def are_same(left: object, right: object) -> bool:
     >>> are_same({"a": (1, float("nan"))}, {"a": (1, float("nan"))}), are_same([1], [1, 2])
     (True, False)
     """
+    if left is None or right is None:
+        return left is right
     if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() == right.keys() and all(are_same(left[key], right[key]) for key in left)
     if isinstance(left, tuple | list) and type(left) is type(right):

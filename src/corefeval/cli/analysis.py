@@ -230,13 +230,13 @@ def report(options: ParsedOptions) -> None:
     from corefeval.request import Sampling
 
     check_library()
-    names, paths = zip(*name_responses(options), strict=True)
+    files = name_responses(options)
     labels = [label(argument) for argument in (options.response, *options.more)]
     titles = [name or path for name, path in labels]
     if len(set(titles)) < len(titles):
         twice = max(titles, key=titles.count)
         raise UsageError(f"{twice} appears twice: give each a name, as in first={twice}")
-    names = plain_names(names, {name for name, _ in labels})
+    names = plain_names([name for name, _ in files], {name for name, _ in labels})
     by = DEFAULT_FEATURES if options.by is None else [*split_list(options.by)]
     level = None if options.no_ci else options.level
     sampling = Sampling(level, options.samples, options.seed)
@@ -244,7 +244,8 @@ def report(options: ParsedOptions) -> None:
         make_request(options, options.metrics, by, sampling, nearest=True, match=match)
         for match in list_matches(options)
     ]
-    page = _make_report(dict(zip(names, paths, strict=True)), options, requests)
+    paths = {name: path for name, (_, path) in zip(names, files, strict=True)}
+    page = _make_report(paths, options, requests)
     page.save(options.output)
     size = os.path.getsize(options.output) / 1_000_000
     sys.stdout.write(f"{visible(options.output)}: {page.summary}, {size:.1f} MB\n")

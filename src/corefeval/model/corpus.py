@@ -304,12 +304,13 @@ class Corpus(PlainState):
             gaps = gaps[new_row[gaps[:, 0]] >= 0].copy()
             gaps[:, 0] = new_row[gaps[:, 0]]
             gaps = gaps[stable_order(gaps[:, 0])]
-        columns = {name: getattr(self, name) for name in MENTION_COLUMNS}
+        columns: dict[str, Any] = {name: getattr(self, name) for name in MENTION_COLUMNS}
+        columns = {
+            name: values if values is None else values[rows] for name, values in columns.items()
+        }
         return replace(
             self,
-            **{
-                name: values if values is None else values[rows] for name, values in columns.items()
-            },
+            **columns,
             gaps=gaps,
             labels=None if self.labels is None else _pick(self.labels, rows),
             features=take_columns(self.features, rows),

@@ -204,12 +204,17 @@ def tokenise(corpus: Corpus) -> Corpus:
     return replace(moved, notices=notices)
 
 
-def _split_words(text: str) -> Iterator[tuple[int, int]]:
-    """Where words are that white space or punctuation ends.
+def token_spans(text: str, cuts: Iterable[int] = ()) -> list[tuple[int, int]]:
+    """Where the tokens of a text are; `cuts` are positions at which a token must not go on.
 
-    >>> [text[s:e] for text in ["(It isn't well-known...)"] for s, e in _split_words(text)]
+    >>> [text[s:e] for text in ["(It isn't well-known...)"] for s, e in token_spans(text)]
     ['(', 'It', "isn't", 'well-known', '...', ')']
     """
+    return _cut_spans(_split_words(text), cuts)
+
+
+def _split_words(text: str) -> Iterator[tuple[int, int]]:
+    """Where words are that white space or punctuation ends."""
     for word in _VISIBLE.finditer(text):
         yield from _without_punctuation(text, *word.span())
 

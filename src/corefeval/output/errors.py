@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from corefeval._version import __version__
-from corefeval.diagnostics import plural
+from corefeval.diagnostics import cut_short, plural
 from corefeval.display import Row
 from corefeval.output.corpora import entity_record, entity_row, entity_table
 from corefeval.output.tables import (
@@ -308,5 +308,4 @@ def _show_words(place: Place, limit: int) -> str:
 
 
 def _cut_text(text: str, limit: int) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return cut_short(" ".join(text.split()), limit)

@@ -365,7 +365,7 @@ class CorporaDrawing(SoloDrawing):
 def standing_table(standing: Standing[CorporaDifference], options: CorporaOptions) -> Table:
     """Systems, best first: rank, average and interval."""
     rows = []
-    for name in sorted(standing.scores, key=lambda name: -standing.scores[name]):
+    for name in standing.order:
         average, interval = standing.scores[name], "–".join(map(percent, standing.intervals[name]))
         rows.append((name, str(standing.ranks[name]), percent(average), interval))
     columns: Columns = (
@@ -382,8 +382,7 @@ def standing_pair_table(
 ) -> Table:
     """Every pair, the better one first: the difference, and on how many corpora it holds."""
     pairs = [pair if pair.difference >= 0 else pair.reversed for pair in standing.pairs]
-    order = sorted(standing.scores, key=lambda name: -standing.scores[name])
-    pairs.sort(key=lambda pair: (order.index(pair.first), order.index(pair.second)))
+    pairs.sort(key=lambda pair: [*map(standing.order.index, (pair.first, pair.second))])
     headings = ("Difference", f"{100 * comparison.options.level:g} % CI", "adjusted p")
     columns: Columns = (
         *("System", "Against"),

@@ -18,7 +18,17 @@ from corefeval.analysis.errors.classification import Classification
 from corefeval.analysis.errors.listing import Lookup, SideName
 from corefeval.features.kinds import kinds_if_known
 from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray, find_places, looked_up, offsets_of
+from corefeval.model.arrays import (
+    IntArray,
+    all_zero,
+    find_places,
+    integers,
+    looked_up,
+    offsets_of,
+    plain_rows,
+    stable_order,
+    unset,
+)
 from corefeval.model.moving import list_tokens, respan, show_on_key
 from corefeval.model.text_tokens import text_of
 from corefeval.model.token_tables import place_tokens
@@ -74,10 +84,9 @@ class Positions:
 
     def _number_labels(self, corpus: Corpus) -> IntArray:
         if self.labels is None or corpus.labels is None:
-            return np.zeros(corpus.n_mentions, dtype=np.int64)
-        document = corpus.mention_document.tolist()
-        numbers = [self.labels[d][x] for d, x in zip(document, corpus.labels, strict=True)]
-        return np.array(numbers, dtype=np.int64)
+            return all_zero(corpus.n_mentions)
+        labels = plain_rows(corpus.mention_document, corpus.labels)
+        return integers([self.labels[document][label] for document, label in labels])
 
 
 def find_positions(key: Corpus, responses: Sequence[Corpus], *, text: bool) -> Positions:
@@ -154,8 +163,8 @@ def _collect_bounds(corpora: Sequence[Corpus], index: int) -> list[IntArray]:
     bounds = []
     for corpus in corpora:
         rows = slice(*corpus.mention_offsets[index : index + 2].tolist())
-        bounds += [side[rows] for side in (corpus.mention_start, corpus.mention_end)
-                  if side is not None]  # fmt: skip
+        sides = (corpus.mention_start, corpus.mention_end)
+        bounds += [side[rows] for side in sides if side is not None]
         of_document = corpus.mention_document[corpus.gaps[:, 0]] == index
         bounds.append(corpus.gaps[of_document, 1:].reshape(-1))
     return bounds
@@ -164,7 +173,7 @@ def _collect_bounds(corpora: Sequence[Corpus], index: int) -> list[IntArray]:
 def _cut_text(characters: str, bounds: Sequence[IntArray], *, text: bool) -> tuple[IntArray, Json]:
     """Cut a text into words, and further where mentions begin and end."""
     spans = [match.span() for match in _PIECE.finditer(characters)]
-    inner = np.unique(np.concatenate([np.array(spans, dtype=np.int64).reshape(-1), *bounds]))
+    inner = np.unique(np.concatenate([integers(spans).reshape(-1), *bounds]))
     ends = np.append(inner, len(characters))[1:]  # none at all for an empty text
     begins = [
         (int(start), int(end))
@@ -188,7 +197,7 @@ def _cut_text(characters: str, bounds: Sequence[IntArray], *, text: bool) -> tup
         glued=glued if text else None,
         paragraphs=[n for n, between in enumerate(before) if new.search(between)] or None,
     )
-    return np.array([start for start, _ in begins], dtype=np.int64), document_text
+    return integers([start for start, _ in begins]), document_text
 
 
 def _find_lines(characters: str, pieces: Sequence[tuple[int, int]]) -> list[int]:
@@ -212,7 +221,7 @@ def _show_labels(key: Corpus, responses: Sequence[Corpus], *, text: bool) -> Pos
     for side, corpus in enumerate((key, *responses)):
         entity, document = corpus.mention_entity, corpus.mention_document
         before = -1
-        for row in np.argsort(entity, kind="stable").tolist():
+        for row in stable_order(entity).tolist():
             label_numbers = numbers[document[row]]
             label = (corpus.labels or ())[row]
             new_line = entity[row] != before if side == 0 else len(lines[document[row]]) == 0
@@ -351,10 +360,10 @@ def response_documents(
 def error_bits(errors: Classification) -> tuple[IntArray, IntArray]:
     """The errors of each mention of the response and of the key: bit k is kind k."""
     items = errors.items
-    bits = np.zeros(items.owner.size, dtype=np.int64)
+    bits = all_zero(items.owner.size)
     for number, kind in enumerate(KINDS):
         bits |= errors.of_kind(kind).astype(np.int64) << number
-    key_bits = np.zeros(errors.key.n_mentions, dtype=np.int64)
+    key_bits = all_zero(errors.key.n_mentions)
     in_key = items.key_row >= 0
     key_bits[items.key_row[in_key]] = bits[in_key]
     return bits[: items.n_response], key_bits
@@ -369,7 +378,7 @@ def _mention_columns(corpus: Corpus, place: Positions) -> dict[str, IntArray]:
 def _entity_offsets(corpus: Corpus) -> IntArray:
     """Where each document's entities begin, and the end."""
     counts = np.bincount(corpus.entity_document, minlength=len(corpus.documents))
-    return np.concatenate(([0], np.cumsum(counts)))
+    return offsets_of(counts)
 
 
 def _mention_kinds(side: Side) -> dict[str, IntArray]:
@@ -403,8 +412,8 @@ def _name_entities(errors: Classification, side: SideName, *, text: bool) -> lis
     `named` are the mentions that name them; −1 for an entity without any mention.
     """
     corpus, lookup = errors.key if side == "key" else errors.response, Lookup(errors)
-    rows = np.argsort(corpus.mention_entity, kind="stable")
-    named = np.full(corpus.n_entities, -1, dtype=np.int64)
+    rows = stable_order(corpus.mention_entity)
+    named = unset(corpus.n_entities)
     for members in np.split(rows, np.cumsum(corpus.entity_sizes)[:-1]):
         if members.size:
             row = lookup.name(side, members)

@@ -211,6 +211,11 @@ class Standing(Generic[Pair]):
         """The systems than which one is significantly better."""
         return tuple(name for name in self.scores if self.is_better(system, name))
 
+    @property
+    def order(self) -> list[str]:
+        """The systems, best first."""
+        return sorted(self.scores, key=lambda name: -self.scores[name])
+
     @cached_property
     def ranks(self) -> dict[str, int]:
         """Ranks, best first, with ties where there is no significant difference.

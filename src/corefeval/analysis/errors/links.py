@@ -21,7 +21,7 @@ import numpy as np
 from corefeval.alignment import Alignment, Side
 from corefeval.analysis.errors.classification import Classification
 from corefeval.analysis.errors.listing import ErrorInstance, Lookup, SideName
-from corefeval.diagnostics import CorefEvalError, Notice, Notices, UndefinedMetricError
+from corefeval.diagnostics import CorefEvalError, Notice, Notices, UndefinedMetricError, cut_short
 from corefeval.display import Record
 from corefeval.metrics import Metric
 from corefeval.model.arrays import IntArray, all_zero, integers, looked_up
@@ -190,7 +190,10 @@ def list_relations(errors: Classification, kind: str) -> Iterator[ErrorInstance]
     corpora = full_alignment.key.corpus, full_alignment.response.corpus
     for side, row, key_rows, response_rows in sorted(find(lookup, kind.split()[0])):
         texts = [
-            " + ".join(_short(lookup.mention(corpus, mention_row).text) for mention_row in rows)
+            " + ".join(
+                cut_short(" ".join(lookup.mention(corpus, mention_row).text.split()), _LONGEST)
+                for mention_row in rows
+            )
             or None
             for corpus, rows in zip(corpora, (key_rows, response_rows), strict=True)
         ]
@@ -259,8 +262,3 @@ def _find_bridging_errors(lookup: Lookup, outcome: str) -> Iterator[_RelationErr
         response_antecedents = antecedents(response.anaphor, response.antecedent, int(row))
         key_antecedents = antecedents(key.anaphor, key.antecedent, int(back[row]))
         yield 1, int(row), key_antecedents if outcome == "wrong" else [], response_antecedents
-
-
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -130,6 +130,20 @@ class Sensitivity(Tabular):
                 values[effect.choice, effect.value] = None
         return {reason: group_values(values) for reason, values in reasons.items()}
 
+    @property
+    def refused(self) -> list[str]:
+        """A sentence for each reason why values give no number."""
+        return [f"No number with {values}: {why}." for why, values in self.refusals.items()]
+
+    @property
+    def turned(self) -> list[str]:
+        """A sentence for each two responses whose order by a metric depends on a choice."""
+        return [
+            f"{self.titles.get(turn.metric, turn.metric)}: {turn.above} is above {turn.below}, "
+            f"but not with {', '.join(turn.values)}."
+            for turn in self.turns
+        ]
+
     def rows(self) -> list[Row]:
         """One row for each value of each choice, response and metric."""
         return [
