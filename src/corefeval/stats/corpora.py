@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 
 import numpy as np
@@ -350,11 +350,8 @@ def _replicate(
 ) -> tuple[Replication, Replication]:
     """On how many corpora the first is better, and on how many the second."""
     tested = {corpus: by_pair[pair] for corpus, by_pair in tests.items() if pair in by_pair}
-    better, worse = (
-        replicate(p_values, alpha=options.alpha, combination=options.combination)
-        for p_values in (
-            {corpus: test.p_better for corpus, test in tested.items()},
-            {corpus: test.p_worse for corpus, test in tested.items()},
-        )
+    find = partial(replicate, alpha=options.alpha, combination=options.combination)
+    return (
+        find({corpus: test.p_better for corpus, test in tested.items()}),
+        find({corpus: test.p_worse for corpus, test in tested.items()}),
     )
-    return better, worse
