@@ -1,8 +1,7 @@
 """What arguments must be (choices, numbers in range, known names), and how calls are written.
 
 Metrics and features are names with arguments in parentheses, in lists; functions that tables name
-are text, `module:function`. Every room may import this
-one.
+are text, `module:function`. Every room may import this one.
 """
 
 from __future__ import annotations

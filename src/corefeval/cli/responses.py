@@ -22,13 +22,8 @@ if TYPE_CHECKING:
     from corefeval.request import Request, Sampling
     from corefeval.results import Result
 
-_STEPS = (
-    *STEPS,
-    "errors",
-    "agreement",
-    "merge",
-    "probes",
-)  # those of all commands, none of which offers too much
+# Those of all commands, none of which offers options that it does not have.
+_STEPS = (*STEPS, "errors", "agreement", "merge", "probes")
 
 
 def make_request(

@@ -203,6 +203,7 @@ _FORM = '{"pronoun": ["PRP*"], "name": ["NNP*"], "noun": ["NN*"]}'
 
 
 def _from_mapping(value: Mapping[str, object], name: str) -> TagSet:
+    """The tag set of lists of tags; a UsageError for lists that no tag set has."""
     lists = {str(key).rstrip("_"): tags for key, tags in value.items()}
     column = lists.pop("column", "tag")
     unknown = [key for key in lists if key not in _LISTS]

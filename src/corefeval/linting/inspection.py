@@ -147,6 +147,7 @@ def _inspect_file(
     tokens: TokenRule,
     answers: Mapping[str, Any],
 ) -> Inspection:
+    """Check one file, of any format; what stops reading it is a finding."""
     form = find_format(format) if format else None
     try:
         with memory_for(file):

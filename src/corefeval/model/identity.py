@@ -55,6 +55,7 @@ def mention_codes(key: Corpus, response: Corpus) -> ArrayPair:
 
 
 def _label_codes(*corpora: Corpus) -> ArrayPair:
+    """Codes of plain Python mentions, equal for equal labels of one document."""
     sides: list[Sequence[Hashable]] = [corpus.labels or () for corpus in corpora]
     if min(map(len, sides)) > _MANY:
         spans = [span for span in map(_spans_of, corpora) if span is not None]
@@ -144,6 +145,7 @@ def _is_by_identity(kind: type) -> bool:
 
 
 def _span_codes(*corpora: Corpus) -> ArrayPair:
+    """Codes of spans: document, start, length and gaps in one number, as far as it holds them."""
     starts = [corpus.mention_start for corpus in corpora if corpus.mention_start is not None]
     lengths = [
         corpus.mention_end - corpus.mention_start
@@ -226,6 +228,7 @@ def digest(corpus: Corpus) -> str:
 
 
 def _digest(corpus: Corpus) -> str:
+    """The digest that `digest` keeps."""
     names = (str(name).encode(errors="surrogatepass") for name in corpus.documents)
     documents = np.array([*map(zlib.crc32, names)], np.uint64)
     parts: list[NDArray[np.uint64]] = [column.view(np.uint64) for column in _identities(corpus)]
@@ -372,6 +375,7 @@ def _skip_equal_bytes(key: Tokens, response: Tokens, documents: IntArray) -> Int
 
 
 def _find_in_words(key: Tokens, response: Tokens, documents: IntArray) -> TokenDifference | None:
+    """The first word of some documents that differs; None where all are equal."""
     counts = np.minimum(key.counts[documents], response.counts[documents])
     rows = [ragged_arange(side.offsets[documents], counts) for side in (key, response)]
     words = [side.coded("word", places) for side, places in zip((key, response), rows, strict=True)]

@@ -171,6 +171,8 @@ class SensitivityDrawing(SoloDrawing):
 
 
 def _effect_table(sensitivity: Sensitivity) -> Table:
+    """The scores, and what each value of a choice changes."""
+
     def rows(
         values: Sequence[Points], show: Callable[[float | None], str]
     ) -> list[tuple[str, list[str]]]:

@@ -220,6 +220,7 @@ def _head_columns(comparison: Comparison) -> tuple[str, ...]:
 
 
 def _metric_columns(comparison: Comparison, metrics: Sequence[str], compact: bool) -> list[Column]:
+    """The columns of some metrics: rates, and ranks where they have room of their own."""
     columns = []
     for metric in metrics:
         title, rates = comparison.title(metric), _choose_rates(comparison, metric)
@@ -395,6 +396,7 @@ def standing_pair_table(
 
 
 def _pair_row(pair: CorporaDifference) -> Cells:
+    """A pair of systems, and the corpora on which one is better."""
     low, high = pair.interval
     better, worse = pair.better, pair.worse
     named = [*better.corpora, *(f"not {name}" for name in worse.corpora)]

@@ -109,11 +109,11 @@ def find_positions(key: Corpus, responses: Sequence[Corpus], *, text: bool) -> P
 def _show_tokens(
     sides: Sequence[Tokens], key: Corpus, responses: Sequence[Corpus], index: int, *, text: bool
 ) -> Json:
+    """A document on the tokens of the first side that has words for it."""
     present = [side for side in sides if side.counts[index]]
     if not present:
-        last = max(
-            (int(b.max(initial=0)) for b in _collect_bounds((key, *responses), index)), default=0
-        )
+        bounds = _collect_bounds((key, *responses), index)
+        last = max((int(side.max(initial=0)) for side in bounds), default=0)
         return _describe_text(last, None, [0] if last else [])
     tokens = next((side for side in present if "word" in side.columns), present[0])
     count = int(tokens.counts[index])
@@ -175,11 +175,7 @@ def _cut_text(characters: str, bounds: Sequence[IntArray], *, text: bool) -> tup
     spans = [match.span() for match in _PIECE.finditer(characters)]
     inner = np.unique(np.concatenate([integers(spans).reshape(-1), *bounds]))
     ends = np.append(inner, len(characters))[1:]  # none at all for an empty text
-    begins = [
-        (int(start), int(end))
-        for start, end in zip(inner, ends, strict=True)
-        if characters[start:end].strip()
-    ]
+    begins = [span for span in plain_rows(inner, ends) if characters[slice(*span)].strip()]
     words = [characters[start:end].strip() for start, end in begins]
     glued = [
         place

@@ -210,6 +210,7 @@ def _describe_standing(
 def _describe_pair(
     pair: CorporaDifference, names: Sequence[str], outcome: SuiteResult
 ) -> list[Any]:
+    """A pair of systems as a list of plain values."""
     corpora = {corpus.name: place for place, corpus in enumerate(outcome.corpora)}
     sides = [
         [side.count, [corpora[name] for name in side.corpora]] for side in (pair.better, pair.worse)

@@ -106,6 +106,7 @@ def make_visible(value: Any) -> Any:
 
 
 def _describe_response(scored: Scored, version: int, place: Positions, *, text: bool) -> Json:
+    """Everything that the page has of one response."""
     errors = scored.analysis.classification
     return {
         "name": scored.name,
@@ -141,6 +142,7 @@ def _describe_relations(errors: Classification) -> tuple[list[Json], list[Json]]
 
 
 def _describe_side(side: FullSide, scored: Corpus, right: BoolArray | None) -> list[Json]:
+    """Sets and bridging of each document of a side; `right` are the pairs that the key has."""
     shown: list[Json] = [{} for _ in scored.documents]
     counts = np.bincount(scored.entity_document, minlength=len(shown))
     first_entity = starts_of(counts).tolist()

@@ -348,6 +348,7 @@ def _parse_rates(
 
 
 def _parse_slices(feature: str, record: Mapping[str, Any], parent: Result) -> Slices:
+    """The slices of a record by `_slices_record`."""
     values, special = record["values"], record["special"]
     return Slices(
         feature,

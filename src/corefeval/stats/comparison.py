@@ -257,6 +257,7 @@ class Comparison(Standings[PairDifference]):
         return [row for metric in self.metrics for row in self._score_rows(metric)]
 
     def _score_rows(self, metric: str) -> Iterator[Row]:
+        """A row for each system by one metric."""
         ranks, best = self.ranks(metric), self.best(metric)
         segments = self.segment_scores.get(metric)
         for system in self.systems:

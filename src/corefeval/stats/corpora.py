@@ -104,6 +104,7 @@ def _check_cells(cells: Cells) -> tuple[str, ...]:
 
 
 def _choose_metrics(cells: Cells, metrics: Iterable[str] | None, rate: str) -> list[str]:
+    """The metrics that are named, or all that have the rate; a UsageError for others."""
     runs = (run for row in cells.values() for several in row.values() for run in several)
     scores = [run.scores for run in runs if run is not None]
     scored = dict.fromkeys(
@@ -311,6 +312,7 @@ class _Suite:
         of_pair: Mapping[tuple[int, int], Averages | None],
         tests: Mapping[str, Tests],
     ) -> Standing[CorporaDifference]:
+        """The standing in a group, from averages of pairs of systems and tests on corpora."""
         options, systems = self.options, self.systems
         averages = {  # without those that are no number, as CEAFe under some protocols
             pair: average

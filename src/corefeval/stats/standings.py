@@ -420,6 +420,8 @@ def _check_numbers(numbers: Iterable[object]) -> None:
 
 
 def _read_standing(record: Mapping[str, Any]) -> Standing[CorporaDifference]:
+    """The standing of a record, as `as_dict` has it."""
+
     def read_pair(pair: Mapping[str, Any]) -> CorporaDifference:
         sides = {
             name: Replication(side["count"], tuple(side["corpora"]), tuple(side["p_values"]))

@@ -272,6 +272,7 @@ class Classification:
         return {}
 
     def _find_kind(self, kind: ErrorKind) -> BoolArray:
+        """Which items are errors of a kind, by the parts of entities that they are in."""
         items, parts = self.items, self.parts
         if kind == "span":
             return items.wrong

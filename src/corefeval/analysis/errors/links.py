@@ -120,6 +120,7 @@ def _make_all_alike(side: Side) -> Categories:
 def _count_outcomes(
     alignment: Alignment, key_kind: IntArray, response_kind: IntArray, number: int
 ) -> IntArray:
+    """Links by document, kind of the anaphor, kind of the antecedent, and outcome."""
     key, response = alignment.key, alignment.response
     partner, key_of = alignment.partner, alignment.swapped.partner
     rows = np.flatnonzero(key.previous >= 0)
@@ -159,6 +160,7 @@ def _cells(
 def _count_antecedents(
     alignment: Alignment, key_kind: IntArray, response_kind: IntArray, number: int
 ) -> tuple[dict[str, dict[str, IntArray]], list[Notice]]:
+    """Tuggener's counts by document and kind of the anaphor; notices on what is skipped."""
     divided = alignment.divided(key_kind, response_kind, number)
     tables, notices = {}, []
     for metric in map(Metric.parse, ("immediate", "inferred")):
@@ -207,6 +209,7 @@ _RelationError = tuple[int, int, list[int], list[int]]
 
 
 def _find_set_errors(lookup: Lookup, outcome: str) -> Iterator[_RelationError]:
+    """Sets of antecedents that are missed, spurious or wrong."""
     from corefeval.metrics.anaphora import align_sets
 
     alignment = lookup.errors.alignment
@@ -239,6 +242,7 @@ def _name_elements(lookup: Lookup, side: SideName, number: int) -> list[int]:
 
 
 def _find_bridging_errors(lookup: Lookup, outcome: str) -> Iterator[_RelationError]:
+    """Anaphors of bridging that are missed, spurious or wrong."""
     from corefeval.metrics.anaphora import right_pairs
     from corefeval.model.relations import bridging_pairs
 

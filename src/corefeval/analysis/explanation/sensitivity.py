@@ -249,6 +249,7 @@ def _measure(
     name: str,
     value: str,
 ) -> ChoiceEffect:
+    """What a value of a choice changes in the scores of each response."""
     points, refusals = [], []
     base = protocol.but(rounding="none")
     changed = base if name == "rounding" else Protocol.of_fields({name: value}, base)
@@ -355,15 +356,6 @@ class Search(Tabular):
     def __repr__(self) -> str:
         names = ", ".join(candidate.name for candidate in self.hits) or "nothing gives it"
         return f"<Search for {self.metric} {self.wanted}: {names}>"
-
-
-def is_number(text: object) -> bool:
-    """Whether this is a published number and no protocol."""
-    if isinstance(text, bool):
-        return False
-    if isinstance(text, int | float):
-        return True
-    return isinstance(text, str) and bool(re.fullmatch(r"\s*[+-]?[\d.]+%?\s*", text))
 
 
 def parse_number(number: object) -> str:
