@@ -182,6 +182,17 @@ class Record:
         return asdict(cast("Any", self))
 
 
+class Comparable:
+    """A data class of arrays, say, that is equal to another one where all fields are."""
+
+    __slots__ = ()
+
+    def __eq__(self, value: object) -> bool:
+        return have_same_fields(self, value)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 class PlainState:
     """A data class of which the fields alone are pickled: what follows from them is made anew."""
 

@@ -16,7 +16,7 @@ import numpy as np
 from corefeval.analysis.alpha import Alpha, AlphaCounts, Coding, count_alpha, parse_distances
 from corefeval.analysis.ceilings import Ceilings
 from corefeval.diagnostics import Notice, UsageError, plural
-from corefeval.display import Row, Tabular, distinct_names, have_same_fields
+from corefeval.display import Comparable, Row, Tabular, distinct_names
 from corefeval.evaluation import count
 from corefeval.formats import read_ahead
 from corefeval.metrics import DEFAULT_PRESET, Metrics
@@ -62,7 +62,7 @@ class Figures:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Agreement(Figures, Tabular):
+class Agreement(Comparable, Figures, Tabular):
     """How far two or more annotators agree.
 
     `pairwise["muc"]["ann", "bob"]` is the F1 with ann's annotation as key and bob's as response,
@@ -160,11 +160,6 @@ class Agreement(Figures, Tabular):
             "documents": [document.as_dict() for document in self.documents],
             **({"ceilings": list(self.ceilings)} if self.ceilings else {}),
         }
-
-    def __eq__(self, value: object) -> bool:
-        return have_same_fields(self, value)
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         annotators = plural(len(self.annotators), "annotator")

@@ -186,6 +186,11 @@ class Corpus(PlainState):
         return offsets_of(counts)
 
     @cached_property
+    def entity_offsets(self) -> IntArray:
+        """Where each document's entities begin, and the end: document d has [d] up to [d + 1]."""
+        return offsets_of(np.bincount(self.entity_document, minlength=len(self.documents)))
+
+    @cached_property
     def gaps_of(self) -> dict[int, list[tuple[int, int]]]:
         """Start and end of the gaps of each mention that has any, in textual order."""
         gaps: dict[int, list[tuple[int, int]]] = {}

@@ -338,8 +338,8 @@ def response_documents(
         columns["cost"], of_key["keyCost"] = costs["response_mentions"], costs["key_mentions"]
     parts = [_describe_mentions(response, place, columns), _split(of_key, key.mention_offsets)]
     if {"key_entities", "response_entities"} <= costs.keys():
-        parts.append(_split({"keyEntityCost": costs["key_entities"]}, _entity_offsets(key)))
-        parts.append(_split({"entityCost": costs["response_entities"]}, _entity_offsets(response)))
+        parts.append(_split({"keyEntityCost": costs["key_entities"]}, key.entity_offsets))
+        parts.append(_split({"entityCost": costs["response_entities"]}, response.entity_offsets))
     documents = join_fields(*parts, _name_entities(errors, "response", text=text))
     if text and response.labels is None:
         lookup = Lookup(errors)
@@ -367,14 +367,8 @@ def error_bits(errors: Classification) -> tuple[IntArray, IntArray]:
 
 def _mention_columns(corpus: Corpus, place: Positions) -> dict[str, IntArray]:
     start, end = place.spans(corpus)
-    first = looked_up(_entity_offsets(corpus)[:-1], corpus.mention_document)
+    first = looked_up(corpus.entity_offsets[:-1], corpus.mention_document)
     return {"start": start, "length": end - start, "entity": corpus.mention_entity - first}
-
-
-def _entity_offsets(corpus: Corpus) -> IntArray:
-    """Where each document's entities begin, and the end."""
-    counts = np.bincount(corpus.entity_document, minlength=len(corpus.documents))
-    return offsets_of(counts)
 
 
 def _mention_kinds(side: Side) -> dict[str, IntArray]:
@@ -415,10 +409,10 @@ def _name_entities(errors: Classification, side: SideName, *, text: bool) -> lis
             row = lookup.name(side, members)
             first = corpus.mention_offsets[corpus.mention_document[row]]
             named[corpus.mention_entity[row]] = row - first
-    documents = _split({"named": named}, _entity_offsets(corpus))
+    documents = _split({"named": named}, corpus.entity_offsets)
     if corpus.names is not None and text:
         names = list(corpus.names)
-        for document, bounds in zip(documents, pairwise(_entity_offsets(corpus)), strict=True):
+        for document, bounds in zip(documents, pairwise(corpus.entity_offsets), strict=True):
             document["names"] = names[slice(*bounds)]
     return documents
 

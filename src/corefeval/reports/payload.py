@@ -24,7 +24,6 @@ from corefeval.model.arrays import (
     find_places,
     plain_rows,
     set_rows,
-    starts_of,
 )
 from corefeval.model.relations import bridging_pairs, find_elements
 from corefeval.reports.documents import (
@@ -144,8 +143,6 @@ def _describe_relations(errors: Classification) -> tuple[list[Json], list[Json]]
 def _describe_side(side: FullSide, scored: Corpus, right: BoolArray | None) -> list[Json]:
     """Sets and bridging of each document of a side; `right` are the pairs that the key has."""
     shown: list[Json] = [{} for _ in scored.documents]
-    counts = np.bincount(scored.entity_document, minlength=len(shown))
-    first_entity = starts_of(counts).tolist()
     row = find_places(side.rows, side.corpus.n_mentions + 1)
     document = side.corpus.entity_document
     entities, rows = np.unique(side.corpus.mention_entity, return_index=True)
@@ -154,7 +151,7 @@ def _describe_side(side: FullSide, scored: Corpus, right: BoolArray | None) -> l
         elements = [int(owner[part]) for part in sorted(parts) if owner[part] >= 0]
         if owner[set_entity] >= 0 and elements:
             index = int(document[set_entity])
-            shift = first_entity[index]
+            shift = int(scored.entity_offsets[index])
             numbers = [
                 int(owner[set_entity]) - shift,
                 sorted({element - shift for element in elements}),

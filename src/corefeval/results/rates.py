@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import UsageError
-from corefeval.display import have_same_fields
+from corefeval.display import Comparable
 from corefeval.protocol import Protocol
 
 Numbers = NDArray[np.float64]
@@ -150,7 +150,7 @@ _POOLED = ("key", "response", "common")
 
 
 @dataclass(frozen=True, eq=False)
-class CountTable:
+class CountTable(Comparable):
     """One metric's counts: a row per document, a column per count. A mean has parts instead.
 
     `by` is the feature that the metric itself goes by, as p-link does.
@@ -173,11 +173,6 @@ class CountTable:
         if self.values is None:
             return np.zeros(0, dtype=np.bool_)
         return np.asarray(self.values.any(axis=1))
-
-    def __eq__(self, value: object) -> bool:
-        return have_same_fields(self, value)
-
-    __hash__ = None  # type: ignore[assignment]
 
     @staticmethod
     def join(tables: Sequence[CountTable]) -> CountTable:
