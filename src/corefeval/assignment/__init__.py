@@ -329,7 +329,8 @@ def _solve_large(edges: list[Edge], *, is_dense: bool) -> list[int]:
     columns, column_names = dense_ranks(column)
     gain = np.zeros((row_names.size, column_names.size))
     gain[rows, columns] = weight
-    partner = set_rows(*linear_sum_assignment(gain, maximize=True), row_names.size)
+    matched_rows, matched_columns = linear_sum_assignment(gain, maximize=True)
+    partner = set_rows(matched_rows, matched_columns, row_names.size)
     return list(map(int, np.flatnonzero(partner[rows] == columns)))
 
 
