@@ -113,6 +113,10 @@ class Units:
         return mention.text if mention.label is not None or mention.document.has_words else ""
 
 
+def _rank_as_text(corpus: Corpus) -> tuple[int, str]:
+    return -1 if corpus.tokens is None else -1 - len(corpus.tokens.columns), corpus.name
+
+
 def list_mentions(corpus: Corpus) -> list[PlainMention]:
     """Every mention as start and end, a tuple of these if it has gaps, or its label."""
     if corpus.labels is not None:

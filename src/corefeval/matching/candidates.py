@@ -19,9 +19,9 @@ from corefeval.model.arrays import (
     find_places,
     integers,
     ragged_arange,
-    set_rows,
     stable_order,
     starts_of,
+    unset,
 )
 
 
@@ -86,7 +86,9 @@ class Matches:
         """The key's row for each of `number` response mentions; −1 for one that the key lacks."""
         if self.key is None or self.response is None:
             return np.arange(number)
-        return set_rows(self.response, self.key, number)
+        partner = unset(number)
+        partner[self.response] = self.key
+        return partner
 
 
 def bounds(corpus: Corpus, rows: IntArray) -> ArrayPair:

@@ -12,8 +12,8 @@ from corefeval.features import Features
 from corefeval.features.annotations import HEAD_RULES, find_matched_heads
 from corefeval.features.brackets import LONGEST, minimum_spans
 from corefeval.features.declarations import MissingFeatureError
-from corefeval.matching import common_rows
 from corefeval.matching.candidates import Mentions, TokenSets, bounds, contain, sizes
+from corefeval.matching.matchers import common_rows
 from corefeval.model import Corpus
 from corefeval.model.arrays import IntArray, all_true, all_zero, integers, plain_rows, unset
 from corefeval.model.moving import MINIMUM, parse_minimum

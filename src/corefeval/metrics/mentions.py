@@ -15,8 +15,9 @@ import numpy as np
 from corefeval.alignment import Alignment, Side, is_noun, is_zero
 from corefeval.assignment import heaviest_matching
 from corefeval.diagnostics import UndefinedMetricError
-from corefeval.matching import Mentions, common_rows
+from corefeval.matching import Mentions
 from corefeval.matching.candidates import common_tokens, find_overlaps, sizes
+from corefeval.matching.matchers import common_rows
 from corefeval.metrics.coreference import Counts, Ratio, both_directions, ratio_counts
 from corefeval.model import Corpus
 from corefeval.model.arrays import (

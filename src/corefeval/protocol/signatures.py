@@ -30,21 +30,23 @@ class Matcher(NamedTuple):
 
 
 MATCHERS = {
-    "exact": Matcher("the same tokens", "corefeval.matching:match_exactly"),
-    "head": Matcher("the same head token", "corefeval.matching:match_heads", needs="heads"),
+    "exact": Matcher("the same tokens", "corefeval.matching.matchers:match_exactly"),
+    "head": Matcher(
+        "the same head token", "corefeval.matching.matchers:match_heads", needs="heads"
+    ),
     "partial": Matcher(
         "the response inside the key, with the key's head or stated minimum",
-        "corefeval.matching:match_partially",
+        "corefeval.matching.matchers:match_partially",
         needs="cores",
     ),
     "min": Matcher(
         "as partial by stated minimum spans, else the same minimum span by parse",
-        "corefeval.matching:match_minima",
+        "corefeval.matching.matchers:match_minima",
         needs="minima",
     ),
     "overlap": Matcher(
         "tokens in common, with a Dice coefficient of at least this",
-        "corefeval.matching:match_overlapping",
+        "corefeval.matching.matchers:match_overlapping",
         share=0.5,
     ),
 }
