@@ -45,9 +45,8 @@ BOARD_SCRIPTS = ("data", "elements", "board", "profile", "pairs", "leaderboard")
 STYLES = ("theme", "page", "text", "print")
 BOARD_STYLES = ("theme", "page", "board", "print")
 
-PlainTable = tuple[
-    list[str], list[tuple[str, list[str]]]
-]  # headings, and rows with what each is of
+# Headings, and rows with what each is of.
+PlainTable = tuple[list[str], list[tuple[str, list[str]]]]
 
 _IMPORT = re.compile(r"^import .*\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export ", re.MULTILINE)
