@@ -182,6 +182,17 @@ class Record:
         return asdict(cast("Any", self))
 
 
+class Comparable:
+    """A data class of arrays, say, that is equal to another one where all fields are."""
+
+    __slots__ = ()
+
+    def __eq__(self, value: object) -> bool:
+        return have_same_fields(self, value)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 class PlainState:
     """A data class of which the fields alone are pickled: what follows from them is made anew."""
 
@@ -195,6 +206,8 @@ def are_same(left: object, right: object) -> bool:
     >>> are_same({"a": (1, float("nan"))}, {"a": (1, float("nan"))}), are_same([1], [1, 2])
     (True, False)
     """
+    if left is None or right is None:
+        return left is right
     if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() == right.keys() and all(are_same(left[key], right[key]) for key in left)
     if isinstance(left, tuple | list) and type(left) is type(right):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from corefeval.checks import did_you_mean
-from corefeval.cli.arguments import (
+from corefeval.cli.corpus_commands import CORPUS_COMMANDS, LISTINGS
+from corefeval.cli.file_options import (
     ANNOTATOR,
     ANSWERS,
     KEY,
@@ -17,7 +18,6 @@ from corefeval.cli.arguments import (
     SIDES,
     WRITTEN_FORMAT,
 )
-from corefeval.cli.corpus_commands import CORPUS_COMMANDS, LISTINGS
 from corefeval.cli.options import TABLE_FORMATS, TABLE_OPTIONS, take, take_choices
 from corefeval.cli.parsing import INFORMATION, Argument, Command
 from corefeval.cli.suite import SUITE_COMMANDS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from corefeval.cli.analysis import read_annotators
 from corefeval.cli.parsing import ParsedOptions
-from corefeval.cli.printing import check_paths, label, names_of, put, show, tell
-from corefeval.cli.responses import make_request, read_all
+from corefeval.cli.printing import put, show, tell
+from corefeval.cli.responses import make_request, name_responses, read_all
 from corefeval.diagnostics import UsageError
 
 
@@ -52,11 +52,7 @@ def audit(options: ParsedOptions) -> None:
 
     if options.top < 0:
         raise UsageError(f"--top must be 0 or more, not {options.top}")
-    labels = [label(argument) for argument in (options.response, *options.more)]
-    paths = [path for _, path in labels]
-    check_paths(labels, [options.key, *paths], options.output)
-    request = make_request(options, "conll")
-    files = [*zip(names_of(labels, options.key), paths, strict=True)]
+    files, request = name_responses(options), make_request(options, "conll")
     key, corpora = read_all(options.key, files, request, quiet=options.quiet)
     findings = audit_corpora(key, list(corpora), request, plant=options.plant, seed=options.seed)
     show(findings, options.output, format=options.format, top=options.top)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from corefeval.cli.arguments import (
+from corefeval.cli.file_options import (
     ANSWERS,
     DOCUMENTS,
     FILE,
@@ -200,7 +200,7 @@ LISTINGS = (
     ),
     Command(
         "completion",
-        "completion:completion",
+        "help:completion",
         "Print a shell script that completes commands, options and their values.",
         (Argument("SHELL", "The shell.", choices=("bash", "zsh", "fish")),),
         (),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from corefeval.cli.file_options import FILES, LARGE_FILES
+from corefeval.cli.file_options import ANSWERS, FILES, LARGE_FILES, SIDES
 from corefeval.cli.parsing import Option
 from corefeval.protocol import Choice, choices
 
@@ -373,8 +373,9 @@ PROTOCOL_OPTIONS = tuple(
 )
 # The protocol, its choices, features and how files are read: all are keywords of `score`.
 REQUEST_OPTIONS = (
-    *("features", "encoding", "key_encoding", "response_encoding", "key_format"),
-    *("response_format", "word_column", "key_layer", "response_layer", "answer_at", "id_at"),
+    "features",
+    *SIDES.split(),
+    *ANSWERS.split(),
     *PROTOCOL_OPTIONS,
 )
 

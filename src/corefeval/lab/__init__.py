@@ -12,12 +12,11 @@ cost nothing: what runs them is imported when it is used.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from corefeval.checks import check_seed, did_you_mean, import_place
+from corefeval.checks import check_seed, did_you_mean, import_on_demand, import_place
 from corefeval.diagnostics import Notices, UsageError
 from corefeval.display import Record, Tabular
 from corefeval.metrics import Metrics
@@ -337,7 +336,6 @@ def experiment(name: str) -> Experiment:
     raise UsageError(f"there is no experiment {name!r}: {did_you_mean(name, EXPERIMENTS)}")
 
 
-def __getattr__(name: str) -> object:
-    if name in ("PERTURBATIONS", "Perturbation", "compose"):
-        return getattr(importlib.import_module("corefeval.lab.perturbations"), name)
-    raise AttributeError(f"module 'corefeval.lab' has no attribute {name!r}")
+__getattr__ = import_on_demand(
+    __name__, dict.fromkeys(("PERTURBATIONS", "Perturbation", "compose"), ".perturbations")
+)

@@ -208,6 +208,7 @@ def _state_kinds(measurement: Measurement) -> None:
 def _state_equal(
     measurement: Measurement, metric: str, weightings: tuple[str, ...], tolerance: float = TINY
 ) -> None:
+    """State that a metric is the same under some weightings, and whether it holds."""
     with IF_MEASURED:
         distances = {}
         for response in "abcde":

@@ -39,7 +39,7 @@ from corefeval.linting.findings import (
 )
 from corefeval.linting.oddities import matching_findings, mention_findings, relation_findings
 from corefeval.model import Corpus, DocumentId, TokenDifference, find_difference, join
-from corefeval.model.arrays import IntArray, integers, unset
+from corefeval.model.arrays import IntArray, integers, set_rows
 from corefeval.model.corpus import match_documents
 from corefeval.model.identity import mention_codes
 from corefeval.model.ledger import Entry, Ledger
@@ -147,6 +147,7 @@ def _inspect_file(
     tokens: TokenRule,
     answers: Mapping[str, Any],
 ) -> Inspection:
+    """Check one file, of any format; what stops reading it is a finding."""
     form = find_format(format) if format else None
     try:
         with memory_for(file):
@@ -347,8 +348,7 @@ def comparison_findings(
         message = f"not in {key.name or 'the key'}{hint}"
         yield locator.about_document("extra-document", index, message, 0)
     indices = integers(list(pairs))
-    file_index = unset(len(key.documents))
-    file_index[indices] = list(pairs.values())
+    file_index = set_rows(indices, list(pairs.values()), len(key.documents))
     placed = corpus.select_documents(file_index, key.documents)
     if key.tokens is not None and corpus.tokens is not None:
         is_aligned = rule == "align"

@@ -208,6 +208,7 @@ def tell_span(start: int, end: int) -> str:
 
 
 def _find_across_sentences(locator: Locator) -> Iterator[Finding]:
+    """Mentions that begin in one sentence and end in another."""
     corpus = locator.corpus
     starts, ends = _positions(corpus)
     if corpus.tokens is None:

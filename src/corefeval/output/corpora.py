@@ -312,6 +312,7 @@ def _document_f1_table(agreement: Agreement) -> Table:
 
 
 def _describe_annotators(agreement: Agreement) -> list[str]:
+    """Who annotated how much, and which metrics depend on who is the key."""
     mentions = plural(int(agreement.mentions.sum()), "mention")
     documents = plural(len(agreement.document_ids), "document")
     names = ", ".join(map(shorten, agreement.annotators))

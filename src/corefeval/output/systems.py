@@ -220,6 +220,7 @@ def _head_columns(comparison: Comparison) -> tuple[str, ...]:
 
 
 def _metric_columns(comparison: Comparison, metrics: Sequence[str], compact: bool) -> list[Column]:
+    """The columns of some metrics: rates, and ranks where they have room of their own."""
     columns = []
     for metric in metrics:
         title, rates = comparison.title(metric), _choose_rates(comparison, metric)
@@ -365,7 +366,7 @@ class CorporaDrawing(SoloDrawing):
 def standing_table(standing: Standing[CorporaDifference], options: CorporaOptions) -> Table:
     """Systems, best first: rank, average and interval."""
     rows = []
-    for name in sorted(standing.scores, key=lambda name: -standing.scores[name]):
+    for name in standing.order:
         average, interval = standing.scores[name], "–".join(map(percent, standing.intervals[name]))
         rows.append((name, str(standing.ranks[name]), percent(average), interval))
     columns: Columns = (
@@ -382,8 +383,7 @@ def standing_pair_table(
 ) -> Table:
     """Every pair, the better one first: the difference, and on how many corpora it holds."""
     pairs = [pair if pair.difference >= 0 else pair.reversed for pair in standing.pairs]
-    order = sorted(standing.scores, key=lambda name: -standing.scores[name])
-    pairs.sort(key=lambda pair: (order.index(pair.first), order.index(pair.second)))
+    pairs.sort(key=lambda pair: [*map(standing.order.index, (pair.first, pair.second))])
     headings = ("Difference", f"{100 * comparison.options.level:g} % CI", "adjusted p")
     columns: Columns = (
         *("System", "Against"),
@@ -396,6 +396,7 @@ def standing_pair_table(
 
 
 def _pair_row(pair: CorporaDifference) -> Cells:
+    """A pair of systems, and the corpora on which one is better."""
     low, high = pair.interval
     better, worse = pair.better, pair.worse
     named = [*better.corpora, *(f"not {name}" for name in worse.corpora)]

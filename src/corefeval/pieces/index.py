@@ -171,6 +171,7 @@ def index_side(
 
 
 def _index_file(file: str, reading: Reading, piece_size: int, target: str) -> File:
+    """A file with its documents, and where they are in it if it is to be cut."""
     size = file_size(file)
     path = file
     with open_file(file) as stream:

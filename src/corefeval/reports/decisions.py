@@ -11,7 +11,7 @@ from corefeval.consensus.contests import Contest
 from corefeval.consensus.decisions import COLUMNS, WORDS, make_table
 from corefeval.diagnostics import plural
 from corefeval.model import Document
-from corefeval.reports.page import Page
+from corefeval.reports.page import Page, PlainTable
 from corefeval.reports.payload import make_visible
 
 # What an annotator says who has no vote, is for it, or against it.
@@ -27,7 +27,7 @@ class DecisionPage(Page):
     has_charts: ClassVar[bool] = False
 
     @property
-    def plain_table(self) -> tuple[list[str], list[tuple[str, list[str]]]]:
+    def plain_table(self) -> PlainTable:
         """Everything that is contested: what it is about, and how many votes there are."""
         rows = [
             (case["text"], [case["other_text"], f"{case['votes']} of {case['of']}"])

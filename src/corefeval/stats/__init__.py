@@ -185,6 +185,7 @@ def compare_slice(parts: Mapping[str, Result], compared: Comparison) -> Comparis
 
 
 def _compare(systems: Mapping[str, Result], stacked: Stack, options: Options) -> Comparison:
+    """Systems on one corpus, with notices on what their numbers are worth."""
     samples = options.trials if options.test == "bootstrap" else options.samples
     by_rate = bootstrap(stacked, samples, options.seed, rate=options.rate)
     resampled = np.stack([by_rate[metric][options.rate] for metric in stacked.metrics])

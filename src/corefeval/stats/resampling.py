@@ -86,6 +86,7 @@ def check_alike(results: Mapping[str, Result]) -> None:
 
 
 def _check_same_documents(first: str, reference: Result, name: str, result: Result) -> None:
+    """A UsageError that names the first document in which two results differ."""
     if reference.document_ids == result.document_ids:
         return
     index, (left, right) = next(
