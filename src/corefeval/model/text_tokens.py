@@ -18,14 +18,15 @@ from corefeval.diagnostics import Notices, note
 from corefeval.model.arrays import IntArray, all_zero, integers, plain_rows, ragged_arange
 from corefeval.model.construction import in_textual_order
 from corefeval.model.corpus import Corpus
+from corefeval.model.moving import respan
 from corefeval.model.token_tables import DocumentTokens, mix_tokens, tokens_of_documents
 from corefeval.model.tokens import Tokens
 
 _VISIBLE = re.compile(r"\S+")
+_RUN = re.compile(r"(.)\1*", re.DOTALL)  # of one character
 _WORD = re.compile(r"(?:[^\W_][\u0300-\u036f]*)+|\S")  # letters and digits, or another character
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _LEFT_OUT = "of nothing but white space, left out"
-_WIDENED, _BLANK, _UNPLACED = 1, 2, 3  # what may become of a mention
 
 
 def has_texts(tokens: Tokens | None) -> bool:
@@ -57,31 +58,6 @@ class Places(NamedTuple):
         ends = np.cumsum(lengths, dtype=np.int64)
         return Places(visible_positions(text), ends - np.asarray(lengths, dtype=np.int64), ends)
 
-    def tokens(self, start: IntArray, end: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-        """The tokens that spans of characters touch: the first, the one after the last.
-
-        The third array says where a span does not begin and end with a token, or is blank.
-        """
-        first_character = np.searchsorted(self.visible, start)
-        end_character = np.searchsorted(self.visible, end)
-        first = np.searchsorted(self.end, first_character, side="right")
-        after = np.searchsorted(self.start, end_character, side="left")
-        blank = first_character >= end_character
-        kept = np.flatnonzero(~blank)
-        state = np.where(blank, _BLANK, 0)
-        state[kept] = (self.start[first[kept]] != first_character[kept]) | (
-            self.end[after[kept] - 1] != end_character[kept]
-        )
-        return first, after, state
-
-    def inside(self, start: int, end: int) -> tuple[int, int, bool]:
-        """The tokens that lie within a span of characters, and whether they fill it."""
-        first_character, end_character = np.searchsorted(self.visible, (start, end)).tolist()
-        first = int(np.searchsorted(self.start, first_character, side="left"))
-        after = max(int(np.searchsorted(self.end, end_character, side="right")), first)
-        filled = int((self.end[first:after] - self.start[first:after]).sum())
-        return first, after, filled == end_character - first_character
-
 
 def visible_positions(text: str) -> IntArray:
     """The positions of the characters that are no white space."""
@@ -99,73 +75,58 @@ def move_to_tokens(
     corpus: Corpus, places: Mapping[int, Places | None], tokens: Tokens | None
 ) -> tuple[Corpus, Notices]:
     """The corpus with `tokens` instead of characters in some documents; None empties a document."""
-    if not places or corpus.mention_start is None or corpus.mention_end is None:
+    if not places or corpus.mention_start is None:
         return corpus, ()
     is_moved = [index in places for index in range(len(corpus))]
     if tokens is not None and corpus.tokens is not None and not all(is_moved):
         tokens = mix_tokens(tokens, corpus.tokens, is_moved)
-    start, end = corpus.mention_start.copy(), corpus.mention_end.copy()
     head = None if corpus.mention_head is None else np.array(corpus.mention_head)
-    state = all_zero(corpus.n_mentions)
+    touched, n_widened = [np.empty((2, 0), dtype=np.int64)], 0
     for document, place in places.items():
-        rows = slice(*corpus.mention_offsets[document : document + 2].tolist())
         if place is None:
-            state[rows] = _UNPLACED
             continue
-        start[rows], end[rows], state[rows] = place.tokens(start[rows], end[rows])
+        tokens_of_rows, widened = _touch(corpus, document, place)
+        touched.append(tokens_of_rows)
+        n_widened += widened.size
         if head is not None:
-            has_head = np.flatnonzero(head[rows] >= 0) + rows.start
-            characters = np.searchsorted(place.visible, head[has_head])
-            head[has_head] = np.searchsorted(place.end, characters, side="right")
-    gaps, widened = _move_gaps(corpus, places, state, start, end)
-    state[widened] = _WIDENED
-    state[(end <= start) & (state <= _WIDENED)] = _BLANK
-    moved = replace(
-        corpus, mention_start=start, mention_end=end, mention_head=head, gaps=gaps, tokens=tokens
-    )
-    counts = np.bincount(state, minlength=_UNPLACED + 1).tolist()
+            heads = head[slice(*corpus.mention_offsets[document : document + 2])]
+            characters = np.searchsorted(place.visible, heads)
+            tokens_of_heads = np.searchsorted(place.end, characters, side="right")
+            heads[:] = np.where(heads >= 0, tokens_of_heads, -1)
+    rows = np.flatnonzero(np.array(is_moved)[corpus.mention_document])
+    row, position = np.concatenate(touched, axis=1)
+    moved = respan(corpus, rows, np.searchsorted(rows, row), position)
+    moved = replace(moved, mention_head=head, tokens=tokens)
+    is_kept = np.not_equal(moved.mention_start, moved.mention_end)
+    is_placed = [places.get(index, True) is not None for index in range(len(corpus))]
+    n_blank = int((~is_kept & np.array(is_placed)[corpus.mention_document]).sum())
     name, remark = corpus.name or "response", "widened to the tokens of the key that they touch"
-    return in_textual_order(moved.keep_mentions(state <= _WIDENED)), (
-        *note("widened-mentions", counts[_WIDENED], "mention", remark, whose=name),
-        *note("blank-mentions", counts[_BLANK], "mention", _LEFT_OUT, whose=name),
+    return in_textual_order(moved.keep_mentions(is_kept)), (
+        *note("widened-mentions", n_widened, "mention", remark, whose=name),
+        *note("blank-mentions", n_blank, "mention", _LEFT_OUT, whose=name),
     )
 
 
-def _move_gaps(
-    corpus: Corpus,
-    places: Mapping[int, Places | None],
-    state: IntArray,
-    first: IntArray,
-    after: IntArray,
-) -> tuple[IntArray, list[int]]:
-    """The gaps on tokens, and the mentions that touch a token which was partly in a gap.
+def _touch(corpus: Corpus, document: int, place: Places) -> tuple[IntArray, IntArray]:
+    """The tokens that mentions of a text touch, and mentions that begin or end within a token.
 
-    A gap with nothing but white space before or behind it is none: the mention (from `first` up to
-    `after`) begins or ends there, which is put right in place.
+    The first array has a column for each: row of the mention, and position of the token.
     """
-    moved: list[list[int]] = []
-    widened = []
-    for row, start, end in corpus.gaps.tolist():
-        document = int(corpus.mention_document[row])
-        place = places.get(document)
-        if document in places and (place is None or state[row] > _WIDENED):
-            continue
-        if place is not None:
-            start, end, exact = place.inside(start, end)
-            widened += [] if exact else [row]
-        if moved and moved[-1][0] == row and moved[-1][2] == start:
-            moved[-1][2] = end  # what was between the two was only white space
-        elif start < end:
-            moved.append([row, start, end])
-    inner = []
-    for row, start, end in moved:
-        if start <= first[row]:
-            first[row] = end
-        elif end >= after[row]:
-            after[row] = start
-        else:
-            inner.append([row, start, end])
-    return integers(inner).reshape(-1, 3), widened
+    rows = slice(*corpus.mention_offsets[document : document + 2].tolist())
+    gaps = corpus.gaps[slice(*np.searchsorted(corpus.gaps[:, 0], (rows.start, rows.stop)))]
+    # Of a mention with gaps each part: it ends with the mention, or where a gap begins.
+    row = np.concatenate((np.arange(rows.start, rows.stop), gaps[:, 0]))
+    start = np.concatenate((np.asarray(corpus.mention_start)[rows], gaps[:, 2]))
+    end = np.concatenate((np.asarray(corpus.mention_end)[rows], gaps[:, 1]))
+    start, end = start[np.lexsort((start, row))], end[np.lexsort((end, row))]
+    begin, stop = np.searchsorted(place.visible, (start, end))
+    is_seen = begin < stop
+    row, begin, stop = np.sort(row)[is_seen], begin[is_seen], stop[is_seen]
+    first = np.searchsorted(place.end, begin, side="right")
+    after = np.searchsorted(place.start, stop)
+    is_widened = (place.start[first] != begin) | (place.end[after - 1] != stop)
+    tokens = np.repeat(row, after - first), ragged_arange(first, after - first)
+    return np.stack(tokens), np.unique(row[is_widened])
 
 
 def tokenise(corpus: Corpus) -> Corpus:
@@ -181,25 +142,15 @@ def tokenise(corpus: Corpus) -> Corpus:
     from corefeval.model.builder import note_unresolved
 
     is_text = [text_of(corpus.tokens, index) is not None for index in range(len(corpus))]
-    blank = {
-        mention.row
-        for document in corpus
-        if (text := text_of(corpus.tokens, document.index)) is not None
-        for mention in document.mentions
-        if not any(text[start:end].strip() for start, end in mention.parts)
-    }
     named = replace(corpus, names=_unique_names(corpus))
-    moved, _ = cut_texts(named, range(len(corpus)), _split_words)
-    lost = sum(
-        not blank.isdisjoint(row for _, row in (relation.anaphor, *relation.antecedents))
-        for relation in corpus.relations
-    )
+    moved, blank_notices = cut_texts(named, range(len(corpus)), _split_words)
+    n_relations = len(corpus.relations) - len(moved.relations)
     remark = "cut into tokens at white space, punctuation and mentions"
     notices = (
         *corpus.notices,
-        *note_unresolved(lost, corpus.name),
+        *note_unresolved(n_relations, corpus.name),
         *note("made-up-tokens", sum(is_text), "text", remark),
-        *note("blank-mentions", len(blank), "mention", _LEFT_OUT),
+        *blank_notices,
     )
     return replace(moved, notices=notices)
 
@@ -259,31 +210,16 @@ def cut_texts(
 
 def count_widened(corpus: Corpus, document: int, place: Places) -> int:
     """How many mentions of a document, which is a text, do not begin and end with tokens."""
-    widened = 0
-    for mention in corpus[document].mentions:
-        start, end = integers(mention.parts).T
-        widened += int((place.tokens(start, end)[2] == _WIDENED).any())
-    return widened
+    return _touch(corpus, document, place)[1].size
 
 
-def _without_punctuation(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _without_punctuation(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """Cut off punctuation at the edges of a word; a run of one sign is one token."""
-    while start < end and _is_punctuation(text[start]):
-        after = start + 1
-        while after < end and text[after] == text[start]:
-            after += 1
-        yield start, after
-        start = after
-    behind = []
-    while end > start and _is_punctuation(text[end - 1]):
-        before = end - 1
-        while before > start and text[before - 1] == text[end - 1]:
-            before -= 1
-        behind.append((before, end))
-        end = before
-    if start < end:
-        yield start, end
-    yield from reversed(behind)
+    runs = [run.span() for run in _RUN.finditer(text, start, end)]
+    core = [index for index, (first, _) in enumerate(runs) if not _is_punctuation(text[first])]
+    if core:
+        runs[core[0] : core[-1] + 1] = [(runs[core[0]][0], runs[core[-1]][1])]
+    return runs
 
 
 def _is_punctuation(character: str) -> bool:
