@@ -15,7 +15,14 @@ from typing import NamedTuple
 import numpy as np
 
 from corefeval.diagnostics import Notices, note
-from corefeval.model.arrays import IntArray, all_zero, integers, plain_rows, ragged_arange
+from corefeval.model.arrays import (
+    IntArray,
+    all_zero,
+    integers,
+    plain_rows,
+    ragged_arange,
+    starts_of,
+)
 from corefeval.model.construction import in_textual_order
 from corefeval.model.corpus import Corpus
 from corefeval.model.moving import respan
@@ -55,15 +62,10 @@ class Places(NamedTuple):
     @staticmethod
     def of(text: str, lengths: Sequence[int]) -> Places:
         """The places of tokens that follow each other, from their numbers of visible characters."""
-        ends = np.cumsum(lengths, dtype=np.int64)
-        return Places(visible_positions(text), ends - np.asarray(lengths, dtype=np.int64), ends)
-
-
-def visible_positions(text: str) -> IntArray:
-    """The positions of the characters that are no white space."""
-    runs = [match.span() for match in _VISIBLE.finditer(text)]
-    spans = integers(runs).reshape(-1, 2)
-    return ragged_arange(spans[:, 0], spans[:, 1] - spans[:, 0])
+        runs = integers([match.span() for match in _VISIBLE.finditer(text)]).reshape(-1, 2)
+        visible = ragged_arange(runs[:, 0], runs[:, 1] - runs[:, 0])
+        counts = integers(lengths)
+        return Places(visible, starts_of(counts), np.cumsum(counts))
 
 
 def without_blanks(text: str) -> str:
@@ -85,7 +87,7 @@ def move_to_tokens(
     for document, place in places.items():
         if place is None:
             continue
-        tokens_of_rows, widened = _touch(corpus, document, place)
+        tokens_of_rows, widened = touch_tokens(corpus, document, place)
         touched.append(tokens_of_rows)
         n_widened += widened.size
         if head is not None:
@@ -107,7 +109,7 @@ def move_to_tokens(
     )
 
 
-def _touch(corpus: Corpus, document: int, place: Places) -> tuple[IntArray, IntArray]:
+def touch_tokens(corpus: Corpus, document: int, place: Places) -> tuple[IntArray, IntArray]:
     """The tokens that mentions of a text touch, and mentions that begin or end within a token.
 
     The first array has a column for each: row of the mention, and position of the token.
@@ -155,34 +157,26 @@ def tokenise(corpus: Corpus) -> Corpus:
     return replace(moved, notices=notices)
 
 
-def token_spans(text: str, cuts: Iterable[int] = ()) -> list[tuple[int, int]]:
-    """Where the tokens of a text are; `cuts` are positions at which a token must not go on.
+def _split_words(text: str) -> Iterator[tuple[int, int]]:
+    """Where words are that white space or punctuation ends; a run of one sign is one word.
 
-    >>> [text[s:e] for text in ["(It isn't well-known...)"] for s, e in token_spans(text)]
+    >>> [text[s:e] for text in ["(It isn't well-known...)"] for s, e in _split_words(text)]
     ['(', 'It', "isn't", 'well-known', '...', ')']
     """
-    return _cut_spans(_split_words(text), cuts)
+    import unicodedata  # which only those need who have texts without tokens
 
-
-def _split_words(text: str) -> Iterator[tuple[int, int]]:
-    """Where words are that white space or punctuation ends."""
     for word in _VISIBLE.finditer(text):
-        yield from _without_punctuation(text, *word.span())
+        runs = [run.span() for run in _RUN.finditer(text, *word.span())]
+        kinds = [unicodedata.category(text[start])[0] for start, _ in runs]
+        core = [index for index, kind in enumerate(kinds) if kind not in "PS"]
+        if core:
+            runs[core[0] : core[-1] + 1] = [(runs[core[0]][0], runs[core[-1]][1])]
+        yield from runs
 
 
 def _find_words(text: str) -> Iterator[tuple[int, int]]:
     """Where runs of letters and digits are, and single other characters."""
     return (word.span() for word in _WORD.finditer(text))
-
-
-def _cut_spans(spans: Iterable[tuple[int, int]], cuts: Iterable[int]) -> list[tuple[int, int]]:
-    """The spans, each cut at the positions inside it."""
-    places = sorted(set(cuts))
-    pieces: list[tuple[int, int]] = []
-    for start, end in spans:
-        inside = places[bisect_right(places, start) : bisect_left(places, end)]
-        pieces += zip((start, *inside), (*inside, end), strict=True)
-    return pieces
 
 
 def cut_texts(
@@ -200,32 +194,15 @@ def cut_texts(
         if text is None:
             continue
         mentions = corpus[index].mentions
-        edges = {bound for mention in mentions for part in mention.parts for bound in part}
-        cuts = _cut_spans(split(text), edges)
+        edges = sorted({bound for mention in mentions for part in mention.parts for bound in part})
+        cuts: list[tuple[int, int]] = []
+        for start, end in split(text):
+            inside = edges[bisect_right(edges, start) : bisect_left(edges, end)]
+            cuts += zip((start, *inside), (*inside, end), strict=True)
         tables[index] = _table(text, cuts, [mention.span for mention in mentions])
         places[index] = Places.of(text, [end - start for start, end in cuts])
     source = None if corpus.tokens is None else corpus.tokens.source
     return move_to_tokens(corpus, places, tokens_of_documents(tables, source))
-
-
-def count_widened(corpus: Corpus, document: int, place: Places) -> int:
-    """How many mentions of a document, which is a text, do not begin and end with tokens."""
-    return _touch(corpus, document, place)[1].size
-
-
-def _without_punctuation(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Cut off punctuation at the edges of a word; a run of one sign is one token."""
-    runs = [run.span() for run in _RUN.finditer(text, start, end)]
-    core = [index for index, (first, _) in enumerate(runs) if not _is_punctuation(text[first])]
-    if core:
-        runs[core[0] : core[-1] + 1] = [(runs[core[0]][0], runs[core[-1]][1])]
-    return runs
-
-
-def _is_punctuation(character: str) -> bool:
-    import unicodedata  # which only those need who have texts without tokens
-
-    return unicodedata.category(character)[0] in "PS"
 
 
 def _table(

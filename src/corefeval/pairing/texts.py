@@ -12,11 +12,11 @@ from corefeval.model.arrays import IntArray, integers, unset
 from corefeval.model.identity import first_unequal, plain_word, seen_word, writable_text
 from corefeval.model.text_tokens import (
     Places,
-    count_widened,
     cut_texts,
     has_texts,
     move_to_tokens,
     text_of,
+    touch_tokens,
     without_blanks,
 )
 from corefeval.protocol import TokenRule
@@ -166,7 +166,7 @@ def _fit_texts(
     place = _place(key_text, *_words(response, key, index))
     if not isinstance(place, Places):
         return _misfit(key, response, index, *place[::-1])
-    if not may_widen and (n_widened := count_widened(key, index, place)):
+    if not may_widen and (n_widened := touch_tokens(key, index, place)[1].size):
         return PairingError(
             "the key is a text without tokens, and not all of its mentions are whole tokens of the "
             "response",
