@@ -379,6 +379,18 @@ def test_check_lists_what_has_no_counterpart(run, tmp_path):
     assert status != 0 and "add --against KEY" in err
 
 
+def test_check_names_tokens_where_files_have_no_lines(run, tmp_path):
+    files = tmp_path / "key.jsonl", tmp_path / "response.jsonl"
+    sides = document("a b c d e", [(0, 0), (2, 2)]), document("a b d e f", [(0, 0), (4, 4)])
+    for path, side in zip(files, sides, strict=True):
+        path.write_text(json.dumps(side), encoding="utf-8")
+    status, out, _ = run("check", files[1], "--against", files[0], "--tokens", "align")
+    assert status == 0
+    assert "‘c’, which this file lacks (token 2 of " in out
+    assert "‘f’, which the key lacks (d, token 4)" in out
+    assert "the mention ‘f’, which the key lacks (d, token 4)" in out
+
+
 def test_documents_are_joined_after_they_were_aligned(tmp_path, run):
     """Errors are shown on the key's text, and α finds room for the tokens of all annotators."""
     texts = {
