@@ -207,7 +207,7 @@ def sorted_pair(span):
 def test_exchanging_the_sides_exchanges_recall_and_precision(sides):
     key, response = ([side] for side in sides)
     for match in ("exact", "overlap(0.5)"):
-        metrics = (*METRICS[:-1], "mor")
+        metrics = (*METRICS[:-1], "ceafm", "mor")
         options = {"tokens": "align", "metrics": metrics, "match": match}
         try:
             result = score(key, response, **options)
@@ -223,6 +223,20 @@ def test_exchanging_the_sides_exchanges_recall_and_precision(sides):
             assert rates[0].precision == rates[1].recall
     for side, corpus in zip(sides, (prepare(key, response, tokens="align").key,), strict=False):
         assert corpus.n_mentions == sum(map(len, side["clusters"]))
+
+
+@given(texts_that_differ())
+@settings(max_examples=40, deadline=None)
+def test_equal_tokens_are_scored_as_without_aligning(sides):
+    key, response = sides
+    words = max(key["sentences"], response["sentences"], key=lambda sentences: len(sentences[0]))
+    key, response = ([{**side, "sentences": words}] for side in sides)
+    for match in ("exact", "overlap(0.5)"):
+        result, aligned = (
+            score(key, response, tokens=tokens, match=match) for tokens in ("same", "align")
+        )
+        assert rates_of(aligned) == rates_of(result)
+        assert aligned.notices == result.notices
 
 
 @pytest.mark.parametrize("match", MATCHERS)
