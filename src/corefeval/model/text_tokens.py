@@ -99,7 +99,7 @@ def move_to_tokens(
     row, position = np.concatenate(touched, axis=1)
     moved = respan(corpus, rows, np.searchsorted(rows, row), position)
     moved = replace(moved, mention_head=head, tokens=tokens)
-    is_kept = np.not_equal(moved.mention_start, moved.mention_end)
+    is_kept = np.asarray(moved.mention_end) > np.asarray(moved.mention_start)
     is_placed = [places.get(index, True) is not None for index in range(len(corpus))]
     n_blank = int((~is_kept & np.array(is_placed)[corpus.mention_document]).sum())
     name, remark = corpus.name or "response", "widened to the tokens of the key that they touch"
