@@ -307,6 +307,13 @@ def test_notices_count_both_sides():
     ]
 
 
+def test_sides_without_a_common_mention_are_told_by_words():
+    sides = document("a b c d e", [(0, 0), (1, 1)]), document("a b c d e f", [(4, 4), (5, 5)])
+    notices = score(*([side] for side in sides), tokens="align").notices
+    [notice] = [notice for notice in notices if notice.kind == "no-common-mentions"]
+    assert "the first mentions are ‘e’ here and ‘a’ in the key" in str(notice)
+
+
 def test_errors_are_shown_on_the_text_of_the_key():
     errors = corefeval.analyse([KEY], [RESPONSE], tokens="align")
     [extra] = errors.listed("extra mention")
