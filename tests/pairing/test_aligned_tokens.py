@@ -373,6 +373,19 @@ def test_a_text_of_other_words_is_cut_and_aligned(tmp_path):
     assert result["mentions"].f1 == 1
 
 
+def test_marks_in_a_text_belong_to_their_words(tmp_path):
+    """Vowel signs, accents and joiners are no tokens that the other side could lack."""
+    text = "رَأَى مُحَمَّدٌ أُخْتَهُ e\u0302tre 👩\u200d👧 ।"
+    (tmp_path / "d.txt").write_text(text, encoding="utf-8")
+    (tmp_path / "d.ann").write_text("T1\tX 6 15\tمُحَمَّدٌ\n", encoding="utf-8")
+    assert text[6:15] == "مُحَمَّدٌ"
+    result = score(
+        [document("رأى محمد أخته etre 👩👧 ।", [(1, 1)])], tmp_path / "d.ann", tokens="align"
+    )
+    assert result["mentions"].f1 == 1
+    assert counted(result) == [0, 0, 0]
+
+
 def test_agreement_aligns_every_pair():
     third = document("Mary 's old dog saw big cat , then she left it there .", [(0, 1), (9, 9)])
     pair = corefeval.agree([[KEY], [RESPONSE]], tokens="align", distances="all")

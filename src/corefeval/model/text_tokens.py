@@ -7,6 +7,7 @@ compared, and tokens found, by the characters that are visible.
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -31,7 +32,8 @@ from corefeval.model.tokens import Tokens
 
 _VISIBLE = re.compile(r"\S+")
 _RUN = re.compile(r"(.)\1*", re.DOTALL)  # of one character
-_WORD = re.compile(r"(?:[^\W_][\u0300-\u036f]*)+|\S")  # letters and digits, or another character
+# Letters and digits, or another character, each with the marks on it.
+_WORD = re.compile(r"(?:[^\W_]\u0301*)+|\S\u0301*")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _LEFT_OUT = "of nothing but white space, left out"
 
@@ -163,8 +165,6 @@ def _split_words(text: str) -> Iterator[tuple[int, int]]:
     >>> [text[s:e] for text in ["(It isn't well-known...)"] for s, e in _split_words(text)]
     ['(', 'It', "isn't", 'well-known', '...', ')']
     """
-    import unicodedata  # which only those need who have texts without tokens
-
     for word in _VISIBLE.finditer(text):
         runs = [run.span() for run in _RUN.finditer(text, *word.span())]
         kinds = [unicodedata.category(text[start])[0] for start, _ in runs]
@@ -175,8 +175,10 @@ def _split_words(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _find_words(text: str) -> Iterator[tuple[int, int]]:
-    """Where runs of letters and digits are, and single other characters."""
-    return (word.span() for word in _WORD.finditer(text))
+    """Where runs of letters and digits are, and single other characters, with their marks."""
+    marks = (c for c in set(text) if unicodedata.category(c) in ("Mn", "Mc", "Me", "Cf"))
+    shape = text.translate(dict.fromkeys(map(ord, marks), "\u0301"))
+    return (word.span() for word in _WORD.finditer(shape))
 
 
 def cut_texts(
