@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from corefeval.formats.annotations import AnnotatedDocument, build_corpus
 from corefeval.formats.declarations import Tally
 from corefeval.formats.source import Source
-from corefeval.formats.xml import Element, parse_xml
+from corefeval.formats.xml import XML, Element, parse_xml
 from corefeval.model import Corpus
 
 _MENTIONS = frozenset(
     ("rs", "name", "persName", "placeName", "orgName", "geogName", "objectName", "eventName")
 )
+_ID = f"{XML}id"
 _POINTERS = ("ref", "key", "corresp", "sameAs", "ana")
 _BLOCKS = re.compile(
     "ab|argument|back|body|byline|caption|cast(Group|Item|List)|cell|cit|closer|dateline|"
@@ -110,10 +111,14 @@ def _add_mentions(source: Source, text: _Text, pointers: Sequence[str]) -> Annot
         # A key is one name, which may have blanks; all others are lists of pointers.
         targets = [element.get(used)] if used == "key" else element.get(used).split()
         members = sorted({target.removeprefix("#") for target in targets})
-        names = [name for name in ("+".join(members), element.get("xml:id")) if name]
+        names = [name for name in ("+".join(members), element.get(_ID)) if name]
         if not names:
             continue
-        features = {k: v for k, v in element.attributes.items() if k not in (used, "xml:id")}
+        features = {
+            attribute.replace(XML, "xml:"): value
+            for attribute, value in element.attributes.items()
+            if attribute not in (used, _ID)
+        }
         document.add([(start, end)], names[0], features, element.line)
         document.join_names(names[0], names[-1])
         if len(members) > 1:
