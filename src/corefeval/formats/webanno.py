@@ -74,9 +74,10 @@ def read_webanno(source: Source, *, name: str = "", layer: str | None = None) ->
     `Layer.feature`: then values of this feature of spans name the entities.
     """
     lines = lines_of(source.text)
-    if not lines or not lines[0].lstrip().startswith(_VERSION):
+    first = next(filter(str.strip, lines), "")
+    if not first.lstrip().startswith(_VERSION):
         expected = f"{_VERSION}.x in the first line"
-        raise _refuse(source, 1, "this is not WebAnno TSV 3", "".join(lines[:1]), expected)
+        raise _refuse(source, 1, "this is not WebAnno TSV 3", first, expected)
     layers = _read_header(lines)
     tsv = _read_rows(source, lines, layers)
     tsv.read(layer)
