@@ -232,7 +232,8 @@ class _Tsv:
             if values == nothing:  # as in many rows
                 continue
             columns = list(map(_split, values))
-            for place, text in enumerate(max(columns, key=len)):
+            longest: list[str] = max(columns, key=len)
+            for place, text in enumerate(longest):
                 _, number = _cut_number(text)
                 identifier = number or cells[0] + "*" * place
                 if identifier not in spans:
