@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
 from corefeval.diagnostics import InputError, excerpt, list_names
-from corefeval.formats.declarations import Tally
 from corefeval.formats.json.records import Record
 from corefeval.formats.losses import note_counts
 from corefeval.formats.source import Source
@@ -19,12 +18,6 @@ from corefeval.model import BRIDGING, SPLIT, Corpus, CorpusBuilder, DocumentId, 
 from corefeval.model.token_tables import tokens_of_texts
 
 Parts = list[tuple[int, int]]
-# What readers count; formats may count under further kinds with tallies of their own.
-TALLIES = (
-    Tally("widened-mentions", "mention", "widened to whole tokens"),
-    Tally("empty-mentions", "mention", "of nothing visible, left out"),
-    Tally("other-text", "mention", "whose text is not what is at its offsets; the offsets count"),
-)
 # Layers of relations that join annotations, by the last part of their names.
 JOINING_LAYER = re.compile(r"(?:coref|anaph)[^.]*$", re.IGNORECASE)
 BRIDGES = re.compile(r"bridg(?:ing|e)?[\s:_-]*(.*)", re.IGNORECASE | re.DOTALL)
@@ -386,7 +379,6 @@ def build_corpus(
     annotations: Sequence[AnnotatedDocument],
     source: Source,
     name: str = "",
-    tallies: Sequence[Tally] = (),
     *,
     names_hold: bool = False,
 ) -> Corpus:
@@ -419,5 +411,5 @@ def build_corpus(
             builder.build(tokens_of_texts(texts, source.file) if has_characters else None)
         )
     corpus = corpora[0] if len(corpora) == 1 else join(corpora, name=name or source.file)
-    notices = note_counts(counts, (*TALLIES, *tallies), whose=source.file)
+    notices = note_counts(counts, whose=source.file)
     return corpus.with_details(notices=(*corpus.notices, *notices))

@@ -20,7 +20,6 @@ from corefeval.formats.annotations import (
     build_corpus,
     choose_layer,
 )
-from corefeval.formats.declarations import Tally
 from corefeval.formats.json.records import Record, records_of, show
 from corefeval.formats.source import Source
 from corefeval.formats.xml import Element, parse_xml
@@ -42,12 +41,6 @@ _POINTERS = ("first", "Governor", "source")
 _IDS = ("http://www.omg.org/XMI id", "http://schema.omg.org/spec/XMI/2.1 id")
 _STRUCTURE = {"sofa", "begin", "end", "next", "Flags", *_POINTERS}
 _STRUCTURE |= {"Entity", "Surface", "Discontinuous", "Dependent", "target"}
-_ODDITIES = (
-    Tally("chain-loops", "chain", "that comes back to a link of a chain, ended there"),
-    Tally("unchained-links", "link", "that no chain reaches, each an entity of its own"),
-    Tally("unlinked-mentions", "mention", "without an entity, each an entity of its own"),
-    Tally("other-relations", "relation", "left out: of annotations of another layer"),
-)
 
 
 Table = dict[str, Element]  # feature structures by id: their names are types
@@ -58,14 +51,14 @@ def read_xmi(source: Source, *, name: str = "", layer: str | None = None) -> Cor
     structures = parse_xml(source, with_text=False).children
     ids = (s.attributes.pop(_IDS[0], "") or s.attributes.pop(_IDS[1], "") for s in structures)
     table = _index_structures(source, zip(ids, structures, strict=True))
-    return build_corpus([_read_cas(source, table, layer)], source, name, _ODDITIES)
+    return build_corpus([_read_cas(source, table, layer)], source, name)
 
 
 def read_cas_json(source: Source, *, name: str = "", layer: str | None = None) -> Corpus:
     """Read a CAS from JSON; the layer is a type or its last part, or `Layer.feature`."""
     tables = (_index_structures(source, _list_structures(r)) for r in records_of(source))
     documents = [_read_cas(source, table, layer) for table in tables]
-    return build_corpus(documents, source, name, _ODDITIES)
+    return build_corpus(documents, source, name)
 
 
 def _index_structures(source: Source, structures: Iterable[tuple[str, Element]]) -> Table:

@@ -9,7 +9,7 @@ from itertools import accumulate, chain
 
 from corefeval.diagnostics import excerpt
 from corefeval.formats.annotations import AnnotatedDocument, build_corpus
-from corefeval.formats.declarations import Tally, Written
+from corefeval.formats.declarations import Written
 from corefeval.formats.losses import (
     carry_words,
     count_gapped,
@@ -44,7 +44,6 @@ _COLUMNS = (
 _WORD = re.compile(r"[^ \t]+")
 _NUMBER = re.compile(r"[0-9]{1,15}")
 _SAFE_NAME = re.compile(r"[^\t\r\n]+")
-_ODDITIES = (Tally("repeated-links", "COREF line", "repeated, which changes nothing"),)
 
 
 @dataclass(slots=True)
@@ -172,7 +171,7 @@ def read_litbank(source: Source, *, name: str = "") -> Corpus:
         if line.strip():
             lines.read(line.split("\t"), number)
     lines.join()
-    return build_corpus([document], source, name, _ODDITIES)
+    return build_corpus([document], source, name)
 
 
 def write_litbank(corpus: Corpus) -> Written:

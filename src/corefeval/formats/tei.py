@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from corefeval.formats.annotations import AnnotatedDocument, build_corpus
-from corefeval.formats.declarations import Tally
 from corefeval.formats.source import Source
 from corefeval.formats.xml import XML, Element, parse_xml
 from corefeval.model import Corpus
@@ -22,13 +21,6 @@ _BLOCKS = re.compile(
     "div[1-7]?|doc(Author|Date|Imprint|Title)|epigraph|epilogue|figure|floatingText|front|group|"
     "head|imprimatur|item|l|lb|lg|list(Bibl|Person|Place)?|opener|p|performance|postscript|"
     "prologue|row|salute|signed|sp|speaker|spGrp|stage|table|text|titlePage|titlePart|trailer|u"
-)
-_ODDITIES = (
-    Tally(
-        "texts-without-mentions",
-        "text",
-        "without mentions: no element of the layer has a pointer or an xml:id",
-    ),
 )
 _RUNS = re.compile(r"\s+|\S+")
 
@@ -75,9 +67,7 @@ def read_tei(source: Source, *, name: str = "", layer: str | None = None) -> Cor
         )
     texts = (_read_text(document, elements) for document in documents)
     pointers = (pointer,) if pointer else _POINTERS
-    return build_corpus(
-        [_add_mentions(source, text, pointers) for text in texts], source, name, _ODDITIES
-    )
+    return build_corpus([_add_mentions(source, text, pointers) for text in texts], source, name)
 
 
 def _read_text(document: Element, elements: frozenset[str]) -> _Text:

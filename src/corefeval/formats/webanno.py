@@ -16,7 +16,7 @@ from corefeval.formats.annotations import (
     build_corpus,
     choose_layer,
 )
-from corefeval.formats.declarations import Tally, Written
+from corefeval.formats.declarations import Written
 from corefeval.formats.losses import (
     carry_words,
     count_gapped,
@@ -39,9 +39,6 @@ _LINK = re.compile(r"(.*)->(\d+)-(\d+)", re.DOTALL)
 _SOURCE = re.compile(r"(\d+-\d+(?:\.\d+)?)(?:\[(\d+)_(\d+)\])?")
 _ESCAPED = re.compile(r"\\(->|.)", re.DOTALL)
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r"}
-_ODDITIES = (
-    Tally("unrelated-spans", "annotation", "left out: no relation in the document joins any"),
-)
 
 
 class _Layer(NamedTuple):
@@ -81,7 +78,7 @@ def read_webanno(source: Source, *, name: str = "", layer: str | None = None) ->
     layers = _read_header(lines)
     tsv = _read_rows(source, lines, layers)
     tsv.read(layer)
-    return build_corpus([tsv.document], source, name, _ODDITIES)
+    return build_corpus([tsv.document], source, name)
 
 
 def _refuse(source: Source, line: int, problem: str, found: str, expected: str) -> InputError:

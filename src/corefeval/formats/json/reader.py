@@ -14,7 +14,6 @@ import numpy as np
 from corefeval.diagnostics import InputError, excerpt, plural
 from corefeval.formats import reader_options
 from corefeval.formats.annotations import unique_names
-from corefeval.formats.declarations import Tally
 from corefeval.formats.json.records import (
     BOOK,
     CHARACTERS,
@@ -34,19 +33,6 @@ from corefeval.model import Corpus, CorpusBuilder, DocumentId, join
 from corefeval.model.token_tables import tokens_of_texts
 
 Cluster = list[tuple[int, int]]  # spans with the end excluded
-_ODDITIES = (
-    Tally(
-        "other-clusters",
-        "document",
-        "with both ‘clusters’ and ‘predicted_clusters’: ‘clusters’ were read, the others not",
-    ),
-    Tally("unread-speakers", "document", "whose ‘speakers’ do not fit its sentences: left out"),
-    Tally(
-        "unplaced-characters",
-        "document",
-        "whose ‘characters’ fit no entity: kept as metadata, not used for names",
-    ),
-)
 
 
 def read_json(
@@ -86,7 +72,7 @@ def _read_records(
         texts = [reader.add(builder, record, layout) for record, layout in run]
         corpora.append(builder.build(tokens_of_texts(texts, source.file) if has_texts else None))
     corpus = join(corpora, name=name or source.file)
-    notices = note_counts(reader.counts, _ODDITIES, whose=source.file)
+    notices = note_counts(reader.counts, whose=source.file)
     return corpus.with_details(notices=(*corpus.notices, *notices))
 
 
