@@ -5,12 +5,10 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -26,6 +24,7 @@ from corefeval.diagnostics import (
     memory_for,
     note,
     plural,
+    uncollected,
 )
 from corefeval.emulation.corefud_brackets import CorefudText, read_mentions
 from corefeval.emulation.corefud_matching import (
@@ -110,24 +109,9 @@ def read_text(source: object, *, encoding: str = "utf-8") -> CorefudText:
     if isinstance(source, CorefudText):
         return source
     origin = _origin(source, encoding)
-    with memory_for(origin.file), _uncollected():
+    with memory_for(origin.file), uncollected():
         name = source.name if isinstance(source, Corpus) else ""
         return read_mentions(read_sentences(origin), name)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """A context without garbage collection, which takes a third of the time of an emulated score.
-
-    Hundreds of thousands of small objects are made here, none of them in a cycle.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _origin(source: object, encoding: str) -> Source:
@@ -164,7 +148,7 @@ def score_emulated(
     texts = read_text(key, encoding=encodings[0]), read_text(response, encoding=encodings[1])
     notices = (*texts[0].notices, *texts[1].notices, *_extra_notices(*texts))
     documents = emulate(*texts, protocol)
-    with memory_for(), _uncollected():
+    with memory_for(), uncollected():
         counts, key_digest = count_documents(documents), digest_text(texts[0])
     return make_result(
         protocol,
@@ -232,7 +216,7 @@ def emulate(key: CorefudText, response: CorefudText, protocol: Protocol) -> list
             fix="add them with their sentences, without mentions",
         )
     documents = []
-    with memory_for(), _uncollected():
+    with memory_for(), uncollected():
         for name in sides[0]:
             in_key = make_entities(files[0], sides[0][name], protocol)
             in_response = make_entities(files[1], sides[1][name], protocol)

@@ -24,7 +24,7 @@ from corefeval.formats import files_of, format_of, read, reader_options
 from corefeval.formats.conll.layout import Layout
 from corefeval.formats.conll.repair import Repair
 from corefeval.formats.declarations import Format
-from corefeval.formats.registry import find_format
+from corefeval.formats.registry import UnknownFormatError, find_format
 from corefeval.formats.source import Oddity, Source, read_source
 from corefeval.linting.findings import (
     KINDS,
@@ -109,10 +109,16 @@ def inspect(
         return [_inspect_answers(os.fspath(path), find_format(format), encoding, against, answers)]
     files, several = files_of(path)
     key = None if several else against
-    inspections = [
-        _inspect_file(file, format, encoding, word_column, layer, key, documents, tokens, answers)
-        for file in files
-    ]
+    options = (format, encoding, word_column, layer, key, documents, tokens, answers)
+    inspections, unknown = [], []
+    for file in files:
+        try:
+            inspections.append(_inspect_file(file, *options))
+        except UnknownFormatError as error:
+            unknown.append(error)
+    # As in scoring, files of no known format are left out where others can be read.
+    kind = "reading-notice" if inspections else ""
+    inspections += [Inspection(str(e.file), (from_error(e, kind),)) for e in unknown]
     inspections = [i for i in inspections if i.corpus is None or i.corpus.documents]
     if not inspections:
         problem = f"no document of {os.fspath(path)} matches {documents!r}"
@@ -155,6 +161,8 @@ def _inspect_file(
         form = format_of(source, file, form)
         if form.needs_key:
             return _inspect_answers(file, form, encoding, against, answers)
+    except UnknownFormatError:
+        raise
     except InputError as error:
         name = "standard input" if file == "-" else file
         return Inspection(name, (from_error(error, file=name),), form)
