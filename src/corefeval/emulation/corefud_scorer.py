@@ -5,13 +5,11 @@
 
 from __future__ import annotations
 
-import gc
 import os
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import zip_longest
 
 import numpy as np
@@ -26,6 +24,7 @@ from corefeval.diagnostics import (
     memory_for,
     note,
     plural,
+    uncollected,
 )
 from corefeval.emulation.corefud_brackets import CorefudText, read_mentions
 from corefeval.emulation.corefud_matching import (
@@ -34,7 +33,6 @@ from corefeval.emulation.corefud_matching import (
     Pair,
     make_entities,
     match_mentions,
-    split_documents,
 )
 from corefeval.emulation.corefud_sentences import (
     Name,
@@ -101,6 +99,7 @@ class EmulatedDocument:
         return self.key, self.response
 
 
+@uncollected()
 def read_text(source: object, *, encoding: str = "utf-8") -> CorefudText:
     """A file by its path, or the file that a corpus was read from, as the program reads it.
 
@@ -110,24 +109,9 @@ def read_text(source: object, *, encoding: str = "utf-8") -> CorefudText:
     if isinstance(source, CorefudText):
         return source
     origin = _origin(source, encoding)
-    with memory_for(origin.file), _uncollected():
+    with memory_for(origin.file):
         name = source.name if isinstance(source, Corpus) else ""
         return read_mentions(read_sentences(origin), name)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """A context without garbage collection, which takes a third of the time of an emulated score.
-
-    Hundreds of thousands of small objects are made here, none of them in a cycle.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _origin(source: object, encoding: str) -> Source:
@@ -164,7 +148,7 @@ def score_emulated(
     texts = read_text(key, encoding=encodings[0]), read_text(response, encoding=encodings[1])
     notices = (*texts[0].notices, *texts[1].notices, *_extra_notices(*texts))
     documents = emulate(*texts, protocol)
-    with memory_for(), _uncollected():
+    with memory_for():
         counts, key_digest = count_documents(documents), digest_text(texts[0])
     return make_result(
         protocol,
@@ -223,7 +207,7 @@ def emulate(key: CorefudText, response: CorefudText, protocol: Protocol) -> list
     """
     files = key.file, response.file
     _check_texts(*files)
-    sides = split_documents(key), split_documents(response)
+    sides = key.documents, response.documents
     if missing := [str(name) for name in sides[0] if name not in sides[1]]:
         raise PairingError(
             f"the response lacks {plural(len(missing), 'document')}: {list_names(missing)}",
@@ -232,7 +216,7 @@ def emulate(key: CorefudText, response: CorefudText, protocol: Protocol) -> list
             fix="add them with their sentences, without mentions",
         )
     documents = []
-    with memory_for(), _uncollected():
+    with memory_for():
         for name in sides[0]:
             in_key = make_entities(files[0], sides[0][name], protocol)
             in_response = make_entities(files[1], sides[1][name], protocol)
@@ -367,6 +351,8 @@ _OUTCOMES = ("tp", "wl", "fn", "fp")
 
 def _count_document_zeros(key: Entities, response: Entities, images: Images) -> Counter[str]:
     """The anaphor-decomposable score of zeros; what stands at the same place precedes images."""
+    if not any(mention.is_zero for entity in (*key, *response) for mention in entity):
+        return Counter()
     homes = find_homes(response, "last")
     firsts = {min(entity, key=lambda mention: mention.order) for entity in response}
     counts: Counter[str] = Counter()
@@ -403,14 +389,9 @@ def digest_text(source: object) -> str:
     `source` is what `read_text` takes; see `model.identity.digest`.
     """
     total, number = 0, 0
-    text = read_text(source)
-    places = text.file.nodes.place
-    for name, entities in split_documents(text).items():
-        total += zlib.crc32(repr(name).encode())
-        for entity in entities:
-            first = repr(entity[0].places)
+    for name, entities in read_text(source).documents.items():
+        for entity in ([], *entities):
             number += len(entity)
-            for mention in entity:
-                fact = f"{name!r} {first} {mention.places!r} {places[mention.head]!r}"
-                total += zlib.crc32(fact.encode()) << 32 | zlib.crc32(fact[::-1].encode())
+            fact = repr((name, [(mention.nodes, mention.head) for mention in entity]))
+            total += int.from_bytes(blake2b(fact.encode(), digest_size=8).digest())
     return f"corefud-{total % (1 << 64):016x}-{number}"

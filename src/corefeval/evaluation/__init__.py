@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
 from corefeval.checks import check_choice
-from corefeval.diagnostics import CorefEvalError, KeyNeededError, Notice, UsageError
+from corefeval.diagnostics import CorefEvalError, KeyNeededError, Notice, UsageError, uncollected
 from corefeval.evaluation.counting import count, count_requested, with_intervals
 from corefeval.files import PathLike
 from corefeval.metrics import DEFAULT_PRESET, MetricRequest, Metrics, parse_metrics, spell
@@ -185,6 +185,7 @@ def read_as_program(source: Input, encoding: str) -> CorefudText:
     return replace(text, name=file.name) if file is not None and file.name else text
 
 
+@uncollected()
 def _emulate(key: Input, response: Input, request: Request) -> Result:
     """The result with the numbers that another program gives."""
     from corefeval.emulation import Material, score_anaphora, score_emulated
