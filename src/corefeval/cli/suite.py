@@ -204,8 +204,7 @@ def run(options: ParsedOptions) -> int:
 def _read_selected(options: ParsedOptions) -> Suite:
     """The suite, with the systems and corpora that were chosen."""
     from corefeval.checks import split_list
-    from corefeval.suites.definition import read_suite
-    from corefeval.suites.running import select
+    from corefeval.suites.definition import read_suite, select
 
     chosen = ([*split_list(names)] for names in (options.systems, options.corpora))
     return select(read_suite(options.suite), *chosen)

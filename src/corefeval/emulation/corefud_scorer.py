@@ -9,6 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from itertools import zip_longest
 
@@ -110,8 +111,10 @@ def read_text(source: object, *, encoding: str = "utf-8") -> CorefudText:
         return source
     origin = _origin(source, encoding)
     with memory_for(origin.file):
-        name = source.name if isinstance(source, Corpus) else ""
-        return read_mentions(read_sentences(origin), name)
+        if not isinstance(source, Corpus):
+            return read_mentions(read_sentences(origin))
+        make = partial(read_mentions, name=source.name)
+        return source.remember("corefud-scorer", lambda: make(read_sentences(origin)))
 
 
 def _origin(source: object, encoding: str) -> Source:

@@ -92,6 +92,7 @@ def inspect(
     layer: str | None = None,
     documents: str = "*",
     tokens: TokenRule = "same",
+    notes: bool = True,
     **answers: Any,
 ) -> list[Inspection]:
     """Check a file, or each file of a folder or pattern; also how they fit a key.
@@ -100,6 +101,7 @@ def inspect(
     `documents` is a glob: only documents whose id it matches are looked at, and only files that
     have any; a PairingError says that none has. With `tokens` "align", texts that differ from the
     key's are aligned, and findings say what has no counterpart.
+    Without `notes`, findings of that severity may be left out, which saves time.
     Answers of language models need a key; findings say what became of their mentions. `answers` are
     keywords of `read_answers`.
     """
@@ -110,7 +112,9 @@ def inspect(
     files, several = files_of(path)
     key = None if several else against
     inspections = [
-        _inspect_file(file, format, encoding, word_column, layer, key, documents, tokens, answers)
+        _inspect_file(
+            file, format, encoding, word_column, layer, key, documents, tokens, notes, answers
+        )
         for file in files
     ]
     inspections = [i for i in inspections if i.corpus is None or i.corpus.documents]
@@ -145,6 +149,7 @@ def _inspect_file(
     against: Corpus | None,
     documents: str,
     tokens: TokenRule,
+    notes: bool,
     answers: Mapping[str, Any],
 ) -> Inspection:
     form = find_format(format) if format else None
@@ -158,7 +163,8 @@ def _inspect_file(
         name = "standard input" if file == "-" else file
         return Inspection(name, (from_error(error, file=name),), form)
     options = reader_options(form, source.file, word_column, layer)
-    return inspect_source(source, form, against, documents=documents, tokens=tokens, **options)
+    options |= {"documents": documents, "tokens": tokens, "notes": notes}
+    return inspect_source(source, form, against, **options)
 
 
 def _inspect_answers(
@@ -231,6 +237,7 @@ def inspect_source(
     layout: Layout | None = None,
     documents: str = "*",
     tokens: TokenRule = "same",
+    notes: bool = True,
     **options: Any,
 ) -> Inspection:
     """Check the content of a file; `layout` is its layout where the source is a part of a file.
@@ -249,7 +256,8 @@ def inspect_source(
                 names = {None, *map(str, corpus.documents)}
                 mended = [(finding, done) for finding, done in mended if finding.document in names]
             findings += [finding for finding, _ in mended]
-            findings += _corpus_findings(Locator(corpus, source.file), against, tokens)
+            locator = Locator(corpus, source.file, tells_notes=notes)
+            findings += _corpus_findings(locator, against, tokens)
     except InputError as error:
         findings.append(from_error(error, file=source.file))
     graded = tuple(grade(findings))
