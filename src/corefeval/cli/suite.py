@@ -104,7 +104,7 @@ corefeval suite init keys/ mine=runs/2024-05-01 -o -""",
             "strict systems corpora format output quiet unpack_limit",
             corpora="Check only these corpora; names separated by commas.",
             quiet="Print only the files that are not ok.",
-            strict="Let warnings, such as missing documents, fail a file.",
+            strict="Fail files with warnings, such as missing documents, too.",
             format={"choices": ("text", "json", "csv")},
         ),
         """\

@@ -315,17 +315,15 @@ class _Reader:
         return entities, self._notices(unclosed, incomplete)
 
     def _notices(self, unclosed: int, incomplete: int) -> Notices:
-        file, part = self.text.file, "whose last part is missing, kept without it"
-        outside = "of Entity outside brackets, ignored"
         head = "of several words without a head, matched by the first word, as in corefud-scorer "
         head += "1.2; `corefeval convert FILE NEW --heads dependencies` adds heads"
-        return (
-            *self.text.notices,
-            *note("unclosed", unclosed, "mention", "never closed, and dropped", whose=file),
-            *note("incomplete", incomplete, "mention", part, whose=file),
-            *note("outside-brackets", self.ignored, "piece", outside, whose=file),
-            *note("no-heads", self.headless, "mention", head, whose=file),
+        rows = (
+            ("unclosed", unclosed, "mention", "never closed, left out as in corefud-scorer 1.2"),
+            ("incomplete", incomplete, "mention", "whose last part is missing, kept without it"),
+            ("outside-brackets", self.ignored, "piece", "of Entity outside brackets, ignored"),
+            ("no-heads", self.headless, "mention", head),
         )
+        return sum((note(*row, whose=self.text.file) for row in rows), self.text.notices)
 
 
 def _parse_id(text: str) -> tuple[str, int | None, int | None]:

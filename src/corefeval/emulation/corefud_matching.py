@@ -225,7 +225,7 @@ def _zero_weight(key: Mention, response: Mention) -> float:
     for mention in (key, response):
         if not mention.dependencies:
             raise InputError(
-                "corefud-scorer divides by 0 where a zero without DEPS meets another one",
+                "corefud-scorer divides by 0 when it compares a zero without DEPS with another one",
                 file=mention.file,
                 line=mention.line,
                 expected="enhanced dependencies of the empty node, such as 3:nsubj",

@@ -131,7 +131,10 @@ def _origin(source: object, encoding: str) -> Source:
         if isinstance(lines, ConlluLines):
             return lines.origin
     label = f"{getattr(source, 'name', source)!s:.60}"
-    raise UsageError(f"corefud-scorer scores single CorefUD files, not {label}: convert makes them")
+    raise UsageError(
+        f"corefud-scorer scores single CorefUD files, not {label}: corefeval convert FILE NEW "
+        "--to corefud makes one"
+    )
 
 
 def score_emulated(
@@ -172,8 +175,7 @@ def check_choices(
         allowed = values.get(name, (choice.default,))
         if name not in free and value not in allowed:
             raise UsageError(
-                f"emulate:{protocol.emulate} has {name} {' or '.join(allowed)} only, not {value}: "
-                "the program has nothing else"
+                f"emulate:{protocol.emulate} has only {name} {' or '.join(allowed)}, not {value}"
             )
 
 

@@ -130,7 +130,8 @@ def _crash_notice(file: str, text: str) -> Notices:
     if not single_end and not single_start:
         return ()
     where = "ends without an empty line" if single_end else "begins with one empty line"
-    return (Notice("crash", f"{file} {where}, at which corefud-scorer 1.2 itself crashes"),)
+    text = f"{file} {where}, at which corefud-scorer 1.2 itself crashes: its other rules are kept"
+    return (Notice("crash", text),)
 
 
 def _read_block(
@@ -202,7 +203,7 @@ def _parse_decimal(source: Source, line: int, text: str) -> float:
         found=excerpt(text),
         expected="1 for a word, 1-2 for a token of several words, 1.1 for an empty node",
         fix="corefud-scorer reads only CorefUD: corefeval convert FILE NEW --to corefud, or "
-        "score by --match head --singletons drop without it",
+        "score with --match head --singletons drop instead",
     )
 
 

@@ -163,9 +163,11 @@ def prepare_nearest(key: Input, response: Input, request: Request) -> Prepared:
     except CorefEvalError as error:
         total = f"no number by {program} ({str(error).splitlines()[0]})"
     own_total = count(prepared, name)[name].f1
-    message = f"{response.name or 'response'}: errors cannot be told by the rules of {program}, so "
-    message += f"corefeval's nearest rules are used: {metric.metric.title} F1 "
-    message += f"{100 * own_total:.2f} by these rules, {total}"
+    message = (
+        f"{response.name or 'response'}: the rules of {program} do not tell single errors, so "
+    )
+    message += f"corefeval's nearest rules are used: {metric.metric.title} F1 is "
+    message += f"{100 * own_total:.2f} by these, {total}"
     return replace(prepared, notices=(*prepared.notices, Notice("nearest-rules", message)))
 
 

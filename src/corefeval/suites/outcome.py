@@ -122,7 +122,7 @@ class SuiteResult(Tabular):
                 cell for (_, name, _), cell in self.cells.items() if name == system.name
             ]
             if all(cell.result is None for cell in cells_of_system):
-                text = f"{system.name}: it has no response that could be scored, on any corpus"
+                text = f"{system.name} has no response that could be scored"
                 yield Notice("empty-system", text)
         for (name, system_name, seed), cell in self.cells.items():
             if cell.fault == "response":
@@ -138,12 +138,14 @@ class SuiteResult(Tabular):
             if notice.kind == "skipped-slices"
         )
         if skipped:
-            suffix = f"; {plural(len(skipped) - 1, 'more such notice')}" if len(skipped) > 1 else ""
+            suffix = f" ({len(skipped) - 1:,} more like this)" if len(skipped) > 1 else ""
             yield Notice("skipped-slices", next(iter(skipped)) + suffix, len(skipped))
         kinds_by_result = (
             dict.fromkeys(notice.kind for notice in result.notices) for result in self.scored
         )
         kinds = Counter(kind for kinds_of_result in kinds_by_result for kind in kinds_of_result)
+        for kind in ("skipped-slices", "undefined-slice"):  # told above, or of no consequence
+            kinds.pop(kind, None)
         if kinds:
             listed = ", ".join(f"{kind} in {plural(n, 'result')}" for kind, n in kinds.items())
             text = f"some results have notices, which the JSON output lists: {listed}"
