@@ -230,7 +230,7 @@ def test_results_that_do_not_fit(run, tmp_path):
     ("arguments", "message"),
     [
         ((KEY,), "there is no RESPONSE"),
-        ((KEY, EAGER), "at least two results"),
+        ((KEY, EAGER), "at least two responses"),
         ((KEY, f"a={EAGER}", f"a={CAUTIOUS}"), "two responses are called 'a'"),
         ((KEY, EAGER, CAUTIOUS, "--trials", "0"), "from 1"),
         ((KEY, EAGER, CAUTIOUS, "--alpha", "5"), "between 0 and 1"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
@@ -15,7 +15,6 @@ from itertools import zip_longest
 
 import numpy as np
 
-from corefeval.checks import split_list
 from corefeval.diagnostics import (
     Notice,
     PairingError,
@@ -185,23 +184,13 @@ def choose_metrics(metrics: Metrics, protocol: Protocol) -> list[str]:
     Raises a UsageError for a metric or a choice that the program does not have.
     """
     check_choices(protocol, _VALUES, _FREE)
-    items = [metrics] if isinstance(metrics, str | Metric) else metrics
-    if not isinstance(items, Iterable):
-        raise UsageError(f"metrics are names, Metric values or a list of them, not {items!r:.60}")
-    chosen: dict[str, None] = {}
-    for item in items:
-        for text in split_list(item) if isinstance(item, str) else [str(item)]:
-            if text.strip().lower() in ("standard", "all"):
-                chosen.update(dict.fromkeys(METRICS))
-                continue
-            name = text if text in METRICS else str(parse_metrics(text)[-1].metric)
-            if name not in METRICS:
-                raise UsageError(f"corefud-scorer has no {text}: it has {', '.join(METRICS)}")
-            parts = CONLL.parts if name == "conll" else ()
-            chosen.update(dict.fromkeys((*parts, name)))
-    if not chosen:
-        raise UsageError("no metric was chosen")
-    return list(chosen)
+    requests = parse_metrics(metrics)
+    for request in requests:
+        if request.by_name and str(request.metric) not in METRICS:
+            has = ", ".join(METRICS)
+            raise UsageError(f"corefud-scorer has no {request.metric}: it has {has}")
+    names = [str(request.metric) for request in requests]
+    return names if all(request.by_name for request in requests) else list(METRICS)
 
 
 def emulate(key: CorefudText, response: CorefudText, protocol: Protocol) -> list[EmulatedDocument]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, Literal, get_args
@@ -126,13 +125,14 @@ class Suite:
             yield from (("systems", place, text) for text in _system_mistakes(system, names))
 
     def _metric_mistakes(self) -> Iterator[Mistake]:
-        if self.missing not in get_args(Missing):
-            yield "", 0, f"missing is one of {', '.join(get_args(Missing))}, not {self.missing!r}"
-        for level in split_list(self.resample):
-            if level not in LEVELS:
-                yield "", 0, f"resample is any of {', '.join(LEVELS)}, not {level!r}"
-        if self.rate not in RATE_NAMES:
-            yield "", 0, f"rate is one of {', '.join(RATE_NAMES)}, not {self.rate!r}"
+        levels = [("resample is any of", LEVELS, level) for level in split_list(self.resample)]
+        for beginning, choices, value in (
+            ("missing is one of", get_args(Missing), self.missing),
+            *levels,
+            ("rate is one of", RATE_NAMES, self.rate),
+        ):
+            if value not in choices:
+                yield "", 0, f"{beginning} {', '.join(choices)}, not {value!r}"
         if all(map(_has_metrics_of_its_own, self.corpora)):
             return  # the metrics are other programs': they are checked when these are run
         for name, text in (("metrics", self.metrics), ("headline", self.headline)):
@@ -142,11 +142,8 @@ class Suite:
                 yield "", 0, f"{name}: {error}"
         if self.metric_names and self.headline not in self.metric_names:
             available = ", ".join(self.metric_names)
-            yield (
-                "",
-                0,
-                f"the headline {self.headline!r} is not a metric here: there are {available}",
-            )
+            text = f"the headline {self.headline!r} is not a metric here: there are {available}"
+            yield "", 0, text
         yield from (("", 0, f"by: {text}") for text in _feature_mistakes(self.by))
 
     def check(self) -> Suite:
@@ -159,17 +156,12 @@ class Suite:
 def _naming_mistakes(table: str, entries: Sequence[SuiteCorpus | SuiteSystem]) -> Iterator[Mistake]:
     if not entries:
         yield table, 0, f"there are no {table}: write [[{table}]]"
-    times = Counter(entry.name for entry in entries)
-    seen: set[str] = set()
-    for place, entry in enumerate(entries):
-        if entry.name in seen:
-            yield table, place, f"{plural(times[entry.name], 'entry')} called {entry.name!r}"
-            seen.discard(entry.name)
-            times[entry.name] = 0
-        elif times[entry.name] > 1:
-            seen.add(entry.name)
-        if not entry.name.strip() or re.search(r"[{}\x00-\x1f]", entry.name):
-            yield table, place, f"{excerpt(entry.name)} is not a name: it is blank, or has braces"
+    names = [entry.name for entry in entries]
+    for place, name in enumerate(names):
+        if names[:place].count(name) == 1:
+            yield table, place, f"{plural(names.count(name), 'entry')} called {name!r}"
+        if not name.strip() or re.search(r"[{}\x00-\x1f]", name):
+            yield table, place, f"{excerpt(name)} is not a name: it is blank, or has braces"
 
 
 def _corpus_mistakes(corpus: SuiteCorpus) -> Iterator[str]:
@@ -445,8 +437,14 @@ def select(suite: Suite, systems: Sequence[str] = (), corpora: Sequence[str] = (
     """
     if not systems and not corpora:
         return suite
-    _check_names("system", systems, [system.name for system in suite.systems])
-    _check_names("corpus", corpora, [corpus.name for corpus in suite.corpora])
+    for kind, chosen, entries in (
+        ("system", systems, suite.systems),
+        ("corpus", corpora, suite.corpora),
+    ):
+        known_names = [entry.name for entry in entries]
+        for name in chosen:
+            if name not in known_names:
+                raise UsageError(f"there is no {kind} {name!r}: {did_you_mean(name, known_names)}")
     members = [system for system in suite.systems if not systems or system.name in systems]
     names = [
         corpus.name
@@ -462,12 +460,6 @@ def select(suite: Suite, systems: Sequence[str] = (), corpora: Sequence[str] = (
         corpora=tuple(corpus for corpus in suite.corpora if corpus.name in names),
         systems=tuple(replace(system, corpora=part) for system, part in parts if part),
     )
-
-
-def _check_names(kind: str, chosen: Sequence[str], names: Sequence[str]) -> None:
-    for name in chosen:
-        if name not in names:
-            raise UsageError(f"there is no {kind} {name!r}: {did_you_mean(name, names)}")
 
 
 def find_path_problem(path: str) -> str:
