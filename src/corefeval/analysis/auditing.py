@@ -120,9 +120,8 @@ def audit_corpora(
     unseen = (units.entity[0] >= 0) & (units.votes == 1)
     notices = [notice for source in (key, *responses) for notice in source.notices]
     notices += annotations.notices
-    notices += note(
-        "unseen-mentions", int(unseen.sum()), "mention", "of the key that no response has"
-    )
+    outcome = "of the key in no response, so nothing speaks for or against them"
+    notices += note("unseen-mentions", int(unseen.sum()), "mention", outcome)
     return Audit(
         responses=tuple(side.name for side in responses),
         units=units,

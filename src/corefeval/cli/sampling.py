@@ -26,6 +26,8 @@ def sample(options: ParsedOptions) -> None:
     """Draw what people should look at, and write it as a sheet."""
     from corefeval.sampling.draws import sample
 
+    if options.design is None and options.answers is None:
+        raise UsageError("--design is missing: choose names, entities, pairs or sentences")
     responses = _name_responses(options, options.answers, options.candidates)
     names = ("design", "n", "seed", "candidates", "answers")
     sheet = sample(

@@ -112,13 +112,26 @@ class Locator:
     """Makes findings about the documents and mentions of a corpus, with lines and words."""
 
     def __init__(
-        self, corpus: Corpus, file: str | None, files: Sequence[str] | None = None
+        self,
+        corpus: Corpus,
+        file: str | None,
+        files: Sequence[str] | None = None,
+        *,
+        tells_notes: bool = True,
     ) -> None:
-        """`files` are those of each document, where a corpus has several."""
+        """`files` are those of each document, where a corpus has several.
+
+        Without `tells_notes`, kinds whose severity is note may be left out to save time.
+        """
         self.corpus = corpus
         self.file = file
         self.files = files
+        self.tells_notes = tells_notes
         self._documents: dict[int, Document] = {}
+
+    def tells(self, kind: str) -> bool:
+        """Whether findings of a kind are wanted."""
+        return self.tells_notes or KINDS[kind].severity != "note"
 
     def document(self, index: int) -> Document:
         """A document, the same object each time, so that its words are decoded once."""
