@@ -2,15 +2,14 @@
 
 Groups and clusters of them are counts: of their mentions in each entity of each annotator, of those
 that each annotator marked, and of all. What two of them gain together is a weighted product of
-their counts. It is scaled, and less the number of links by which it comes about, so that of two
-partitions of one cost the one with fewer links is worth more. Groups that must be apart have a
-column in common whose weight outweighs all others.
+their counts. Groups that must be apart have a column in common whose weight outweighs all others.
+Of partitions of one cost, that with fewer links is better.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import nsmallest
@@ -23,11 +22,12 @@ from corefeval.model.arrays import FloatArray, IntArray
 
 EXACT = 10  # groups of a component that is solved exactly
 BOUNDED = 1000  # groups of a component that has a bound
-_BLOCKS = 8  # clusters that are looked at for each entity of a group
+_NEAREST = 4  # clusters that are looked at for each entity of a group
 Cells = Mapping[int, int]  # the counts of a group or cluster that are not 0, by column
+Weighed = Sequence[tuple[int, int]]  # columns with weighted counts
 
 
-def in_order(numbers: IntArray) -> IntArray:
+def in_order(numbers: Any) -> IntArray:
     """Numbers counted anew from 0 in the order in which they come first."""
     _, first, ranks = np.unique(numbers, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[ranks])
@@ -81,10 +81,14 @@ class Groups:
     @cached_property
     def weights(self) -> list[int]:
         """What it is worth that two clusters have counts in a column, for each column."""
-        scale = 1 + int(self.sections[2].sum()) ** 2
-        values = (2 * scale, -scale, -1, -2 * self.n_annotators * scale**2)
+        values = (2, -1, 0, -2 * self.n_annotators * self.scale)
         sizes = (section.shape[1] for section in self.sections)
         return [value for value, size in zip(values, sizes, strict=True) for _ in range(size)]
+
+    @cached_property
+    def scale(self) -> int:
+        """More than there can be links."""
+        return 1 + int(self.sections[2].sum()) ** 2
 
     def sum_by(self, number: IntArray) -> Groups:
         """Groups made of all groups with one number."""
@@ -97,11 +101,11 @@ class Groups:
         votes, total = ((part * part - part).sum(axis=1) / 2 for part in self.sections[:2])
         return votes, total
 
-    def costs(self, block: IntArray) -> FloatArray:
+    def costs(self, cluster: IntArray) -> FloatArray:
         """The votes that a partition overrules in each component."""
-        part = np.zeros(int(block.max(initial=-1)) + 1, dtype=np.int64)
-        part[block] = self.component
-        votes, total = self.sum_by(block).count_pairs()
+        part = np.zeros(int(cluster.max(initial=-1)) + 1, dtype=np.int64)
+        part[cluster] = self.component
+        votes, total = self.sum_by(cluster).count_pairs()
         links, _ = self.sum_by(self.component).count_pairs()
         return np.rint(links + np.bincount(part, total - 2 * votes, minlength=links.size))
 
@@ -119,24 +123,29 @@ def divide(groups: Groups) -> tuple[IntArray, FloatArray, FloatArray]:
     members: dict[int, list[int]] = defaultdict(list)
     for group, part in enumerate(groups.component.tolist()):
         members[part].append(group)
-    block = np.arange(len(ends) - 1)
-    for listed in members.values():
-        parts = [dict(cells[ends[group] : ends[group + 1]]) for group in listed]
-        solve = _solve if len(listed) <= EXACT else _search
-        block[listed] = np.array(listed)[solve(parts, groups)]
-    block = in_order(block)
-    costs = groups.costs(block)
+    cluster = np.arange(len(ends) - 1)
+    for rows in members.values():
+        parts = [dict(cells[ends[group] : ends[group + 1]]) for group in rows]
+        solve = _solve if len(rows) <= EXACT else _search
+        cluster[rows] = np.array(rows)[solve(parts, groups)]
+    cluster = in_order(cluster)
+    costs = groups.costs(cluster)
     bounds = costs.copy()
-    for part, listed in members.items():
-        if len(listed) > EXACT:
-            bounds[part] = _bound_cost(groups, listed) if len(listed) <= BOUNDED else 0
-    return block, costs, bounds
+    for part, rows in members.items():
+        if len(rows) > EXACT:
+            bounds[part] = _bound_cost(groups, rows) if len(rows) <= BOUNDED else 0
+    return cluster, costs, bounds
 
 
-def _gain(first: Cells, second: Cells, weights: Sequence[int]) -> int:
-    """What it is worth to join two clusters, of which the second may be large."""
-    held = second.get
-    return sum([number * held(key, 0) * weights[key] for key, number in first.items()])
+def _weigh(cells: Cells, groups: Groups) -> Weighed:
+    weights = groups.weights
+    return [(key, number * weights[key]) for key, number in cells.items() if weights[key]]
+
+
+def _gain(weighed: Weighed, cells: Cells) -> int:
+    """What it is worth to join two clusters, of which the first has weighted counts."""
+    held = cells.get
+    return sum([value * held(key, 0) for key, value in weighed])
 
 
 def _solve(parts: Sequence[Cells], groups: Groups) -> Sequence[int]:
@@ -144,8 +153,12 @@ def _solve(parts: Sequence[Cells], groups: Groups) -> Sequence[int]:
 
     What groups that are still to be placed can gain is at most the sum of their positive gains.
     """
+    size, weighed = groups.owner.size + groups.n_annotators, [_weigh(c, groups) for c in parts]
     gains = [
-        [_gain(earlier, cells, groups.weights) for earlier in parts[:row]]
+        [
+            _gain(weighed[row], earlier) * groups.scale - cells[size] * earlier[size]
+            for earlier in parts[:row]
+        ]
         for row, cells in enumerate(parts)
     ]
     hopes = [sum(max(gain, 0) for row in gains[n:] for gain in row) for n in range(len(parts) + 1)]
@@ -161,11 +174,11 @@ def _solve(parts: Sequence[Cells], groups: Groups) -> Sequence[int]:
             best, chosen = value, place[:]
             return
         totals = [0] * (max(place, default=-1) + 2)
-        for block, gain in zip(place, gains[row], strict=True):
-            totals[block] += gain
-        for block in sorted(range(len(totals)), key=lambda block: -totals[block]):
-            place.append(block)
-            extend(value + totals[block])
+        for cluster, gain in zip(place, gains[row], strict=True):
+            totals[cluster] += gain
+        for cluster in sorted(range(len(totals)), key=lambda cluster: -totals[cluster]):
+            place.append(cluster)
+            extend(value + totals[cluster])
             place.pop()
 
     extend(0)
@@ -173,58 +186,99 @@ def _solve(parts: Sequence[Cells], groups: Groups) -> Sequence[int]:
 
 
 def _search(parts: Sequence[Cells], groups: Groups) -> Sequence[int]:
-    """The best end of local searches: from each annotator's partition, and from groups alone."""
-    owner: list[int] = groups.owner.tolist()
-    ends: list[tuple[int, list[int]]] = []
-    for annotator in range(groups.n_annotators + (len(parts) <= BOUNDED)):
+    """The best end of local searches, one from each annotator's partition."""
+    climb, owner = _Climb(parts, groups), groups.owner.tolist()
+    ends = []
+    for annotator in range(groups.n_annotators):
         labels = []
-        for number, cells in enumerate(parts):
-            entities = [key for key in cells if key < len(owner) and owner[key] == annotator]
-            labels.append(max(entities, key=cells.__getitem__, default=-1 - number))
-        climb = _Climb(parts, in_order(np.array(labels)).tolist(), groups)
-        while climb.move_groups() or climb.join_clusters():
-            pass
-        value = sum(_gain(cells, cells, climb.weights) for cells in climb.clusters.values())
-        ends.append((-value, in_order(np.array(climb.place)).tolist()))
-    return min(ends)[1]
+        for number, (cells, entities) in enumerate(zip(parts, climb.entities, strict=True)):
+            marked = [entity for entity in entities if owner[entity] == annotator]
+            labels.append(max(marked, key=cells.__getitem__, default=-1 - number))
+        ends.append(climb.run(in_order(labels).tolist()))
+    return min(ends)[2]
 
 
 class _Climb:
     """A local search: groups move and clusters are joined as long as that gains anything."""
 
-    def __init__(self, parts: Sequence[Cells], place: list[int], groups: Groups) -> None:
-        self.parts, self.place, self.weights = parts, place, groups.weights
-        self.column = (groups.owner.size + groups.owner).tolist()  # of what the annotator marked
-        self.total = len(self.column) + groups.n_annotators
-        self.clusters: dict[int, Counter[int]] = defaultdict(Counter)
-        self.numbers = count(max(place) + 1)
-        for number, cells in zip(place, parts, strict=True):
-            self.clusters[number].update(cells)
+    def __init__(self, parts: Sequence[Cells], groups: Groups) -> None:
+        self.parts, self.groups = parts, groups
+        self.marks = (groups.owner.size + groups.owner).tolist()  # the column beside each entity
+        self.size = len(self.marks) + groups.n_annotators  # the column of all mentions
+        self.entities = [self._list_leading(cells, 0) for cells in parts]
+        self.weighed = [_weigh(cells, groups) for cells in parts]
+        self.inner = [_gain(*pair) for pair in zip(self.weighed, parts, strict=True)]
+        self.holders: dict[int, list[int]] = defaultdict(list)  # the groups in each entity
+        for group, entities in enumerate(self.entities):
+            for entity in entities:
+                self.holders[entity].append(group)
 
-    def move_groups(self) -> bool:
-        """Put each group where it gains most, if only on its own; whether any has moved."""
-        nearest, has_moved = self._list_nearest(), False
-        for group, cells in enumerate(self.parts):
-            before = self.place[group]
+    def _list_leading(self, cells: Cells, share: float = 0.5) -> list[int]:
+        """The entities that have more than a share of what their annotators marked."""
+        limit = len(self.marks)
+        return [e for e, n in cells.items() if e < limit and n > share * cells[self.marks[e]]]
+
+    def run(self, place: list[int]) -> tuple[int, int, list[int]]:
+        """What is lost, links, and the cluster of each group, at the end of a search from there."""
+        self.place, self.clusters = place, defaultdict[int, Counter[int]](Counter)
+        for number, cells in zip(place, self.parts, strict=True):
+            self.clusters[number].update(cells)
+        self.numbers = count(max(place) + 1)
+        self.drift, self.limits = [0] * len(self.marks), [0] * len(place)
+        while self._move() or self._join():
+            pass
+        clusters = self.clusters.values()
+        value = sum(_gain(_weigh(cells, self.groups), cells) for cells in clusters)
+        return -value, sum(c[self.size] ** 2 for c in clusters), in_order(self.place).tolist()
+
+    def _move(self) -> bool:
+        """Put each group where it gains most, if only alone; whether any has moved.
+
+        A group need not be looked at before so many mentions of its entities have moved (`drift`)
+        that another place might be better for it.
+        """
+        self.nearest, has_moved = dict[int, list[tuple[int, int]]](), False
+        for group, (cells, weighed) in enumerate(zip(self.parts, self.weighed, strict=True)):
+            drift = sum([self.drift[entity] for entity in self.entities[group]])
+            if drift < self.limits[group]:
+                continue
+            before, size = self.place[group], cells[self.size]
             cluster = self.clusters[before]
-            stay = _gain(cells, cluster, self.weights) - _gain(cells, cells, self.weights)
-            start = (stay, before) if stay >= 0 else (0, -1)
-            after = self._find_best(cells, before, start, nearest)
-            if after != before:
-                self.place[group] = after = next(self.numbers) if after < 0 else after
+            gain = _gain(weighed, cluster) - self.inner[group]
+            options = self._list_options(gain, before, cells, weighed, self.entities[group])
+            options.append((gain, size * (size - cluster[self.size]), before))
+            if cluster[self.size] > size:
+                options.append((0, 0, -1))
+            best = max(options)
+            second = sorted([gain // 2, *(option[0] for option in options)])[-2]
+            margin = (best[0] - second) // (2 * self.groups.n_annotators * size)
+            self.limits[group] = drift + margin + 1
+            if best[2] != before:
+                self.place[group] = after = next(self.numbers) if best[2] < 0 else best[2]
                 self.clusters[after].update(cells)
                 cluster.subtract(cells)
-                if not cluster[self.total]:
+                if not cluster[self.size]:
                     del self.clusters[before]
+                self._count_drift(cells)
                 has_moved = True
         return has_moved
 
-    def join_clusters(self) -> bool:
-        """Join each cluster with the one that gains most by it; whether any was joined."""
-        nearest, joined = self._list_nearest(), {}
+    def _count_drift(self, cells: Cells) -> None:
+        for entity in self._list_leading(cells, 0):
+            self.drift[entity] += cells[entity]
+
+    def _join(self) -> bool:
+        """Join each cluster with the one that gains most by it; whether any was joined.
+
+        Only those can gain in which one entity leads for some annotator.
+        """
+        joined, self.nearest = dict[int, int](), dict[int, list[tuple[int, int]]]()
         for number, cells in list(self.clusters.items()):
-            target = self._find_best(cells, number, (0, number), nearest)
-            if target != number:
+            weighed, leading = _weigh(cells, self.groups), self._list_leading(cells)
+            options = self._list_options(0, number, cells, weighed, leading)
+            gain, _, target = max(options, default=(0, 0, 0))
+            if gain > 0:
+                self._count_drift(cells)
                 self.clusters[target].update(self.clusters.pop(number))
                 joined[number] = target
         for number in reversed(joined):
@@ -232,43 +286,43 @@ class _Climb:
         self.place = [joined.get(number, number) for number in self.place]
         return bool(joined)
 
-    def _list_nearest(self) -> dict[int, list[tuple[int, int]]]:
-        """The largest clusters that may gain by each entity: its mentions there, and the number.
+    def _list_nearest(self, entity: int) -> list[tuple[int, int]]:
+        """The largest clusters in which an entity leads: its mentions there, and the number."""
+        if entity not in self.nearest:
+            mark, pairs = self.marks[entity], []
+            for number in {self.place[group] for group in self.holders[entity]}:
+                cells = self.clusters.get(number, {})
+                if 2 * cells.get(entity, 0) > cells.get(mark, 0):
+                    pairs.append((-cells[entity], number))
+            self.nearest[entity] = nsmallest(_NEAREST, pairs)
+        return self.nearest[entity]
 
-        To gain anything, some entity must have most of what its annotator marked in the cluster.
-        """
-        held = defaultdict(list)
-        for number, cells in self.clusters.items():
-            for entity, size in cells.items():
-                if entity < len(self.column) and 2 * size > cells[self.column[entity]]:
-                    held[entity].append((-size, number))
-        return {entity: nsmallest(_BLOCKS, pairs) for entity, pairs in held.items()}
-
-    def _find_best(
+    def _list_options(
         self,
-        cells: Cells,
+        stay: int,
         before: int,
-        start: tuple[int, int],
-        nearest: Mapping[int, list[tuple[int, int]]],
-    ) -> int:
-        """The cluster that gains most with these counts; `start` has a gain to beat.
+        cells: Cells,
+        weighed: Weighed,
+        entities: Sequence[int],
+    ) -> list[tuple[int, int, int]]:
+        """Other clusters than `before`: what is gained there, less links, and the number.
 
-        A gain is at most that by shared entities: those who share too few are not looked at.
+        A gain is at most twice the shared counts: clusters that cannot reach half of what it is
+        worth to `stay` are left out.
         """
-        best, chosen = start
-        entities = [key for key in cells if key < len(self.column)]
-        least = best // (self.weights[0] * len(entities))
+        least = stay // (4 * len(entities) or 1)
         candidates = {
-            candidate
+            number
             for entity in entities
-            for held, candidate in nearest.get(entity, ())
-            if -held * cells[entity] > least
+            for held, number in self._list_nearest(entity)
+            if -held * cells[entity] >= least
         }
-        for candidate in sorted((candidates - {before}) & self.clusters.keys()):
-            gain = _gain(cells, self.clusters[candidate], self.weights)
-            if gain > best:
-                best, chosen = gain, candidate
-        return chosen
+        options = []
+        for number in sorted((candidates - {before}) & self.clusters.keys()):
+            cluster = self.clusters[number]
+            links = cells[self.size] * cluster[self.size]
+            options.append((_gain(weighed, cluster), -links, number))
+        return options
 
 
 def _bound_cost(groups: Groups, rows: Sequence[int]) -> int:
