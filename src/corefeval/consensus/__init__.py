@@ -11,7 +11,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from corefeval.analysis.agreement import read_annotations, result_notices
-from corefeval.analysis.ceilings import MOST_KEYS, count_linked
+from corefeval.analysis.ceilings import MOST_KEYS, count_common_links, count_united_links
 from corefeval.analysis.units import Units, as_lists, state
 from corefeval.consensus.contests import Contest, list_contests
 from corefeval.consensus.decisions import COLUMNS, Constraints, constrain, read_decisions
@@ -326,10 +326,11 @@ def _note_separations(units: Units, group: IntArray, entity: IntArray) -> Iterat
     first = kept[np.unique(group[kept], return_index=True)[1]]
     labels = units.entity[:, first]
     if len(labels) <= MOST_KEYS:
-        everything = np.zeros(first.size, dtype=np.int64)
-        marked, linked = (
-            int(count_linked(table, entity[first], everything, 1)[0])
-            for table in (np.minimum(labels, 0), labels)
-        )
+        numbers = list[int]()
+        for table in (np.minimum(labels, 0), labels):
+            rows = dict(zip(map(str, range(len(table))), table, strict=True))
+            common = count_common_links(entity[first], np.zeros_like(entity), 1, rows)
+            numbers.append(int(count_united_links(common, list(rows))[0]))
+        marked, linked = numbers
         text = "of groups of mentions put together though nobody links them"
         yield from note("overruled-separations", marked - linked, "pair", text)
