@@ -137,7 +137,7 @@ def test_what_follows_from_the_objective(sides):
     entities = [sorted(entity) for entity in entities_of(sides[0])]
     if any(len(entity) == 1 for entity in entities):
         shown = equal.as_dict()["documents"][0]["entities"]
-        assert sorted(shown) == sorted([list(m) for m in entity] for entity in entities)
+        assert sorted(shown) == sorted(entities)
     assert equal.cost == 0
 
 
@@ -269,7 +269,13 @@ def test_contested_decisions_are_those_of_the_definition(sides):
     merged = merge_sides(sides)
     mentions = merged.units.mentions
     shown = [
-        (row.kind, mentions[row.unit], None if row.partner < 0 else mentions[row.partner], *row[3:])
+        (
+            row.kind,
+            mentions[row.unit],
+            None if row.partner < 0 else mentions[row.partner],
+            *row[3:],
+            row.stakes,
+        )
         for row in merged.contested
     ]
     assert shown == list_by_hand(sides, merged)

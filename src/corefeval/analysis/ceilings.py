@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
 
@@ -31,22 +32,25 @@ _RATIO = (
 )
 _OF_KEY = ("recall_denominator", "coreference_key", "tp", "wl", "fn")  # ends of names of counts
 Keys = tuple[str, ...]
+T = TypeVar("T")
 Pair = tuple[str, str]  # names of a key and of who is scored against it
 Case = tuple[Keys, str]  # a set of keys, and who is scored against it
 
 
 def count_common_links(
-    entity: IntArray, document: IntArray, n_documents: int, labels: Mapping[str, IntArray]
-) -> dict[Keys, FloatArray]:
+    entity: IntArray, document: IntArray, n_documents: int, labels: Mapping[T, IntArray]
+) -> dict[tuple[T, ...], FloatArray]:
     """How many pairs of mentions of one entity all of some labels link, by document.
 
     `document` is that of each entity. There is an entry for every set of labels, in their order;
     −1 is no label.
     """
-    counts: dict[Keys, FloatArray] = {}
+    counts: dict[tuple[T, ...], FloatArray] = {}
     names = list(labels)
 
-    def count(keys: Keys, rows: IntArray, codes: IntArray, document: IntArray, width: int) -> None:
+    def count(
+        keys: tuple[T, ...], rows: IntArray, codes: IntArray, document: IntArray, width: int
+    ) -> None:
         further = names[names.index(keys[-1]) + 1 if keys else 0 :]
         if further:
             cell, distinct = dense_ranks(codes)
@@ -68,7 +72,9 @@ def count_common_links(
     return counts
 
 
-def count_united_links(counts: Mapping[Keys, FloatArray], names: Sequence[str]) -> FloatArray:
+def count_united_links(
+    counts: Mapping[tuple[T, ...], FloatArray], names: Sequence[T]
+) -> FloatArray:
     """How many pairs any of some labels links, from what all labels of each set link."""
     sets = [keys for size in range(1, len(names) + 1) for keys in combinations(names, size)]
     return np.asarray(sum((-1) ** (len(keys) + 1) * counts[keys] for keys in sets))

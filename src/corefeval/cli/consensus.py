@@ -11,7 +11,7 @@ from corefeval.diagnostics import UsageError
 
 def merge(options: ParsedOptions) -> None:
     """Merge annotations, and write the consensus and what is contested."""
-    from corefeval.consensus import merge_corpora
+    from corefeval.consensus import VOTES, merge_corpora
     from corefeval.consensus.decisions import make_table
     from corefeval.formats import write
     from corefeval.formats.registry import find_format, format_for
@@ -41,9 +41,6 @@ def merge(options: ParsedOptions) -> None:
     if not is_printed:  # else standard output is the consensus
         show(merged, None, format=options.format)
     tell(notices, quiet=options.quiet)
-
-
-VOTES = ("document", "start", "end", "votes", "annotators")
 
 
 def audit(options: ParsedOptions) -> None:
