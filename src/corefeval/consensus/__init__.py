@@ -16,7 +16,7 @@ from corefeval.analysis.ceilings import MOST_KEYS, count_common_links, count_uni
 from corefeval.analysis.units import Units, sort_values, split_mention
 from corefeval.consensus.contests import Contest, list_contests
 from corefeval.consensus.decisions import COLUMNS, Constraints, constrain, read_decisions
-from corefeval.consensus.partition import BOUNDED, Groups, divide, in_order
+from corefeval.consensus.partition import BOUNDED, Ballot, divide, in_order
 from corefeval.consensus.units import unite
 from corefeval.diagnostics import Notice, UsageError, note, plural
 from corefeval.display import Row, Tabular
@@ -260,21 +260,20 @@ def _divide(
 ) -> tuple[IntArray, IntArray, IntArray, list[Notice]]:
     """The entity of each unit, −1 where it is not kept; cost and bound by document; notices."""
     kept = np.flatnonzero(constraints.is_kept)
-    node = constraints.node[group[kept]]
-    number = in_order(node)
-    rank = dict(plain_rows(node, number))
-    groups = Groups.of(
-        units.entity[:, kept], number, [(rank[a], rank[b]) for a, b in constraints.apart]
-    )
-    cluster, *proof = divide(groups)
+    _, first, number, sizes = np.unique(group[kept], True, True, True)
+    labels, node = units.entity[:, kept[first]], constraints.node[group[kept[first]]]
+    rank = in_order(node)
+    ranks = dict(plain_rows(node, rank))
+    apart = [[ranks[node] for node in pair] for pair in constraints.apart]
+    cluster, component, proof = divide(Ballot(labels, sizes, rank, apart))
     entity = unset(group.size)
-    entity[kept] = in_order(cluster[number])
-    document = all_zero(proof[0].size)
-    document[groups.component[number]] = units.document[kept]
+    entity[kept] = in_order(cluster[rank[number]])
+    document = all_zero(proof.shape[1])
+    document[component[rank]] = units.document[kept[first]]
     n_documents = len(units.corpus.documents)
     costs, bounds = (integers(np.bincount(document, values, n_documents)) for values in proof)
-    unbounded = int((np.bincount(groups.component) > BOUNDED).sum())
-    separations = _count_separations(units.entity[:, kept], group[kept], entity[kept])
+    unbounded = int((np.bincount(component) > BOUNDED).sum())
+    separations = _count_separations(labels, entity[kept[first]])
     notices = [
         *note("no-bound", unbounded, "part", _NO_BOUND),
         *note("overruled-separations", separations, "pair", _OVERRULED),
@@ -282,15 +281,14 @@ def _divide(
     return entity, costs, bounds, notices
 
 
-def _count_separations(labels: IntArray, group: IntArray, entity: IntArray) -> int:
+def _count_separations(labels: IntArray, entity: IntArray) -> int:
     """How many pairs of groups are together though nobody links them, and somebody has both."""
-    _, first = np.unique(group, return_index=True)
     if len(labels) > MOST_KEYS:
         return 0
     counts = []
     for table in (np.minimum(labels, 0), labels):
-        rows = dict(enumerate(table[:, first]))
-        common = count_common_links(entity[first], all_zero(entity.size), 1, rows)
+        rows, document = dict(enumerate(table)), all_zero(int(entity.max(initial=0)) + 1)
+        common = count_common_links(entity, document, 1, rows)
         counts.append(int(count_united_links(common, list(rows))[0]))
     return counts[0] - counts[1]
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from corefeval.analysis.units import Units
 from corefeval.consensus.decisions import Constraints
-from corefeval.consensus.partition import Groups, in_order
 from corefeval.model.arrays import IntArray, begin_runs, plain_rows
 
 
@@ -66,19 +65,26 @@ def _list_links(
     units: Units, group: IntArray, entity: IntArray, constraints: Constraints
 ) -> Iterator[Contest]:
     """For each group the contested link to its own entity, and to the best of all others."""
+    from scipy.sparse import coo_array
+
     kept = np.flatnonzero(entity >= 0)
-    number = in_order(group[kept])
-    first = kept[np.unique(number, return_index=True)[1]]
-    home, size = entity[first], np.bincount(number)
-    groups = Groups.of(units.entity[:, kept], number)
-    (cells, marked, *_), (held, marks, *_) = groups.sections, groups.sum_by(home).sections
-    has, marked = (cells > 0).astype(np.int64), (marked > 0).toarray()
+    _, first, size = np.unique(group[kept], return_index=True, return_counts=True)
+    first = kept[first]
+    home, labels = entity[first], units.entity[:, first]
+    annotator, member = np.nonzero(labels >= 0)
+    shape = first.size, units.stacked.n_entities
+    places = member, labels[annotator, member]
+    has = coo_array((np.ones(member.size, np.int64), places), shape=shape).tocsr()
+    held = coo_array((size[member], (home[member], places[1])), shape=(home.max() + 1, shape[1]))
+    marked = (labels >= 0).T.astype(np.int64)
+    marks = np.zeros((int(home.max()) + 1, len(labels)), dtype=np.int64)
+    np.add.at(marks, home, marked * size[:, None])
     table = (has @ held.T).tocoo()
     left, right = table.row, table.col
     is_home = home[left] == right
     inside = is_home * size[left] * marked.sum(axis=1)[left]  # votes on the group itself
     votes = table.data - inside
-    of = (marked[left] * marks.toarray()[right]).sum(axis=1) - inside
+    of = (marked[left] * marks[right]).sum(axis=1) - inside
     rows = np.flatnonzero((votes > 0) & (votes < of))
     # The own entity first, then rivals, the best of which counts.
     rows = rows[np.lexsort((right[rows], (of - 2 * votes)[rows], ~is_home[rows], left[rows]))]

@@ -1,30 +1,30 @@
 """The partition that overrules the fewest votes, of groups of mentions, without listing pairs.
 
-Groups and clusters of them are counts: of their mentions in each entity of each annotator, of those
-that each annotator marked, and of all. What two of them gain together is a weighted product of
-their counts. Groups that must be apart have a column in common whose weight outweighs all others.
-Of partitions of one cost, that with fewer links is better.
+Groups and clusters of them are counts, by column: of their mentions in each entity of each
+annotator, of those that each annotator marked, and of all. What two of them gain together is a
+weighted product of their counts. Groups that must be apart have a column in common whose weight
+outweighs all others. Of partitions of one cost, that with fewer links is better.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
 from heapq import nsmallest
-from itertools import count, pairwise
+from itertools import count
+from math import comb
 from typing import Any
 
 import numpy as np
 
-from corefeval.model.arrays import FloatArray, IntArray
+from corefeval.model.arrays import FloatArray, IntArray, plain_rows
 
 EXACT = 10  # groups of a component that is solved exactly
 BOUNDED = 1000  # groups of a component that has a bound
 _NEAREST = 4  # clusters that are looked at for each entity of a group
+_FEW = 0.01  # of the groups: where fewer move, clusters are joined
 Cells = Mapping[int, int]  # the counts of a group or cluster that are not 0, by column
-Weighed = Sequence[tuple[int, int]]  # columns with weighted counts
+Option = tuple[int, int, int]  # what is gained in a cluster, less the links there, and its number
 
 
 def in_order(numbers: Any) -> IntArray:
@@ -33,130 +33,113 @@ def in_order(numbers: Any) -> IntArray:
     return np.asarray(np.argsort(np.argsort(first))[ranks])
 
 
-@dataclass(frozen=True, eq=False)
-class Groups:
-    """Groups of mentions in the order of the text.
+class Ballot:
+    """The votes on groups of mentions: `parts` has the counts of each, in the order of the text.
 
-    `owner` has the annotator of each entity. `counts` is a sparse table with a row for each group:
-    its mentions in each entity, those that each annotator marked, all, and a 1 for each pair of
-    groups that must be apart, in the rows of these two.
+    There are columns of all entities, of what each annotator marked, of `size`, and of pairs that
+    must be apart. `marks` has for each entity the column of what its annotator marked.
     """
 
-    counts: Any
-    owner: IntArray
-    n_annotators: int
+    def __init__(
+        self, labels: IntArray, sizes: IntArray, node: IntArray, apart: Iterable[Sequence[int]]
+    ) -> None:
+        """Groups by their entities for each annotator (−1: not marked), and their sizes.
 
-    @staticmethod
-    def of(labels: IntArray, group: IntArray, apart: Sequence[tuple[int, int]] = ()) -> Groups:
-        """The groups of mentions, whose entities are `labels` by annotator (−1: not marked)."""
-        annotator, mention = np.nonzero(labels >= 0)
-        owner = np.zeros(int(labels.max(initial=-1)) + 1, dtype=np.int64)
-        owner[labels[annotator, mention]] = annotator
-        last = owner.size + len(labels)
-        pairs = np.array(apart, dtype=np.int64).reshape(-1, 2)
-        columns = labels[annotator, mention], owner.size + annotator, np.full(group.size, last)
-        column = np.concatenate((*columns, last + 1 + np.repeat(np.arange(len(pairs)), 2)))
-        row = np.concatenate((group[mention], group[mention], group, pairs.ravel()))
-        shape = int(group.max(initial=-1)) + 1, last + 1 + len(pairs)
-        return Groups(_sum_cells(row, column, shape), owner, len(labels))
+        Groups with the same node must be together, and pairs of nodes `apart`.
+        """
+        n_entities, pairs = int(labels.max(initial=-1)) + 1, list(apart)
+        self.size = n_entities + len(labels)
+        self.marks: dict[int, int] = {}
+        self.parts = [Counter[int]() for _ in range(int(node.max(initial=-1)) + 1)]
+        for number, size, entities in plain_rows(node, sizes, labels.T):
+            self.parts[number][self.size] += size
+            for mark, entity in enumerate(entities, start=n_entities):
+                if entity >= 0:
+                    self.marks[entity] = mark
+                    self.parts[number].update({entity: size, mark: size})
+        for column, pair in enumerate(pairs, start=self.size + 1):
+            for number in pair:
+                self.parts[number][column] = 1
+        self.scale = 1 + len(labels) * int(sizes.sum()) ** 2  # more than all votes, and all links
+        self.weights = [2] * n_entities + [-1] * len(labels) + [0] + [-self.scale] * len(pairs)
 
-    @cached_property
-    def component(self) -> IntArray:
+    def list_leading(self, cells: Cells) -> list[int]:
+        """The entities that have most of what their annotators marked.
+
+        Two clusters can only gain together if one entity leads in both.
+        """
+        marks = self.marks
+        return [key for key in cells if key in marks and 2 * cells[key] > cells[marks[key]]]
+
+    def weigh(self, cells: Cells) -> list[tuple[int, int]]:
+        """The columns that matter, with weighted counts."""
+        weights = self.weights
+        return [(key, number * weights[key]) for key, number in cells.items() if weights[key]]
+
+    def find_components(self) -> IntArray:
         """Groups that share no entity, even through others, are in different components."""
+        from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
 
-        number, size = self.counts.shape[0], sum(self.counts.shape)
-        row, column = self.sections[0].nonzero()
-        links = _sum_cells(row, number + column, (size, size))
-        return in_order(connected_components(links, directed=False)[1][:number])
+        shift, marks = len(self.parts), self.marks
+        links = [
+            (n, shift + key) for n, part in enumerate(self.parts) for key in part if key in marks
+        ]
+        ends = np.array(links, dtype=np.int64).reshape(-1, 2).T
+        graph = coo_array((np.ones(len(links)), tuple(ends)), shape=(shift + self.size,) * 2)
+        return in_order(connected_components(graph, directed=False)[1][:shift])
 
-    @cached_property
-    def sections(self) -> tuple[Any, Any, Any, Any]:
-        """The columns of entities, of marks, of all mentions, and of groups that must be apart."""
-        marks, everything = self.owner.size, self.owner.size + self.n_annotators
-        ends = (0, marks, everything, everything + 1, self.counts.shape[1])
-        entities, marked, total, apart = (self.counts[:, a:b] for a, b in pairwise(ends))
-        return entities, marked, total, apart
-
-    @cached_property
-    def weights(self) -> list[int]:
-        """What it is worth that two clusters have counts in a column, for each column."""
-        values = (2, -1, 0, -2 * self.n_annotators * self.scale)
-        sizes = (section.shape[1] for section in self.sections)
-        return [value for value, size in zip(values, sizes, strict=True) for _ in range(size)]
-
-    @cached_property
-    def scale(self) -> int:
-        """More than there can be links."""
-        return 1 + int(self.sections[2].sum()) ** 2
-
-    def sum_by(self, number: IntArray) -> Groups:
-        """Groups made of all groups with one number."""
-        shape = int(number.max(initial=-1)) + 1, number.size
-        counts = _sum_cells(number, np.arange(number.size), shape) @ self.counts
-        return Groups(counts, self.owner, self.n_annotators)
-
-    def count_pairs(self) -> tuple[FloatArray, FloatArray]:
-        """Votes for pairs of mentions within each group, and all votes on them."""
-        votes, total = ((part * part - part).sum(axis=1) / 2 for part in self.sections[:2])
-        return votes, total
-
-    def costs(self, cluster: IntArray) -> FloatArray:
-        """The votes that a partition overrules in each component."""
-        part = np.zeros(int(cluster.max(initial=-1)) + 1, dtype=np.int64)
-        part[cluster] = self.component
-        votes, total = self.sum_by(cluster).count_pairs()
-        links, _ = self.sum_by(self.component).count_pairs()
-        return np.rint(links + np.bincount(part, total - 2 * votes, minlength=links.size))
+    def rate(self, parts: Sequence[Cells], place: Sequence[int]) -> tuple[int, int]:
+        """How many votes a partition of some groups overrules, and how many links it has."""
+        clusters = _sum_cells(parts, place).values()
+        [whole] = _sum_cells(parts, [0] * len(parts)).values()
+        cost = sum(comb(number, 2) for key, number in whole.items() if key in self.marks)
+        for cells in clusters:
+            cost -= sum(self.weights[key] * comb(number, 2) for key, number in cells.items())
+        return cost, sum(comb(cells[self.size], 2) for cells in clusters)
 
 
-def _sum_cells(row: IntArray, column: IntArray, shape: tuple[int, int]) -> Any:
-    from scipy.sparse import coo_array
-
-    return coo_array((np.ones(row.size, np.int64), (row, column)), shape=shape).tocsr()
-
-
-def divide(groups: Groups) -> tuple[IntArray, FloatArray, FloatArray]:
-    """The cluster of each group; then the cost of each component, and the least it can be."""
-    table, ends = groups.counts, groups.counts.indptr.tolist()
-    cells = list(zip(table.indices.tolist(), table.data.tolist(), strict=True))
-    members: dict[int, list[int]] = defaultdict(list)
-    for group, part in enumerate(groups.component.tolist()):
-        members[part].append(group)
-    cluster = np.arange(len(ends) - 1)
-    for rows in members.values():
-        parts = [dict(cells[ends[group] : ends[group + 1]]) for group in rows]
-        solve = _solve if len(rows) <= EXACT else _search
-        cluster[rows] = np.array(rows)[solve(parts, groups)]
-    cluster = in_order(cluster)
-    costs = groups.costs(cluster)
-    bounds = costs.copy()
-    for part, rows in members.items():
-        if len(rows) > EXACT:
-            bounds[part] = _bound_cost(groups, rows) if len(rows) <= BOUNDED else 0
-    return cluster, costs, bounds
+def _sum_cells(parts: Sequence[Cells], place: Sequence[int]) -> dict[int, Counter[int]]:
+    """The counts of each cluster of groups."""
+    clusters = defaultdict[int, Counter[int]](Counter)
+    for number, cells in zip(place, parts, strict=True):
+        clusters[number].update(cells)
+    return clusters
 
 
-def _weigh(cells: Cells, groups: Groups) -> Weighed:
-    weights = groups.weights
-    return [(key, number * weights[key]) for key, number in cells.items() if weights[key]]
-
-
-def _gain(weighed: Weighed, cells: Cells) -> int:
+def _gain(weighed: Iterable[tuple[int, int]], cells: Cells) -> int:
     """What it is worth to join two clusters, of which the first has weighted counts."""
     held = cells.get
     return sum([value * held(key, 0) for key, value in weighed])
 
 
-def _solve(parts: Sequence[Cells], groups: Groups) -> Sequence[int]:
+def divide(ballot: Ballot) -> tuple[IntArray, IntArray, IntArray]:
+    """The cluster and component of each group; and the cost and bound of each component."""
+    component, members = ballot.find_components(), defaultdict[int, list[int]](list)
+    for row, number in enumerate(component.tolist()):
+        members[number].append(row)
+    cluster, proof = np.arange(component.size), []
+    for rows in members.values():
+        parts = [ballot.parts[row] for row in rows]
+        is_small = len(rows) <= EXACT
+        place = (_solve if is_small else _search)(parts, ballot)
+        cluster[rows] = np.array(rows)[place]
+        bound = cost = ballot.rate(parts, place)[0]
+        if not is_small:
+            bound = _bound_cost(parts, ballot) if len(rows) <= BOUNDED else 0
+        proof.append((cost, bound))
+    return cluster, component, np.array(proof, dtype=np.int64).reshape(-1, 2).T
+
+
+def _solve(parts: Sequence[Cells], ballot: Ballot) -> list[int]:
     """The best partition of few groups, by branch and bound.
 
     What groups that are still to be placed can gain is at most the sum of their positive gains.
     """
-    size, weighed = groups.owner.size + groups.n_annotators, [_weigh(c, groups) for c in parts]
     gains = [
         [
-            _gain(weighed[row], earlier) * groups.scale - cells[size] * earlier[size]
+            _gain(ballot.weigh(cells), earlier) * ballot.scale
+            - cells[ballot.size] * earlier[ballot.size]
             for earlier in parts[:row]
         ]
         for row, cells in enumerate(parts)
@@ -185,100 +168,67 @@ def _solve(parts: Sequence[Cells], groups: Groups) -> Sequence[int]:
     return chosen
 
 
-def _search(parts: Sequence[Cells], groups: Groups) -> Sequence[int]:
+def _search(parts: Sequence[Cells], ballot: Ballot) -> list[int]:
     """The best end of local searches, one from each annotator's partition."""
-    climb, owner = _Climb(parts, groups), groups.owner.tolist()
-    ends = []
-    for annotator in range(groups.n_annotators):
-        labels = []
-        for number, (cells, entities) in enumerate(zip(parts, climb.entities, strict=True)):
-            marked = [entity for entity in entities if owner[entity] == annotator]
-            labels.append(max(marked, key=cells.__getitem__, default=-1 - number))
-        ends.append(climb.run(in_order(labels).tolist()))
+    climb, ends = _Climb(parts, ballot), []
+    for mark in sorted({*ballot.marks.values()}):
+        labels = [
+            next((key for key in leading if ballot.marks[key] == mark), -1 - group)
+            for group, leading in enumerate(climb.leading)
+        ]
+        place = climb.run(in_order(labels).tolist())
+        ends.append((*ballot.rate(parts, place), place))
     return min(ends)[2]
 
 
 class _Climb:
     """A local search: groups move and clusters are joined as long as that gains anything."""
 
-    def __init__(self, parts: Sequence[Cells], groups: Groups) -> None:
-        self.parts, self.groups = parts, groups
-        self.marks = (groups.owner.size + groups.owner).tolist()  # the column beside each entity
-        self.size = len(self.marks) + groups.n_annotators  # the column of all mentions
-        self.entities = [self._list_leading(cells, 0) for cells in parts]
-        self.weighed = [_weigh(cells, groups) for cells in parts]
-        self.inner = [_gain(*pair) for pair in zip(self.weighed, parts, strict=True)]
-        self.holders: dict[int, list[int]] = defaultdict(list)  # the groups in each entity
-        for group, entities in enumerate(self.entities):
-            for entity in entities:
-                self.holders[entity].append(group)
+    def __init__(self, parts: Sequence[Cells], ballot: Ballot) -> None:
+        self.parts, self.ballot, self.size = parts, ballot, ballot.size
+        self.leading = list(map(ballot.list_leading, parts))
+        self.weighed = list(map(ballot.weigh, parts))
+        self.inner = list(map(_gain, self.weighed, parts))
 
-    def _list_leading(self, cells: Cells, share: float = 0.5) -> list[int]:
-        """The entities that have more than a share of what their annotators marked."""
-        limit = len(self.marks)
-        return [e for e, n in cells.items() if e < limit and n > share * cells[self.marks[e]]]
+    def run(self, place: list[int]) -> list[int]:
+        """The cluster of each group at the end of a search from there."""
+        self.place, self.clusters = place, _sum_cells(self.parts, place)
+        self.numbers = count(len(place))
+        while True:
+            while self._move() > _FEW * len(place):
+                pass
+            if not self._join():
+                return list(in_order(self.place).tolist())
 
-    def run(self, place: list[int]) -> tuple[int, int, list[int]]:
-        """What is lost, links, and the cluster of each group, at the end of a search from there."""
-        self.place, self.clusters = place, defaultdict[int, Counter[int]](Counter)
-        for number, cells in zip(place, self.parts, strict=True):
-            self.clusters[number].update(cells)
-        self.numbers = count(max(place) + 1)
-        self.drift, self.limits = [0] * len(self.marks), [0] * len(place)
-        while self._move() or self._join():
-            pass
-        clusters = self.clusters.values()
-        value = sum(_gain(_weigh(cells, self.groups), cells) for cells in clusters)
-        return -value, sum(c[self.size] ** 2 for c in clusters), in_order(self.place).tolist()
-
-    def _move(self) -> bool:
-        """Put each group where it gains most, if only alone; whether any has moved.
-
-        A group need not be looked at before so many mentions of its entities have moved (`drift`)
-        that another place might be better for it.
-        """
-        self.nearest, has_moved = dict[int, list[tuple[int, int]]](), False
+    def _move(self) -> int:
+        """Put each group where it gains most, if only alone; how many have moved."""
+        nearest, n_moved = self._list_nearest(), 0
         for group, (cells, weighed) in enumerate(zip(self.parts, self.weighed, strict=True)):
-            drift = sum([self.drift[entity] for entity in self.entities[group]])
-            if drift < self.limits[group]:
-                continue
             before, size = self.place[group], cells[self.size]
             cluster = self.clusters[before]
-            gain = _gain(weighed, cluster) - self.inner[group]
-            options = self._list_options(gain, before, cells, weighed, self.entities[group])
-            options.append((gain, size * (size - cluster[self.size]), before))
+            stay = _gain(weighed, cluster) - self.inner[group]
+            options = [(stay, size * (size - cluster[self.size]), before)]
             if cluster[self.size] > size:
                 options.append((0, 0, -1))
-            best = max(options)
-            second = sorted([gain // 2, *(option[0] for option in options)])[-2]
-            margin = (best[0] - second) // (2 * self.groups.n_annotators * size)
-            self.limits[group] = drift + margin + 1
-            if best[2] != before:
-                self.place[group] = after = next(self.numbers) if best[2] < 0 else best[2]
+            options += self._list_options(before, size, weighed, self.leading[group], nearest)
+            after = max(options)[2]
+            if after != before:
+                self.place[group] = after = next(self.numbers) if after < 0 else after
                 self.clusters[after].update(cells)
                 cluster.subtract(cells)
                 if not cluster[self.size]:
                     del self.clusters[before]
-                self._count_drift(cells)
-                has_moved = True
-        return has_moved
-
-    def _count_drift(self, cells: Cells) -> None:
-        for entity in self._list_leading(cells, 0):
-            self.drift[entity] += cells[entity]
+                n_moved += 1
+        return n_moved
 
     def _join(self) -> bool:
-        """Join each cluster with the one that gains most by it; whether any was joined.
-
-        Only those can gain in which one entity leads for some annotator.
-        """
-        joined, self.nearest = dict[int, int](), dict[int, list[tuple[int, int]]]()
+        """Join each cluster with the one that gains most by it; whether any was joined."""
+        nearest, joined = self._list_nearest(), dict[int, int]()
         for number, cells in list(self.clusters.items()):
-            weighed, leading = _weigh(cells, self.groups), self._list_leading(cells)
-            options = self._list_options(0, number, cells, weighed, leading)
+            weighed, leading = self.ballot.weigh(cells), self.ballot.list_leading(cells)
+            options = self._list_options(number, cells[self.size], weighed, leading, nearest)
             gain, _, target = max(options, default=(0, 0, 0))
             if gain > 0:
-                self._count_drift(cells)
                 self.clusters[target].update(self.clusters.pop(number))
                 joined[number] = target
         for number in reversed(joined):
@@ -286,77 +236,67 @@ class _Climb:
         self.place = [joined.get(number, number) for number in self.place]
         return bool(joined)
 
-    def _list_nearest(self, entity: int) -> list[tuple[int, int]]:
-        """The largest clusters in which an entity leads: its mentions there, and the number."""
-        if entity not in self.nearest:
-            mark, pairs = self.marks[entity], []
-            for number in {self.place[group] for group in self.holders[entity]}:
-                cells = self.clusters.get(number, {})
-                if 2 * cells.get(entity, 0) > cells.get(mark, 0):
-                    pairs.append((-cells[entity], number))
-            self.nearest[entity] = nsmallest(_NEAREST, pairs)
-        return self.nearest[entity]
+    def _list_nearest(self) -> dict[int, list[int]]:
+        """The clusters in which each entity leads; of many, those with most of its mentions."""
+        held = defaultdict[int, list[tuple[int, int]]](list)
+        for number, cells in self.clusters.items():
+            for entity in self.ballot.list_leading(cells):
+                held[entity].append((-cells[entity], number))
+        return {key: [n for _, n in nsmallest(_NEAREST, pairs)] for key, pairs in held.items()}
 
     def _list_options(
         self,
-        stay: int,
         before: int,
-        cells: Cells,
-        weighed: Weighed,
-        entities: Sequence[int],
-    ) -> list[tuple[int, int, int]]:
-        """Other clusters than `before`: what is gained there, less links, and the number.
-
-        A gain is at most twice the shared counts: clusters that cannot reach half of what it is
-        worth to `stay` are left out.
-        """
-        least = stay // (4 * len(entities) or 1)
-        candidates = {
-            number
-            for entity in entities
-            for held, number in self._list_nearest(entity)
-            if -held * cells[entity] >= least
-        }
-        options = []
-        for number in sorted((candidates - {before}) & self.clusters.keys()):
-            cluster = self.clusters[number]
-            links = cells[self.size] * cluster[self.size]
-            options.append((_gain(weighed, cluster), -links, number))
-        return options
+        size: int,
+        weighed: Sequence[tuple[int, int]],
+        leading: Sequence[int],
+        nearest: Mapping[int, list[int]],
+    ) -> list[Option]:
+        """Clusters other than `before` in which one of the leading entities leads too."""
+        numbers = {number for entity in leading for number in nearest.get(entity, ())} - {before}
+        return [
+            (_gain(weighed, cells), -size * cells[self.size], number)
+            for number in numbers
+            if (cells := self.clusters.get(number))
+        ]
 
 
-def _bound_cost(groups: Groups, rows: Sequence[int]) -> int:
+def _bound_cost(parts: Sequence[Cells], ballot: Ballot) -> int:
     """A number of votes that every partition of some groups overrules.
 
     Each pair overrules the smaller side of its votes. Of three pairs of groups of which two had
     better be together and the third apart, one is not as it should be: the smallest loss is taken
     off all three, as long as there are such triangles.
     """
-    sections = [section[rows] for section in groups.sections]
-    votes, total, _, apart = ((part @ part.T).toarray() for part in sections)
+
+    def multiply(weight: int) -> FloatArray:
+        keys = {key for cells in parts for key in cells if ballot.weights[key] == weight}
+        table = np.array([[cells[key] for key in keys] for cells in parts], dtype=np.float64)
+        return np.asarray(table @ table.T)
+
+    votes, total, apart = map(multiply, (2, -1, -ballot.scale))
     inside = np.trace(total - votes) // 2  # votes on pairs within a group
     gain = np.where(apart, -total.sum(), 2 * votes - total)
     loss = np.where(apart, votes, np.minimum(votes, total - votes))
     np.fill_diagonal(gain, 0)
-    return int(inside + np.triu(loss, 1).sum()) + _pack_triangles(gain)
+    return int(inside + np.triu(loss, 1).sum() + _pack_triangles(gain))
 
 
-def _pack_triangles(gain: IntArray) -> int:
+def _pack_triangles(gain: FloatArray) -> float:
     """The losses of triangles that share no gain: see `_bound_cost`; `gain` is used up.
 
     The largest gains, and for each the largest losses, come first.
     """
-    packed = 0
+    packed = 0.0
     edges = np.argwhere(gain > 0)
     for i, j in edges[np.argsort(-gain[*edges.T], kind="stable")].tolist():
         thirds = np.flatnonzero((gain[j] > 0) & (gain[i] < 0))
         losses = np.minimum(gain[j, thirds], -gain[i, thirds])
         for k in thirds[np.argsort(-losses, kind="stable")].tolist():
             loss = min(gain[i, j], gain[j, k], -gain[i, k])
+            packed += loss
+            for a, b, change in ((i, j, -loss), (j, k, -loss), (i, k, loss)):
+                gain[[a, b], [b, a]] += change
             if gain[i, j] <= 0:
                 break
-            packed += int(loss)
-            for a, b, sign in ((i, j, -1), (j, k, -1), (i, k, 1)):
-                gain[a, b] += sign * loss
-                gain[b, a] = gain[a, b]
     return packed
