@@ -15,6 +15,7 @@ import numpy as np
 
 from corefeval.diagnostics import Notice
 from corefeval.display import Row
+from corefeval.matching.candidates import bounds
 from corefeval.model.arrays import FloatArray, IntArray, dense_ranks, find_runs, looked_up
 from corefeval.preparation import Prepared
 from corefeval.request import Sampling
@@ -60,7 +61,8 @@ def count_common_links(
             first, sizes = find_runs(codes)
             distinct = codes[first]
         document = document[distinct // width]
-        counts[keys] = np.bincount(document, sizes * (sizes - 1) / 2, n_documents)
+        links = np.bincount(document, sizes * (sizes - 1) / 2, n_documents)
+        counts[keys] = links.astype(np.float64)
         for name in further:
             label = labels[name][rows]
             inside = (label >= 0) & (sizes[cell] > 1)
@@ -101,8 +103,8 @@ class Ceilings:
         partner = prepared.matches.partners_of_response(response.n_mentions)
         order = np.arange(partner.size)
         if prepared.protocol.tokens == "align":  # the order of mentions depends on the key
-            text = response.on_own_text
-            order = np.lexsort((text.mention_end, text.mention_start, text.mention_document))
+            start, end = bounds(response.on_own_text, order)
+            order = np.lexsort((end, start, response.mention_document)) if start.size else order
         places = np.array([self.places.setdefault(n, len(self.places)) for n in names], np.int64)
         self.results[pair] = result
         self.mentions[pair[1]] = response.mention_entity[order], places[response.entity_document]
@@ -236,9 +238,9 @@ def _summarize(curves: Mapping[str, FloatArray], level: float | None) -> Row:
     row: Row = {}
     for name, (value, *samples) in curves.items():
         defined = [sample for sample in samples if sample == sample]
-        is_certain = level and len(defined) >= (1 - _SHARE_LOST) * len(samples)
-        row[name] = float(value) if value == value else None
-        row[f"{name}_interval"] = list(middle(np.array(defined), level)) if is_certain else None
+        row[name], row[f"{name}_interval"] = float(value) if value == value else None, None
+        if level is not None and len(defined) >= (1 - _SHARE_LOST) * len(samples):
+            row[f"{name}_interval"] = list(middle(np.array(defined), level))
     return row
 
 

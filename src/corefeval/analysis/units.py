@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from corefeval.matching.candidates import bounds
 from corefeval.model import Corpus, Document, Mention
 from corefeval.model.arrays import IntArray, dense_ranks, find_places, unset
 from corefeval.model.joining import stack_mentions, strip_details
@@ -108,7 +109,8 @@ def list_mentions(corpus: Corpus) -> list[Any]:
     """
     if corpus.labels is not None:
         return list(corpus.labels)
-    mentions: list[Any] = np.transpose((corpus.mention_start, corpus.mention_end)).tolist()
+    ends = bounds(corpus, np.arange(corpus.n_mentions))
+    mentions: list[Any] = np.stack(ends, axis=1).tolist()
     for row in corpus.gaps_of:
         document = corpus[int(corpus.mention_document[row])]
         mentions[row] = list(map(list, Mention(document, row).parts))

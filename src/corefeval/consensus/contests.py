@@ -92,15 +92,15 @@ def _list_links(
     leaders = _list_leaders(has, home)
     seen = set()
     columns = (column[rows] for column in (left, right, is_home, votes, of))
-    for member, rival, is_together, *numbers in plain_rows(*columns):
+    for member, rival, is_together, vote, total in plain_rows(*columns):
         cells = has.indices[has.indptr[member] : has.indptr[member + 1]].tolist()
         partner = min({p for cell in cells for p in leaders[cell, rival]} - {member})
         pair = frozenset((member, partner)), is_together
-        units_of_pair = first[[member, partner]]
-        if pair not in seen and not constraints.decide(group[units_of_pair]):
+        a, b = first[[member, partner]].tolist()
+        if pair not in seen and not constraints.decide(group[[a, b]]):
             seen.add(pair)
             outcome = "same" if is_together else "apart"
-            yield Contest("link", *units_of_pair.tolist(), *numbers, int(size[member]), outcome)
+            yield Contest("link", a, b, vote, total, int(size[member]), outcome)
 
 
 def _list_leaders(has: Any, home: IntArray) -> dict[tuple[int, int], list[int]]:
