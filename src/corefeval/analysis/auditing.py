@@ -143,32 +143,39 @@ def _find(units: Units, owner: IntArray) -> tuple[IntArray, IntArray, IntArray, 
     """
     is_response = units.annotator > 0
     unit, entity = units.unit[is_response], units.stacked.mention_entity[is_response]
-    begin, width = _begin(owner), int(owner.max(initial=0)) + 1
-    current = owner[unit]
-    cell, cells = dense_ranks((entity * width + current)[current >= 0])
-    holder, target = np.divmod(cells, width)
-    size = np.bincount(cell, minlength=cells.size)
-    # Of each response entity the two of the key's entities that it shares most with.
-    rank = ranks_in_runs(holder, np.lexsort((begin[target], -size, holder)))
+    begin, current = _begin(owner), owner[unit]
+    inside = current >= 0
+    cell, holder, target, counts, rank = _rank_targets(entity[inside], current[inside], begin)
     best = unset(2 * units.stacked.n_entities).reshape(2, -1)
     best[rank[rank < 2], holder[rank < 2]] = target[rank < 2]
     is_alone = all_true(unit.size)
-    is_alone[current >= 0] = size[cell] == 1
+    is_alone[inside] = counts[cell] == 1
     first, second = best[:, entity]
-    vote = np.where((current >= 0) & (first == current), second, first)
-    voters = np.flatnonzero(is_alone & (vote >= 0))
-    vote, votes = dense_ranks(unit[voters] * width + vote[voters])
-    voted, target = np.divmod(votes, width)
-    counts = np.bincount(vote, minlength=votes.size)
-    order = np.lexsort((-begin[target], counts, voted))
+    vote = np.where(inside & (first == current), second, first)
+    voters = is_alone & (vote >= 0)
+    _, voted, target, counts, rank = _rank_targets(unit[voters], vote[voters], begin)
     against, chosen = all_zero(2 * owner.size).reshape(2, -1)
-    against[voted[order]], chosen[voted[order]] = counts[order], target[order]
+    against[voted[rank == 0]], chosen[voted[rank == 0]] = counts[rank == 0], target[rank == 0]
     marked, support = (np.bincount(rows, minlength=owner.size) for rows in (unit, unit[~is_alone]))
     support = np.where(owner >= 0, support, units.n_annotators - 1 - marked)
     rows = np.flatnonzero(against > support)
-    sizes = np.bincount(owner[owner >= 0], minlength=width)[chosen[rows]]
+    sizes = np.bincount(owner[owner >= 0], minlength=begin.size)[chosen[rows]]
     rows = rows[np.lexsort((-sizes, (support - against)[rows]))]
     return rows, chosen[rows], against[rows], support[rows]
+
+
+def _rank_targets(
+    holder: IntArray, target: IntArray, begin: IntArray
+) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
+    """The cell of each pair, then of each cell its holder, target, number, and rank in the holder.
+
+    The most frequent target of a holder has rank 0; of equally frequent ones, that begins first.
+    """
+    cell, codes = dense_ranks(holder * begin.size + target)
+    holder, target = np.divmod(codes, begin.size)
+    counts = np.bincount(cell, minlength=codes.size)
+    order = np.lexsort((begin[target], -counts, holder))
+    return cell, holder, target, counts, ranks_in_runs(holder, order)
 
 
 def _begin(owner: IntArray) -> IntArray:

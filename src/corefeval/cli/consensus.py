@@ -14,12 +14,9 @@ def merge(options: ParsedOptions) -> None:
     from corefeval.consensus import VOTES, merge_corpora
     from corefeval.consensus.decisions import make_table
     from corefeval.formats import write
-    from corefeval.formats.registry import find_format, format_for
 
     if options.to is not None and options.output is None:
         raise UsageError("--to is the format of the consensus: add -o FILE")
-    if options.output is not None:
-        _ = find_format(options.to) if options.to is not None else format_for(options.output)
     is_printed = options.output == "-"
     tables = [options.contested, options.page, options.votes]
     tables += [] if is_printed else [options.output]

@@ -10,7 +10,7 @@ import numpy as np
 
 from corefeval.analysis.units import Units
 from corefeval.consensus.decisions import Constraints
-from corefeval.model.arrays import IntArray, begin_runs, plain_rows
+from corefeval.model.arrays import IntArray, all_zero, begin_runs, plain_rows
 
 
 class Contest(NamedTuple):
@@ -71,15 +71,15 @@ def _list_links(
     _, first, size = np.unique(group[kept], return_index=True, return_counts=True)
     first = kept[first]
     home, labels = entity[first], units.entity[:, first]
-    annotator, member = np.nonzero(labels >= 0)
+    marked = (labels >= 0).T
+    member, annotator = np.nonzero(marked)
+    cell = labels[annotator, member]
     shape = first.size, units.stacked.n_entities
-    places = member, labels[annotator, member]
-    has = coo_array((np.ones(member.size, np.int64), places), shape=shape).tocsr()
-    held = coo_array((size[member], (home[member], places[1])), shape=(home.max() + 1, shape[1]))
-    marked = (labels >= 0).T.astype(np.int64)
-    marks = np.zeros((int(home.max()) + 1, len(labels)), dtype=np.int64)
+    has = coo_array((np.ones_like(cell), (member, cell)), shape=shape)
+    held = coo_array((size[member], (home[member], cell)), shape=shape)
+    table = (has @ held.T).tocoo()  # votes for groups and entities
+    marks = all_zero(marked.size).reshape(marked.shape)
     np.add.at(marks, home, marked * size[:, None])
-    table = (has @ held.T).tocoo()
     left, right = table.row, table.col
     is_home = home[left] == right
     inside = is_home * size[left] * marked.sum(axis=1)[left]  # votes on the group itself
@@ -89,25 +89,17 @@ def _list_links(
     # The own entity first, then rivals, the best of which counts.
     rows = rows[np.lexsort((right[rows], (of - 2 * votes)[rows], ~is_home[rows], left[rows]))]
     rows = rows[begin_runs(left[rows], is_home[rows])]
-    leaders = _list_leaders(has, home)
+    leaders = defaultdict[tuple[int, int], tuple[int, ...]](tuple)  # in each entity of both sorts
+    for place in plain_rows(cell, home[member], member):
+        leaders[place[:2]] = (*leaders[place[:2]], place[2])[:2]
     seen = set()
     columns = (column[rows] for column in (left, right, is_home, votes, of))
-    for member, rival, is_together, vote, total in plain_rows(*columns):
-        cells = has.indices[has.indptr[member] : has.indptr[member + 1]].tolist()
-        partner = min({p for cell in cells for p in leaders[cell, rival]} - {member})
-        pair = frozenset((member, partner)), is_together
-        a, b = first[[member, partner]].tolist()
+    for number, rival, is_together, vote, total in plain_rows(*columns):
+        cells = labels[marked[number], number].tolist()
+        partner = min({m for c in cells for m in leaders[c, rival]} - {number})
+        pair = frozenset((number, partner)), is_together
+        a, b = first[[number, partner]].tolist()
         if pair not in seen and not constraints.decide(group[[a, b]]):
             seen.add(pair)
             outcome = "same" if is_together else "apart"
-            yield Contest("link", a, b, vote, total, int(size[member]), outcome)
-
-
-def _list_leaders(has: Any, home: IntArray) -> dict[tuple[int, int], list[int]]:
-    """The first two groups of each annotator's entity within each consensus entity."""
-    leaders: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for group, cell in plain_rows(*has.nonzero()):
-        listed = leaders[cell, int(home[group])]
-        if len(listed) < 2:
-            listed.append(group)
-    return leaders
+            yield Contest("link", a, b, vote, total, int(size[number]), outcome)
