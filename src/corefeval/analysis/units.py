@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -9,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from corefeval.matching.candidates import bounds
+from corefeval.matching.candidates import bounds, contain
 from corefeval.model import Corpus, Document, Mention
-from corefeval.model.arrays import IntArray, dense_ranks, find_places, unset
+from corefeval.model.arrays import IntArray, dense_ranks, find_places, integers, plain_rows, unset
 from corefeval.model.joining import stack_mentions, strip_details
 
 
@@ -66,6 +67,21 @@ class Units:
     def corpus(self) -> Corpus:
         """The mention that stands for each unit."""
         return self.stacked.take_mentions(self.row)
+
+    @cached_property
+    def stated(self) -> Corpus:
+        """That corpus with the most frequent statement about each property of a unit."""
+        units, heads = np.arange(self.row.size), np.asarray(self.stacked.mention_head)
+        if self.stacked.labels is None:
+            heads = np.where(contain(self.corpus, self.unit, heads), heads, -1)
+        stated_heads = integers(state(heads, self.unit, units, -1))
+        return self.corpus.with_details(
+            mention_head=stated_heads if (stated_heads >= 0).any() else None,
+            features={
+                name: np.array(state(values, self.unit, units, ""), dtype=object)
+                for name, values in sorted(self.stacked.features.items())
+            },
+        )
 
     @property
     def document(self) -> IntArray:
@@ -134,16 +150,28 @@ def split_mention(mention: Any) -> tuple[Any, Any]:
     return mention, None
 
 
+def state(values: Any, owners: IntArray, wanted: IntArray, nothing: Any) -> list[Any]:
+    """The most frequent of the values of each wanted owner; of equally frequent ones the first.
+
+    An owner without values has `nothing`.
+    """
+    pairs = plain_rows(owners, values)
+    counts = Counter(pair for pair in pairs if pair[1] not in (None, nothing))
+    ranks = {value: rank for rank, value in enumerate(_sort({value for _, value in counts}))}
+    stated = dict(sorted(counts, key=lambda pair: (counts[pair], -ranks[pair[1]])))
+    return [stated.get(owner, nothing) for owner in wanted.tolist()]
+
+
 def _order_rows(corpus: Corpus) -> IntArray:
     """The rows in the order of the text, by start and end; plain mentions in their own order."""
     keys: list[Any] = [corpus.mention_end, corpus.mention_start, corpus.mention_document]
     if corpus.labels is not None:
-        rank = {label: place for place, label in enumerate(sort_values(set(corpus.labels)))}
+        rank = {label: place for place, label in enumerate(_sort(set(corpus.labels)))}
         keys[:2] = [[rank[label] for label in corpus.labels]]
     return np.lexsort(keys)
 
 
-def sort_values(values: Iterable[Any]) -> list[Any]:
+def _sort(values: Iterable[Any]) -> list[Any]:
     """Values in their order, or in that of how they are written where they have none."""
     try:
         return sorted(values)

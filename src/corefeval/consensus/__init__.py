@@ -13,7 +13,7 @@ import numpy as np
 
 from corefeval.analysis.agreement import read_annotations, result_notices
 from corefeval.analysis.ceilings import MOST_KEYS, count_common_links, count_united_links
-from corefeval.analysis.units import Units, sort_values, split_mention
+from corefeval.analysis.units import Units, split_mention, state
 from corefeval.consensus.contests import Contest, list_contests
 from corefeval.consensus.decisions import COLUMNS, Constraints, constrain, read_decisions
 from corefeval.consensus.partition import BOUNDED, Ballot, divide, in_order
@@ -21,7 +21,6 @@ from corefeval.consensus.units import unite
 from corefeval.diagnostics import Notice, UsageError, note, plural
 from corefeval.display import Row, Tabular
 from corefeval.evaluation import count
-from corefeval.matching.candidates import contain
 from corefeval.metrics import Metrics
 from corefeval.model import DEIXIS, NON_REFERRING, Corpus
 from corefeval.model.arrays import IntArray, all_zero, integers, plain_rows, unset
@@ -295,30 +294,14 @@ def _count_separations(labels: IntArray, entity: IntArray) -> int:
 
 def _build(units: Units, shown: IntArray) -> Corpus:
     """The consensus as a corpus, with the most frequent statements about mentions and entities."""
-    rows, stacked = np.flatnonzero(shown >= 0), units.stacked
-    heads = np.asarray(stacked.mention_head)
-    inside = contain(units.corpus, units.unit, heads) if stacked.labels is None else heads >= 0
-    heads = np.where(inside, heads, -1)
-    features = {}
-    for name, values in sorted(stacked.features.items()):
-        owner = shown if name in ENTITY_FEATURES else np.arange(shown.size)
-        stated = _state(values, owner[units.unit], owner[rows], "")
+    rows = np.flatnonzero(shown >= 0)
+    corpus = units.stated.take_mentions(rows)
+    features = dict(corpus.features)
+    for name in ENTITY_FEATURES & features.keys():
+        stated = state(units.stacked.features[name], shown[units.unit], shown[rows], "")
         features[name] = np.array(stated, dtype=object)
-    corpus = units.corpus.take_mentions(rows).with_details(
-        features=features,
-        mention_head=integers(_state(heads, units.unit, rows, -1)) if inside.any() else None,
-        name="consensus",
-    )
+    corpus = corpus.with_details(features=features, name="consensus")
     return number_entities(corpus, corpus.mention_document, shown[rows])
-
-
-def _state(values: Any, owners: IntArray, wanted: IntArray, nothing: Any) -> list[Any]:
-    """The most frequent of the values of each wanted owner; of equally frequent ones the first."""
-    pairs = plain_rows(owners, values)
-    counts = Counter(pair for pair in pairs if pair[1] not in (None, nothing))
-    ranks = {value: rank for rank, value in enumerate(sort_values({v for _, v in counts}))}
-    stated = dict(sorted(counts, key=lambda pair: (counts[pair], -ranks[pair[1]])))
-    return [stated.get(owner, nothing) for owner in wanted.tolist()]
 
 
 def _note_unmerged(corpus: Corpus, protocol: Protocol) -> Iterator[Notice]:

@@ -35,10 +35,11 @@ class Decision(NamedTuple):
 
     def error(self, problem: str, *earlier: Decision, **details: str) -> InputError:
         """The error that this decision is, together with earlier ones."""
-        noun = "line" if self.file else "decision"
-        named = " and ".join(f"{noun} {decision.number}" for decision in (*earlier, self))
-        line = self.number if self.file else None
-        return InputError(f"{problem} ({named})", file=self.file, line=line, **details)
+        noun, line = ("line", self.number) if self.file else ("decision", None)
+        if earlier or not self.file:
+            decisions = [f"{noun} {decision.number}" for decision in (*earlier, self)]
+            problem += f" ({' and '.join(decisions)})"
+        return InputError(problem, file=self.file, line=line, **details)
 
 
 class Constraints(NamedTuple):

@@ -22,7 +22,7 @@ def unite(units: Units, match: str, tagset: object) -> Units:
     """
     rows = np.arange(units.row.size)
     # No two codes are the same, so that everything is matched by more than its tokens.
-    sides = Mentions(units.corpus, 2 * rows), Mentions(units.corpus, 2 * rows + 1)
+    sides = Mentions(units.stated, 2 * rows), Mentions(units.stated, 2 * rows + 1)
     evidence = gather(*sides, split_call(match)[0], tagset)
     candidates = find_candidates(match, evidence.key, evidence.response)
     leaders_of: dict[int, list[tuple[float, int]]] = defaultdict(list)
