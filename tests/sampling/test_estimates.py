@@ -365,6 +365,16 @@ def test_the_command_line(tmp_path, capsys, monkeypatch):
     assert main(["sample", "eager.conll", "--design", "names"]) == 2
 
 
+@pytest.mark.parametrize("design", ["names", "entities", "pairs", "sentences"])
+def test_the_command_counts_draws_not_rows(design, tmp_path, capsys):
+    path = tmp_path / "sheet.csv"
+    arguments = [RESPONSES["cautious"], f"b={RESPONSES['eager']}", "--design", design, "--n", "20"]
+    assert main(["sample", *map(str, arguments), "--output", str(path)]) == 0
+    rows = len(corefeval.read_sheet(path))
+    last = capsys.readouterr().out
+    assert f"20 draws of {corefeval.read_sheet(path).signature.frame}, {rows} rows" in last
+
+
 def test_render_draws_sheets_too():
     sheet = corefeval.sample(RESPONSES, design="pairs", n=3)
     assert "partner_mention" in corefeval.render(sheet, format="csv")

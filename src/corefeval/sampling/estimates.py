@@ -359,7 +359,7 @@ def _note_ranges(person: Judgements, metrics: Sequence[str]) -> list[Notice]:
     bounds = []
     for answer in "ny":
         rows = [r.changed(answer=answer) if r.answer == UNSURE else r for r in person.sheet]
-        sheet = replace(person.sheet, design_rows=tuple(rows))
+        sheet = replace(person.sheet, questions=tuple(rows))
         bounds.append(measure(read_judgements(sheet, person.frame), metrics, ()))
     ranges = []
     for system, metric in product(bounds[0], metrics):
@@ -398,7 +398,7 @@ def _advise(frame: Frame, estimates: Estimates) -> Iterator[Notice]:
     if estimates.design in ("names", "entities"):
         text = "recall is within the frame, the mentions that any response or candidate has: "
         text += "a sheet of sentences tells how many mentions that is"
-        if len(frame.names) == 1 and not frame.has_candidates:
+        if len(frame.names) == 1 and not (len(frame.corpora) > len(frame.names)):
             text = "recall is what the only response links of what it found: add candidates, or "
             text += "a sheet of sentences, to learn what it missed"
         yield Notice("frame-recall", text)

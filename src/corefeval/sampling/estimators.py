@@ -6,7 +6,6 @@ is that of the rate. What cannot be counted is not a number.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from math import inf
 from typing import Any, NamedTuple
@@ -15,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import note
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import IntArray, integers
 from corefeval.sampling.judgements import Judgements
-from corefeval.sampling.sheets import NO_MENTION
+from corefeval.sampling.sheets import NO_MENTION, list_incomplete
 
+_MUC = ("muc.recall", "muc.precision")
 LEAST_FOR_MUC = 100  # draws: with fewer, intervals of MUC are too short
 
 
@@ -69,17 +69,19 @@ def measure(person: Judgements, metrics: Sequence[str], refused: Collection[str]
 
     Sentences also tell about the frame, as if it were a system that has all mentions.
     """
-    systems = (*person.frame.titles, *["frame"] * (person.sheet.design == "sentences"))
-    parts: Parts = {system: {metric: {} for metric in metrics} for system in systems}
-    for system, by_metric in parts.items():
-        number = (*person.frame.names, "frame").index(system)
-        ratios = dict(_RATES[person.sheet.design](person, number))
-        for metric, rates in by_metric.items():
-            for rate in ("recall", "precision"):
-                name = f"{metric}.{rate}"
-                rates |= {rate: ratios[name]} if name in ratios.keys() - refused else {}
-            if len(rates) == 2:
-                rates["f1"] = _make_f1(**rates)
+    design, frame = person.sheet.design, person.frame
+    parts: Parts = {}
+    for system in (*frame.titles, *["frame"] * (design == "sentences")):
+        ratios = dict(_RATES[design](person, (*frame.names, "frame").index(system)))
+        for name in refused:
+            ratios.pop(name, None)
+        parts[system] = {}
+        for metric in metrics:
+            rates = ("recall", "precision")
+            names = {rate: f"{metric}.{rate}" for rate in rates if f"{metric}.{rate}" in ratios}
+            parts[system][metric] = {rate: ratios[name] for rate, name in names.items()}
+            if len(names) == 2:
+                parts[system][metric]["f1"] = _make_f1(**parts[system][metric])
     return parts
 
 
@@ -119,17 +121,19 @@ class _Overlaps(NamedTuple):
 def _find_overlaps(person: Judgements, system: int) -> _Overlaps:
     """The overlaps of a system; what has no members counts as an entity of its own."""
     members, frame = person.members, person.frame
-    draws = zip(person.rows, person.names, strict=True)
-    keys = [name if name in members else draw for draw, name in draws]
+    names = zip(person.rows, (row.name for row in person.first_rows), strict=True)
+    keys = [name if name in members else draw for draw, name in names]
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
-    lists = [[*members[key]] if key in members else [key] for key in numbers]
-    sizes = np.array([*map(len, lists)], dtype=np.int64)
-    mentions = np.array([mention for listed in lists for mention in listed], dtype=np.int64)
+    lists = [[*members.get(key, (key,))] for key in numbers]  # type: ignore[call-overload]
+    sizes, mentions = (
+        integers([*map(len, lists)]),
+        integers([m for listed in lists for m in listed]),
+    )
     entity = frame.entity[system, mentions]
     has = entity >= 0
     owner = np.repeat(np.arange(sizes.size), sizes)
     _, first, c = np.unique(_pair(owner, entity)[has], return_index=True, return_counts=True)
-    entity_of_draw = np.array([numbers[key] for key in keys], dtype=np.int64)
+    entity_of_draw = integers([numbers[key] for key in keys])
     return _Overlaps(
         entity_of_draw, owner[has][first], sizes, c, frame.sizes[system, mentions][has][first]
     )
@@ -192,10 +196,14 @@ def _rate_names(person: Judgements, system: int) -> Rates:
         yield f"{metric}.recall", _make_ratio(y * is_named, is_named, person.finite, change, spread)
     is_single = is_named & ~is_group & (a == 1)
     s, q, change, spread = _compare_pairs(entity, name)
-    has_companion, is_silent = (s == 1) & (size > 1), person.find_silent(system)
-    companions = [person.companions.get((draw, system)) for draw in person.rows]
-    pairs = zip(companions, person.names, strict=True)
-    is_like = np.array([companion is not None and companion == n for companion, n in pairs], bool)
+    has_companion, is_silent = (s == 1) & (size > 1), _find_silent(person, system)
+    names = [
+        (person.companions.get((draw, system)), row.name)
+        for draw, row in zip(person.rows, person.first_rows, strict=True)
+    ]
+    is_like = np.array(
+        [companion is not None and companion == name for companion, name in names], bool
+    )
     q = np.where(size == 1, is_single, np.where(has_companion, is_like, q))
     yield from _rate_precision(person, size, is_named, q, ~is_silent, has_companion, change, spread)
 
@@ -230,16 +238,13 @@ def _rate_pairs(person: Judgements, system: int) -> Rates:
 
 def _rate_sentences(person: Judgements, system: int) -> Rates:
     """Recall and precision of mentions; the frame itself is the last system, and has its reach."""
-    frame, is_system = person.frame, system < len(person.frame.names)
+    frame, is_system, counts = person.frame, system < len(person.frame.names), []
     has = frame.entity[system] >= 0 if is_system else np.ones(len(frame.ids), dtype=bool)
-    mentions = [frame.sentences[draw].mentions for draw in person.rows]
-    right = [[m for m in listed if m not in person.wrong] for listed in mentions]
-    missed = [row.answer[1] for row, *_ in person.rows.values()]
-    correct, response = (
-        np.array([sum(has[m] for m in listed) for listed in lists], float)
-        for lists in (right, mentions)
-    )
-    expected = np.array([*map(len, right)], float) + np.array(missed, float)
+    for draw, row in zip(person.rows, person.first_rows, strict=True):
+        mentions, wrong = frame.list_mentions(frame.sentences[draw]), row.list_ids("answer")
+        right = [mention for mention in mentions if frame.ids[mention] not in wrong]
+        counts.append((has[right].sum(), has[mentions].sum(), len(right) + row.answer[1]))
+    correct, response, expected = np.array(counts, dtype=float).reshape(-1, 3).T
     yield "mentions.recall", _make_ratio(correct, expected, person.finite)
     if is_system:
         yield "mentions.precision", _make_ratio(correct, response, person.finite)
@@ -255,40 +260,41 @@ _RATES = {
 
 def refuse(person: Judgements) -> dict[str, str]:
     """Why rates cannot be had, by their names, from sheets of names and entities."""
-    design, times = person.sheet.design, Counter(person.names)
+    design, refused = person.sheet.design, dict[str, str]()
     if design not in ("names", "entities"):
-        return {}
-    lacking = {
-        draw: row
-        for draw, (row, *_) in person.rows.items()
-        if row.name
-        and row.name not in person.members
-        and (design == "entities" or times[row.name] == 1)
-    }
+        return refused
     rates = ["b3.recall", "lea.recall"]
+    lacking = list_incomplete(person.first_rows, design, person.members)
     if design == "entities":
-        rates += ["b3.precision", "lea.precision", "muc.recall", "muc.precision"]
-    elif (person.frame.sizes[:, [*lacking]] == 1).any():
+        rates += ["b3.precision", "lea.precision", *_MUC]
+    elif (person.frame.sizes[:, [person.find(row, "id") for row in lacking]] == 1).any():
         rates += ["lea.precision"]
-    first = {row.name: row.row for row in reversed(lacking.values())}
-    reason = "not all mentions are known of what some rows name: fill in members of rows "
-    refused = dict.fromkeys(rates if lacking else (), reason + _list_numbers(first.values()))
+    if lacking:
+        reason = "not all mentions are known of what some rows name: fill in members of rows "
+        refused = dict.fromkeys(rates, reason + _list_numbers([row.row for row in lacking]))
     if design == "names":
-        return refused | _refuse_silent(person)
-    if len(person.rows) < LEAST_FOR_MUC:
+        refused |= _refuse_silent(person)
+    elif len(person.rows) < LEAST_FOR_MUC:
         reason = f"intervals of MUC are too short with fewer than {LEAST_FOR_MUC} answered draws"
-        refused |= {"muc.recall": reason, "muc.precision": reason}
+        refused |= dict.fromkeys(_MUC, reason)
     return refused
+
+
+def _find_silent(person: Judgements, system: int) -> Array:
+    """Which draws need a companion in the entity of a system, and have none with an answer."""
+    entity, size = (
+        table[system, person.draws] for table in (person.frame.entity, person.frame.sizes)
+    )
+    is_alone = np.bincount(entity + 1)[entity + 1] == 1
+    is_silent = np.array([(draw, system) not in person.companions for draw in person.rows], bool)
+    return is_silent & is_alone & (size > 1)
 
 
 def _refuse_silent(person: Judgements) -> dict[str, str]:
     """Refuse precision where many companions have no answer; a notice tells of any."""
-    silent = np.array([person.find_silent(system) for system in range(len(person.frame.names))])
-    n_draws, outcome = (
-        int(silent.any(axis=0).sum()),
-        "whose companion has no answer left out of precision",
-    )
-    person.notices += note("companions", n_draws, "draw", outcome)
+    silent = np.array([_find_silent(person, system) for system in range(len(person.frame.names))])
+    outcome = "whose companion has no answer left out of precision"
+    person.notices += note("companions", int(silent.any(axis=0).sum()), "draw", outcome)
     n_counted = (person.frame.sizes[:, person.draws] > 0).sum(axis=1)
     if (silent.sum(axis=1) * 10 <= n_counted).all():
         return {}

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, UsageError
-from corefeval.display import csv_cell
+from corefeval.display import FORMULA, csv_cell, distinct_names
 from corefeval.formats import read_ahead
 from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray, ragged_arange, stable_order
+from corefeval.model.arrays import (
+    ByteArray,
+    IntArray,
+    begin_runs,
+    plain_rows,
+    ragged_arange,
+    stable_order,
+    starts_of,
+)
 from corefeval.model.joining import stack_mentions, strip_details
-from corefeval.model.text_tokens import has_texts, text_of
+from corefeval.model.text_tokens import text_of
 from corefeval.model.tokens import Tokens
 from corefeval.model.views import Mention
 from corefeval.pairing.annotators import pair_responses
@@ -29,16 +37,18 @@ from corefeval.request import Input, Request
 Responses = Input | Mapping[str, Input]
 Span = tuple[int, int, int]  # document, start, end
 CONTEXT = 40  # tokens on each side of a mention
-_FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 _IDENTITY = "the mentions of a sheet must be the same for every response: leave it out"
+_DOCUMENTS = (
+    "documents of all responses are drawn from, and told apart by their names: leave it out"
+)
 _REFUSED = {
     "match": _IDENTITY,
     "tokens": _IDENTITY,
     "across": "names hold within a document: leave it out",
     "split": "sets of antecedents are no entities that can be drawn: leave it out",
-    "pairing": "documents are told apart by their names: leave it out",
-    "missing": "a document that a response lacks has no mentions there: leave it out",
-    "extra": "documents of all responses are drawn from: leave it out",
+    "pairing": _DOCUMENTS,
+    "missing": _DOCUMENTS,
+    "extra": _DOCUMENTS,
     "singletons": "it needs both sides: use keep or drop",
     "lost": "mentions that are not in the text cannot be shown to anybody: leave it out",
 }
@@ -52,7 +62,7 @@ def escape_cell(text: str) -> str:
 def plain_cell(text: str) -> str:
     """The text of a cell, without blanks around it and without the apostrophe of `escape_cell`."""
     text = text.strip()
-    return text[1:] if text[:1] == "'" and text[1:].startswith(_FORMULA) else text
+    return text[1:] if text[:1] == "'" and text[1:].startswith(FORMULA) else text
 
 
 def plain_text(text: str) -> str:
@@ -71,17 +81,12 @@ def name_mention(mention: Any) -> str:
 
 
 class Sentence(NamedTuple):
-    """A sentence: its document, its number in it from 1, its tokens, and mentions of the frame."""
+    """A sentence: its document, its number in it from 1, and where its tokens begin and end."""
 
     document: int
     number: int
-    tokens: range
-    mentions: range
-
-    @property
-    def span(self) -> Span:
-        """Where it is."""
-        return self.document, self.tokens.start, self.tokens.stop
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +106,6 @@ class Frame:
     protocol: Protocol
     notices: tuple[Notice, ...]
 
-    @property
-    def has_candidates(self) -> bool:
-        """Whether there are candidates further the responses."""
-        return len(self.corpora) > len(self.names)
-
     @cached_property
     def sizes(self) -> IntArray:
         """The size of the entity that each system gives to each mention, 0 without one."""
@@ -115,19 +115,27 @@ class Frame:
     @cached_property
     def documents(self) -> list[str]:
         """The ids of the documents, as they are read from sheets."""
-        return [plain_text(str(identifier)) for identifier in self.mentions.documents]
+        return distinct_names([plain_text(str(name)) for name in self.mentions.documents])
+
+    @cached_property
+    def _characters(self) -> ByteArray:
+        """A blank and the id of each mention in a row of characters, with zeros among them."""
+        corpus = self.mentions
+        if corpus.labels is not None:
+            return _print(" m", np.arange(1, corpus.n_mentions + 1))
+        rows = _print(" ", np.asarray(corpus.mention_start), "..", np.asarray(corpus.mention_end))
+        broken = [Mention(corpus[int(corpus.mention_document[r])], r) for r in corpus.gaps_of]
+        if broken:
+            texts = np.array([f" {name_mention(mention.parts)}" for mention in broken], dtype="S")
+            width = max(texts.itemsize, rows.shape[1])
+            rows = np.pad(rows, ((0, 0), (0, width - rows.shape[1])))
+            rows[[*corpus.gaps_of]] = texts.astype(f"S{width}").view(np.uint8).reshape(-1, width)
+        return rows
 
     @cached_property
     def ids(self) -> list[str]:
         """The ids of the mentions: spans such as 3..5, parts joined by +, or m1 and so on."""
-        corpus = self.mentions
-        if corpus.labels is not None:
-            return [f"m{number}" for number in range(1, corpus.n_mentions + 1)]
-        starts, ends = (np.asarray(e).tolist() for e in (corpus.mention_start, corpus.mention_end))
-        ids = [f"{start}..{end}" for start, end in zip(starts, ends, strict=True)]
-        for row in corpus.gaps_of:
-            ids[row] = name_mention(Mention(corpus[int(corpus.mention_document[row])], row).parts)
-        return ids
+        return _join_characters(self._characters).decode().split()
 
     @cached_property
     def numbers(self) -> dict[str, dict[str, int]]:
@@ -142,39 +150,37 @@ class Frame:
     def digest(self) -> str:
         """What tells responses and candidates from changed ones: 16 digits of their SHA-256."""
         places, digest = self.mentions.mention_document, hashlib.sha256()
-        texts = [*map(str, self.mentions.documents)]
+        heads = [f"\n{name}\t".encode("utf-8", "surrogatepass") for name in self.mentions.documents]
         for name, row in zip((*self.names, "+candidates"), self.entity, strict=False):
             owner = row if name in self.names else np.where(row >= 0, places, -1)
-            rows = np.flatnonzero(owner >= 0)
+            mentions = np.flatnonzero(owner >= 0)
             first = np.zeros(int(owner.max(initial=-1)) + 1, dtype=np.int64)
-            first[owner[rows[::-1]]] = rows[::-1]  # the first mention of each entity
-            order = stable_order(first[owner[rows]])
-            words = [*map(self.ids.__getitem__, rows[order].tolist())]
-            begins = np.flatnonzero(np.diff(first[owner[rows[order]]], prepend=-1))
-            for place, document in zip(begins.tolist(), places[rows[order][begins]], strict=True):
-                words[place] = f"\n{texts[document]}\t{words[place]}"
-            lines = " ".join(words).replace(" \n", "\n")
-            digest.update(f"{name}{lines}\n".encode("utf-8", "surrogatepass"))
+            first[owner[mentions[::-1]]] = mentions[::-1]  # the first mention of each entity
+            mentions = mentions[stable_order(first[owner[mentions]])]
+            lines = self._characters[mentions]
+            lines[begin_runs(owner[mentions]), 0] = ord("\n")
+            edges = np.searchsorted(places[mentions], np.arange(len(heads) + 1)).tolist()
+            digest.update(name.encode("utf-8", "surrogatepass"))
+            for head, (start, end) in zip(heads, pairwise(edges), strict=True):
+                digest.update(_join_characters(lines[start:end]).replace(b"\n", head))
+            digest.update(b"\n")
         return digest.hexdigest()[:16]
 
     @cached_property
     def sentences(self) -> list[Sentence]:
-        """The sentences of all documents that any response has, with mentions that begin there."""
-        sentences, starts = [], self.mentions.mention_start
-        for document, (first, last) in enumerate(pairwise(self.mentions.mention_offsets.tolist())):
+        """The sentences of all documents that any response has."""
+        sentences: list[Sentence] = []
+        for document in range(len(self.documents)):
             tokens = self.find_tokens(document, self.corpora[: len(self.names)])
-            if starts is None or (tokens and not tokens.marks_sentences):
+            if self.mentions.labels is not None or (tokens and not tokens.marks_sentences):
                 raise InputError(
                     "sentences cannot be drawn, because nothing says where they begin",
                     file=self.corpora[0].name or None,
                     expected="a format with tokens and sentences",
                     fix="take another design: names, entities or pairs",
                 )
-            ranges = [*tokens.sentence_ranges(document)] if tokens else []
-            cuts = np.searchsorted(starts[first:last], [part.start for part in ranges[1:]])
-            edges = pairwise([first, *(cuts + first).tolist(), last])
-            for number, (part, edge) in enumerate(zip(ranges, edges, strict=False), 1):
-                sentences.append(Sentence(document, number, part, range(*edge)))
+            ranges = enumerate(tokens.sentence_ranges(document), 1) if tokens else ()
+            sentences += [Sentence(document, n, part.start, part.stop) for n, part in ranges]
         return sentences
 
     @cached_property
@@ -186,24 +192,61 @@ class Frame:
             numbers.setdefault(document, {})[str(sentence.number)] = number
         return numbers
 
-    def find_tokens(self, document: int, corpora: Sequence[Corpus] | None = None) -> Tokens | None:
+    def list_mentions(self, sentence: Sentence) -> range:
+        """The mentions that begin in a sentence."""
+        first, last = self.mentions.mention_offsets[sentence.document :][:2].tolist()
+        starts = np.asarray(self.mentions.mention_start)[first:last]
+        return range(*(first + np.searchsorted(starts, sentence[2:])).tolist())
+
+    def find_tokens(self, document: int, corpora: Sequence[Corpus] = ()) -> Tokens | None:
         """The tokens of a document, from the first corpus that has any."""
         tokens = (corpus.tokens for corpus in corpora or self.corpora)
         return next((t for t in tokens if t is not None and t.counts[document]), None)
 
-    def show_contexts(self, spans: Iterable[Span]) -> dict[Span, Sequence[str]]:
-        """The texts before, in and after spans of documents that have any."""
+    def show_mentions(self, rows: Sequence[int]) -> list[Sequence[str]]:
+        """The texts before, in and after mentions; the label alone of plain Python."""
+        corpus, labels = self.mentions, self.mentions.labels
+        if labels is not None:
+            return [("", str(labels[row]), "") for row in rows]
+        columns = corpus.mention_document, corpus.mention_start, corpus.mention_end
+        return self.show_contexts([*plain_rows(*(np.asarray(c)[rows] for c in columns))])
+
+    def show_contexts(self, spans: Sequence[Span]) -> list[Sequence[str]]:
+        """The texts before, in and after spans; empty where a document has no words."""
         contexts: dict[Span, Sequence[str]] = {}
         for tokens in filter(None, (corpus.tokens for corpus in self.corpora)):
-            new = [s for s in dict.fromkeys(spans) if s not in contexts and tokens.counts[s[0]]]
-            for document, start, end in new if has_texts(tokens) else ():
-                text = text_of(tokens, document) or ""
-                sides = text[:start].split()[-CONTEXT:], [text[start:end]], text[end:].split()
-                shown = (" ".join(" ".join(words[:CONTEXT]).split()) for words in sides)
-                contexts[document, start, end] = tuple(shown)
-            if new and not has_texts(tokens) and "word" in tokens.columns:
+            new = [s for s in spans if s not in contexts and tokens.counts[s[0]]]
+            if tokens.has_texts:
+                contexts |= {span: _cut_text(text_of(tokens, span[0]) or "", span) for span in new}
+            elif new and "word" in tokens.columns:
                 contexts |= zip(new, _join_words(tokens, np.array(new)), strict=True)
-        return contexts
+        return [contexts.get(span, ("", "", "")) for span in spans]
+
+
+def _print(*parts: str | IntArray) -> ByteArray:
+    """Texts and numbers behind each other as rows of characters; zeros stand before the digits."""
+    columns: list[IntArray] = []
+    size = max(part.size for part in parts if not isinstance(part, str))
+    for part in parts:
+        if isinstance(part, str):
+            columns += [np.full(size, ord(character)) for character in part]
+            continue
+        for power in reversed(range(len(str(part.max(initial=0))))):
+            quotient = part // 10**power
+            has_digit = quotient > 0 if power else True
+            columns.append(np.where(has_digit, quotient % 10 + ord("0"), 0))
+    return np.stack([column.astype(np.uint8) for column in columns], axis=1)
+
+
+def _join_characters(rows: ByteArray) -> bytes:
+    return rows.tobytes().translate(None, b"\0")
+
+
+def _cut_text(text: str, span: Span) -> list[str]:
+    """The words before, in and after a span of characters."""
+    _, start, end = span
+    sides = text[:start].split()[-CONTEXT:], text[start:end].split(), text[end:].split()[:CONTEXT]
+    return [" ".join(words) for words in sides]
 
 
 def _join_words(tokens: Tokens, spans: IntArray) -> Iterator[Sequence[str]]:
@@ -212,19 +255,20 @@ def _join_words(tokens: Tokens, spans: IntArray) -> Iterator[Sequence[str]]:
     first = np.maximum(start - CONTEXT, 0)
     lengths = np.minimum(end + CONTEXT, tokens.counts[document]) - first
     rows = ragged_arange(tokens.offsets[document] + first, lengths)
-    words = iter(tokens.coded("word", rows).values())
-    has_speakers = "speaker" in tokens.columns
-    speakers = iter(tokens.coded("speaker", rows).values() if has_speakers else [None] * rows.size)
-    columns = (start - first, end - first, lengths)
-    for inner, outer, length in zip(*(column.tolist() for column in columns), strict=True):
-        text = [word or "" for word in islice(words, length)]
-        turns = [
-            f"[{speaker}:] " * (speaker not in (before, None, "", "-", "_"))
-            for before, speaker in pairwise([None, *islice(speakers, length), None])
-        ]
-        spoken = [turn + word for turn, word in zip(turns, text, strict=False)]
-        before = " ".join([*spoken[:inner], turns[inner]])
-        yield before.rstrip(), " ".join(text[inner:outer]), " ".join(spoken[outer:])
+    words = [word or "" for word in tokens.coded("word", rows).values()]
+    spoken = words.copy()
+    if "speaker" in tokens.columns:
+        speakers = tokens.coded("speaker", rows)
+        begins = begin_runs(speakers.codes, np.repeat(np.arange(lengths.size), lengths))
+        turns = np.flatnonzero(begins & speakers.where(lambda name: name not in ("", "-", "_")))
+        for place in turns.tolist():
+            spoken[place] = f"[{speakers.names[speakers.codes[place]]}:] {words[place]}"
+    begin = starts_of(lengths)
+    for edges in plain_rows(begin, begin + start - first, begin + end - first, begin + lengths):
+        outer, inner, after, last = edges
+        turn = "".join(spoken[inner : inner + 1]).removesuffix(words[inner])
+        before = " ".join([*spoken[outer:inner], turn])
+        yield before.rstrip(), " ".join(words[inner:after]), " ".join(spoken[after:last])
 
 
 def list_responses(responses: Responses) -> dict[str, Input]:
@@ -258,14 +302,7 @@ def make_frame(responses: Responses, candidates: Input | None, request: Request)
     further, further_codes, repeated, _ = apply_policies(corpora[n:], codes[n:], policies)
     mentions, entity = _number_mentions(kept + further, kept_codes + further_codes)
     notices += (*pairing_notices, *dropped, *repeated)
-    frame = Frame(tuple(titles), names, kept + further, mentions, entity, protocol, tuple(notices))
-    if len({*frame.documents}) < len(frame.documents):
-        raise InputError(
-            "the names of two documents differ only by what cannot be seen in a sheet",
-            file=corpora[0].name or None,
-            fix="give each document a name of its own",
-        )
-    return frame
+    return Frame(tuple(titles), names, kept + further, mentions, entity, protocol, tuple(notices))
 
 
 def _number_mentions(
