@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Literal, Unpack
 
 import numpy as np
@@ -16,7 +17,7 @@ from corefeval.diagnostics import InputError, UsageError, note
 from corefeval.model.arrays import stable_order
 from corefeval.protocol import Protocol
 from corefeval.request import Input, Request, ScoreOptions
-from corefeval.sampling.frame import Frame, Responses, make_frame
+from corefeval.sampling.frame import Frame, Responses, Span, make_frame
 from corefeval.sampling.page import make_page
 from corefeval.sampling.sheets import DESIGNS, Row, Sheet, Signature, read_sheet
 
@@ -24,17 +25,6 @@ STEPS = ("reading", "pairing", "policies", "matching")
 _ODD, *_FACTORS = map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 _SHIFT = np.uint64(29)
 _TEXTS = ("before", "mention", "after")
-_SINGLETONS = {
-    "keep": {
-        "wrong": "Write - if it is no mention at all, and ? if nobody can know.",
-        "single": "The only mention of an entity is a mention, too.",
-    },
-    "drop": {
-        "wrong": "Write - if it is no mention, or the only one of its entity, and ? if nobody can "
-        "know.",
-        "single": "The only mention of an entity in its document counts as none.",
-    },
-}
 
 
 def sample(
@@ -109,22 +99,20 @@ def _draw(frame: Frame, design: str, n: int, seed: int) -> Sheet:
     priorities = np.asarray(bits.random_raw(size))
     drawn = stable_order(priorities)[:n].tolist()
     if design == "sentences":
-        questions = _ask_sentences(frame, drawn)
+        questions = [*_ask_about_sentences(frame, drawn)]
     else:
-        questions = _show_mentions(frame, [*_ask(frame, design, drawn, priorities)])
-    labels = frame.mentions.labels or ()
-    labels_by_document = {
-        document: {name: labels[row] for name, row in numbers.items()}
-        for document, numbers in (frame.numbers.items() if labels else ())
-    }
-    empty, rows = dict.fromkeys(DESIGNS[design].columns.split(), ""), []
-    for number, cells in enumerate(questions, 1):
-        cells = {**empty, **cells, "row": str(number)}
-        rows.append(Row(cells, number, labels_by_document.get(cells["document"], {})))
-    singletons = _SINGLETONS[frame.protocol.singletons]
+        questions = [*_ask_about_mentions(frame, design, drawn, priorities)]
+    texts = iter(frame.show([span for _, spans in questions for span in spans]))
+    columns, labels, rows = DESIGNS[design].columns.split(), frame.labels, []
+    for number, (cells, spans) in enumerate(questions, 1):
+        cells["row"] = str(number)
+        for prefix, shown in zip(("", "partner_"), islice(texts, len(spans)), strict=False):
+            cells |= zip((f"{prefix}{name}" for name in _TEXTS), shown, strict=True)
+        cells["text"] = cells["mention"]
+        cells = {column: cells.get(column, "") for column in columns}
+        rows.append(Row(cells, number, labels.get(cells["document"], {})))
     return Sheet(
         tuple(rows),
-        tuple(line.format(**singletons) for line in DESIGNS[design].instructions),
         Signature(design, n, size, seed, frame.names, frame.digest, frame.protocol),
         notices=(
             *frame.notices,
@@ -134,11 +122,18 @@ def _draw(frame: Frame, design: str, n: int, seed: int) -> Sheet:
     )
 
 
-# The cells of a row, and its mention and partner, whose texts are yet to come.
-_Question = tuple[dict[str, str], int, int | None]
+# The cells of a row, but for the texts of its one or two spans.
+_Question = tuple[dict[str, str], list[Span]]
 
 
-def _ask(
+def _ask_about_sentences(frame: Frame, drawn: list[int]) -> Iterator[_Question]:
+    for sentence in map(frame.sentences.__getitem__, drawn):
+        ids = " ".join(frame.ids[mention] for mention in frame.list_mentions(sentence))
+        cells = {"document": sentence.document, "sentence": sentence.number, "mentions": ids}
+        yield cells, [sentence.span]
+
+
+def _ask_about_mentions(
     frame: Frame, design: str, drawn: list[int], priorities: NDArray[np.uint64]
 ) -> Iterator[_Question]:
     """The questions on each draw, also those on a second mention of entities that it is in.
@@ -149,10 +144,16 @@ def _ask(
     systems = frame.entity[: len(frame.names)] if design in ("names", "pairs") else ()
     orders = [stable_order(row) for row in systems]
     counts = [np.bincount(row[drawn] + 1) for row in systems]
+
+    def ask(mentions: Sequence[int], **cells: str) -> _Question:
+        cells["id"], cells["partner"] = ([frame.ids[m] for m in mentions] + [""])[:2]
+        spans = [*map(tuple, frame.spans[[*mentions]].tolist())]
+        return {"document": frame.documents[spans[0][0]], **cells}, spans
+
     for mention in drawn:
         if design != "pairs":
-            yield {"role": "draw"}, mention, None
-        partners: dict[int | None, list[str]] = {}
+            yield ask([mention], role="draw")
+        partners: dict[tuple[int, ...], list[str]] = {}
         for name, row, order, count in zip(frame.names, systems, orders, counts, strict=False):
             entity = row[mention]
             if entity >= 0 and (design == "pairs" or count[entity + 1] == 1):
@@ -161,41 +162,13 @@ def _ask(
                 mixed = priorities[mention] + members.astype(np.uint64) * _ODD
                 for factor in _FACTORS:
                     mixed = (mixed ^ (mixed >> _SHIFT)) * factor
-                partner = int(members[np.argmin(mixed)]) if members.size else None
+                partner = (int(members[np.argmin(mixed)]),) if members.size else ()
                 partners.setdefault(partner, []).append(name)
         for partner, names in partners.items():
-            cells = {"systems": ";".join(names)}
             if design == "pairs":
-                yield cells, mention, partner
-            elif partner is not None:
-                yield {**cells, "role": "companion", "of": frame.ids[mention]}, partner, None
-
-
-def _show_mentions(frame: Frame, questions: Sequence[_Question]) -> Iterator[dict[str, str]]:
-    """The cells of questions, with documents, ids and texts in context."""
-    mentions = [mention for _, *pair in questions for mention in pair if mention is not None]
-    texts = dict(zip(mentions, frame.show_mentions(mentions), strict=True))
-    for cells, mention, partner in questions:
-        document = frame.documents[frame.mentions.mention_document[mention]]
-        cells |= {"document": document, "id": frame.ids[mention]}
-        cells |= zip(_TEXTS, texts[mention], strict=True)
-        if partner is not None:
-            cells["partner"] = frame.ids[partner]
-            cells |= zip(map("partner_{}".format, _TEXTS), texts[partner], strict=True)
-        yield cells
-
-
-def _ask_sentences(frame: Frame, drawn: list[int]) -> Iterator[dict[str, str]]:
-    """The cells of questions about sentences."""
-    sentences = [frame.sentences[number] for number in drawn]
-    contexts = frame.show_contexts([(s.document, s.start, s.end) for s in sentences])
-    for sentence, (_, text, _) in zip(sentences, contexts, strict=True):
-        yield {
-            "document": frame.documents[sentence.document],
-            "sentence": str(sentence.number),
-            "text": text,
-            "mentions": " ".join(frame.ids[mention] for mention in frame.list_mentions(sentence)),
-        }
+                yield ask([mention, *partner], systems=";".join(names))
+            elif partner:
+                yield ask(partner, role="companion", of=frame.ids[mention], systems=";".join(names))
 
 
 def _take_over(sheet: Sheet, older: Sheet) -> Sheet:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from math import ceil, isnan, nan, sqrt
 from statistics import fmean
 from typing import Any, Unpack
@@ -20,18 +21,12 @@ from corefeval.metrics import Metrics, parse_metrics
 from corefeval.model.arrays import FloatArray
 from corefeval.request import Input, Request, ScoreOptions
 from corefeval.sampling.draws import check_digest
-from corefeval.sampling.estimators import LEAST_FOR_MUC, Part, Parts, measure, refuse
+from corefeval.sampling.estimators import Part, Parts, measure, refuse
 from corefeval.sampling.frame import Frame, Responses, make_frame
 from corefeval.sampling.judgements import Judgements, read_judgements
-from corefeval.sampling.sheets import UNSURE, Sheet
+from corefeval.sampling.sheets import DESIGNS, UNSURE, Sheet
 from corefeval.stats.significance import adjust
 
-OFFERED = {
-    "names": ("b3", "lea", "mentions"),
-    "entities": ("muc", "b3", "lea", "mentions"),
-    "pairs": ("b3", "lea", "mentions"),
-    "sentences": ("mentions",),
-}
 _TINY = 1e-12  # what rounding leaves of 0
 _FEW = 30  # answered draws, below which intervals were not checked
 _CEAF = (
@@ -71,8 +66,9 @@ class Estimate(Record):
 
     def as_dict(self, margin: float | None = None) -> dict[str, Any]:
         """For JSON, with the draws that a margin needs."""
+        names = ("value", "error", "low", "high", "counted")
         needed = None if margin is None else self.needed(margin)
-        return {**dict([*super().as_dict().items()][:5]), "needed": needed}
+        return {**{name: getattr(self, name) for name in names}, "needed": needed}
 
 
 @dataclass(frozen=True)
@@ -93,9 +89,15 @@ class Difference(Record):
     @property
     def turned(self) -> Difference:
         """The second system less the first."""
-        value, low, high = (None if x is None else -x for x in (self.value, self.high, self.low))
-        turned = replace(self, first=self.second, second=self.first)
-        return replace(turned, value=value, low=low, high=high)
+        value, low, high = (number and -number for number in (self.value, self.high, self.low))
+        names = {"first": self.second, "second": self.first}
+        return replace(self, value=value, low=low, high=high, **names)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON, where only the numbers are."""
+        return {
+            name: value for name, value in super().as_dict().items() if name != "is_significant"
+        }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,7 +136,7 @@ class Estimates(Tabular, Mapping[str, Mapping[str, Mapping[str, Estimate]]]):
         """The first system less the second, by a rate."""
         for entry in self.differences:
             for difference in (entry, entry.turned):
-                names = (difference.metric, difference.rate, difference.first, difference.second)
+                names = difference.metric, difference.rate, difference.first, difference.second
                 if names == (metric, rate, first, second):
                     return difference
         raise UsageError(f"there is no difference of {first} and {second} by {metric}.{rate}")
@@ -151,9 +153,6 @@ class Estimates(Tabular, Mapping[str, Mapping[str, Mapping[str, Estimate]]]):
     def as_dict(self, margin: float | None = None) -> dict[str, Any]:
         """Everything, for JSON."""
         names = ("signature", "design", "n", "frame", "refused", "agreement")
-        differences = [entry.as_dict() for entry in self.differences]
-        for difference in differences:
-            del difference["is_significant"]
         return {
             **{name: getattr(self, name) for name in names},
             "scores": {
@@ -163,8 +162,10 @@ class Estimates(Tabular, Mapping[str, Mapping[str, Mapping[str, Estimate]]]):
                 }
                 for system, metrics in self.items()
             },
-            "differences": differences,
-            "notices": [notice.as_dict() for notice in self.notices],
+            **{
+                name: [entry.as_dict() for entry in getattr(self, name)]
+                for name in ("differences", "notices")
+            },
         }
 
 
@@ -226,8 +227,8 @@ def _check_sheets(sheets: Sequence[Sheet], sentences: Sheet | None) -> None:
                 expected=str(sheets[0].signature),
                 fix="take copies of one sheet, one per person",
             )
-    designs = None if sentences is None else (sentences.design, sheets[0].design != "sentences")
-    if designs not in (None, ("sentences", True)):
+    is_beside = sheets[0].design != "sentences"
+    if sentences is not None and not (is_beside and sentences.design == "sentences"):
         raise UsageError("sentences is a sheet of the design sentences, beside another one")
 
 
@@ -235,10 +236,10 @@ def _choose_metrics(metrics: Metrics | None, design: str) -> tuple[str, ...]:
     """The metrics to estimate; a UsageError says why a design does not offer one."""
     names = [str(entry.metric) for entry in parse_metrics(metrics)] if metrics is not None else ()
     for name in names:
-        if name not in OFFERED[design]:
-            reason = _REASONS.get(name, f"there are {', '.join(OFFERED[design])}")
+        if name not in DESIGNS[design].metrics:
+            reason = _REASONS.get(name, f"there are {', '.join(DESIGNS[design].metrics)}")
             raise UsageError(f"{name} cannot be estimated from {design}: {reason}")
-    return tuple(names) or OFFERED[design]
+    return tuple(names) or DESIGNS[design].metrics
 
 
 def _estimate(
@@ -251,10 +252,9 @@ def _estimate(
     people = [read_judgements(sheet, frame) for sheet in sheets]
     common = [n for n in people[0].rows if all(n in person.rows for person in people)]
     people = [replace(person, rows={n: person.rows[n] for n in common}) for person in people]
-    reasons = {name: text for person in people for name, text in refuse(person).items()}
-    refused = {name: text for name, text in reasons.items() if name.partition(".")[0] in metrics}
-    kept = [m for m in metrics if m != "muc" or len(common) >= LEAST_FOR_MUC]
-    parts = [measure(person, kept, refused) for person in people]
+    reasons = [item for person in people for item in refuse(person).items()]
+    refused = {name: text for name, text in reasons if name.partition(".")[0] in metrics}
+    parts = [measure(person, metrics, refused) for person in people]
     notices = [notice for person in people for notice in person.notices]
     notices += _note_ranges(people[0], metrics) if signature.design == "pairs" else ()
     if len(common) < _FEW:
@@ -331,7 +331,7 @@ def _compare(parts: Sequence[Parts], level: float) -> Iterator[Difference]:
     for metric, rate in [(metric, rate) for metric, names in rates for rate in names]:
         differences = []
         for first, second in combinations(systems, 2):
-            steps = [e[first][metric][rate].minus(e[second][metric][rate]) for e in parts]
+            steps = [e[first][metric][rate].less(e[second][metric][rate]) for e in parts]
             differences.append(Difference(metric, rate, first, second, *_test(steps, level)))
         adjusted = adjust([1.0 if entry.p is None else entry.p for entry in differences])
         for entry, p in zip(differences, adjusted.tolist(), strict=True):
@@ -376,14 +376,14 @@ def _agree(people: Sequence[Judgements]) -> dict[str, float]:
     units = [[answers[row] for answers in sheets] for row in rows]
     agreed = sum(unit.count(unit[0]) == len(unit) for unit in units)
     agreement: dict[str, float] = {"rows": len(units), "agreed": agreed}
-    design, codes = people[0].sheet.design, np.array([p.codes for p in people])
-    if design == "pairs":
-        values = np.array(units, dtype=str).reshape(-1, len(people))
-        unlike = (values[:, None] != values[:, :, None]).sum() / (len(people) - 1)
-        likeness = (np.unique(values, return_counts=True)[1] ** 2).sum()
-        counts = AlphaCounts(*np.array([[values.size], [unlike], [likeness]], dtype=float))
-        agreement["alpha"] = counts.total.alpha
-    elif design != "sentences" and codes.size:
+    if people[0].sheet.design == "pairs":
+        counts = Counter(answer for unit in units for answer in unit)
+        total = sum(counts.values())
+        unlike = sum(a != b for unit in units for a, b in permutations(unit, 2))
+        parts = total, unlike / (len(people) - 1), sum(count**2 for count in counts.values())
+        agreement["alpha"] = AlphaCounts(*np.array(parts, dtype=float)).total.alpha
+    elif people[0].sheet.design != "sentences" and people[0].rows:
+        codes = np.array([person.codes for person in people])
         agreement["no_mention"] = float(((codes >= 0) == (codes[0] >= 0)).all(axis=0).mean())
         entities = [
             [np.flatnonzero(row == code).tolist() for code in range(row.max() + 1)] for row in codes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
 from itertools import pairwise
@@ -81,12 +81,11 @@ def name_mention(mention: Any) -> str:
 
 
 class Sentence(NamedTuple):
-    """A sentence: its document, its number in it from 1, and where its tokens begin and end."""
+    """A sentence: its document, and the number in it from 1; document and tokens by number."""
 
-    document: int
-    number: int
-    start: int
-    end: int
+    document: str
+    number: str
+    span: Span
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,18 +117,28 @@ class Frame:
         return distinct_names([plain_text(str(name)) for name in self.mentions.documents])
 
     @cached_property
+    def spans(self) -> IntArray:
+        """Document, start and end of each mention; those of plain Python stand in a line."""
+        corpus, places = self.mentions, np.arange(self.mentions.n_mentions + 1)
+        start, end = corpus.mention_start, corpus.mention_end
+        if corpus.labels is not None:
+            start, end = places[:-1], places[1:]
+        return np.array((corpus.mention_document, start, end)).T
+
+    @cached_property
     def _characters(self) -> ByteArray:
         """A blank and the id of each mention in a row of characters, with zeros among them."""
-        corpus = self.mentions
+        corpus, (_, start, end) = self.mentions, self.spans.T
         if corpus.labels is not None:
-            return _print(" m", np.arange(1, corpus.n_mentions + 1))
-        rows = _print(" ", np.asarray(corpus.mention_start), "..", np.asarray(corpus.mention_end))
-        broken = [Mention(corpus[int(corpus.mention_document[r])], r) for r in corpus.gaps_of]
+            return _print(" m", end)
+        rows, broken = _print(" ", start, "..", end), [*corpus.gaps_of]
         if broken:
-            texts = np.array([f" {name_mention(mention.parts)}" for mention in broken], dtype="S")
+            documents = corpus.mention_document[broken].tolist()
+            mentions = map(Mention, map(corpus.__getitem__, documents), broken)
+            texts = np.array([f" {name_mention(m.parts)}" for m in mentions], dtype="S")
             width = max(texts.itemsize, rows.shape[1])
             rows = np.pad(rows, ((0, 0), (0, width - rows.shape[1])))
-            rows[[*corpus.gaps_of]] = texts.astype(f"S{width}").view(np.uint8).reshape(-1, width)
+            rows[broken] = texts.astype(f"S{width}").view(np.uint8).reshape(-1, width)
         return rows
 
     @cached_property
@@ -145,6 +154,19 @@ class Frame:
             name: dict(zip(self.ids[first:last], range(first, last), strict=True))
             for name, (first, last) in edges
         }
+
+    @property
+    def labels(self) -> dict[str, dict[str, Hashable]]:
+        """The labels of plain Python by document and id."""
+        labels = self.mentions.labels
+        return (
+            {}
+            if labels is None
+            else {
+                document: {name: labels[row] for name, row in numbers.items()}
+                for document, numbers in self.numbers.items()
+            }
+        )
 
     @cached_property
     def digest(self) -> str:
@@ -179,45 +201,40 @@ class Frame:
                     expected="a format with tokens and sentences",
                     fix="take another design: names, entities or pairs",
                 )
-            ranges = enumerate(tokens.sentence_ranges(document), 1) if tokens else ()
-            sentences += [Sentence(document, n, part.start, part.stop) for n, part in ranges]
+            for number, part in enumerate(tokens.sentence_ranges(document) if tokens else (), 1):
+                span = document, part.start, part.stop
+                sentences.append(Sentence(self.documents[document], str(number), span))
         return sentences
 
     @cached_property
     def sentence_numbers(self) -> dict[str, dict[str, int]]:
         """The numbers of sentences by document, and by their number in it."""
         numbers: dict[str, dict[str, int]] = {}
-        for number, sentence in enumerate(self.sentences):
-            document = self.documents[sentence.document]
-            numbers.setdefault(document, {})[str(sentence.number)] = number
+        for index, sentence in enumerate(self.sentences):
+            numbers.setdefault(sentence.document, {})[sentence.number] = index
         return numbers
 
-    def list_mentions(self, sentence: Sentence) -> range:
+    def list_mentions(self, sentence: Sentence) -> list[int]:
         """The mentions that begin in a sentence."""
-        first, last = self.mentions.mention_offsets[sentence.document :][:2].tolist()
-        starts = np.asarray(self.mentions.mention_start)[first:last]
-        return range(*(first + np.searchsorted(starts, sentence[2:])).tolist())
+        document, start, end = sentence.span
+        first, last = self.mentions.mention_offsets[document : document + 2].tolist()
+        edges = first + np.searchsorted(self.spans[first:last, 1], (start, end))
+        return [*range(*edges.tolist())]
 
     def find_tokens(self, document: int, corpora: Sequence[Corpus] = ()) -> Tokens | None:
         """The tokens of a document, from the first corpus that has any."""
         tokens = (corpus.tokens for corpus in corpora or self.corpora)
         return next((t for t in tokens if t is not None and t.counts[document]), None)
 
-    def show_mentions(self, rows: Sequence[int]) -> list[Sequence[str]]:
-        """The texts before, in and after mentions; the label alone of plain Python."""
-        corpus, labels = self.mentions, self.mentions.labels
-        if labels is not None:
-            return [("", str(labels[row]), "") for row in rows]
-        columns = corpus.mention_document, corpus.mention_start, corpus.mention_end
-        return self.show_contexts([*plain_rows(*(np.asarray(c)[rows] for c in columns))])
-
-    def show_contexts(self, spans: Sequence[Span]) -> list[Sequence[str]]:
+    def show(self, spans: Sequence[Span]) -> list[tuple[str, str, str]]:
         """The texts before, in and after spans; empty where a document has no words."""
-        contexts: dict[Span, Sequence[str]] = {}
+        if self.mentions.labels is not None:
+            return [("", str(self.mentions.labels[start]), "") for _, start, _ in spans]
+        contexts: dict[Span, tuple[str, str, str]] = {}
         for tokens in filter(None, (corpus.tokens for corpus in self.corpora)):
-            new = [s for s in spans if s not in contexts and tokens.counts[s[0]]]
+            new = [span for span in spans if span not in contexts and tokens.counts[span[0]]]
             if tokens.has_texts:
-                contexts |= {span: _cut_text(text_of(tokens, span[0]) or "", span) for span in new}
+                contexts |= zip(new, _cut_texts(tokens, new), strict=True)
             elif new and "word" in tokens.columns:
                 contexts |= zip(new, _join_words(tokens, np.array(new)), strict=True)
         return [contexts.get(span, ("", "", "")) for span in spans]
@@ -242,33 +259,36 @@ def _join_characters(rows: ByteArray) -> bytes:
     return rows.tobytes().translate(None, b"\0")
 
 
-def _cut_text(text: str, span: Span) -> list[str]:
-    """The words before, in and after a span of characters."""
-    _, start, end = span
-    sides = text[:start].split()[-CONTEXT:], text[start:end].split(), text[end:].split()[:CONTEXT]
-    return [" ".join(words) for words in sides]
+def _cut_texts(tokens: Tokens, spans: Sequence[Span]) -> Iterator[tuple[str, str, str]]:
+    """The words before, in and after spans of characters."""
+    for document, start, end in spans:
+        text = text_of(tokens, document) or ""
+        before, mention, after = (
+            part.split() for part in (text[:start], text[start:end], text[end:])
+        )
+        yield " ".join(before[-CONTEXT:]), " ".join(mention), " ".join(after[:CONTEXT])
 
 
-def _join_words(tokens: Tokens, spans: IntArray) -> Iterator[Sequence[str]]:
+def _join_words(tokens: Tokens, spans: IntArray) -> Iterator[tuple[str, str, str]]:
     """The words before, in and after spans; names of speakers stand before what they say."""
     document, start, end = spans.T
     first = np.maximum(start - CONTEXT, 0)
     lengths = np.minimum(end + CONTEXT, tokens.counts[document]) - first
     rows = ragged_arange(tokens.offsets[document] + first, lengths)
     words = [word or "" for word in tokens.coded("word", rows).values()]
-    spoken = words.copy()
+    turns = [""] * rows.size
     if "speaker" in tokens.columns:
         speakers = tokens.coded("speaker", rows)
         begins = begin_runs(speakers.codes, np.repeat(np.arange(lengths.size), lengths))
-        turns = np.flatnonzero(begins & speakers.where(lambda name: name not in ("", "-", "_")))
-        for place in turns.tolist():
-            spoken[place] = f"[{speakers.names[speakers.codes[place]]}:] {words[place]}"
-    begin = starts_of(lengths)
-    for edges in plain_rows(begin, begin + start - first, begin + end - first, begin + lengths):
-        outer, inner, after, last = edges
-        turn = "".join(spoken[inner : inner + 1]).removesuffix(words[inner])
-        before = " ".join([*spoken[outer:inner], turn])
-        yield before.rstrip(), " ".join(words[inner:after]), " ".join(spoken[after:last])
+        begins &= speakers.where(lambda name: name not in ("", "-", "_"))
+        for place in np.flatnonzero(begins).tolist():
+            turns[place] = f"[{speakers.names[speakers.codes[place]]}:] "
+    spoken = [*map(str.__add__, turns, words)]
+    shift = starts_of(lengths) - first
+    for bounds in plain_rows(first + shift, start + shift, end + shift, first + lengths + shift):
+        outer, inner, after, last = bounds
+        before = " ".join([*spoken[outer:inner], turns[inner]]).rstrip()
+        yield before, " ".join(words[inner:after]), " ".join(spoken[after:last])
 
 
 def list_responses(responses: Responses) -> dict[str, Input]:
@@ -278,7 +298,7 @@ def list_responses(responses: Responses) -> dict[str, Input]:
     ):
         return {"response": responses}
     for name in responses:
-        if not name or set(name) & set(';|"') or plain_text(name) != name or name == "frame":
+        if set(name) & set(";|") or plain_text(name) != name or name in ("", "frame"):
             raise UsageError(f"{name!r} cannot be the name of a response: use letters and digits")
     return dict(responses)
 

@@ -9,8 +9,10 @@ from itertools import combinations, compress, groupby
 from math import sqrt
 from operator import itemgetter
 
+import numpy as np
+
 from corefeval.diagnostics import Notice, excerpt, list_names, note
-from corefeval.model.arrays import IntArray, integers
+from corefeval.model.arrays import BoolArray, IntArray, integers
 from corefeval.sampling.frame import Frame
 from corefeval.sampling.sheets import NO_MENTION, UNSURE, Name, Row, Sheet
 
@@ -45,11 +47,23 @@ class Judgements:
         """The only row of each answered draw, or the first one of pairs."""
         return [row for row, *_ in self.rows.values()]
 
+    @property
+    def names(self) -> list[Name | None]:
+        """What a person calls the entity of each draw; None for no mention."""
+        return [row.name for row in self.first_rows]
+
     @cached_property
     def codes(self) -> IntArray:
         """A number for the name of each draw; −1 for no mention."""
         numbers: dict[Name | None, int] = {None: -1}
-        return integers([numbers.setdefault(r.name, len(numbers) - 1) for r in self.first_rows])
+        return integers([numbers.setdefault(name, len(numbers) - 1) for name in self.names])
+
+    def find_silent(self, system: int) -> BoolArray:
+        """Which draws need a companion in the entity of a system, and have none with an answer."""
+        entity = self.frame.entity[system, self.draws]
+        is_alone = np.bincount(entity + 1)[entity + 1] == 1
+        is_silent = np.array([(draw, system) not in self.companions for draw in self.rows], bool)
+        return np.asarray(is_silent & is_alone & (self.frame.sizes[system, self.draws] > 1))
 
     def find(self, row: Row, column: str, name: str | None = None) -> int:
         """The number of the mention, sentence or system that a row names in a column."""

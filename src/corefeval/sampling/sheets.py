@@ -15,7 +15,7 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from corefeval.checks import check_path
-from corefeval.diagnostics import InputError, Notice, UsageError, excerpt, plural
+from corefeval.diagnostics import InputError, Notice, UsageError, excerpt
 from corefeval.display import Row as Cells
 from corefeval.display import Tabular
 from corefeval.files import write_file
@@ -92,6 +92,17 @@ DESIGNS = {
             _STOP,
         ),
     ),
+}
+_SINGLETONS = {
+    "keep": {
+        "wrong": "Write - if it is no mention at all, and ? if nobody can know.",
+        "single": "The only mention of an entity is a mention, too.",
+    },
+    "drop": {
+        "wrong": "Write - if it is no mention, or the only one of its entity, and ? if nobody can "
+        "know.",
+        "single": "The only mention of an entity in its document counts as none.",
+    },
 }
 # What cells of other columns must be: a pattern, what is wrong with others, and what was expected.
 _CELLS = {
@@ -275,7 +286,6 @@ class Sheet(Tabular):
     """
 
     questions: tuple[Row, ...]
-    instructions: tuple[str, ...]
     signature: Signature
     file: str | None = None
     notices: tuple[Notice, ...] = ()
@@ -285,6 +295,12 @@ class Sheet(Tabular):
     def design(self) -> str:
         """The design: names, entities, pairs or sentences."""
         return self.signature.design
+
+    @property
+    def instructions(self) -> list[str]:
+        """What people should do, in sentences."""
+        singletons = _SINGLETONS[self.signature.protocol.singletons]
+        return [line.format(**singletons) for line in DESIGNS[self.design].instructions]
 
     @property
     def columns(self) -> list[str]:
@@ -299,10 +315,6 @@ class Sheet(Tabular):
 
     def __getitem__(self, index: int) -> Row:
         return self.questions[index]
-
-    def __repr__(self) -> str:
-        answers = sum(bool(row.cells["answer"]) for row in self)
-        return f"<Sheet of {self.design}: {plural(len(self), 'row')}, {answers:,} answered>"
 
     def rows(self) -> list[Cells]:
         """The rows as they are written, by column."""
@@ -393,10 +405,8 @@ def read_sheet(path: str | os.PathLike[str]) -> Sheet:
     finally:
         csv.field_size_limit(limit)
     signature = _read_signature("".join(lines[0][1][1:2]) if head else "", source)
-    comments = [cells[0] for _, cells in lines[1:] if cells and cells[0].startswith("#")]
-    instructions = tuple(comment[1:].strip() for comment in comments)
     table = [line for line in lines[1:] if any(line[1]) and not line[1][0].startswith("#")]
-    sheet = Sheet((), instructions, signature, source.file)
+    sheet = Sheet((), signature, source.file)
     first, header = table[0] if table else (1, [])
     if missing := [column for column in sheet.columns if column not in header]:
         raise source.error(
