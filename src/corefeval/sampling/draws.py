@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from corefeval.checks import check_choice, check_seed
 from corefeval.diagnostics import InputError, UsageError, note
+from corefeval.files import PathLike
 from corefeval.model.arrays import stable_order
 from corefeval.protocol import Protocol
 from corefeval.request import Input, Request, ScoreOptions
@@ -34,7 +34,7 @@ def sample(
     design: Literal["names", "entities", "pairs", "sentences"] | None = None,
     seed: int = 0,
     candidates: Input | None = None,
-    answers: Sheet | str | os.PathLike[str] | None = None,
+    answers: Sheet | PathLike | None = None,
     protocol: Protocol | str | None = None,
     **options: Unpack[ScoreOptions],
 ) -> Sheet:
@@ -50,9 +50,8 @@ def sample(
     >>> sorted(row.role for row in sheet)[-2:]
     ['draw', 'draw']
     """
-    chosen, older = str(design), answers
-    if isinstance(older, str | os.PathLike):
-        older = read_sheet(older)
+    chosen = str(design)
+    older = answers if answers is None or isinstance(answers, Sheet) else read_sheet(answers)
     if older is not None:
         if design not in (None, older.design) or seed not in (0, older.signature.seed):
             raise UsageError("design and seed are those of the answers: leave them out")

@@ -71,6 +71,9 @@ class Estimate(Record):
         return {**{name: getattr(self, name) for name in names}, "needed": needed}
 
 
+Rates = Mapping[str, Mapping[str, Estimate]]  # by metric and rate
+
+
 @dataclass(frozen=True)
 class Difference(Record):
     """The difference between two systems, and whether it is significant after Holm's correction."""
@@ -101,7 +104,7 @@ class Difference(Record):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimates(Tabular, Mapping[str, Mapping[str, Mapping[str, Estimate]]]):
+class Estimates(Tabular, Mapping[str, Rates]):
     """Estimates by system, metric and rate: `estimates["a"]["b3"]["recall"].value`.
 
     `n` is the number of draws that all people answered, `frame` what they were drawn from.
@@ -109,7 +112,7 @@ class Estimates(Tabular, Mapping[str, Mapping[str, Mapping[str, Estimate]]]):
     has the estimates of each of them.
     """
 
-    scores: Mapping[str, Mapping[str, Mapping[str, Estimate]]]
+    scores: Mapping[str, Rates]
     differences: tuple[Difference, ...]
     refused: Mapping[str, str]
     signature: str
@@ -120,7 +123,7 @@ class Estimates(Tabular, Mapping[str, Mapping[str, Mapping[str, Estimate]]]):
     agreement: Mapping[str, float] | None = None
     annotators: tuple[Estimates, ...] = ()
 
-    def __getitem__(self, system: str) -> Mapping[str, Mapping[str, Estimate]]:
+    def __getitem__(self, system: str) -> Rates:
         return self.scores[system]
 
     def __iter__(self) -> Iterator[str]:

@@ -244,9 +244,9 @@ def _count_precision(
 
 def _count_pairs(person: Judgements, system: int) -> dict[str, _Ratio]:
     """Precision of B³ and LEA, from one other mention of each draw's entity."""
-    title, size = person.frame.names[system], person.frame.sizes[system, person.draws]
-    rows = [[row for row in rows if title in row.systems] for rows in person.rows.values()]
-    answer = np.array([listed[-1].answer if listed else NO_MENTION for listed in rows], dtype=str)
+    size = person.frame.sizes[system, person.draws]
+    names = [person.companions.get((draw, system)) for draw in person.rows]
+    answer = np.array([NO_MENTION if name is None else name[1] for name in names], dtype=str)
     lea = _Ratio(answer == "y", size > 0, np.where(size > 2, 1.0, person.finite))
     return _count_precision(person, size, answer != NO_MENTION, lea)
 
@@ -256,7 +256,7 @@ def _count_sentences(person: Judgements, system: int) -> dict[str, _Ratio]:
     frame, counts = person.frame, []
     is_system = system < len(frame.names)
     has = frame.entity[system] >= 0 if is_system else np.ones(len(frame.ids), dtype=bool)
-    for draw, (row, *_) in person.rows.items():
+    for draw, row in person.rows.items():
         mentions, wrong = frame.list_mentions(frame.sentences[draw]), row.list_ids("answer")
         right = [mention for mention in mentions if frame.ids[mention] not in wrong]
         counts.append((has[right].sum(), has[mentions].sum(), len(right) + row.answer[1]))
@@ -280,7 +280,7 @@ def refuse(person: Judgements) -> dict[str, str]:
     design, refused, rates = person.sheet.design, dict[str, str](), ["b3.recall", "lea.recall"]
     if design not in ("names", "entities"):
         return refused
-    lacking = list_incomplete(person.first_rows, design, person.members)
+    lacking = list_incomplete(person.rows.values(), design, person.members)
     if design == "entities":
         rates += [*_PRECISION, *_MUC]
     elif (person.frame.sizes[:, [person.find(row, "id") for row in lacking]] == 1).any():

@@ -21,13 +21,13 @@ from corefeval.sampling.sheets import NO_MENTION, UNSURE, Name, Row, Sheet
 class Judgements:
     """The answers of one sheet by draw: numbers of mentions in the frame, or of sentences.
 
-    `rows` has the rows of each answered draw: one, or those of all systems for pairs. `members` has
-    the mentions of names that a person lists, and `companions` names by draw and system.
+    `rows` has the first row of each answered draw. `members` has the mentions of names that people
+    list. `companions` has, by draw and system, the name of a companion, or the answer on a pair.
     """
 
     sheet: Sheet
     frame: Frame
-    rows: dict[int, list[Row]] = field(default_factory=dict)
+    rows: dict[int, Row] = field(default_factory=dict)
     members: dict[Name, set[int]] = field(default_factory=dict)
     companions: dict[tuple[int, int], Name | None] = field(default_factory=dict)
     notices: list[Notice] = field(default_factory=list)
@@ -42,15 +42,10 @@ class Judgements:
         """The numbers of the answered draws."""
         return integers([*self.rows])
 
-    @cached_property
-    def first_rows(self) -> list[Row]:
-        """The only row of each answered draw, or the first one of pairs."""
-        return [row for row, *_ in self.rows.values()]
-
     @property
     def names(self) -> list[Name | None]:
         """What a person calls the entity of each draw; None for no mention."""
-        return [row.name for row in self.first_rows]
+        return [row.name for row in self.rows.values()]
 
     @cached_property
     def codes(self) -> IntArray:
@@ -93,8 +88,10 @@ def read_judgements(sheet: Sheet, frame: Frame) -> Judgements:
         if row.cells.get("partner"):
             person.find(row, "partner")
         if row.is_draw:
-            draws.setdefault(draw, []).append(row)
-        elif row.is_answered:
+            if any(row.systems == twin.systems for twin in draws.setdefault(draw, [])):
+                raise sheet.error("a second row about one draw", row, fix="remove it")
+            draws[draw].append(row)
+        if row.is_answered:
             person.companions |= {(draw, system): row.name for system in systems}
     unsure = 0
     for draw, rows in draws.items():
@@ -103,7 +100,7 @@ def read_judgements(sheet: Sheet, frame: Frame) -> Judgements:
         has = frame.entity[:, draw] >= 0 if sheet.design == "pairs" else ()
         if "" not in answers and names.issuperset(compress(frame.names, has)):
             unsure += UNSURE in answers
-            person.rows |= {} if UNSURE in answers else {draw: rows}
+            person.rows |= {} if UNSURE in answers else {draw: rows[0]}
         if sheet.design == "sentences" and rows[0].is_answered:
             mentions = frame.list_mentions(frame.sentences[draw])
             if not {*rows[0].list_ids("answer")} <= {frame.ids[mention] for mention in mentions}:
@@ -150,9 +147,9 @@ def _read_names(person: Judgements) -> None:
     unions = {name: set[int]().union(*members) for name, members in lists.items()}
     person.members = {name: members | named[name] for name, members in unions.items()}
     if person.frame.protocol.singletons == "drop":  # an entity of one mention is none
-        for draw, (row, *_) in person.rows.items():
+        for draw, row in person.rows.items():
             if row.name and len(person.members.get(row.name, ())) == 1:
-                person.rows[draw] = [row.changed(answer=NO_MENTION)]
+                person.rows[draw] = row.changed(answer=NO_MENTION)
     differing = sum(any(m != unions[name] for m in members) for name, members in lists.items())
     added = sum(len(named[name] - members) for name, members in unions.items())
     person.notices += (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import re
 import sys
 import unicodedata
@@ -18,7 +17,7 @@ from corefeval.checks import check_path
 from corefeval.diagnostics import InputError, Notice, UsageError, excerpt
 from corefeval.display import Row as Cells
 from corefeval.display import Tabular
-from corefeval.files import write_file
+from corefeval.files import PathLike, write_file
 from corefeval.formats.source import Source, read_source
 from corefeval.protocol import Protocol
 from corefeval.sampling.frame import escape_cell, name_mention, plain_cell
@@ -367,7 +366,7 @@ class Sheet(Tabular):
         writer.writerows(map(escape_cell, row.values()) for row in self.rows())
         return stream.getvalue()
 
-    def write(self, path: str | os.PathLike[str]) -> None:
+    def write(self, path: PathLike) -> None:
         """Write the sheet: as a page for labelling where the path ends in .html, else as CSV."""
         text = check_path(path, "name the file to write")
         if not text.lower().endswith((".html", ".htm")):
@@ -384,20 +383,25 @@ class Sheet(Tabular):
         self, problem: str, row: Row | None = None, *, fix: str = _RESTORE, **details: str
     ) -> InputError:
         """A mistake in the sheet; for a sheet that was not read from a file, with its row."""
-        line = row.line if row and self.file else None
-        where = f"row {row.row}: " if row and line is None else ""
+        line = (row.line if row else 1) if self.file else None
+        where = f"row {row.row}: " if row and not self.file else ""
         return InputError(where + problem, file=self.file, line=line, fix=fix, **details)
 
 
-def read_sheet(path: str | os.PathLike[str]) -> Sheet:
+def read_sheet(path: PathLike) -> Sheet:
     """Read a sheet that `Sheet.write` or its page wrote, also after a spreadsheet saved it.
 
     Cells may be separated by commas, semicolons or tabs, and rows may be in any order or missing.
     """
     source = read_source(check_path(path, "name the sheet to read"))
-    head = re.match(rf'"?{MARK}"?([,;\t])', source.text)
+    try:
+        text = source.text
+    except InputError as error:
+        fix = "save it as CSV UTF-8"
+        raise source.error(error.problem, error.line, found=error.found, fix=fix) from None
+    head = re.match(rf'"?{MARK}"?([,;\t])', text)
     limit = csv.field_size_limit(sys.maxsize)  # an entity may have many members
-    reader = csv.reader(io.StringIO(source.text, newline=""), delimiter=head[1] if head else ",")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=head[1] if head else ",")
     try:
         lines = [(reader.line_num, [*map(plain_cell, cells)]) for cells in reader]
     except csv.Error as error:
@@ -429,7 +433,8 @@ def read_sheet(path: str | os.PathLike[str]) -> Sheet:
             )
         rows[row.row] = row
     if not rows:
-        raise source.error("a sheet without rows", fix="take the sheet as it was written")
+        fix = "take the sheet as `corefeval sample` wrote it"
+        raise source.error("a sheet without rows", first, fix=fix)
     return replace(sheet, questions=tuple(rows[number] for number in sorted(rows)))
 
 
