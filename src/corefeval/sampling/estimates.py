@@ -21,7 +21,7 @@ from corefeval.metrics import Metrics, parse_metrics
 from corefeval.model.arrays import FloatArray
 from corefeval.request import Input, Request, ScoreOptions
 from corefeval.sampling.draws import check_digest
-from corefeval.sampling.estimators import Part, Parts, measure, refuse
+from corefeval.sampling.estimators import Part, Parts, measure, refuse, subtract
 from corefeval.sampling.frame import Frame, Responses, make_frame
 from corefeval.sampling.judgements import Judgements, read_judgements
 from corefeval.sampling.sheets import DESIGNS, UNSURE, Sheet
@@ -259,7 +259,8 @@ def _estimate(
     refused = {name: text for name, text in reasons if name.partition(".")[0] in metrics}
     parts = [measure(person, metrics, refused) for person in people]
     notices = [notice for person in people for notice in person.notices]
-    notices += _note_ranges(people[0], metrics) if signature.design == "pairs" else ()
+    if signature.design == "pairs" and "many-unsure" in {notice.kind for notice in notices}:
+        notices.append(_note_ranges(people[0], metrics))
     if len(common) < _FEW:
         text = f"{len(common)} answered draws are few: intervals were not checked below {_FEW}"
         notices.append(Notice("few-draws", text, len(common)))
@@ -268,7 +269,9 @@ def _estimate(
         scores = {
             system: {
                 metric: {
-                    rate: _join([entry[system][metric][rate] for entry in parts], size, level)
+                    rate: _make_estimate(
+                        [entry[system][metric][rate] for entry in parts], size, level
+                    )
                     for rate in rates
                 }
                 for metric, rates in metrics.items()
@@ -285,11 +288,15 @@ def _estimate(
     return replace(estimates, agreement=_agree(people), annotators=annotators)
 
 
-def _average(parts: Sequence[Part]) -> tuple[float, float]:
-    """The mean over people and its error: that of their draws, and that of what they differ in."""
-    values = [part.value for part in parts]
+def _join(parts: Sequence[Part]) -> tuple[float, float, int]:
+    """The mean over people, its error, and how many draws count.
+
+    The error is that of the draws, and that of what people differ in.
+    """
+    values = np.array([part.value for part in parts])
     squares = fmean(_vary(part.linear[1]) / max(part.linear[1].size, 1) for part in parts)
-    return fmean(values), sqrt(squares + (_vary(np.array(values)) if len(values) > 1 else 0.0))
+    error = sqrt(squares + (_vary(values) if len(parts) > 1 else 0))
+    return float(values.mean()), error, min(part.counted for part in parts)
 
 
 def _vary(numbers: FloatArray) -> float:
@@ -302,64 +309,60 @@ def _describe(*numbers: float) -> list[Any]:
     return [None if isnan(number) else number for number in numbers]
 
 
-def _join(parts: Sequence[Part], frame_size: int, level: float) -> Estimate:
-    """The estimate of one or several people's rate, with its interval."""
-    value, error = _average(parts)
-    counted = min(part.counted for part in parts)
-    interval = _find_interval(value, error, counted, level)
-    spread = _vary(np.mean([part.linear[0] for part in parts], axis=0))
-    value, error, low, high = _describe(value, error, *interval)
-    return Estimate(value, error, low, high, counted, spread, frame_size, level)
+def _make_estimate(parts: Sequence[Part], frame_size: int, level: float) -> Estimate:
+    """The estimate of one or several people's rate.
 
-
-def _find_interval(value: float, error: float, counted: int, level: float) -> tuple[float, float]:
-    """The interval on the scale of logits; at 0 and 1 that of a share without exceptions."""
+    Its interval is made on the scale of logits; at 0 and 1 it is that of a share without
+    exceptions.
+    """
     from scipy.special import expit, logit, stdtrit
 
-    if counted < 2 or isnan(error):
-        return nan, nan
-    edge = ((1 - level) / 2) ** (1 / counted)
-    if value < _TINY:
-        return 0.0, 1 - edge
-    if value > 1 - _TINY:
-        return edge, 1.0
-    half = stdtrit(counted - 1, 0.5 + level / 2) * error / (value * (1 - value))
-    return float(expit(logit(value) - half)), float(expit(logit(value) + half))
+    value, error, counted = _join(parts)
+    low = high = nan
+    if counted > 1 and not isnan(error):
+        edge = ((1 - level) / 2) ** (1 / counted)
+        if value < _TINY:
+            low, high = 0.0, 1 - edge
+        elif value > 1 - _TINY:
+            low, high = edge, 1.0
+        else:
+            half = stdtrit(counted - 1, 0.5 + level / 2) * error / (value * (1 - value))
+            low, high = (float(expit(logit(value) + step)) for step in (-half, half))
+    spread = _vary(np.mean([part.linear[0] for part in parts], axis=0))
+    return Estimate(*_describe(value, error, low, high), counted, spread, frame_size, level)
 
 
 def _compare(parts: Sequence[Parts], level: float) -> Iterator[Difference]:
     """The differences of all pairs of systems, by metric and rate."""
     systems = [system for system in parts[0] if system != "frame"]
-    rates = parts[0][systems[0]].items()
-    for metric, rate in [(metric, rate) for metric, names in rates for rate in names]:
-        differences = []
-        for first, second in combinations(systems, 2):
-            steps = [e[first][metric][rate].less(e[second][metric][rate]) for e in parts]
-            differences.append(Difference(metric, rate, first, second, *_test(steps, level)))
-        adjusted = adjust([1.0 if entry.p is None else entry.p for entry in differences])
-        for entry, p in zip(differences, adjusted.tolist(), strict=True):
-            yield replace(entry, is_significant=p < 1 - level)
+    for metric, rates in parts[0][systems[0]].items():
+        for rate in rates:
+            differences = []
+            for pair in combinations(systems, 2):
+                steps = [subtract(*(entry[s][metric][rate] for s in pair)) for entry in parts]
+                differences.append(Difference(metric, rate, *pair, *_test(steps, level)))
+            adjusted = adjust([1.0 if entry.p is None else entry.p for entry in differences])
+            for entry, p in zip(differences, adjusted.tolist(), strict=True):
+                yield replace(entry, is_significant=p < 1 - level)
 
 
 def _test(parts: Sequence[Part], level: float) -> list[Any]:
     """The value of a difference, its error, interval, and p by Student's distribution."""
     from scipy.special import stdtr, stdtrit
 
-    value, error = _average(parts)
-    free = min(part.counted for part in parts) - 1
-    if free < 1 or isnan(error):
-        return _describe(value, error, nan, nan, nan)
-    half = float(stdtrit(free, 0.5 + level / 2)) * error
-    p = float(abs(value) < _TINY)
-    if not p and error:
-        p = 2 * float(stdtr(free, -abs(value) / error))
+    value, error, counted = _join(parts)
+    half = p = nan
+    if counted > 1 and not isnan(error):
+        half = float(stdtrit(counted - 1, 0.5 + level / 2)) * error
+        p = float(abs(value) < _TINY)
+        if not p and error:
+            p = 2 * float(stdtr(counted - 1, -abs(value) / error))
     return _describe(value, error, value - half, value + half, p)
 
 
-def _note_ranges(person: Judgements, metrics: Sequence[str]) -> list[Notice]:
+def _note_ranges(person: Judgements, metrics: Sequence[str]) -> Notice:
     """A notice on what scores would be if all unsure answers of pairs were n, or y."""
-    counts = [notice.count for notice in person.notices if notice.kind == "many-unsure"]
-    bounds = []
+    bounds, unsure = [], sum(row.answer == UNSURE for row in person.sheet)
     for answer in "ny":
         rows = [r.changed(answer=answer) if r.answer == UNSURE else r for r in person.sheet]
         sheet = replace(person.sheet, questions=tuple(rows))
@@ -369,15 +372,15 @@ def _note_ranges(person: Judgements, metrics: Sequence[str]) -> list[Notice]:
         low, high = (100 * bound[system][metric]["precision"].value for bound in bounds)
         ranges.append(f"{metric}.precision of {system} {low:.2f}–{high:.2f}")
     text = f"if all {UNSURE} were n, or all were y: {', '.join(ranges)}"
-    return [Notice("unsure-range", text, count, tuple(ranges)) for count in counts]
+    return Notice("unsure-range", text, unsure, tuple(ranges))
 
 
 def _agree(people: Sequence[Judgements]) -> dict[str, float]:
     """How far people agree: rows, α of pairs, or `-` and B³ F1 of names on the draws."""
-    sheets = [{row.row: row.answer for row in p.sheet if row.is_answered} for p in people]
-    rows = [row for row in sheets[0] if all(row in answers for answers in sheets)]
-    units = [[answers[row] for answers in sheets] for row in rows]
-    agreed = sum(unit.count(unit[0]) == len(unit) for unit in units)
+    answers = [{row.row: row.answer for row in p.sheet if row.is_answered} for p in people]
+    rows = set(answers[0]).intersection(*answers)
+    units = [[by_row[row] for by_row in answers] for row in rows]
+    agreed = sum(len({*unit}) == 1 for unit in units)
     agreement: dict[str, float] = {"rows": len(units), "agreed": agreed}
     if people[0].sheet.design == "pairs":
         counts = Counter(answer for unit in units for answer in unit)

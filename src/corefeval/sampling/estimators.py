@@ -33,15 +33,6 @@ class Part(NamedTuple):
     counted: int
     linear: Array
 
-    def combine(self, part: Part, value: float, weight: float, part_weight: float) -> Part:
-        """A function of two rates: its value, and its linear part by the weights of theirs."""
-        linear = weight * self.linear + part_weight * part.linear
-        return Part(value, min(self.counted, part.counted), linear)
-
-    def less(self, part: Part) -> Part:
-        """The difference of two rates."""
-        return self.combine(part, self.value - part.value, 1, -1)
-
 
 Array = NDArray[Any]
 Parts = dict[str, dict[str, dict[str, Part]]]  # by system, metric and rate
@@ -68,10 +59,21 @@ class _Ratio(NamedTuple):
         return Part(float(value), int((self.d > 0).sum()), np.stack((linear, linear * self.finite)))
 
 
-def _make_f1(recall: Part, precision: Part) -> Part:
-    r, p = recall.value, precision.value
+def _combine(parts: Sequence[Part], value: float, *weights: float) -> Part:
+    """A function of rates: its value, and its linear part by the weights of theirs."""
+    linear = sum(weight * part.linear for weight, part in zip(weights, parts, strict=True))
+    return Part(value, min(part.counted for part in parts), np.asarray(linear))
+
+
+def subtract(*parts: Part) -> Part:
+    """The difference of two rates."""
+    return _combine(parts, parts[0].value - parts[1].value, 1, -1)
+
+
+def _make_f1(*parts: Part) -> Part:
+    r, p = (part.value for part in parts)
     total = r + p or inf  # both are 0: so is F1, whatever it is divided by
-    return recall.combine(precision, 2 * r * p / total, 2 * p * p / total**2, 2 * r * r / total**2)
+    return _combine(parts, 2 * r * p / total, 2 * p * p / total**2, 2 * r * r / total**2)
 
 
 def measure(person: Judgements, metrics: Sequence[str], refused: Collection[str]) -> Parts:
@@ -90,7 +92,7 @@ def measure(person: Judgements, metrics: Sequence[str], refused: Collection[str]
                 if f"{metric}.{rate}" in ratios.keys() - refused
             }
             if len(rates) == 2:
-                rates["f1"] = _make_f1(**rates)
+                rates["f1"] = _make_f1(*rates.values())
     return parts
 
 

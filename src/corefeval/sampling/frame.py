@@ -71,13 +71,15 @@ def plain_text(text: str) -> str:
 
 
 def name_mention(mention: Any) -> str:
-    """The id of a span, or of several.
+    """The id of a span, or of several; other values as text.
 
-    >>> name_mention((3, 5)), name_mention(((3, 5), (7, 8)))
-    ('3..5', '3..5+7..8')
+    >>> name_mention((3, 5)), name_mention(((3, 5), (7, 8))), name_mention("m1")
+    ('3..5', '3..5+7..8', 'm1')
     """
+    if not isinstance(mention, tuple):
+        return str(mention)
     parts = mention if isinstance(mention[0], tuple) else (mention,)
-    return "+".join(f"{start}..{end}" for start, end in parts)
+    return "+".join("..".join(map(str, part)) for part in parts)
 
 
 class Sentence(NamedTuple):
@@ -135,7 +137,7 @@ class Frame:
         if broken:
             documents = corpus.mention_document[broken].tolist()
             mentions = map(Mention, map(corpus.__getitem__, documents), broken)
-            texts = np.array([f" {name_mention(m.parts)}" for m in mentions], dtype="S")
+            texts = np.array([f" {name_mention(tuple(m.parts))}" for m in mentions], dtype="S")
             width = max(texts.itemsize, rows.shape[1])
             rows = np.pad(rows, ((0, 0), (0, width - rows.shape[1])))
             rows[broken] = texts.astype(f"S{width}").view(np.uint8).reshape(-1, width)

@@ -7,7 +7,6 @@ import io
 import re
 import sys
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -238,10 +237,7 @@ class Row:
     def join_ids(self, mentions: Iterable[Any]) -> str:
         """The text of a cell with some mentions of the row's document."""
         ids = {label: name for name, label in self.labels.items()}
-        words = (
-            m if isinstance(m, str) else name_mention(m) for m in (ids.get(m, m) for m in mentions)
-        )
-        return " ".join(words) or NONE
+        return " ".join(ids.get(m) or name_mention(m) for m in mentions) or NONE
 
     def changed(self, **cells: str) -> Row:
         """The row with other cells."""
@@ -265,16 +261,11 @@ def list_incomplete(rows: Iterable[Row], design: str, complete: Container[Name])
 
     In a sheet of names, that is so for names that occur in one draw only.
     """
-    named = [row for row in rows if row.name]
-    times = Counter(row.name for row in named)
-    first = {row.name: row for row in reversed(named)}
-    return [
-        row
-        for row in named
-        if row is first[row.name]
-        and row.name not in complete
-        and (design == "entities" or times[row.name] == 1)
-    ]
+    groups: dict[Name, list[Row]] = {}
+    for row in rows:
+        if row.name and row.name not in complete:
+            groups.setdefault(row.name, []).append(row)
+    return [group[0] for group in groups.values() if design == "entities" or len(group) == 1]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -332,7 +323,7 @@ class Sheet(Tabular):
         for row in self:
             value = answer(row)
             cells = {"answer": str(value)}
-            if self.design == "sentences" and value not in ("", UNSURE):
+            if isinstance(value, tuple):
                 cells = {"answer": row.join_ids(value[0]), "missed": str(value[1])}
             rows.append(self.check(row.changed(**cells)))
         return replace(self, questions=tuple(rows))
