@@ -22,8 +22,6 @@ from corefeval.sampling.page import make_page
 from corefeval.sampling.sheets import DESIGNS, Row, Sheet, Signature, read_sheet
 
 STEPS = ("reading", "pairing", "policies", "matching")
-_ODD, *_FACTORS = map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
-_SHIFT = np.uint64(29)
 _TEXTS = ("before", "mention", "after")
 
 
@@ -95,21 +93,21 @@ def _draw(frame: Frame, design: str, n: int, seed: int) -> Sheet:
     if not size:
         raise InputError("there is nothing to draw from", file=frame.corpora[0].name or None)
     bits = np.random.PCG64(np.random.SeedSequence((seed, int(frame.digest, 16))))
-    priorities = np.asarray(bits.random_raw(size))
-    drawn = stable_order(priorities)[:n].tolist()
+    numbers = np.asarray(bits.random_raw(2 * size)).reshape(2, size)
+    drawn = stable_order(numbers[0])[:n].tolist()
     if design == "sentences":
         questions = [*_ask_about_sentences(frame, drawn)]
     else:
-        questions = [*_ask_about_mentions(frame, design, drawn, priorities)]
+        questions = [*_ask_about_mentions(frame, design, drawn, numbers)]
     texts = iter(frame.show([span for _, spans in questions for span in spans]))
-    columns, labels, rows = DESIGNS[design].columns.split(), frame.labels, []
+    columns, rows = DESIGNS[design].columns.split(), []
     for number, (cells, spans) in enumerate(questions, 1):
         cells["row"] = str(number)
         for prefix, shown in zip(("", "partner_"), islice(texts, len(spans)), strict=False):
             cells |= zip((f"{prefix}{name}" for name in _TEXTS), shown, strict=True)
         cells["text"] = cells["mention"]
         cells = {column: cells.get(column, "") for column in columns}
-        rows.append(Row(cells, number, labels.get(cells["document"], {})))
+        rows.append(Row(cells, number, frame.list_labels(cells["document"])))
     return Sheet(
         tuple(rows),
         Signature(design, n, size, seed, frame.names, frame.digest, frame.protocol),
@@ -133,12 +131,14 @@ def _ask_about_sentences(frame: Frame, drawn: list[int]) -> Iterator[_Question]:
 
 
 def _ask_about_mentions(
-    frame: Frame, design: str, drawn: list[int], priorities: NDArray[np.uint64]
+    frame: Frame, design: str, drawn: list[int], numbers: NDArray[np.uint64]
 ) -> Iterator[_Question]:
     """The questions on each draw, also those on a second mention of entities that it is in.
 
     For pairs that is a partner, or None; for names a companion, where nothing else of the entity is
-    drawn. Which mention it is depends on the seed, the draw and that mention alone.
+    drawn. It is the mention whose first random number has the least product with the second one of
+    the draw, modulo 2**64. So any other mention of an entity is as likely, and systems whose
+    entities agree are asked one question.
     """
     systems = frame.entity[: len(frame.names)] if design in ("names", "pairs") else ()
     orders = [stable_order(row) for row in systems]
@@ -158,11 +158,9 @@ def _ask_about_mentions(
             if entity >= 0 and (design == "pairs" or count[entity + 1] == 1):
                 members = order[slice(*np.searchsorted(row, (entity, entity + 1), sorter=order))]
                 members = members[members != mention]
-                mixed = priorities[mention] + members.astype(np.uint64) * _ODD
-                for factor in _FACTORS:
-                    mixed = (mixed ^ (mixed >> _SHIFT)) * factor
-                partner = (int(members[np.argmin(mixed)]),) if members.size else ()
-                partners.setdefault(partner, []).append(name)
+                products = numbers[0, members] * (numbers[1, mention] | np.uint64(1))
+                chosen = [int(members[np.argmin(products)])] if members.size else []
+                partners.setdefault(tuple(chosen), []).append(name)
         for partner, names in partners.items():
             if design == "pairs":
                 yield ask([mention, *partner], systems=";".join(names))

@@ -130,18 +130,16 @@ class Frame:
     @cached_property
     def _characters(self) -> ByteArray:
         """A blank and the id of each mention in a row of characters, with zeros among them."""
-        corpus, (_, start, end) = self.mentions, self.spans.T
+        corpus = self.mentions
+        if not corpus.labels and not corpus.gaps_of:
+            return _print_spans(self.spans)
+        names = [f" {start}..{end}" for _, start, end in self.spans.tolist()]
         if corpus.labels is not None:
-            return _print(" m", end)
-        rows, broken = _print(" ", start, "..", end), [*corpus.gaps_of]
-        if broken:
-            documents = corpus.mention_document[broken].tolist()
-            mentions = map(Mention, map(corpus.__getitem__, documents), broken)
-            texts = np.array([f" {name_mention(tuple(m.parts))}" for m in mentions], dtype="S")
-            width = max(texts.itemsize, rows.shape[1])
-            rows = np.pad(rows, ((0, 0), (0, width - rows.shape[1])))
-            rows[broken] = texts.astype(f"S{width}").view(np.uint8).reshape(-1, width)
-        return rows
+            names = [f" m{number}" for number in self.spans[:, 2].tolist()]
+        for row in corpus.gaps_of:
+            parts = Mention(corpus[int(self.spans[row, 0])], row).parts
+            names[row] = f" {name_mention(tuple(parts))}"
+        return np.array(names, dtype="S").view(np.uint8).reshape(len(names), -1)
 
     @cached_property
     def ids(self) -> list[str]:
@@ -157,18 +155,11 @@ class Frame:
             for name, (first, last) in edges
         }
 
-    @property
-    def labels(self) -> dict[str, dict[str, Hashable]]:
-        """The labels of plain Python by document and id."""
-        labels = self.mentions.labels
-        return (
-            {}
-            if labels is None
-            else {
-                document: {name: labels[row] for name, row in numbers.items()}
-                for document, numbers in self.numbers.items()
-            }
-        )
+    def list_labels(self, document: str) -> dict[str, Hashable]:
+        """The labels of plain Python in a document, by id; none for other mentions."""
+        labels = self.mentions.labels or ()
+        numbers = self.numbers[document] if labels else {}
+        return {name: labels[row] for name, row in numbers.items()}
 
     @cached_property
     def digest(self) -> str:
@@ -242,18 +233,18 @@ class Frame:
         return [contexts.get(span, ("", "", "")) for span in spans]
 
 
-def _print(*parts: str | IntArray) -> ByteArray:
-    """Texts and numbers behind each other as rows of characters; zeros stand before the digits."""
-    columns: list[IntArray] = []
-    size = max(part.size for part in parts if not isinstance(part, str))
-    for part in parts:
-        if isinstance(part, str):
-            columns += [np.full(size, ord(character)) for character in part]
-            continue
-        for power in reversed(range(len(str(part.max(initial=0))))):
-            quotient = part // 10**power
-            has_digit = quotient > 0 if power else True
-            columns.append(np.where(has_digit, quotient % 10 + ord("0"), 0))
+def _print_spans(spans: IntArray) -> ByteArray:
+    """A blank and the id of each span as rows of characters; zeros stand before the digits.
+
+    It takes a tenth of the time of making texts, which would be a third of that of a sheet.
+    """
+    columns = [np.full(len(spans), ord(" "))]
+    for positions, mark in zip(spans.T[1:], ("..", ""), strict=True):
+        for power in reversed(range(len(str(positions.max(initial=0))))):
+            quotient = positions // 10**power
+            is_shown = quotient > 0 if power else True
+            columns.append(np.where(is_shown, quotient % 10 + ord("0"), 0))
+        columns += [np.full(len(spans), ord(character)) for character in mark]
     return np.stack([column.astype(np.uint8) for column in columns], axis=1)
 
 

@@ -7,7 +7,7 @@ import io
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -256,7 +256,9 @@ def parse_id(text: str) -> Mention:
     return spans if len(spans) > 1 else spans[0]
 
 
-def list_incomplete(rows: Iterable[Row], design: str, complete: Container[Name]) -> list[Row]:
+def list_incomplete(
+    rows: Iterable[Row], design: str, complete: Container[Name | None]
+) -> list[Row]:
     """The first row of each name whose members must be known, and are not: of draws alone.
 
     In a sheet of names, that is so for names that occur in one draw only.
@@ -269,7 +271,7 @@ def list_incomplete(rows: Iterable[Row], design: str, complete: Container[Name])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sheet(Tabular):
+class Sheet(Tabular, Sequence[Row]):
     """Rows for people to answer, and the signature of what they are about.
 
     `page` makes the page of a sheet that was drawn here; `file` is that of one that was read.
@@ -300,10 +302,7 @@ class Sheet(Tabular):
     def __len__(self) -> int:
         return len(self.questions)
 
-    def __iter__(self) -> Iterator[Row]:
-        return iter(self.questions)
-
-    def __getitem__(self, index: int) -> Row:
+    def __getitem__(self, index: Any) -> Any:
         return self.questions[index]
 
     def rows(self) -> list[Cells]:
