@@ -186,7 +186,7 @@ def test_members(tmp_path):
     single = {"answer": "E", "members": "none"}
     estimates = plain_sheet(tmp_path, {"e": single, "d": {"answer": "D", "members": "m99 none"}})
     assert "outside" in kinds(estimates)
-    with pytest.raises(InputError, match="among its members"):
+    with pytest.raises(InputError, match="two names"):
         plain_sheet(tmp_path, {"e": {"answer": "E", "members": "m4"}})
     estimates = plain_sheet(
         tmp_path, {"a": {"members": "m2"}, "b": {"members": "m3"}}, design="entities"

@@ -174,12 +174,10 @@ def _take_over(sheet: Sheet, older: Sheet) -> Sheet:
     def identify(row: Row) -> tuple[str | None, ...]:
         return tuple(map(row.cells.get, ("document", "id", "partner", "sentence")))
 
-    answers, rows = {identify(row): row.cells for row in older}, []
-    for row in sheet:
-        cells = answers.get(identify(row), row.cells)
-        names = cells.keys() & {"answer", "missed", "members"}
-        rows.append(row.changed(**{name: cells[name] for name in names}))
-    questions = {identify(row) for row in sheet}
-    idle = sum(bool(answers[question]["answer"]) for question in answers.keys() - questions)
-    notices = note("idle-answers", idle, "answer", "of the older sheet not needed any more")
-    return replace(sheet, questions=tuple(rows), notices=(*sheet.notices, *notices))
+    columns = {"answer", "missed", "members"}.intersection(sheet.columns)
+    answers = {identify(row): {name: row.cells[name] for name in columns} for row in older}
+    rows = tuple(row.changed(**answers.get(identify(row), {})) for row in sheet)
+    idle = answers.keys() - map(identify, sheet)
+    n_idle = sum(bool(answers[question]["answer"]) for question in idle)
+    notices = note("idle-answers", n_idle, "answer", "of the older sheet not needed any more")
+    return replace(sheet, questions=rows, notices=(*sheet.notices, *notices))

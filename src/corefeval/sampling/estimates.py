@@ -93,8 +93,8 @@ class Difference(Record):
     def turned(self) -> Difference:
         """The second system less the first."""
         value, low, high = (number and -number for number in (self.value, self.high, self.low))
-        names = {"first": self.second, "second": self.first}
-        return replace(self, value=value, low=low, high=high, **names)
+        turned = replace(self, first=self.second, second=self.first)
+        return replace(turned, value=value, low=low, high=high)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON, where only the numbers are."""
@@ -329,7 +329,8 @@ def _make_estimate(parts: Sequence[Part], frame_size: int, level: float) -> Esti
             half = stdtrit(counted - 1, 0.5 + level / 2) * error / (value * (1 - value))
             low, high = (float(expit(logit(value) + step)) for step in (-half, half))
     spread = _vary(np.mean([part.linear[0] for part in parts], axis=0))
-    return Estimate(*_describe(value, error, low, high), counted, spread, frame_size, level)
+    value, error, low, high = _describe(value, error, low, high)
+    return Estimate(value, error, low, high, counted, spread, frame_size, level)
 
 
 def _compare(parts: Sequence[Parts], level: float) -> Iterator[Difference]:

@@ -216,20 +216,15 @@ def _count_names(person: Judgements, system: int) -> dict[str, _Ratio]:
     }
     linear = person.finite, by_name.change, by_name.spread
     recall = {metric: _Ratio(y * is_named, is_named, *linear) for metric, y in sums.items()}
-    names = [person.companions.get((draw, system)) for draw in person.rows]
+    names = [person.companions.get((draw, system), ()) for draw in person.rows]
     is_like = [c is not None and c == n for c, n in zip(names, person.names, strict=True)]
     has_companion = (by_entity.size == 1) & (size > 1)
+    is_silent = has_companion & np.array([name == () for name in names], dtype=bool)
     q = np.where(has_companion, is_like, by_entity.q)
     q = np.where(size == 1, is_named & is_alone & (a == 1), q)
-    is_counted = (size > 0) & ~person.find_silent(system)
-    precision = _Ratio(
-        q,
-        is_counted,
-        np.where(has_companion & (size > 2), 1.0, person.finite),
-        by_entity.change,
-        by_entity.spread,
-    )
-    return recall | _count_precision(person, size, is_named, precision)
+    finite = np.where(has_companion & (size > 2), 1.0, person.finite)
+    lea = _Ratio(q, (size > 0) & ~is_silent, finite, by_entity.change, by_entity.spread)
+    return recall | _count_precision(person, size, is_named, lea)
 
 
 def _count_precision(
@@ -294,11 +289,15 @@ def refuse(person: Judgements) -> dict[str, str]:
         reason = f"intervals of MUC are too short with fewer than {LEAST_FOR_MUC} answered draws"
         refused |= dict.fromkeys(_MUC, reason)
     if design == "names":
-        silent = np.array([person.find_silent(number) for number in range(len(person.frame.names))])
+        systems = [_count_names(person, number) for number in range(len(person.frame.names))]
+        has, is_counted = (
+            np.array([ratios[f"{metric}.precision"].d for ratios in systems])
+            for metric in ("mentions", "lea")
+        )
+        silent = has & ~is_counted
         outcome = "whose companion has no answer left out of precision"
         person.notices += note("companions", int(silent.any(axis=0).sum()), "draw", outcome)
-        n_counted = (person.frame.sizes[:, person.draws] > 0).sum(axis=1)
-        if (silent.sum(axis=1) * 10 > n_counted).any():
+        if (silent.sum(axis=1) * 10 > has.sum(axis=1)).any():
             rows = [row.row for row in person.sheet if not (row.is_draw or row.is_answered)]
             reason = f"too many companions have no answer: answer rows {_list_numbers(rows)}"
             refused |= dict.fromkeys(_PRECISION, reason)

@@ -256,10 +256,8 @@ def _cut_texts(tokens: Tokens, spans: Sequence[Span]) -> Iterator[tuple[str, str
     """The words before, in and after spans of characters."""
     for document, start, end in spans:
         text = text_of(tokens, document) or ""
-        before, mention, after = (
-            part.split() for part in (text[:start], text[start:end], text[end:])
-        )
-        yield " ".join(before[-CONTEXT:]), " ".join(mention), " ".join(after[:CONTEXT])
+        before, after = text[:start].split()[-CONTEXT:], text[end:].split()[:CONTEXT]
+        yield " ".join(before), " ".join(text[start:end].split()), " ".join(after)
 
 
 def _join_words(tokens: Tokens, spans: IntArray) -> Iterator[tuple[str, str, str]]:

@@ -9,10 +9,8 @@ from itertools import combinations, compress, groupby
 from math import sqrt
 from operator import itemgetter
 
-import numpy as np
-
 from corefeval.diagnostics import Notice, excerpt, list_names, note
-from corefeval.model.arrays import BoolArray, IntArray, integers
+from corefeval.model.arrays import IntArray, integers
 from corefeval.sampling.frame import Frame
 from corefeval.sampling.sheets import NO_MENTION, UNSURE, Name, Row, Sheet
 
@@ -52,13 +50,6 @@ class Judgements:
         """A number for the name of each draw; −1 for no mention."""
         numbers: dict[Name | None, int] = {None: -1}
         return integers([numbers.setdefault(name, len(numbers) - 1) for name in self.names])
-
-    def find_silent(self, system: int) -> BoolArray:
-        """Which draws need a companion in the entity of a system, and have none with an answer."""
-        entity = self.frame.entity[system, self.draws]
-        is_alone = np.bincount(entity + 1)[entity + 1] == 1
-        is_silent = np.array([(draw, system) not in self.companions for draw in self.rows], bool)
-        return np.asarray(is_silent & is_alone & (self.frame.sizes[system, self.draws] > 1))
 
     def find(self, row: Row, column: str, name: str | None = None) -> int:
         """The number of the mention, sentence or system that a row names in a column."""
@@ -101,11 +92,6 @@ def read_judgements(sheet: Sheet, frame: Frame) -> Judgements:
         if "" not in answers and names.issuperset(compress(frame.names, has)):
             unsure += UNSURE in answers
             person.rows |= {} if UNSURE in answers else {draw: rows[0]}
-        if sheet.design == "sentences" and rows[0].is_answered:
-            mentions = frame.list_mentions(frame.sentences[draw])
-            if not {*rows[0].list_ids("answer")} <= {frame.ids[mention] for mention in mentions}:
-                problem = "an answer that the sheet does not ask for: a mention of another sentence"
-                raise sheet.error(problem, rows[0], expected="ids of the row's mentions")
     if sheet.design in ("names", "entities"):
         _read_names(person)
     n_draws = max(min(sheet.signature.n, sheet.signature.frame), len(draws))
@@ -122,28 +108,30 @@ def read_judgements(sheet: Sheet, frame: Frame) -> Judgements:
 
 def _read_names(person: Judgements) -> None:
     """Check that a mention has one name, and read the members of entities."""
-    first: dict[int, Row] = {}
+    owners: dict[int, Row] = {}  # the first row that names a mention
     named: dict[Name | None, set[int]] = {}
     lists: dict[Name, list[set[int]]] = {}
     ignored = outside = 0
     for row in person.sheet:
-        mention = person.find(row, "id")
-        if row.is_answered:
-            problem = "rows {} and {} give one mention two names"
-            _check_name(person, row, [first.setdefault(mention, row)], problem)
-            named.setdefault(row.name, set()).add(mention)
-    for row in person.sheet:
-        if not row.cells["members"]:
-            continue
-        if row.name is None or not row.is_draw:
-            ignored += 1
-            continue
-        numbers, ids = person.frame.numbers[row.document], row.list_ids("members")
-        members = {numbers[name] for name in ids if name in numbers}
-        outside += sum(name not in numbers for name in ids)
-        rows = [first[mention] for mention in members & first.keys()]
-        _check_name(person, row, rows, "row {} has the mention of row {} among its members")
-        lists.setdefault(row.name, []).append(members | {numbers[row.cells["id"]]})
+        mentions = {person.find(row, "id")}
+        named.setdefault(row.name, set()).update(mentions)
+        if row.name and row.is_draw and row.cells["members"]:
+            numbers, ids = person.frame.numbers[row.document], row.list_ids("members")
+            mentions |= {numbers[name] for name in ids if name in numbers}
+            outside += sum(name not in numbers for name in ids)
+            lists.setdefault(row.name, []).append(mentions)
+        else:
+            ignored += bool(row.cells["members"])
+        for mention in mentions if row.is_answered else ():
+            twin = owners.setdefault(mention, row)
+            if row.answer != twin.answer:
+                raise person.sheet.error(
+                    f"rows {twin.row} and {row.row} give one mention two names",
+                    row,
+                    found=f"{excerpt(twin.answer)} and {excerpt(row.answer)}",
+                    expected="one name for a mention, also where another row has it as a member",
+                    fix="correct one of the two rows",
+                )
     unions = {name: set[int]().union(*members) for name, members in lists.items()}
     person.members = {name: members | named[name] for name, members in unions.items()}
     if person.frame.protocol.singletons == "drop":  # an entity of one mention is none
@@ -159,19 +147,6 @@ def _read_names(person: Judgements) -> None:
         *note("added", added, "mention", "with a name, but not among its members, added to them"),
         *_note_similar(sorted(filter(None, named))),
     )
-
-
-def _check_name(person: Judgements, row: Row, twins: Iterable[Row], problem: str) -> None:
-    """Raise an InputError where rows about the same mention give it another name than a row."""
-    for twin in twins:
-        if row.answer != twin.answer:
-            raise person.sheet.error(
-                problem.format(row.row, twin.row),
-                row,
-                found=f"{excerpt(row.answer)} and {excerpt(twin.answer)}",
-                expected="one name for one mention",
-                fix="correct one of the two answers",
-            )
 
 
 def _note_similar(names: Iterable[Name]) -> Iterator[Notice]:
