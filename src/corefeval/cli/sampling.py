@@ -34,8 +34,9 @@ def sample(options: ParsedOptions) -> None:
         responses, **{"n": 0, **options.given(*names)}, **options.given(*REQUEST_OPTIONS)
     )
     sheet.write(options.output)
-    draws = plural(sum(row.is_draw for row in sheet), "draw")
-    total = f"{draws} of {sheet.signature.frame:,}, {plural(len(sheet), 'row')}"
+    size = sheet.signature.frame
+    draws = plural(min(sheet.signature.n, size), "draw")
+    total = f"{draws} of {size:,}, {plural(len(sheet), 'row')}"
     sys.stdout.write(f"{visible(options.output)}: {total}\n")
     tell(sheet.notices, quiet=options.quiet)
 
