@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
@@ -15,9 +16,18 @@ from corefeval.diagnostics import KeyNeededError, Notice, PairingError, UsageErr
 from corefeval.formats.answers.records import answers_of
 from corefeval.formats.json.records import Record
 from corefeval.formats.source import read_source
+from corefeval.matching.candidates import (
+    Candidates,
+    Mentions,
+    bounds,
+    contain,
+    find_overlaps,
+    sizes,
+)
 from corefeval.model import Corpus, CorpusBuilder
+from corefeval.model.arrays import BoolArray
+from corefeval.model.text_tokens import text_of
 from corefeval.model.token_tables import tokens_of_texts
-from corefeval.model.views import Mention
 from corefeval.preparation import as_corpus, prepare_probe
 from corefeval.probes.items import Item, Probe, Span
 from corefeval.probes.readers import TRUTHS, convert, list_rows, look_up, name_winopron
@@ -148,51 +158,52 @@ def _decide_by_entities(probe: Probe, key: Corpus, response: Corpus, protocol: P
     if response.tokens is None and any(item.tokens for item in probe.items):
         raise UsageError("items of tokens need a response with words: plain spans do not tell them")
     key, response, notices = prepare_probe(key, response, protocol.but(missing="empty"))
-    rule, is_cover = protocol.candidate, protocol.candidate == "cover"
-    heads = key.find_axis_heads(np.array(key.on_own_text.mention_head)).tolist()
+    left, right = (Mentions(side, np.arange(side.n_mentions)) for side in (key, response))
+    overlaps = find_overlaps(left, left.codes, right, right.codes)
+    labels = np.array(key.names)[key.mention_entity[overlaps.key]]
+    entities, documents = response.mention_entity, response.mention_document.tolist()
+    targets = overlaps.response[(labels == "*") & (overlaps.weight == 1)]
+    chooses = np.isin(entities[overlaps.response], entities[targets]) & (labels != "*")
+    chooses &= ~np.isin(overlaps.response, targets)
+    chooses &= _fits(protocol.candidate, key, response, overlaps)
+    names = defaultdict[int, set[str]](set)  # that each mention chooses
+    for mention, label in zip(overlaps.response[chooses].tolist(), labels[chooses], strict=True):
+        names[mention].add(str(label))
+    clear = {m: n for m, n in names.items() if len(n) == 1 or protocol.candidate != "cover"}
     by_kind = {notice.kind: notice for notice in notices}
     kinds = ("missing-documents", "widened-mentions")
     missing, widened = (by_kind.get(kind, _NO_NOTICE) for kind in kinds)
-    chosen, several, absent = dict[str, Chosen](), 0, {*missing.items}
-    for item, question, document in zip(probe.items, key, response, strict=True):
-        places = [(m.entity.name, {*m.positions}, _find_head(m, heads)) for m in question.mentions]
-        target = next(tokens for label, tokens, _ in places if label == "*")
-        mentions = [(mention.entity.index, {*mention.positions}) for mention in document.mentions]
-        entities = {entity for entity, tokens in mentions if tokens == target}
-        labels = set[str]()
-        for entity, tokens in mentions:
-            if entity in entities and tokens != target:
-                names = {name for name, *place in places if _chooses(rule, tokens, *place)} - {"*"}
-                several += is_cover and len(names) > 1
-                labels |= names if len(names) == 1 or not is_cover else set()
-        if str(question.id) not in absent:
-            chosen[item.id] = labels if entities else "unmarked"
+    marked, absent = {documents[target] for target in targets}, {*missing.items}
+    chosen: dict[str, Any] = {
+        item.id: set() if number in marked else "unmarked"
+        for number, (item, document) in enumerate(zip(probe.items, key.documents, strict=True))
+        if str(document) not in absent
+    }
+    for mention, choice in clear.items():
+        chosen[probe.items[documents[mention]].id] |= choice
     of_spans = "of the probe widened to the tokens of the response"
     of_several = "with several candidates in them, of which they choose none"
     return chosen, [
         *(notice for notice in notices if notice.kind not in kinds),
         *note("widened-spans", widened.count, "span", of_spans),
-        *note("mentions-of-several", several, "mention", of_several),
+        *note("mentions-of-several", len(names) - len(clear), "mention", of_several),
     ]
 
 
-def _find_head(mention: Mention, heads: list[int]) -> set[int]:
-    """The token of a mention's head; in a text without tokens, a run of letters and digits."""
-    head, text = heads[mention.row], mention.document.text or ""
-    run = re.findall(r"[^\W_]*$", text[mention.start : head])[0]
-    return {*range(head - len(run), head + 1)}
-
-
-def _chooses(rule: str, mention: set[int], words: set[int], head: set[int]) -> bool:
-    """Whether a mention chooses a candidate with these words and this head; all are tokens."""
-    if rule == "cover":
-        return head <= mention
-    if rule == "exact":
-        return mention == words
-    if rule == "nested":
-        return mention <= words or words <= mention
-    share = 2 * len(mention & words) / (len(mention) + len(words))
-    return share >= float(split_call(rule)[1] or 0) - 1e-12
+def _fits(rule: str, key: Corpus, response: Corpus, overlaps: Candidates) -> BoolArray:
+    """Which mentions of the response choose the candidates that they overlap."""
+    questions, mentions, share = overlaps
+    if rule != "cover":
+        both = sizes(key, questions), sizes(response, mentions)
+        least = {"exact": 1, "nested": 2 * np.minimum(*both) / np.add(*both)}.get(rule)
+        return share >= (float(split_call(rule)[1] or 0) if least is None else least) - 1e-12
+    ends = key.find_axis_heads(np.array(key.on_own_text.mention_head))
+    heads, (starts, _) = ends.copy(), bounds(key, np.arange(key.n_mentions))
+    for row, document in enumerate(key.mention_document.tolist()):
+        if text := text_of(key.tokens, document):  # whose heads are runs of letters and digits
+            heads[row] -= len(re.findall(r"[^\W_]*$", text[starts[row] : ends[row]])[0])
+    both = (contain(response, mentions, edge[questions]) for edge in (heads, ends))
+    return np.logical_and(*both)
 
 
 def _as_key(probe: Probe, names: str) -> Corpus:
