@@ -16,7 +16,6 @@ import corefeval
 from conftest import ROOT
 from corefeval.cli import main
 from corefeval.diagnostics import InputError, PairingError, UsageError
-from corefeval.probes.result import pair_up
 
 DATA = ROOT / "tests" / "data" / "probes"
 SHARED = ROOT.parent / "shared" / "conformance" / "probes"
@@ -54,8 +53,7 @@ def check_contrast(contrast, expected):
         assert same, name
     assert (contrast.paired is None) == (expected["paired"] is None)
     if contrast.paired is not None:
-        paired = contrast.paired._asdict()
-        paired |= zip(("low", "high"), paired.pop("interval"), strict=True)
+        paired = contrast.paired.as_dict()
         assert paired.pop("cells") == tuple(expected["paired"]["cells"])
         for name, value in paired.items():
             assert value == pytest.approx(expected["paired"][name], abs=1e-9), name
@@ -71,7 +69,7 @@ def test_vectors(home, case):
         for value, figures in values.items():
             check_figures(result.by(group)[value], figures)
     check_contrast(result.contrast, expected["contrast"])
-    assert result.consistency._asdict() == expected["consistency"]
+    assert result.consistency.as_dict() == expected["consistency"]
     assert {d.id: d.choice for d in result.decisions} == expected["decisions"]
     held = sum(n.count for n in result.notices if n.kind == "mentions-of-several")
     assert held == expected["held"]
@@ -154,6 +152,26 @@ def test_an_id_of_winogender_has_four_parts(name, tmp_path):
     )
     with pytest.raises(InputError, match=r"p\.tsv, line 2"):
         corefeval.read_probe(tmp_path / "p.tsv")
+
+
+def test_a_plain_key_is_not_a_probe(tmp_path, capsys):
+    assert main(["example", os.fspath(tmp_path)]) == 0
+    capsys.readouterr()
+    key = tmp_path / "key.conll"
+    parts = tmp_path / "parts.conll"
+    parts.write_text(
+        "".join(
+            f"#begin document (d); part {part:03d}\nd {part} 0 It - - - - - - - (0)\n"
+            f"d {part} 1 is - - - - - - - -\nd {part} 2 Ann - - - - - - - (1)\n\n#end document\n"
+            for part in (0, 1)
+        )
+    )
+    for path in (key, parts):
+        assert main(["probe", os.fspath(path), os.fspath(path)]) == 1
+        message = capsys.readouterr().err
+        assert "not a probe" in message
+        assert "gap, winogender" in message
+        assert message.count("error:") == 1
 
 
 BAD_TABLES = [
@@ -290,9 +308,10 @@ def test_an_id_may_have_a_part():
     assert corefeval.probe([{**PLAIN, "id": "d; part 1"}], response).decisions[0].choice == "A"
 
 
-def test_only_some_documents():
-    result = corefeval.probe([PLAIN, {**PLAIN, "id": "22"}], {"1": "A", "22": "B"}, documents="2*")
-    assert [decision.choice for decision in result.decisions] == ["B"]
+def test_items_are_documents_of_their_own():
+    for options in ({"documents": "2*"}, {"across": "documents"}):
+        with pytest.raises(UsageError):
+            corefeval.probe([PLAIN], {"1": "A"}, **options)
 
 
 def test_tagged_answers_need_their_format():
@@ -399,10 +418,16 @@ def test_prompt_command_tells_a_probe_from_a_key(tmp_path, capsys):
     assert run("prompt", probe, "--style", "letter", "--mentions") == 2
 
 
-@given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=12))
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=12))
 def test_mcnemar_is_exact(pairs):
     """The p-value is the share of all ways to swap that are at least as far apart."""
-    gaps = [first - second for first, second in pairs if first != second]
+    items = [{**PLAIN, "id": str(number)} for number in range(len(pairs))]
+    sides = (
+        corefeval.probe(items, {str(n): "A" if right else "B" for n, right in enumerate(side)})
+        for side in zip(*pairs, strict=True)
+    )
+    first, second = sides
+    gaps = [left - right for left, right in pairs if left != right]
     sums = [abs(sum(signs)) for signs in product((1, -1), repeat=len(gaps))]
     expected = sum(total >= abs(sum(gaps)) for total in sums) / len(sums)
-    assert pair_up(pairs, 0.95).p == pytest.approx(expected)
+    assert first.compare(second, trials=1).p == pytest.approx(expected)

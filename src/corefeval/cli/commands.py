@@ -156,8 +156,8 @@ corefeval compare key.conll old.json.gz new=b.conll --fail-if-worse old.conll"""
                 level={"default": None, "usual": "0.95"},
             ),
             *take(
-                "protocol singletons duplicates documents missing extra tokens undefined candidate "
-                "names pair probe_format response_format response_layer encoding "
+                "protocol singletons duplicates missing extra tokens undefined candidate names "
+                "pair probe_format response_format response_layer encoding "
                 "response_encoding word_column unpack_limit"
             ),
         ),

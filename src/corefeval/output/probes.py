@@ -17,7 +17,7 @@ from corefeval.output.tables import (
     percent,
     table_of,
 )
-from corefeval.probes.result import PairedSystems, ProbeResult, flatten
+from corefeval.probes.result import PairedSystems, ProbeResult
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class ProbeDrawing(Drawing):
             "corefeval": __version__,
             "probe": self.results[0].key,
             "results": [self._record(result) for result in self.results],
-            "comparisons": [flatten(pair._asdict()) for pair in self.comparisons],
+            "comparisons": [pair.as_dict() for pair in self.comparisons],
         }
 
     def _record(self, result: ProbeResult) -> Row:
@@ -73,7 +73,8 @@ class ProbeDrawing(Drawing):
         for group, value, part in result.parts()[1:]:
             groups.setdefault(group, {})[value] = part.as_dict()
         record = {"response": result.response, **result.as_dict(), "groups": groups}
-        record |= flatten({"contrast": result.contrast, "consistency": result.consistency})
+        contrast = result.contrast and result.contrast.as_dict()
+        record |= {"contrast": contrast, "consistency": result.consistency.as_dict()}
         notices = [notice.as_dict() for notice in result.notices]
         record |= {"signature": result.signature, "notices": notices}
         if self.by_document:
@@ -103,7 +104,7 @@ def _tell_pairs(result: ProbeResult) -> Iterable[str]:
         text += f", ratio of F1 {contrast.ratio:.3f}" if contrast.ratio else ""
         paired = contrast.paired
         yield text + (f"; in {paired.pairs:,} pairs {_describe(paired)}" if paired else "")
-    pairs, alike, scored, right = result.consistency
-    if pairs:
-        text = f"Pairs: {pairs:,}, with the same choice {alike:,}; scored {scored:,}, all right"
-        yield f"{text} {right:,}"
+    twins = result.consistency
+    if twins.pairs:
+        text = f"Pairs: {twins.pairs:,}, with the same choice {twins.same_choice:,}"
+        yield f"{text}; scored {twins.scored:,}, all right {twins.all_right:,}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -25,18 +25,12 @@ from corefeval.matching.candidates import (
     sizes,
 )
 from corefeval.model import Corpus, CorpusBuilder
+from corefeval.model.arrays import BoolArray
 from corefeval.model.text_tokens import text_of
 from corefeval.model.token_tables import tokens_of_texts
 from corefeval.preparation import as_corpus, prepare_probe
 from corefeval.probes.items import Item, Probe, Span
-from corefeval.probes.readers import (
-    TRUTHS,
-    convert,
-    list_lines,
-    list_rows,
-    look_up,
-    name_winopron,
-)
+from corefeval.probes.readers import TRUTHS, convert, list_rows, look_up, name_winopron
 from corefeval.protocol import Protocol
 from corefeval.request import Reading
 
@@ -52,24 +46,22 @@ _LETTER = re.compile(
     r"(?:[(\[]([a-z])[)\]]|([a-z])(?=$|[).:\]*_\"'`]))"
 )
 _NEITHER = re.compile(r"(neither|none)( of them)?|none of these|neither one|nobody|no one")
-_GAP = ("id", "a", "b")  # the columns of its rows
-_ANSWERED = {"yes": True, "no": False, **TRUTHS}
+_YES_OR_NO = {"yes": True, "no": False, **TRUTHS}
+_GAP = ("id", "A", "B")  # the columns of its rows
+_NO_NOTICE = Notice("", "", 0)
 
 
 def decide(probe: Probe, response: Any, reading: Reading, protocol: Protocol) -> Choices:
     """What a response chooses for the items that it has, and notices."""
-    key, rows = _as_key(probe, protocol.names), []
+    key, rows = _as_key(probe, protocol.names), list[tuple[str, Any]]()
     is_path = isinstance(response, str | os.PathLike)
-    if reading.format:
-        corpus = as_corpus(response, "response", reading, key=key)
-        return _decide_by_entities(probe, key, corpus, protocol)
-    if is_path and os.path.isfile(response):
-        rows = _read_table(response, reading.encoding)
+    if is_path and os.path.isfile(response) and not reading.format:
+        rows = [convert(row, _read_row, "an answer") for row in _list_answers(response, reading)]
     elif isinstance(response, Mapping) and {*map(type, response.values())} == {str}:
-        rows = [(str(name), text) for name, text in response.items()]
+        rows = [] if reading.format else [(str(name), text) for name, text in response.items()]
     if not rows:
         try:
-            corpus = as_corpus(response, "response", reading)
+            corpus = as_corpus(response, "response", reading, key=key if reading.format else None)
             return _decide_by_entities(probe, key, corpus, protocol)
         except KeyNeededError:
             answers, _ = answers_of(response, encoding=reading.encoding)
@@ -85,49 +77,45 @@ def decide(probe: Probe, response: Any, reading: Reading, protocol: Protocol) ->
     return chosen, notices
 
 
-def _read_table(path: Any, encoding: str) -> list[tuple[str, Any]]:
-    """The ids and answers in a table, or the labels in GAP's rows; nothing for any other file."""
-    source = read_source(path, encoding=encoding)
-    first = next(list_lines(source), None)
-    cells = first.values["line"].lower().split("\t") if first else []
-    if "generation" in cells or {"id", "answer"} <= {*cells}:
-        rows = list_rows(source)
-    elif len(cells) == 3 and {"id", "true", "false"} & {*cells}:
-        rows = islice(list_rows(source, _GAP), cells[0] == "id", None)
-    else:
-        return []
-    return [convert(row, _read_row, "an answer") for row in rows]
+def _list_answers(path: Any, reading: Reading) -> Iterator[Record]:
+    """The rows of a table of answers, or of GAP; none of any other file."""
+    source = read_source(path, encoding=reading.encoding)
+    cells = source.text.strip().partition("\n")[0].strip().lower().split("\t")
+    has_answers = "generation" in cells or {"id", "answer"} <= {*cells}
+    if has_answers or (len(cells) == 3 and {"id", "true", "false"} & {*cells}):
+        rows = list_rows(source, cells if has_answers else _GAP)
+        yield from islice(rows, has_answers or cells[0] == "id", None)
 
 
 def _read_row(record: Record) -> tuple[str, Any]:
     """The id and the answer in a row of a table, or the labels in a row of GAP."""
-    row = {name.strip().lower(): cell for name, cell in record.values.items()}
-    name = row["id"] if "id" in row else name_winopron(row)
-    if {*row} == {*_GAP}:
-        return name, {label for label in "AB" if look_up(row[label.lower()], TRUTHS)}
-    return name, row["generation" if "generation" in row else "answer"]
+    row = record.values
+    if "generation" in row:
+        return name_winopron(row), row["generation"]
+    if "answer" in row:
+        return row["id"], row["answer"]
+    return row["id"], {label for label in "AB" if look_up(row[label], TRUTHS)}
 
 
-def _decide_by_answers(probe: Probe, rows: Sequence[tuple[str, Any]]) -> Choices:
+def _decide_by_answers(probe: Probe, rows: list[tuple[str, Any]]) -> Choices:
     answers = dict(reversed(rows))  # of several to an item, the first counts
     repeated, chosen = len(rows) - len(answers), dict[str, Chosen]()
     for item in probe.items:
-        parts = {label: f"{item.id}#{label}" for label, *_ in item.candidates}
-        replies = {k: _find_reply(answers.pop(p)) for k, p in parts.items() if p in answers}
-        truths = {k: _ANSWERED.get("".join(_split_words(r)[:1])) for k, r in replies.items()}
+        replies = [answers.pop(f"{item.id}#{label}", None) for label, *_ in item.candidates]
         if item.id in answers:
-            answer = answers.pop(item.id)
-            chosen[item.id] = _read_answer(answer, item) if isinstance(answer, str) else answer
-        elif truths:
-            is_clear = len(truths) == len(parts) and None not in truths.values()
-            chosen[item.id] = {k for k in truths if truths[k]} if is_clear else "unclear"
-    notices = [
+            chosen[item.id] = _read_answer(answers.pop(item.id), item)
+        elif replies.count(None) < len(replies):
+            words = (_split_words(_find_reply(reply or "")) for reply in replies)
+            truths = [_YES_OR_NO.get("".join(reply[:1])) for reply in words]
+            answered = zip(item.candidates, truths, strict=True)
+            labels = {candidate.label for candidate, is_true in answered if is_true}
+            chosen[item.id] = "unclear" if None in truths else labels
+    text, extra = "{n} to no item of the probe, left out: {items}", tuple(answers)
+    return chosen, [
         *note("unclear-answers", [*chosen.values()].count("unclear"), "answer", "not understood"),
         *note("repeated-answers", repeated, "repeated answer", "left out"),
+        *([Notice("extra-documents", text, len(extra), extra, "answer")] if extra else []),
     ]
-    text, extra = "{n} to no item of the probe, left out: {items}", tuple(answers)
-    notices += [Notice("extra-documents", text, len(extra), extra, "answer")] if extra else []
-    return chosen, notices
 
 
 def _split_words(text: str) -> list[str]:
@@ -140,8 +128,10 @@ def _find_reply(text: str) -> str:
     return str((_LABELLED.findall(spoken) or [spoken])[-1]).strip()
 
 
-def _read_answer(answer: str, item: Item) -> Chosen:
+def _read_answer(answer: str | set[str], item: Item) -> Chosen:
     """The labels that an answer chooses, or `unclear`."""
+    if isinstance(answer, set):
+        return answer
     reply, labels = _find_reply(answer), [candidate.label for candidate in item.candidates]
     words, names = _split_words(reply), [_split_words(entry.text) for entry in item.candidates]
     if words and names.count(words) == 1:
@@ -167,59 +157,53 @@ def _decide_by_entities(probe: Probe, key: Corpus, response: Corpus, protocol: P
     """What the other mentions of the target's entity choose."""
     if response.tokens is None and any(item.tokens for item in probe.items):
         raise UsageError("items of tokens need a response with words: plain spans do not tell them")
-    rules = protocol.but(missing="empty", documents="*")
-    key, response, notices = prepare_probe(key, response, rules)
+    key, response, notices = prepare_probe(key, response, protocol.but(missing="empty"))
     left, right = (Mentions(side, np.arange(side.n_mentions)) for side in (key, response))
     overlaps = find_overlaps(left, left.codes, right, right.codes)
-    counted = {notice.kind: notice for notice in notices}
-    missing, widened = (counted.get(f"{k}s") for k in ("missing-document", "widened-mention"))
-    labels, entities = np.array(key.names)[key.mention_entity], response.mention_entity
-    is_target = labels[overlaps.key] == "*"
-    targets = overlaps.response[is_target & (overlaps.weight == 1)]
-    may_choose = np.isin(entities[overlaps.response], entities[targets]) & ~is_target
-    may_choose &= ~np.isin(overlaps.response, targets)
-    picked = defaultdict[int, set[str]](set)
-    for place in np.flatnonzero(may_choose & _pick(protocol.candidate, key, response, overlaps)):
-        picked[int(overlaps.response[place])].add(str(labels[overlaps.key[place]]))
-    marked = {*response.mention_document[targets].tolist()}
-    absent = {*missing.items} if missing else ()
+    labels = np.array(key.names)[key.mention_entity[overlaps.key]]
+    entities, documents = response.mention_entity, response.mention_document.tolist()
+    targets = overlaps.response[(labels == "*") & (overlaps.weight == 1)]
+    chooses = np.isin(entities[overlaps.response], entities[targets]) & (labels != "*")
+    chooses &= ~np.isin(overlaps.response, targets)
+    chooses &= _fits(protocol.candidate, key, response, overlaps)
+    names = defaultdict[int, set[str]](set)  # that each mention chooses
+    for mention, label in zip(overlaps.response[chooses].tolist(), labels[chooses], strict=True):
+        names[mention].add(str(label))
+    clear = {m: n for m, n in names.items() if len(n) == 1 or protocol.candidate != "cover"}
+    by_kind = {notice.kind: notice for notice in notices}
+    kinds = ("missing-documents", "widened-mentions")
+    missing, widened = (by_kind.get(kind, _NO_NOTICE) for kind in kinds)
+    marked, absent = {documents[target] for target in targets}, {*missing.items}
     chosen: dict[str, Any] = {
         item.id: set() if number in marked else "unmarked"
-        for number, (item, document) in enumerate(zip(probe.items, key.documents, strict=False))
+        for number, (item, document) in enumerate(zip(probe.items, key.documents, strict=True))
         if str(document) not in absent
     }
-    several = 0
-    for mention, names in picked.items():
-        is_clear = protocol.candidate != "cover" or len(names) == 1
-        several += not is_clear
-        chosen[probe.items[response.mention_document[mention]].id] |= names if is_clear else set()
-    remark = "of the probe widened to the tokens of the response"
-    notices += note("widened-spans", widened.count if widened else 0, "span", remark)
-    remark = "with several candidates in them, of which they choose none"
-    notices += note("mentions-of-several", several, "mention", remark)
-    return chosen, [notice for notice in notices if notice not in (missing, widened)]
+    for mention, choice in clear.items():
+        chosen[probe.items[documents[mention]].id] |= choice
+    of_spans = "of the probe widened to the tokens of the response"
+    of_several = "with several candidates in them, of which they choose none"
+    return chosen, [
+        *(notice for notice in notices if notice.kind not in kinds),
+        *note("widened-spans", widened.count, "span", of_spans),
+        *note("mentions-of-several", len(names) - len(clear), "mention", of_several),
+    ]
 
 
-def _pick(rule: str, key: Corpus, response: Corpus, overlaps: Candidates) -> Any:
+def _fits(rule: str, key: Corpus, response: Corpus, overlaps: Candidates) -> BoolArray:
     """Which mentions of the response choose the candidates that they overlap."""
     questions, mentions, share = overlaps
-    if rule == "exact":
-        return share == 1
-    if rule == "nested":
-        sides = sizes(key, questions), sizes(response, mentions)
-        return share * sum(sides) > 2 * np.minimum(*sides) - 0.5
     if rule != "cover":
-        return share >= float(split_call(rule)[1] or 0) - 1e-12
-    heads = key.find_axis_heads(np.array(key.on_own_text.mention_head))
-    starts = heads.copy()
-    firsts, _ = bounds(key, np.arange(key.n_mentions))
+        both = sizes(key, questions), sizes(response, mentions)
+        least = {"exact": 1, "nested": 2 * np.minimum(*both) / np.add(*both)}.get(rule)
+        return share >= (float(split_call(rule)[1] or 0) if least is None else least) - 1e-12
+    ends = key.find_axis_heads(np.array(key.on_own_text.mention_head))
+    heads, (starts, _) = ends.copy(), bounds(key, np.arange(key.n_mentions))
     for row, document in enumerate(key.mention_document.tolist()):
-        text = text_of(key.tokens, document)  # of which a head is a run of letters and digits
-        while text and starts[row] > firsts[row] and text[starts[row] - 1].isalnum():
-            starts[row] -= 1
-    lengths = range(int((heads - starts).max(initial=0)) + 1)
-    parts = (np.minimum(starts + length, heads)[questions] for length in lengths)
-    return np.all([contain(response, mentions, part) for part in parts], axis=0)
+        if text := text_of(key.tokens, document):  # whose heads are runs of letters and digits
+            heads[row] -= len(re.findall(r"[^\W_]*$", text[starts[row] : ends[row]])[0])
+    both = (contain(response, mentions, edge[questions]) for edge in (heads, ends))
+    return np.logical_and(*both)
 
 
 def _as_key(probe: Probe, names: str) -> Corpus:

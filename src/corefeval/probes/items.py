@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from itertools import accumulate
 from math import inf
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from corefeval.checks import check_choice
-from corefeval.diagnostics import InputError, Notice, excerpt
+from corefeval.diagnostics import InputError, Notices, excerpt
 from corefeval.display import json_text
 from corefeval.files import PathLike, write_file
 from corefeval.formats.answers.prompts import Prompts
 
 Span = tuple[int, int]
+Texts = Mapping[str, str]
 
 _MARK = re.compile(r"\[([*A-Z]) ([^\[\]]+)\]")
-_NOTHING: Mapping[str, Any] = {}
 
 
 class Candidate(NamedTuple):
@@ -43,11 +42,11 @@ class Item(NamedTuple):
     text: str
     target: Span
     candidates: tuple[Candidate, ...]
-    gold: tuple[str, ...] | None = None
-    groups: Mapping[str, str] = _NOTHING
-    pair: str | None = None
-    human: Mapping[str, float] = _NOTHING
-    tokens: tuple[str, ...] = ()
+    gold: tuple[str, ...] | None
+    groups: Texts
+    pair: str | None
+    human: Mapping[str, float]
+    tokens: tuple[str, ...]
 
     def locate(self, span: Span) -> Span:
         """A span in characters of the text."""
@@ -70,9 +69,10 @@ def remove_marks(
     plain, behind = "", 0
     marks: list[tuple[re.Match[str], Span]] = []
     for mark in pattern.finditer(text):
-        start, words = len(plain) + mark.start() - behind, mark[mark.lastindex or 0]
-        marks.append((mark, (start, start + len(words))))
-        plain, behind = plain + text[behind : mark.start()] + words, mark.end()
+        plain += text[behind : mark.start()]
+        behind, words = mark.end(), mark[mark.lastindex or 0]
+        marks.append((mark, (len(plain), len(plain) + len(words))))
+        plain += words
     return plain + text[behind:], marks
 
 
@@ -82,27 +82,26 @@ def make_item(record: Mapping[str, Any]) -> Item:
     Raises an InputError, or whatever Python raises for values of a wrong type.
     """
     tokens = tuple(record.get("tokens") or ())
-    text = " ".join(tokens) or record["text"]
+    text, identifier = " ".join(tokens) or record["text"], str(record["id"])
+    gold, pair = record.get("gold"), record.get("pair")
     if tokens or "target" in record:
         target, entries = record["target"], record["candidates"]
     else:
         text, marks = remove_marks(_MARK, text)
-        spans: dict[str, list[Span]] = {}
+        spans: dict[str, list[Span]] = {"*": []}
         for mark, span in marks:
             spans.setdefault(mark[1], []).append(span)
-        target, *further = spans.pop("*", [None])
-        example = "[A Ann] fell when [* she] ran"
-        check(target and not further, "an item has one target, [* …]", text, example)
-        entries = [{"label": label, "spans": spans[label]} for label in sorted(spans)]
-    candidates = tuple(map(partial(_read_candidate, tokens or text), ascii_uppercase, entries))
-    labels = {candidate.label for candidate in candidates}
-    is_sound = labels <= {*ascii_uppercase} and 0 < len(labels) == len(entries)
+        targets = spans.pop("*")
+        check(len(targets) == 1, "an item has one target, [* …]", text, "[A Ann] and [* her] dog")
+        target, entries = targets[0], [{"label": name, "spans": spans[name]} for name in spans]
+    candidates = tuple(sorted(_list_candidates(tokens or text, entries)))
+    labels = [candidate.label for candidate in candidates]
+    is_sound = 0 < len({*labels} & {*ascii_uppercase}) == len(entries)
     check(is_sound, "an item has up to 26 candidates, each with a letter", entries, "[A Ann]")
-    gold, pair, identifier = record.get("gold"), record.get("pair"), str(record["id"])
     if isinstance(gold, str):
         gold = {"?": None, "neither": []}.get(gold, gold.split("+"))
-    expected = f"{', '.join(sorted(labels))}, neither or ?"
-    check(labels.issuperset(gold or ()), "gold is no candidate", gold, expected)
+    expected = f"{', '.join(labels)}, neither or ?"
+    check({*labels}.issuperset(gold or ()), "gold is no candidate", gold, expected)
     human = {name: float(number) for name, number in (record.get("human") or {}).items()}
     if not identifier.strip() or not all(0 <= number < inf for number in human.values()):
         raise ValueError("the id is empty, or a number of people below 0")
@@ -119,20 +118,21 @@ def make_item(record: Mapping[str, Any]) -> Item:
     )
 
 
-def _read_span(units: Sequence[str], span: Any) -> Span:
+def _read_span(units: str | tuple[str, ...], span: Any) -> Span:
     start, end = span
     has_words = 0 <= start < end <= len(units) and "".join(units[start:end]).strip()
     check(has_words, "there is nothing at a span", span, f"[start, end) up to {len(units)}")
     return start, end
 
 
-def _read_candidate(units: Sequence[str], letter: str, entry: Any) -> Candidate:
-    details = entry if isinstance(entry, Mapping) else {"span": entry}
-    stated = details["spans"] if "spans" in details else [details["span"]]
-    spans = tuple(_read_span(units, span) for span in stated)
-    blank = "" if isinstance(units, str) else " "
-    words = details.get("text") or blank.join(units[slice(*spans[0])])
-    return Candidate(details.get("label", letter), str(words), spans)
+def _list_candidates(units: str | tuple[str, ...], entries: Any) -> Iterator[Candidate]:
+    for letter, entry in zip(ascii_uppercase, entries, strict=False):
+        details = entry if isinstance(entry, Mapping) else {"span": entry}
+        stated = details["spans"] if "spans" in details else [details["span"]]
+        spans = tuple(_read_span(units, span) for span in stated)
+        blank = "" if isinstance(units, str) else " "
+        words = details.get("text") or blank.join(units[slice(*spans[0])])
+        yield Candidate(details.get("label", letter), str(words), spans)
 
 
 _STYLES = {
@@ -150,18 +150,18 @@ class Probe:
     items: tuple[Item, ...]
     name: str = ""
     format: str = "probe"
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     def __repr__(self) -> str:
         return f"<Probe {self.name!r}: {len(self.items):,} items>"
 
     def write(self, path: PathLike) -> None:
         """Write the items as JSON lines in corefeval's own form."""
-        records = (
-            {**item._asdict(), "candidates": [entry._asdict() for entry in item.candidates]}
-            for item in self.items
-        )
-        write_file(path, "".join(json_text(record, indent=None) for record in records))
+        lines = ""
+        for item in self.items:
+            candidates = [candidate._asdict() for candidate in item.candidates]
+            lines += json_text({**item._asdict(), "candidates": candidates}, indent=None)
+        write_file(path, lines)
 
     def prompts(self, style: str = "letter") -> Prompts:
         """What to ask a language model about each item: `id`, `system` and `user`.
@@ -175,7 +175,6 @@ class Probe:
         for item in self.items:
             start, end = item.locate(item.target)
             word = f"**{item.text[start:end]}**"
-            text = f"Text:\n{item.text[:start]}{word}{item.text[end:]}\n\n"
             names = [*(candidate.text for candidate in item.candidates), "neither"]
             choices = map("{}) {}".format, ascii_uppercase + "?", names)
             questions = {item.id: "\n".join((f"What does {word} refer to?", *choices))}
@@ -185,6 +184,7 @@ class Probe:
                     for candidate in item.candidates
                 }
             for identifier, question in questions.items():
-                user = f"{text}{question}\n\nAnswer:"
+                text = f"Text:\n{item.text[:start]}{word}{item.text[end:]}\n\n{question}"
+                user = f"{text}\n\nAnswer:"
                 prompts.records.append({"id": identifier, "system": system, "user": user})
         return prompts

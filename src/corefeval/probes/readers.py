@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from operator import attrgetter
 from string import ascii_uppercase
 from typing import Any, TypeVar
 
+import numpy as np
+
+from corefeval.checks import check_choice
 from corefeval.diagnostics import InputError, excerpt
+from corefeval.formats import files_of, skipped_files
 from corefeval.formats.json.records import Record, records_of
 from corefeval.formats.registry import FORMATS, HEAD
-from corefeval.formats.source import Source
-from corefeval.probes.items import Item, check, make_item, remove_marks
+from corefeval.formats.source import Source, read_source
+from corefeval.probes.items import Item, Probe, check, make_item, remove_marks
 
 Values = dict[str, Any]
 T = TypeVar("T")
@@ -27,9 +31,10 @@ _PRONOUNS = {
 }
 _GENDERS = {word: gender for gender, words in _PRONOUNS.items() for word in words.split()}
 TRUTHS = {"true": True, "false": False}
+_SEXES = {"male": "masculine", "female": "feminine", "neutral": "neutral"}
 _CASES = {"NOM": "nominative", "ACC": "accusative", "POSS": "possessive"}
 _WITH_ARTICLE = r"(?i:(?:(?:the|an?)\s+)?{})"
-_BRACKETED_PRONOUN = re.compile(rf"(?i)\[\s*({'|'.join(_GENDERS)})\s*\]")
+_BRACKETED = re.compile(rf"(?i)\[\s*({'|'.join(_GENDERS)})\s*\]")
 # Of WinoBias: what stands in brackets, and occupations with an article.
 _PHRASES = re.compile(
     r"\[\s*([^\[\]]+?)\s*\]|(?i:\b((?:the|an?)\s+(?:accountant|analyst|assistant|attendant|auditor|"
@@ -38,8 +43,10 @@ _PHRASES = re.compile(
     r"librarian|manager|mechanic|mover|nurse|physician|receptionist|salesperson|secretary|sheriff|"
     r"supervisor|tailor|teacher|writer))(?!\w))"
 )
-_SPLIT = re.compile(r"(?P<stereotype>pro|anti)_stereotyped_(?P<type>type\d)\.txt\.(?P<part>\w+)")
-_CONLL_SPLIT = re.compile(r"(?P<part>\w+)_(?P<type>type\d)/(not_)?stereotype//(\d+)")
+# Of WinoBias: names of files, and ids in CoNLL.
+_FILE = re.compile(r"(?P<stereotype>pro|anti)_stereotyped_(?P<type>type\d)\.txt\.(?P<part>\w+)")
+_ID = re.compile(r"(?P<part>\w+)_(?P<type>type\d)/(?P<stereotype>(?:not_)?)stereotype//(\d+)")
+_STEREOTYPES = {"pro": "pro", "anti": "anti", "": "pro", "not_": "anti"}
 # Of AmbiCoref: the two candidates and the target in the sentences of each template.
 _AMBICOREF = re.compile(r"((ECO|ECS|IC|TOP)[^_]*)_((?:un)?ambiguous)\.txt")
 _WORD, _BEFORE = r"\w(?:\S*\w)?", r"(?:(?!\b(?:he|she)\b).)*?"
@@ -52,41 +59,38 @@ _TEMPLATES = {
 }
 
 
-def list_lines(source: Source) -> Iterator[Record]:
-    """The lines with anything in them, each as the `line` of a record."""
-    lines = enumerate(source.text.split("\n"))
-    filled = ((place, line.rstrip("\r")) for place, line in lines if line.strip())
-    for number, (place, line) in enumerate(filled):
-        yield Record({"line": line}, source, number, place)
-
-
-def list_rows(source: Source, names: Sequence[str] = ()) -> Iterator[Record]:
+def list_rows(source: Source, names: Sequence[str] = (), separator: str = "\t") -> Iterator[Record]:
     """The rows of a table, by these names or else by those in its first line."""
-    for record in list_lines(source):
-        cells = record.values["line"].split("\t")
-        if names and len(cells) != len({*names}):
-            problem, expected = "a row has too few or too many cells", f"{len(names)} cells"
-            raise record.error(problem, found=str(len(cells)), expected=expected)
-        if names:
-            yield replace(record, values=dict(zip(names, cells, strict=False)))
-        names = names or cells
+    for place, line in enumerate(source.text.split("\n")):
+        cells = line.rstrip("\r").split(separator)
+        if line.strip() and names:
+            record = Record(dict(zip(names, cells, strict=False)), source, place, place)
+            if len(cells) != len({*names}):
+                problem, expected = "a row has too few or too many cells", f"{len(names)} cells"
+                raise record.error(problem, found=str(len(cells)), expected=expected)
+            yield record
+        elif line.strip():
+            names = cells
+
+
+list_lines = partial(list_rows, names=("line",), separator="\n")
 
 
 def _list_documents(source: Source) -> Iterator[Record]:
-    """The documents of WinoBias in CoNLL as lines of its text, with ids and groups."""
+    """The documents of WinoBias in CoNLL as lines of its text, with their ids."""
     for number, document in enumerate(FORMATS["conll"].read(source, name="")):
-        words, values = list(document.words), Values(id=document.id.name)
+        name, words, entities = document.id.name, [*document.words], document.entities
+        if len(entities) != 1:
+            raise _refuse(source, f"{len(entities)} entities in {excerpt(name)}, not one")
         for mention in document.mentions:
             words[mention.start] = f"[{words[mention.start]}"
             words[mention.end - 1] += "]"
-        place = number
-        if split := _CONLL_SPLIT.search(document.id.name):
-            values["groups"] = split.groupdict() | {"stereotype": "anti" if split[3] else "pro"}
-            place = int(split[4])
-        yield Record({**values, "line": " ".join([f"{place + 1}", *words])}, source, number)
+        split = _ID.search(name)
+        line = " ".join([f"{int(split[4]) + 1}" if split else "0", *words])
+        yield Record({"id": name, "line": line}, source, number)
 
 
-def look_up(word: str, meanings: dict[str, Any]) -> Any:
+def look_up(word: str, meanings: Mapping[str, Any]) -> Any:
     """What a word stands for, in any case; an error if it is none of those that do."""
     form = word.strip().lower()
     check(form in meanings, "a word is not what it should be", word, ", ".join(meanings))
@@ -101,16 +105,15 @@ def _find_words(words: str, text: str, form: str = "{}") -> Values:
 
 def _ask_gap(record: Record) -> Values:
     row, spans = record.values, []
-    text = row["Text"]
     for name in ("Pronoun", "A", "B"):
         start, words = int(row[f"{name}-offset"]), row[name]
-        is_there = text[start : start + len(words)] == words
+        is_there = row["Text"].startswith(words, start)
         check(is_there, f"{excerpt(words)} is not at its offset", start, "where it begins")
         spans.append((start, start + len(words)))
     gold = [label for label in "AB" if look_up(row[f"{label}-coref"], TRUTHS)]
     return {
         "id": row["ID"],
-        "text": text,
+        "text": row["Text"],
         "target": spans[0],
         "candidates": spans[1:],
         "gold": gold,
@@ -119,12 +122,14 @@ def _ask_gap(record: Record) -> Values:
 
 
 def _ask_winobias(record: Record) -> Values:
-    number, _, marked = record.values["line"].strip().partition(" ")
-    file = os.path.basename(record.source.file)
-    split = _SPLIT.match(file)
-    groups = record.values.get("groups") or (split.groupdict() if split else {})
-    name = "{type}.{part}.{stereotype}".format(**groups) if groups else file
-    pair = f"{groups['type']}.{groups['part']}.{number}" if groups else None
+    row, file = record.values, os.path.basename(record.source.file)
+    number, _, marked = row["line"].strip().partition(" ")
+    name, groups, pair = file, dict[str, str](), None
+    if split := _FILE.match(file) or _ID.search(row.get("id", "")):
+        groups = split.groupdict()
+        groups["stereotype"] = _STEREOTYPES[groups["stereotype"]]
+        name = "{type}.{part}.{stereotype}".format(**groups)
+        pair = f"{groups['type']}.{groups['part']}.{number}"
     text, marks = remove_marks(_PHRASES, marked)
     bracketed = [span for mark, span in marks if mark[1]]
     pronouns = [span for span in bracketed if text[slice(*span)].lower() in _GENDERS]
@@ -136,7 +141,7 @@ def _ask_winobias(record: Record) -> Values:
     nouns = {text[slice(*span)].lower().split()[-1]: span for span in reversed(places)}
     candidates = sorted(nouns.values())
     return {
-        "id": record.values.get("id") or f"{name}.{number}",
+        "id": row.get("id", f"{name}.{number}"),
         "text": text,
         "target": pronouns[0],
         "candidates": candidates,
@@ -157,26 +162,24 @@ def _ask_schema(record: Record) -> Values:
     """The question in a row of Winogender, or of WinoPron."""
     row = record.values
     if "sentid" in row:
-        identifier = row["sentid"].removesuffix(".txt")
-        *nouns, answer, word = identifier.split(".")
-        gender = {"male": "masculine", "female": "feminine", "neutral": "neutral"}[word]
-        pronouns, twins = _PRONOUNS[gender].split(), [*nouns, answer]
+        name = row["sentid"].removesuffix(".txt")
+        *nouns, answer, sex = name.split(".")
+        pronouns, twins = _PRONOUNS[_SEXES[sex]].split(), [*nouns, answer]
         groups = {"other": "someone" if "someone" in nouns else "named"}
     else:
-        identifier = name_winopron(row)
-        *nouns, case, word, answer = identifier.split(".")
-        gender, twins = look_up(word, _GENDERS), [*nouns, case, answer]
-        pronouns = [word.lower()]
-        groups = {"pronoun": _PRONOUNS[gender].split()[0], "case": case}
+        name = name_winopron(row)
+        *nouns, case, word, answer = name.split(".")
+        pronouns, twins = [word.lower()], [*nouns, case, answer]
+        groups = {"pronoun": _PRONOUNS[look_up(word, _GENDERS)].split()[0], "case": case}
     text, right = row["sentence"], ("0", "1").index(answer)
-    words = [match for match in re.finditer(r"\w+", text) if match[0].lower() in pronouns]
+    targets = [match for match in re.finditer(r"\w+", text) if match[0].lower() in pronouns]
     expected = f"one of {', '.join(pronouns)}"
-    check(len(words) == 1, f"there are {len(words)} targets", text, expected)
+    check(len(targets) == 1, f"there are {len(targets)} targets", text, expected)
     roles = ("occupation", "participant")
     return {
-        "id": identifier,
+        "id": name,
         "text": text,
-        "target": words[0].span(),
+        "target": targets[0].span(),
         "candidates": [_find_words(noun, text, _WITH_ARTICLE) for noun in nouns],
         "gold": "AB"[right],
         "groups": {**groups, **dict(zip(roles, nouns, strict=True)), "answer": roles[right]},
@@ -199,10 +202,10 @@ def _ask_ambicoref(record: Record) -> Values:
 
 
 def _ask_knowref(record: Record) -> Values:
-    row = record.values
-    values = [row[name] for name in ("candidate0", "candidate1", "correct_candidate")]
+    names = ("candidate0", "candidate1", "correct_candidate")
+    values = [record.values[name] for name in names]
     *nouns, right = [value[0] if isinstance(value, list) else value for value in values]
-    before, word, after = _BRACKETED_PRONOUN.split(row["sentence_with_pronoun"], maxsplit=1)
+    before, word, after = _BRACKETED.split(record.values["sentence_with_pronoun"], maxsplit=1)
     text = before + word + after
     return {
         "id": f"knowref.{record.number + 1}",
@@ -223,6 +226,7 @@ def _ask_own_row(record: Record) -> Values:
 # How files of each format begin, their records, and what makes a record of the own form of each; in
 # the order in which formats are tried. Only the name of its files tells AmbiCoref.
 Reader = tuple[bytes, Callable[[Source], Iterable[Record]], Callable[[Record], Values]]
+_OBJECT = rb"\A\s*(\[\s*)?\{.*?"
 _TABLE = rb"\A(?=([^\n]*\t)?id[\t\r\n])([^\n]*\t)?text[\t\r\n]"
 PROBE_FORMATS: dict[str, Reader] = {
     "ambicoref": (rb"(?!)", list_lines, _ask_ambicoref),
@@ -230,24 +234,36 @@ PROBE_FORMATS: dict[str, Reader] = {
     "winogender": (rb"\Asentid\tsentence\s", list_rows, _ask_schema),
     "winopron": (rb"\Aoccupation\tparticipant\tsentence\t", list_rows, _ask_schema),
     "probe-tsv": (_TABLE, list_rows, _ask_own_row),
-    "knowref": (rb'\A\s*(\[\s*)?\{.*?"sentence_with_pronoun"\s*:', records_of, _ask_knowref),
-    "probe": (
-        rb'\A\s*(\[\s*)?\{.*?("(gold|target)"\s*:|\[\* )',
-        records_of,
-        attrgetter("values"),
-    ),
+    "knowref": (_OBJECT + rb'"sentence_with_pronoun"\s*:', records_of, _ask_knowref),
+    "probe": (_OBJECT + rb'("(gold|target)"\s*:|\[\* )', records_of, attrgetter("values")),
     "winobias": (rb"\A\s*\d+ [^\n]*\[[^\n]*\]", list_lines, _ask_winobias),
     "winobias-conll": (rb"(?im)^#\s*begin\s+document\b", _list_documents, _ask_winobias),
 }
 
 
-def detect_probe(source: Source) -> str | None:
+def _detect(source: Source) -> str | None:
     """The format of a probe, by the first bytes and the name of its file; None if it is none."""
     if _AMBICOREF.match(os.path.basename(source.file)):
         return "ambicoref"
     head = source.data[:HEAD].tobytes()
     signs = ((name, reader[0]) for name, reader in PROBE_FORMATS.items())
     return next((name for name, sign in signs if re.search(sign, head, re.DOTALL)), None)
+
+
+def is_probe(path: str) -> bool:
+    """Whether a path has a file that can be nothing but a probe."""
+    files = files_of(path)[0] if path != "-" else ()
+    formats = (_detect(read_source(file)) for file in files)
+    return next(filter(None, formats), "winobias-conll") != "winobias-conll"
+
+
+def _refuse(source: Source, problem: str = "") -> InputError:
+    return source.error(
+        "this is not a probe that corefeval knows",
+        found=problem,
+        expected=f"one of {', '.join(PROBE_FORMATS)}",
+        fix="name its format with --probe-format, or write it in the own form",
+    )
 
 
 def convert(record: Record, read: Callable[[Record], T], noun: str) -> T:
@@ -261,14 +277,58 @@ def convert(record: Record, read: Callable[[Record], T], noun: str) -> T:
         raise record.error(f"this is not {noun}", found=words, expected=expected) from None
 
 
-def read_item(record: Record, format: str) -> Item:
-    """The item of a record of a format; those of others have a group by the target's gender."""
+def _read_item(format: str, record: Record) -> Item:
+    """The item of a record of a format; those of public files have the target's gender."""
+    item = make_item(PROBE_FORMATS[format][2](record))
+    if format.startswith("probe"):
+        return item
+    gender = look_up(item.text[slice(*item.target)], _GENDERS)
+    return item._replace(groups={"gender": gender, **item.groups})
 
-    def read(record: Record) -> Item:
-        item = make_item(PROBE_FORMATS[format][2](record))
-        if format.startswith("probe"):
-            return item
-        gender = look_up(item.text[slice(*item.target)], _GENDERS)
-        return item._replace(groups={"gender": gender, **item.groups})
 
-    return convert(record, read, f"an item of {format}")
+def read_probe(source: object, *, format: str | None = None, encoding: str = "utf-8") -> Probe:
+    """Read a probe: a path, folder or pattern, a list of these, or a list of items.
+
+    Items are dictionaries in corefeval's own form. The format of files is recognised by their
+    content, and AmbiCoref by the names of its files, unless it is named.
+
+    >>> probe = read_probe([{"id": "1", "text": "[A Ann] saw [B Bea] when [* she] left."}])
+    >>> probe.items[0].text, probe.items[0].target, probe.items[0].candidates[1].text
+    ('Ann saw Bea when she left.', (17, 20), 'Bea')
+    """
+    if isinstance(source, Probe):
+        return source
+    parts = source if isinstance(source, list | tuple) else [source]
+    items, formats, skipped = dict[str, tuple[Item, Record]](), dict[str, None](), list[str]()
+    for name, record in _list_records(parts, format, encoding, skipped):
+        formats[name] = None
+        item = convert(record, partial(_read_item, name), f"an item of {name}")
+        _, first = items.setdefault(item.id, (item, record))
+        if first is not record:
+            problem = f"an item is also item {first.number + 1} of {first.source.file}"
+            raise record.error(problem, found=excerpt(item.id), expected="an id for each item")
+    name = ", ".join(os.fspath(part) for part in parts if not isinstance(part, Mapping)) or "items"
+    if not items:
+        raise InputError("there are no items in the probe", file=name)
+    notices = skipped_files(name, skipped)
+    return Probe(tuple(item for item, _ in items.values()), name, ", ".join(formats), notices)
+
+
+def _list_records(
+    parts: Sequence[Any], format: str | None, encoding: str, skipped: list[str]
+) -> Iterator[tuple[str, Record]]:
+    """All records, with the names of their formats; files of none are `skipped`."""
+    for number, part in enumerate(parts):
+        if isinstance(part, Mapping):
+            yield "probe", Record({**part}, Source(np.empty(0, dtype=np.uint8), "items"), number)
+            continue
+        files, several = files_of(part)
+        for file in files:
+            source = read_source(file, encoding=encoding)
+            if name := format or _detect(source):
+                check_choice("probe_format", name, PROBE_FORMATS)
+                yield from ((name, record) for record in PROBE_FORMATS[name][1](source))
+            elif several:
+                skipped.append(file)
+            else:
+                raise _refuse(source)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import combinations, product
 from math import comb, hypot, sqrt
-from operator import attrgetter
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from corefeval.checks import check_probability, split_list
+from corefeval.checks import check_probability
 from corefeval.diagnostics import UsageError, plural
-from corefeval.display import Row
+from corefeval.display import Record, Row
+from corefeval.request import feature_names
 from corefeval.results import Result, Score, Slices
 from corefeval.results.decisions import Decision
 from corefeval.results.rates import CountTable
@@ -24,58 +24,62 @@ from corefeval.stats import adjust, compare
 
 Ends = tuple[float, float]
 _CONTRASTS = (
-    ("stereotype", "pro", "anti"),
-    ("ambiguity", "unambiguous", "ambiguous"),
-    ("gender", "feminine", "masculine"),
+    "stereotype=pro,anti",
+    "ambiguity=unambiguous,ambiguous",
+    "gender=feminine,masculine",
 )
 
 
-_FIGURES = [
-    "items",
-    "scored",
-    "right",
-    "accuracy",
-    "interval",
-    "links",
-    "outcomes",
-    "choices",
-    "human",
-]
+@dataclass(frozen=True)
+class Difference(Record):
+    """The difference of two shares, with the ends of its interval."""
+
+    difference: float
+    low: float
+    high: float
+
+    @property
+    def interval(self) -> Ends:
+        """The ends of the interval."""
+        return self.low, self.high
 
 
-class Paired(NamedTuple):
-    """Pairs by whether something holds of the first, of the second, of both or of neither.
+@dataclass(frozen=True)
+class Paired(Difference):
+    """Pairs by whether something holds of both, the first only, the second only, or neither.
 
-    `cells` are (both, first only, second only, neither). The interval of the difference is that of
-    Agresti and Min (2005), and `p` is of McNemar's exact test.
+    The interval of the difference is that of Agresti and Min (2005), and `p` is of McNemar's exact
+    test.
     """
 
-    pairs: int
-    unpaired: int
     cells: tuple[int, ...]
-    difference: float
-    interval: Ends
     p: float
 
 
-class PairedSystems(NamedTuple):
-    """Two systems on the scored items of a probe, as `Paired`.
+@dataclass(frozen=True)
+class PairedTwins(Paired):
+    """The twins among the items with two values of a group."""
+
+    pairs: int
+    unpaired: int
+
+
+@dataclass(frozen=True)
+class PairedSystems(Paired):
+    """Two systems on the scored items of a probe.
 
     F1 of links is tested by approximate randomization; `adjusted_p` is `p` by Holm's correction.
     """
 
     first: str
     second: str
-    cells: tuple[int, ...]
-    difference: float
-    interval: Ends
-    p: float
     adjusted_p: float
     f1_difference: float
     f1_p: float
 
 
-class Contrast(NamedTuple):
+@dataclass(frozen=True)
+class Contrast(Difference):
     """How often items with two values of a group are right, or `of` which they are decided.
 
     The interval of the difference is Newcombe's (1998, method 10), `ratio` is that of F1, and
@@ -87,14 +91,13 @@ class Contrast(NamedTuple):
     second: str
     of: str
     items: tuple[int, ...]
-    rates: tuple[float, ...]
-    difference: float
-    interval: Ends
+    rates: Ends
     ratio: float | None
-    paired: Paired | None
+    paired: PairedTwins | None
 
 
-class Consistency(NamedTuple):
+@dataclass(frozen=True)
+class Consistency(Record):
     """Pairs of two or more items: how many there are, and in how many all choices are the same.
 
     Of those without open items (`scored`), in `all_right` all items are right.
@@ -104,17 +107,6 @@ class Consistency(NamedTuple):
     same_choice: int
     scored: int
     all_right: int
-
-
-def flatten(figures: Mapping[str, Any]) -> Row:
-    """Figures for JSON, in which an interval is its two ends, and a tuple of names a dictionary."""
-    row: Row = {}
-    for name, value in figures.items():
-        if name == "interval":
-            row["low"], row["high"] = value or (None, None)
-        else:
-            row[name] = flatten(value._asdict()) if hasattr(value, "_asdict") else value
-    return row
 
 
 def _find_z(level: float) -> float:
@@ -130,17 +122,16 @@ def wilson(count: int, total: int, level: float) -> Ends:
     return max(0.0, middle - width), min(1.0, middle + width)
 
 
-def pair_up(pairs: Iterable[tuple[object, object]], level: float, unpaired: int = 0) -> Paired:
-    """The figures of pairs, each of which says what holds of the first and of the second."""
-    counts: Counter[object] = Counter(pairs)
+def pair_up(pairs: Iterable[tuple[Decision, Decision]], of: str, level: float) -> Paired:
+    """The figures of pairs of decisions, by whether they are `right`, or `decided`."""
+    counts = Counter((getattr(first, of), getattr(second, of)) for first, second in pairs)
     cells = tuple(counts[pair] for pair in product((True, False), repeat=2))
     total, (_, wins, losses, _) = sum(cells), cells
     gap, split, size = wins - losses, wins + losses, total + 2
     width = _find_z(level) * sqrt(split + 1 - gap * gap / size) / size
-    interval = (gap / size - width, gap / size + width)
     tail = sum(comb(split, number) for number in range(min(wins, losses) + 1))
     p = min(1.0, 2 * tail / 2**split)
-    return Paired(total, unpaired, cells, gap / max(total, 1), interval, p)
+    return Paired(gap / max(total, 1), gap / size - width, gap / size + width, cells, p)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,11 +139,11 @@ class ProbeResult(Result):
     """What a response chose for the items of a probe, and the figures that follow.
 
     Results of different items add up. `shown` are the groups whose values are shown, and
-    `contrasted` is a group with two of its values; neither is saved.
+    `contrasted` is a group with two of its values, `GROUP=FIRST,SECOND`; neither is saved.
     """
 
     shown: tuple[str, ...] = ()
-    contrasted: tuple[str, ...] = ()
+    contrasted: str = ""
 
     def __post_init__(self) -> None:
         ids = Counter(self.document_ids)
@@ -212,10 +203,10 @@ class ProbeResult(Result):
     def human(self) -> dict[str, float]:
         """The mean share of people for each label, over the items with such numbers."""
         counts = [d.human for d in self.decisions if any(d.human.values())]
-        shares: Counter[str] = Counter()
+        shares = defaultdict[str, float](float)
         for numbers in counts:
-            total = sum(numbers.values()) * len(counts)
-            shares.update({label: number / total for label, number in numbers.items()})
+            for label, number in numbers.items():
+                shares[label] += number / sum(numbers.values()) / len(counts)
         return dict(shares)
 
     def by(self, feature: str) -> Slices:
@@ -224,66 +215,11 @@ class ProbeResult(Result):
         if not members:
             names = dict.fromkeys(name for decision in self.decisions for name in decision.groups)
             raise UsageError(f"no item has a group {feature!r}: there are {', '.join(names)}")
-        parts = {
-            value: replace(
-                self, **count(kept), protocol=self.protocol.but(slice=f"{feature}={value}")
-            )
-            for value, kept in sorted(members.items())
-        }
+        parts = {}
+        for value, kept in sorted(members.items()):
+            protocol = self.protocol.but(slice=f"{feature}={value}")
+            parts[value] = replace(self, **count(kept), protocol=protocol)
         return Slices(feature, "document", self, parts)
-
-    def view(
-        self,
-        by: str | Iterable[str] | None = None,
-        contrast: str | None = None,
-        level: float | None = None,
-    ) -> ProbeResult:
-        """The result with groups to show, a contrast (`GROUP=FIRST,SECOND`) and another level."""
-        level = self.level if level is None else level
-        check_probability("the level of an interval", level)
-        shown = tuple(split_list(by) if isinstance(by, str) else by or self.shown)
-        group, _, values = (contrast or "").partition("=")
-        contrasted = (group, *split_list(values)) if contrast else self.contrasted
-        if contrast and len(contrasted) != 3:
-            raise UsageError(f"a contrast is GROUP=FIRST,SECOND, not {contrast!r:.60}")
-        protocol = self.protocol.but(ci=f"wilson({float(level)})")
-        view = replace(self, shown=shown, contrasted=contrasted, protocol=protocol)
-        view.parts()  # which refuses what there is not
-        return view
-
-    @property
-    def contrast(self) -> Contrast | None:
-        """The contrast of two values of a group; None if there is no group to contrast."""
-        present = {entry for decision in self.decisions for entry in decision.groups.items()}
-        usual = (c for c in _CONTRASTS if {(c[0], c[1]), (c[0], c[2])} <= present)
-        group, *values = self.contrasted or next(usual, ("",))
-        if not group:
-            return None
-        sides: list[Any] = [self.by(group)[value] for value in values]
-        of = "decided" if any(side.scored < side.items for side in sides) else "right"
-        holds = attrgetter(of)
-        counts = [(sum(map(holds, side.decisions)), side.items) for side in sides]
-        (first, low, high), (second, second_low, second_high) = (
-            (number / items, *wilson(number, items, self.level)) for number, items in counts
-        )
-        gap, scores = first - second, [side.links.f1 for side in sides]
-        lower, upper = (
-            hypot(first - low, second_high - second),
-            hypot(high - first, second - second_low),
-        )
-        left, right = (side._collect() for side in sides)
-        twins = [name for name in left if len(left[name]) == len(right.get(name, ())) == 1]
-        pairs = [(holds(left[name][0]), holds(right[name][0])) for name in twins]
-        unpaired = sum(map(len, (*left.values(), *right.values()))) - 2 * len(pairs)
-        return Contrast(
-            *(group, values[0], values[1], of),
-            items=tuple(items for _, items in counts),
-            rates=(first, second),
-            difference=gap,
-            interval=(gap - lower, gap + upper),
-            ratio=scores[0] / scores[1] if of == "right" and all(scores) else None,
-            paired=pair_up(pairs, self.level, unpaired) if pairs else None,
-        )
 
     def _collect(self, group: str | None = None) -> dict[str, list[Decision]]:
         """The decisions of each pair, or with each value of a group."""
@@ -294,11 +230,59 @@ class ProbeResult(Result):
                 members[name].append(decision)
         return members
 
+    def view(
+        self, by: object = None, contrast: str | None = None, level: float | None = None
+    ) -> ProbeResult:
+        """The result with groups to show, a contrast (`GROUP=FIRST,SECOND`) and another level."""
+        level = self.level if level is None else level
+        check_probability("the level of an interval", level)
+        if contrast and not re.fullmatch("[^=,]+=[^=,]+,[^=,]+", contrast):
+            raise UsageError(f"a contrast is GROUP=FIRST,SECOND, not {contrast!r:.60}")
+        shown, contrasted = feature_names(by or self.shown), contrast or self.contrasted
+        protocol = self.protocol.but(ci=f"wilson({float(level)})")
+        view = replace(self, shown=shown, contrasted=contrasted, protocol=protocol)
+        view.parts()  # which refuses what there is not
+        return view
+
+    @property
+    def contrast(self) -> Contrast | None:
+        """The contrast of two values of a group; None if there is no group to contrast."""
+        present = {f"{g}={value}" for d in self.decisions for g, value in d.groups.items()}
+        for text in [self.contrasted] if self.contrasted else _CONTRASTS:
+            group, *values = map(str.strip, re.split("[=,]", text))
+            if self.contrasted or present.issuperset(f"{group}={value}" for value in values):
+                return self._contrast(group, *values)
+        return None
+
+    def _contrast(self, group: str, *values: str) -> Contrast:
+        sides: list[Any] = [self.by(group)[value] for value in values]
+        of = "decided" if any(side.scored < side.items for side in sides) else "right"
+        truths = [[getattr(decision, of) for decision in side.decisions] for side in sides]
+        first, second = (sum(holds) / len(holds) for holds in truths)
+        (low, high), (second_low, second_high) = (
+            wilson(sum(holds), len(holds), self.level) for holds in truths
+        )
+        gap, scores = first - second, [side.links.f1 for side in sides]
+        left, right = (side._collect() for side in sides)
+        twins = [name for name in left if len(left[name]) == len(right.get(name, ())) == 1]
+        pairs = [(left[name][0], right[name][0]) for name in twins]
+        unpaired = sum(map(len, (*left.values(), *right.values()))) - 2 * len(pairs)
+        paired = pair_up(pairs, of, self.level).as_dict()
+        return Contrast(
+            gap,
+            gap - hypot(first - low, second_high - second),
+            gap + hypot(high - first, second - second_low),
+            *(group, values[0], values[1], of),
+            items=tuple(map(len, truths)),
+            rates=(first, second),
+            ratio=scores[0] / scores[1] if of == "right" and all(scores) else None,
+            paired=PairedTwins(**paired, pairs=len(pairs), unpaired=unpaired) if pairs else None,
+        )
+
     @property
     def consistency(self) -> Consistency:
         """How often twins have the same choice, or are all right."""
-        twins = self._collect().values()
-        pairs = [pair for pair in twins if len(pair) > 1]
+        pairs = [pair for pair in self._collect().values() if len(pair) > 1]
         scored = [pair for pair in pairs if all(d.right is not None for d in pair)]
         alike = sum(len({d.choice_set for d in pair}) == 1 for pair in pairs)
         right = sum(all(d.right for d in pair) for pair in scored)
@@ -309,19 +293,29 @@ class ProbeResult(Result):
         systems = {"first": self, "second": result}
         tested = compare(systems, metrics=["links"], trials=trials, seed=seed, samples=1)
         links = tested.difference("links", "first", "second")
-        decisions = zip(self.decisions, result.decisions, strict=True)
-        scored = [(a.right, b.right) for a, b in decisions if a.right is not None]
-        _, _, cells, difference, interval, p = pair_up(scored, self.level)
+        pairs = zip(self.decisions, result.decisions, strict=True)
+        scored = (pair for pair in pairs if pair[0].right is not None)
+        paired = pair_up(scored, "right", self.level)
         names, f1 = (self.response, result.response), (links.difference, links.p)
-        return PairedSystems(*names, cells, difference, interval, p, p, *f1)
+        return PairedSystems(*paired.as_dict().values(), *names, paired.p, *f1)
 
     def as_dict(self) -> Row:
         """The figures of all items, for JSON; no rates of links without scored items."""
-        figures = flatten({name: getattr(self, name) for name in _FIGURES})
+        low, high = self.interval or (None, None)
         links: Row = {name: int(number) for name, number in self.links.counts.items()}
-        for name, rate in self.links.rates.items():
-            links[name] = rate if self.scored else None
-        return {**figures, "links": links}
+        rates = {name: rate if self.scored else None for name, rate in self.links.rates.items()}
+        return {
+            "items": self.items,
+            "scored": self.scored,
+            "right": self.right,
+            "accuracy": self.accuracy,
+            "low": low,
+            "high": high,
+            "links": links | rates,
+            "outcomes": self.outcomes,
+            "choices": self.choices,
+            "human": self.human,
+        }
 
     def parts(self) -> list[tuple[str, str, ProbeResult]]:
         """All items, and those with each value of the groups that are shown."""
@@ -349,7 +343,7 @@ def compare_all(results: Sequence[ProbeResult], **options: Any) -> list[PairedSy
     """The comparisons of each result with each, with Holm's correction."""
     pairs = [first.compare(second, **options) for first, second in combinations(results, 2)]
     adjusted = adjust([pair.p for pair in pairs]).tolist()
-    return [pair._replace(adjusted_p=p) for pair, p in zip(pairs, adjusted, strict=True)]
+    return [replace(pair, adjusted_p=p) for pair, p in zip(pairs, adjusted, strict=True)]
 
 
 def count(decisions: Sequence[Decision]) -> dict[str, Any]:
