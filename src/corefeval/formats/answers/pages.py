@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -50,7 +51,7 @@ class Page:
         entry = Entry(name, words, unit.entity, start, end, state, why, unit.where, places)  # type: ignore[arg-type]
         (self.asides if state == "aside" else self.entries).append(entry)
 
-    def add_loose(self, units: Iterable[Unit], stands: Callable[[str], bool]) -> None:
+    def add_loose(self, units: Iterable[Unit], stands: Callable[[str], bool], text: str) -> None:
         """Units that no form says anything of: asides, or unclear where nothing could be read.
 
         They are unclear, too, if more of them stand in the text than were placed.
@@ -63,6 +64,14 @@ class Page:
             self.asides = []
         taken = {entry.where for entry in (*self.entries, *self.asides)}
         free = [unit for unit in units if unit.where not in taken]
+        if is_read and self.coverage.convention in ("lines", "table"):  # remarks on mentions
+            ends = [match.end() for match in re.finditer("\n", text)]
+            lines = {bisect_right(ends, entry.where) for entry in self.entries}
+            remarks = [unit for unit in free if bisect_right(ends, unit.where) in lines]
+            for unit in remarks:
+                unit.state = "aside"
+                self.add(unit)
+            free = [unit for unit in free if not unit.state]
         n_placed = sum(entry.state in ("placed", "changed") for entry in self.entries)
         if len([unit for unit in free if stands(unit.text)]) > max(n_placed, 3):
             is_read = False  # most of what was meant is not in the form that was read

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,26 +12,18 @@ import numpy as np
 from corefeval.diagnostics import InputError, UsageError, excerpt
 from corefeval.formats.answers.conventions import CONVENTIONS
 from corefeval.formats.answers.documents import KeyDocument, KeyTexts
+from corefeval.formats.answers.grammar import TREES, read_units
 from corefeval.formats.answers.items import Unit
 from corefeval.formats.answers.ledgers import Remarks, notices_of
-from corefeval.formats.answers.lines import read_lines
-from corefeval.formats.answers.lists import ListReader, table_nodes
 from corefeval.formats.answers.pages import Page, find_loose, read_list, read_tagged
 from corefeval.formats.answers.records import Answer, about_records, answers_of
 from corefeval.formats.answers.tags import TaggedText
 from corefeval.formats.answers.text import atoms_of_text, clean, hide_escapes, unescape
-from corefeval.formats.answers.trees import Node, parse_json, parse_tables, parse_xml, parse_yaml
 from corefeval.model import Corpus, select_tokens
 from corefeval.model.construction import assemble
 from corefeval.model.ledger import Coverage, Ledger
 
-_TREES: Mapping[str, Callable[[str], list[Node]]] = {
-    "json": parse_json,
-    "yaml": parse_yaml,
-    "elements": parse_xml,
-    "table": lambda text: table_nodes(parse_tables(text)),
-}
-_WEIGHTS = {**dict.fromkeys(_TREES, 1.0), "lines": 0.8}  # as prose may look like a list in lines
+_WEIGHTS = {**dict.fromkeys(TREES, 1.0), "lines": 0.8}  # as prose may look like a list in lines
 _SIGNS = re.compile(r"[,;，；、\n→⇒/=|\t\"“„«「'<]|->|\Z")  # a list has one for each of its items
 # What a format stands for: the forms to choose from.
 FAMILIES: Mapping[str, tuple[str, ...]] = {
@@ -213,10 +205,10 @@ class _Reader:
         n_quoted = len(list(find_loose(" ".join(page.document.words))))  # in the text itself
         is_marked = re.search(r"\[|<\w+>", text) or len(loose) > n_quoted + _FEW
         if not is_plain_copy or is_marked:
-            page.add_loose(loose, page.document.look_up(self.texts.vocabulary).stands)
+            page.add_loose(loose, page.document.look_up(self.texts.vocabulary).stands, text)
         state = _state_of(page, job, is_plain_copy)
         if state == "unread" and not page.entries:
-            page.add_loose([Unit(text.strip()[:60])], bool)
+            page.add_loose([Unit(text.strip()[:60])], bool, text)
         page.coverage = replace(page.coverage, state=state)
         return page
 
@@ -247,10 +239,7 @@ class _Reader:
                 signs = weight * sum(1 for _ in _SIGNS.finditer(variant))
                 if form not in self.forms or signs <= most:
                     continue
-                if form == "lines":
-                    blocks = read_lines(variant, key)
-                else:
-                    blocks = ListReader(key).read(_TREES[form](variant))
+                blocks = read_units(TREES[form](variant), key)
                 if weight * sum(1 + bool(u.antecedent) for block in blocks for u in block) <= most:
                     continue
                 page = read_list(document, blocks, form, vocabulary, self.occurrences)
