@@ -104,7 +104,8 @@ _BEHIND = {
     "subscript": r"(?:\$?_(e?\d+)\$?|\$?_\{([^{}\n]{0,40})\}\$?|<su[bp]>([^<\n]{0,40})</su[bp]>"
     r"|([₀-₉]+)|([⁰¹²³⁴-⁹]+)|\$?\^\{?(\w{1,9})\}?\$?)",
     "marked": r"\s?\[\^?#?([A-Za-z]?\d{1,4}|(?-i:[A-Z]))\]|\{#?([\w-]{1,30})\}|@([A-Za-z0-9_]+)"
-    r"|(?-i:([A-Z0-9][A-Z0-9_]*)(?![a-z\d]))|_([A-Za-z]\w{0,20})" rf"|\s?{_SIGN}",
+    r"|(?-i:([A-Z0-9][A-Z0-9_]*)(?![a-z\d]))|_([A-Za-z]\w{0,20})"
+    rf"|\s?{_SIGN}",
 }
 _HALF_CLOSING = re.compile(
     r"\](?:\s?\((?:#[^()\n]{0,60}|(?:cluster|entity)[ _-]?\w*)?|\s?#|\$?_\{?[^{}\s]{0,40}|"
@@ -132,9 +133,9 @@ def _brackets(
 ) -> Callable[[str], TaggedText]:
     """A reader of brackets: `close` has a label before or behind the closing one, for `END`.
 
-    In `opening`, the label stands before or behind the opening one, for `START`. Plain ones are text, and so
-    is what another shape closes; with `bare`, they are mentions without a label. `hanging` labels
-    stand behind single words.
+    In `opening`, the label stands before or behind the opening one, for `START`. Plain ones are
+    text, and so is what another shape closes; with `bare`, they are mentions without a label.
+    `hanging` labels stand behind single words.
     """
     starts, ends = f"(?:{_alternatives(shapes.values())})", f"(?:{_alternatives(shapes)})"
     kinds = [(CLOSE, re.compile(close.replace("END", ends)))] if close else []
@@ -291,7 +292,7 @@ _COLUMN = re.compile(r"(\()?(\d{1,5})(\))?")
 
 
 def _read_columns(text: str) -> TaggedText:
-    """A word on each line with CoNLL's brackets in the last column, `Ada (1)`, or tags: `Ada/B-1`."""
+    """A word on each line with a last column of CoNLL, `Ada (1)`, or words with tags: `Ada/B-1`."""
     words, low = [], 0
     marks: list[Mark] = []
     inside = ""  # the entity of the tags before

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 from corefeval.formats.answers.items import (
     ARROW,
     QUOTED,
     VERB,
     Text,
-    Unit,
     heed,
     marked_items,
     mask_remarks,
     place_named,
     split_items,
 )
-from corefeval.formats.answers.lookup import KeyText
+from corefeval.formats.answers.lookup import KeyDocument
 from corefeval.formats.answers.text import fold_text
 from corefeval.formats.answers.trees import Node, parse_json, parse_lines, parse_tables, parse_xml
+from corefeval.formats.answers.units import Unit
 
 # What labels say, by how they begin, in some languages; the first that fits.
 _ROLES = {
@@ -42,7 +44,8 @@ _ROLES = {
 _ROLE = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _ROLES.items()))
 _ALONE = re.compile(  # labels of what is in no chain
     r"singleton|einzel|unresolved|excluded|left out|only once|mentioned once|keine kette"
-    r"|\b(?:not?|non)\b (?:chain|coref|coréf|antecedent|resolved|annotated|linked|included)", re.I
+    r"|\b(?:not?|non)\b (?:chain|coref|coréf|antecedent|resolved|annotated|linked|included)",
+    re.I,
 )
 _BOLD = re.compile(r"\*\*[^*\"“„«]+\*\*")
 _EQUAL = re.compile(r"(?P<label>[^\"“„«=]{1,60}?)\s+&?=\s+(?P<items>[^=]*)")
@@ -73,12 +76,20 @@ TREES: Mapping[str, Callable[[str], Sequence[Node]]] = {
 }
 
 
-def read_units(roots: Sequence[Node], key: KeyText) -> list[list[Unit]]:
+class Scope(NamedTuple):
+    """What a part of an answer stands in: an entity, a sentence, and so many other parts."""
+
+    entity: str = ""
+    sentence: int | None = None
+    depth: int = 0
+
+
+def read_units(roots: Sequence[Node], key: KeyDocument) -> list[list[Unit]]:
     """The units of each tree of an answer; entities are numbered in their order."""
     if len(roots) > 1 and all(node.is_record for node in roots):  # without a list around them
         roots = [Node(items=list(roots))]
     reader = _Reader(key, roots)
-    blocks = [list(reader.walk(root, "", None, 0)) for root in roots]
+    blocks = [list(reader.walk(root, Scope())) for root in roots]
     numbers: dict[str, str] = {}
     for unit in (unit for block in blocks for unit in block):
         entity = reader.joined.get(unit.entity, unit.entity)
@@ -97,54 +108,49 @@ def _every(nodes: Sequence[Node]) -> Iterator[Node]:
 class _Reader:
     """Reads trees as units."""
 
-    def __init__(self, key: KeyText, roots: Sequence[Node]) -> None:
+    def __init__(self, key: KeyDocument, roots: Sequence[Node]) -> None:
         self.key = key
         self.labels: dict[str, str] = {}  # the entities of labels
         self.joined: dict[str, str] = {}  # entities that are one with another
         self.listed: dict[int, list[Unit]] = {}  # the mentions of lines
         nodes = list(_every(roots))
-        lines = [n for n in nodes if isinstance(n.value, Text) and n.value.kind != "string"]
         # Whether sentences are parts of entities, or entities parts of sentences.
-        self.has_places = 1 < sum(any(map(_is_place, node.items)) for node in nodes)
+        self.has_places = sum(any(map(_is_place, node.items)) for node in nodes) > 1
+        lines = [n for n in nodes if isinstance(n.value, Text) and n.value.is_line]
         texts = [str(node.value) for node in lines]
-        plain = [text for node, text in zip(lines, texts, strict=True) if not node.label]
+        plain = [str(node.value) for node in lines if not node.label]
         self.has_chains = any(len(_parts(text, ARROW)) > 2 for text in plain)
         equal = [match for text in texts if (match := _EQUAL.fullmatch(mask_remarks(text)))]
         self.has_equal_lists = any(re.search("[,;]", match["items"]) for match in equal)
         self.has_lists = any(len(self._items(node)) > 1 for node in lines if node.label)
 
-    def walk(self, node: Node, entity: str, sentence: int | None, depth: int) -> Iterator[Unit]:
+    def walk(self, node: Node, scope: Scope) -> Iterator[Unit]:
         """The units of a part of an answer, by what its label says: a place, a role, a name."""
-        if depth > _DEEP:
-            return
-        place, role = place_named(node.label), role_of(node.label)
+        entity, sentence, depth = scope
+        place = place_named(node.label)
         if place is not None:
             sentence = place
         elif self._is_mention(node, entity):
             unit = Unit(str(node.label), entity, node.where, sentence)
             yield from heed(unit, " ".join(node.texts), self.key)
             return
-        elif (node.label or node.value) and (role not in ("mentions", "mention") or not entity):
-            entity = self._name(node, sentence) if self._has_mentions(node) else ""
-        if node.is_record:
-            yield from self._record(node, entity, self._fields([node]), sentence, depth)
+        elif (node.label or node.value) and not (entity and _lists_mentions(node)):
+            entity = self._name(node, scope) if self._is_entity(node) else ""
+        scope = Scope(entity, sentence, depth + 1)
+        if depth > _DEEP:
             return
-        if isinstance(node.value, Text) and not (_is_place(node) and node.items):
-            yield from self._text(node, entity, sentence, False)
-        yield from self._list(node, entity, sentence, depth)
+        if node.is_record:
+            yield from self._record(node, scope, self._fields([node]))
+            return
+        if isinstance(node.value, Text) and (place is None or not node.items):
+            yield from self._text(node, scope)
+        yield from self._list(node, scope)
 
-    def _name(self, node: Node, sentence: int | None = None, label: str = "") -> str:
+    def _name(self, node: Node, scope: Scope) -> str:
         """The entity of a part of an answer; under sentences, equal labels are one entity."""
-        label = fold_text(label or node.label)
-        return label if sentence is not None else f"{node.where} {label}"
-
-    def _has_mentions(self, node: Node) -> bool:
-        """Whether a part of an answer has mentions itself, and not only parts with other names."""
-        if isinstance(node.value, Text) or self._is_entity(node):
-            return True
-        labels = [item.label for item in node.items if item.label]
-        has_places = self.has_places and any(map(_is_place, node.items))
-        return has_places or any(role_of(label) in ("mentions", "mention") for label in labels)
+        label = fold_text(node.label)
+        is_global = label and scope.sentence is not None
+        return label if is_global else f"{(node.label or node).where} {label}"
 
     def _is_mention(self, node: Node, entity: str) -> bool:
         """Whether a line is a mention of an entity, with remarks in the lines below it."""
@@ -154,78 +160,48 @@ class _Reader:
         are_remarks = not any(self.key.stands(remark.strip('"“”„«»')) for remark in remarks)
         return are_remarks and len(remarks) == len(node.items)
 
-    # -------------------------------------------------------------- lists
-
-    def _list(self, node: Node, entity: str, sentence: int | None, depth: int) -> Iterator[Unit]:
-        """The units of a list, which may be an entity itself."""
-        rows = [item for item in node.items if item.is_record and not item.label]
-        fields = self._fields(rows)
-        if not entity and not any(map(_is_line, node.items)) and self._is_entity(node):
-            entity = self._name(node)
-        if node.numbers and not any(isinstance(i.value, Text) or i.items for i in node.items):
-            yield _unclear(node, entity or self._name(node))
-        if columns := self._entity_columns(rows, fields):
-            yield from self._grid(node, columns, fields)
-            return
-        labels = self._labels(rows, fields) if not entity else []
-        for row, label in zip(rows, labels, strict=False):
-            for unit in self._record(
-                row, self._name(node, label=label), fields, sentence, depth + 1
-            ):
-                unit.rows = True
-                yield unit
-        lists = [i for i in node.items if _is_line(i) and len(self._items(i)) > 1]
-        is_own = len(lists) > 1 or not depth
-        for item in node.items:
-            if _is_line(item):
-                yield from self._text(item, entity, sentence, is_own)
-            elif isinstance(item.value, Text) and not item.label and not item.items:
-                yield from self._string(item.value, entity, sentence)
-            elif _is_placed(item):
-                yield self._placed(item, entity)
-            elif item.is_record and not item.label:
-                if not labels:
-                    first = rows[0]
-                    yield from self._record(item, entity, fields, sentence, depth + 1, first)
-            elif item.label or item.items:
-                inner = entity if item.label or item.value or len(item.items) == 1 else ""
-                yield from self.walk(item, inner, sentence, depth + 1)
-
-    def _entity_columns(self, rows: Sequence[Node], fields: Fields) -> list[str]:
-        """The columns of a table that are entities, or places of the entities in its rows."""
-        if role_of(fields.get("mention", "")) or "antecedent" in fields:
-            return []
-        cells = [cell for row in rows for cell in row.items if isinstance(cell.value, Text)]
-        cells = [cell for cell in cells if not role_of(cell.label)]
-        blank = {cell.label for cell in cells if cell.value in _NOBODY}
-        lists = [(c.label, split_items(c.value, 0, self.key)) for c in cells if c.value not in _NOBODY]
-        wrong = {label for label, units in lists if not any(self.key.stands(u.text) for u in units)}
-        columns = [label for label in dict.fromkeys(cell.label for cell in cells) if label not in wrong]
-        return columns if len(columns) > 1 and blank & set(columns) else []
-
-    def _grid(self, node: Node, columns: Sequence[str], fields: Fields) -> Iterator[Unit]:
-        """The units of a table of entities by sentences."""
-        for row in node.items:
-            place = row.get(fields.get("sentence", ""))
-            digits = re.search(r"\d{1,6}", str(place.value)) if place else None
-            for cell in row.items:
-                if cell.label in columns and cell.value not in _NOBODY:
-                    sentence, name = place_named(cell.label), str(row.items[0].value)
-                    if sentence is None:
-                        sentence, name = int(digits[0]) if digits else None, cell.label
-                    units = split_items(str(cell.value), cell.where, self.key)
-                    yield from _named(units, self._name(node, label=name), sentence)
-
     def _is_entity(self, node: Node) -> bool:
-        """Whether a list has the mentions of an entity: strings, or objects that name no other."""
-        items = [item for item in node.items if not item.label]
-        if any(isinstance(item.value, Text) or _is_placed(item) for item in items):
+        """Whether a part of an answer has mentions itself, and not only parts with other names."""
+        rows = [item for item in node.items if item.is_record and not item.label]
+        if isinstance(node.value, Text) or any(map(_has_text, node.items)):
             return True
-        rows = [item for item in items if item.is_record]
+        if any(map(_lists_mentions, node.items)):
+            return True
+        if self.has_places and any(map(_is_place, node.items)):
+            return True
         fields = self._fields(rows)
         is_flat = "mention" in fields and not any(map(_inner_lists, rows))
         is_flat = is_flat and "antecedent" not in fields and not self._labels(rows, fields)
         return is_flat and not self._has_lists(rows, fields)
+
+    # -------------------------------------------------------------- lists
+
+    def _list(self, node: Node, scope: Scope) -> Iterator[Unit]:
+        """The units of a list, which may be an entity itself."""
+        rows = [item for item in node.items if item.is_record and not item.label]
+        lines = [item for item in node.items if _is_line(item)]
+        fields = self._fields(rows)
+        if not scope.entity and not lines and self._is_entity(node):
+            scope = scope._replace(entity=self._name(node, scope))
+        if node.numbers and not any(isinstance(i.value, Text) or i.items for i in node.items):
+            yield _unclear(node, scope.entity or f"{node.where}")
+        labels = self._labels(rows, fields) if not scope.entity else []
+        for row, label in zip(rows, labels, strict=False):
+            inner = scope._replace(entity=f"{node.where} {label}")
+            for unit in self._record(row, inner, fields):
+                unit.rows = True
+                yield unit
+        is_own = scope.depth == 1 or sum(len(self._items(line)) > 1 for line in lines) > 1
+        for item in node.items:
+            if item.is_record and not item.label:
+                yield from self._record(item, scope, fields, rows[0]) if not labels else ()
+            elif _is_line(item):
+                yield from self._text(item, scope, is_own=is_own)
+            elif _has_text(item):
+                yield from self._string(item, scope)
+            elif item.label or item.value or item.items:
+                is_inner = item.label or item.value or len(item.items) == 1
+                yield from self.walk(item, scope if is_inner else scope._replace(entity=""))
 
     def _has_lists(self, rows: Sequence[Node], fields: Fields) -> bool:
         """Whether strings have several mentions, as in a table with a row for each entity."""
@@ -245,131 +221,130 @@ class _Reader:
     def _fields(self, rows: Sequence[Node]) -> Fields:
         """The field for each role: by its name, else by whether its strings stand in the text."""
         fields: Fields = {}
-        standing: Counter[str] = Counter()
+        cells = defaultdict[str, list[Text]](list)
         for field in (field for row in rows for field in row.items):
             role = role_of(field.label)
             fields.setdefault(role, field.label)
             if isinstance(field.value, Text) and role in ("", "entity", "group"):
-                standing[field.label] += 2 * self.key.stands(field.value) + (role == "")
+                cells[field.label].append(field.value)
+        standing = {
+            label: sum(2 * self.key.stands(text) + (not role_of(label)) for text in texts)
+            for label, texts in cells.items()
+        }
         best = max(standing, key=lambda label: standing[label], default="")
-        best = best if standing[best] >= max(len(rows), 1) else ""
+        if not best or standing[best] < max(len(rows), 1) or self._is_grid(cells):
+            best = ""
         mention = fields.get("mention") or fields.get("mentions") or best
         unnamed = [label for label in standing if label != mention]
         fields = {role: label for role, label in fields.items() if role and label != mention}
-        if unnamed and not {"group", "entity"} & set(fields):
+        if mention and unnamed and not {"group", "entity"} & set(fields):
             fields["entity"] = unnamed[0]
         return fields | ({"mention": mention} if mention else {})
+
+    def _is_grid(self, cells: Mapping[str, Sequence[Text]]) -> bool:
+        """Whether columns are entities, or places of the entities in the rows of a table."""
+        columns = [
+            texts
+            for label, texts in cells.items()
+            if not role_of(label) and all(map(self._is_cell, texts))
+        ]
+        return len(columns) > 1 and any(text in _NOBODY for texts in columns for text in texts)
+
+    def _is_cell(self, text: Text) -> bool:
+        units = split_items(text, 0, self.key)
+        return text in _NOBODY or any(self.key.stands(unit.text) for unit in units)
 
     # -------------------------------------------------------------- records
 
     def _record(
-        self, node: Node, entity: str, fields: Fields, sentence: int | None, depth: int,
-        first: Node | None = None,
-    ) -> Iterator[Unit]:  # fmt: skip
+        self, node: Node, scope: Scope, fields: Fields, first: Node | None = None
+    ) -> Iterator[Unit]:
         """The units of a record: a mention, a pair, or entities with their lists."""
         mention = node.get(fields.get("mention", ""))
-        text = mention.value if mention else None
-        if _inner_lists(node) or mention is None or not (isinstance(text, Text) or mention.items):
-            yield from self._entities(node, entity, fields, sentence, depth)
-        elif not isinstance(text, Text):
-            inner = Node(items=mention.items, is_record=mention.is_record, where=mention.where)
-            for unit in self.walk(inner, entity or self._name(node), sentence, depth + 1):
+        inner = scope if scope.entity else scope._replace(entity=self._name(node, scope))
+        if mention is None or _inner_lists(node) or not (mention.value or mention.items):
+            yield from self._entities(node, scope, fields)
+        elif not isinstance(mention.value, Text):
+            bare = replace(mention, label=Text())
+            for unit in self.walk(bare, inner):
                 yield self._with_fields(unit, node, fields)
-        elif not entity and "antecedent" not in fields and self._has_lists([node], fields):
-            for unit in split_items(text, text.where, self.key):
-                unit.entity = self._name(node)
-                yield unit
-        elif not entity and not set(fields) - {"mention", "entity"}:
-            yield from self._pairs(node)
+        elif scope is not inner and "antecedent" not in fields and self._has_lists([node], fields):
+            yield from _named(split_items(mention.value, mention.where, self.key), inner)
+        elif scope is not inner and not set(fields) - {"mention", "entity"}:
+            yield from self._entities(node, scope, fields)
         else:
-            labels = [field.label for field in node.items]
             is_complete = node.complete or (
-                first is not None and labels == [field.label for field in first.items]
-                and all(field.value is not None for field in node.items)
-            )  # fmt: skip
-            for unit in self._string(text, entity or self._name(node), sentence):
+                first is not None and [*map(_shape, node.items)] == [*map(_shape, first.items)]
+            )
+            for unit in self._string(mention, inner):
                 if not is_complete and not unit.state:
                     unit.state, unit.why = "lost", "cut off"
                 yield self._with_fields(unit, node, fields)
             for field in node.items:
                 if isinstance(field.value, Text) and field is not mention:
-                    where = field.value.where
-                    yield Unit(field.value, unit.entity, where, state="aside", why="a field")
+                    yield Unit(field.value, unit.entity, field.where, state="aside", why="a field")
 
     def _with_fields(self, unit: Unit, node: Node, fields: Fields) -> Unit:
         """A unit with what the fields of its record say of its place and antecedent."""
-        unknown = [
-            f.label for f in node.items if isinstance(f.value, float) and not role_of(f.label)
-        ]
+        numbers = [field for field in node.items if isinstance(field.value, float)]
+        unknown = [field.label for field in numbers if not role_of(field.label)]
         if len(unknown) == 1 and not {"sentence", "start", "nth"} & set(fields):
             fields = {**fields, "sentence": unknown[0]}  # the only number
         for role in ("sentence", "nth", "start"):
-            field = node.get(fields.get(role, ""))
-            value = field and (field.items[0].value if field.items else field.value)
-            if digits := re.search(r"\d{1,9}", str(value)):
-                setattr(unit, role, int(digits[0]))
+            number = _number_at(node, fields.get(role, ""))
+            if number is not None:
+                setattr(unit, role, number)
         context = _text_at(node, fields.get("context", ""))
         if context is not None and self.key.stands(context):
             unit.contexts += (str(context),)
         if target := node.get(fields.get("antecedent", "")):
-            inner = Node(
-                items=target.items or [Node(value=target.value)], is_record=target.is_record
-            )
-            targets = (u for u in self.walk(inner, "-", None, 0) if u.text.lower() not in _NOBODY)
+            bare = replace(target, label=Text())
+            inner = bare if bare.items else Node(items=[bare])
+            targets = (u for u in self.walk(inner, Scope("-")) if u.text.lower() not in _NOBODY)
             unit.rows, unit.antecedent = True, next(targets, None)
         return unit
 
-    def _entities(
-        self, node: Node, entity: str, fields: Fields, sentence: int | None, depth: int
-    ) -> Iterator[Unit]:
-        """The units of a record of lists, which are one entity if it has a label."""
+    def _entities(self, node: Node, scope: Scope, fields: Fields) -> Iterator[Unit]:
+        """The units of a record of lists, which are one entity if it has a label, or of a map."""
         lists = _inner_lists(node)
         labels = [
             field.value
             for field in node.items
-            if (isinstance(field.value, Text) and field.value.kind == "string")
-            or (field.value is not None and role_of(field.label) == "entity")
-            if role_of(field.label) != "remark"
+            if isinstance(field.value, Text)
+            and (not field.value.is_line or role_of(field.label) == "entity")
+            and role_of(field.label) != "remark"
         ]
-        if entity and not lists and not node.texts and not any(item.items for item in node.items):
-            yield _unclear(node, entity)
+        if scope.entity and not (lists or node.texts or any(item.items for item in node.items)):
+            yield _unclear(node, scope.entity)
+        own = scope.entity or (self._name(node, scope) if labels else "")
+        number = _number_at(node, fields.get("sentence", ""))
+        scope = scope._replace(sentence=scope.sentence if number is None else number)
         for field in node.items:
             role = role_of(field.label)
             if field in lists and (labels or role == "mentions") and self._is_entity(field):
-                name = entity or self._name(node)
-                units = list(self._list(field, name, sentence, depth + 1))
+                inner = scope._replace(entity=own or self._name(node, scope), depth=scope.depth + 1)
+                units = list(self._list(field, inner))
                 listed = [fold_text(unit.text) for unit in units]
                 for label in labels if role not in ("mentions", "mention") else ():
-                    plain = fold_text(str(label))  # a label that the list leaves out is a mention
-                    if (
-                        isinstance(label, Text)
-                        and self.key.stands(label)
-                        and not any(plain in text for text in listed)
-                    ):
-                        units.insert(0, Unit(str(label), name, label.where))
+                    plain = fold_text(label)  # a label that the list leaves out is a mention
+                    if self.key.stands(label) and not any(plain in text for text in listed):
+                        units.insert(0, Unit(str(label), inner.entity, label.where))
                         break
                 yield from units
-            elif field.items or not lists:
-                yield from self.walk(field, entity, sentence, depth + 1)
-
-    def _pairs(self, node: Node) -> Iterator[Unit]:
-        """A record of strings: mentions by their names, or pairs."""
-        for field in node.items:
-            units = split_items(str(field.value), field.where, self.key)
-            standing = sum(self.key.stands(unit.text) for unit in units)
-            if len(units) == standing == 1 and self.key.stands(field.label):
-                units = [Unit(field.label, where=field.where, antecedent=units[0], rows=True)]
-            is_named = len(units) > 1 or bool(units and units[0].antecedent)
-            for unit in units if is_named and 2 * standing >= len(units) else ():
-                unit.entity = self._name(node, label=field.label)
-                yield unit
+            elif field.items or (not lists and (not role or _lists_mentions(field))):
+                yield from self.walk(
+                    field, scope._replace(entity=own) if _is_place(field) else scope
+                )
 
     # -------------------------------------------------------------- strings
 
-    def _string(self, text: Text, entity: str, sentence: int | None) -> list[Unit]:
-        """A mention as a string, with a remark behind it or not."""
-        unit = Unit(str(text), entity, text.where, sentence)
-        if not text.complete:
+    def _string(self, node: Node, scope: Scope) -> list[Unit]:
+        """A mention as a string, with a remark behind it, or with numbers that say its place."""
+        text = node.value if isinstance(node.value, Text) else node.texts[0]
+        unit, numbers = Unit(str(text), scope.entity, text.where, scope.sentence), node.numbers
+        if numbers:  # a sentence, or where it begins and ends
+            unit.sentence, unit.start = (None, numbers[0]) if numbers[1:] else (numbers[0], None)
+        if not (text.complete and node.complete):
             unit.state, unit.why = "lost", "cut off"
         elif not self.key.stands(text):
             unit.text = text.strip(' *_`"“”„«»')
@@ -379,52 +354,47 @@ class _Reader:
                 return heed(unit, match[2], self.key)
         return [unit]
 
-    def _placed(self, item: Node, entity: str) -> Unit:
-        """A string with numbers: its sentence, or where it begins and ends."""
-        unit, numbers = self._string(item.texts[0], entity, None)[0], item.numbers
-        if numbers:
-            unit.sentence, unit.start = (None, numbers[0]) if numbers[1:] else (numbers[0], None)
-        if not item.complete:
-            unit.state, unit.why = "lost", "cut off"
-        return unit
+    def _labelled(self, node: Node, text: Text) -> list[Unit]:
+        """The units of a string with a label: mentions by their names, or a pair."""
+        units = split_items(text, node.where, self.key) if text not in _NOBODY else []
+        standing = sum(self.key.stands(unit.text) for unit in units)
+        if text.kind == "string" and len(units) == standing == 1 and self.key.stands(node.label):
+            return [Unit(node.label, where=node.where, antecedent=units[0], rows=True)]
+        is_list = len(units) > 1 or text.kind == "cell"
+        return units if is_list and 2 * standing >= len(units) else []
 
     # -------------------------------------------------------------- lines
 
-    def _text(self, node: Node, entity: str, sentence: int | None, is_own: bool) -> Iterator[Unit]:
-        """The units of a line; `is_own` says that lists are entities here."""
-        text = node.value
+    def _text(self, node: Node, scope: Scope, *, is_own: bool = False) -> Iterator[Unit]:
+        """The units of a text; `is_own` says that lists are entities here."""
+        text, entity = node.value, scope.entity
         assert isinstance(text, Text)
-        if text.kind == "string":
-            yield from self._string(text, entity or self._name(node), sentence)
+        if not text.is_line:
+            yield from _named(self._labelled(node, text), scope)
             return
-        link = None
         if not node.label or _is_place(node):
             line = Text(text, text.where, kind="bullet") if node.label else text
-            link = self._link(line, sentence)
-        if link is not None:
-            yield from link
-            return
+            if (link := self._link(line, scope.sentence)) is not None:
+                yield from link
+                return
         marked = marked_items(text, text.where, self.key) if entity else []
         items = marked or self._items(node)
         names = [self.labels.get(n.strip(), "") for n in re.split("[,;]", text.strip("{}[] "))]
         if all(names) and not node.label:  # labels of mentions, which are one entity
             self.joined |= dict.fromkeys(names, names[0])
-        elif not entity and sentence is not None and not node.items:  # remarks say the entity
+        elif not entity and scope.sentence is not None:  # remarks say the entity
             for unit in items:
                 label = fold_text(unit.remark)
                 state = "" if label else "unclear"
-                yield Unit(unit.text, label, unit.where, sentence, state=state, rows=True)
+                yield Unit(unit.text, label, unit.where, scope.sentence, state=state, rows=True)
         elif node.label or (len(items) > 1 and is_own):
-            self.labels[node.label] = name = entity if node.label else self._name(node)
+            name = entity if node.label else self._name(node, scope)
+            self.labels[node.label] = name
             for unit in items if _ALONE.search(node.label) else ():
                 unit.state, unit.why = "aside", "in no chain"
-            yield from _named(items, name, sentence)
-        elif (
-            entity
-            and items
-            and (text.kind == "bullet" or items[1:] or self.key.stands(items[0].text))
-        ):
-            yield from _named(items, entity, sentence)
+            yield from _named(items, scope._replace(entity=name))
+        elif entity and (text.kind == "bullet" or items[1:] or self.key.stands(text)):
+            yield from _named(items, scope)
 
     def _items(self, node: Node) -> list[Unit]:
         """The mentions that a line lists; none where it is prose."""
@@ -496,9 +466,26 @@ def _is_place(node: Node) -> bool:
     return place_named(node.label) is not None
 
 
+def _lists_mentions(node: Node) -> bool:
+    return role_of(node.label) in ("mentions", "mention")
+
+
 def _is_line(node: Node) -> bool:
-    is_text = isinstance(node.value, Text) and node.value.kind != "string"
-    return is_text and not node.label and not node.items
+    is_line = isinstance(node.value, Text) and node.value.is_line
+    return is_line and not node.label and not node.items
+
+
+def _has_text(node: Node) -> bool:
+    """Whether it is a string without a label, alone or with numbers: `["Ada", 0, 3]`."""
+    if node.label or node.is_record or any(item.items for item in node.items):
+        return False
+    return (
+        not node.items if isinstance(node.value, Text) else len(node.texts) == 1 < len(node.items)
+    )
+
+
+def _shape(field: Node) -> tuple[str, bool]:
+    return field.label, field.value is None
 
 
 def _text_at(node: Node, label: str) -> Text | None:
@@ -506,16 +493,16 @@ def _text_at(node: Node, label: str) -> Text | None:
     return field.value if field and isinstance(field.value, Text) else None
 
 
+def _number_at(node: Node, label: str) -> int | None:
+    field = node.get(label)
+    digits = re.search(r"\d{1,9}", str((field.items or [field])[0].value)) if field else None
+    return int(digits[0]) if digits else None
+
+
 def _unclear(node: Node, entity: str) -> Unit:
     words = str([item.value for item in node.items if not item.items])
     state, why = ("unclear", "numbers without words") if node.complete else ("lost", "cut off")
     return Unit(words, entity, node.where, state=state, why=why)
-
-
-def _is_placed(node: Node) -> bool:
-    """Whether it is a string with numbers: `["Ada", 0, 3]`."""
-    is_flat = not node.is_record and not any(item.items for item in node.items)
-    return is_flat and len(node.texts) == 1 < len(node.items)
 
 
 def _inner_lists(node: Node) -> list[Node]:
@@ -538,8 +525,8 @@ def _parts(text: str, separator: re.Pattern[str]) -> list[tuple[int, int]]:
     return parts if all(text[low:high].strip() for low, high in parts) else []
 
 
-def _named(units: list[Unit], entity: str, sentence: int | None) -> Iterator[Unit]:
+def _named(units: Sequence[Unit], scope: Scope) -> Iterator[Unit]:
     for unit in units:
-        unit.entity = entity
-        unit.sentence = sentence if unit.sentence is None else unit.sentence
+        unit.entity = scope.entity
+        unit.sentence = scope.sentence if unit.sentence is None else unit.sentence
         yield unit

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from corefeval.formats.answers.lookup import KeyText
+from corefeval.formats.answers.lookup import KeyDocument
+from corefeval.formats.answers.units import LAST, Unit
 
 QUOTED = re.compile(
     r'"([^"\n]+)"|“([^”“"\n]+)[”"]|„([^“”"„\n]+)[“”"]|«\s*([^»\n]+?)\s*»|»([^«\n]+)«|「([^」\n]+)」'
@@ -21,9 +22,7 @@ _SEPARATORS = tuple(
     for pattern in (r"\s*[;；]\s*", ARROW.pattern, r"\s+=+\s+", r"\s+[/|·•+]\s+")
 )
 _DOTS = re.compile(r"\s+(?:…|\.\.\.)\s+")
-_BRACED = re.compile(
-    r"\s*(?:\\?[\[{]|\*(?=[^*]*\s…\s))(?P<items>.*?)(?:\\?[\]}]|\*)[\s\\]*"
-)
+_BRACED = re.compile(r"\s*(?:\\?[\[{]|\*(?=[^*]*\s…\s))(?P<items>.*?)(?:\\?[\]}]|\*)[\s\\]*")
 _MARKED = re.compile(
     r"\*\*(.+?)\*\*|__(.+?)__|==(.+?)==|\*([^*]+)\*|\[([^\[\]]+)\]|<\w+>([^<>]+)</\w+>"
 )
@@ -53,7 +52,6 @@ _TIMES = re.compile(
 _TWICE = re.compile(
     r"\b(?:twice|zweimal|deux fois|dos veces|due volte|tweemaal)\b|两次|兩次|二回", re.I
 )
-LAST = -1  # the last sentence
 VERB = re.compile(
     r"\s*(?:(?:all\s+|both\s+|back\s+)?(?:refers?|referring|points?)(?:\s+back)?\s+to|corefers?\s+with"
     r"|(?:is|are)\s+coreferent\s+with|stands\s+for|verwijst\s+naar|slaat\s+op|bezieht\s+sich\s+auf"
@@ -67,8 +65,8 @@ VERB = re.compile(
 class Text(str):
     """A string of an answer: where it stands, whether it has its end, and what it stands in.
 
-    Its `kind` is `string` where quotes or tags say where it ends; else `bullet` or `line`, which
-    may have several mentions.
+    Its `kind` is `string` where quotes or tags say where it ends; else `cell`, `bullet` or `line`,
+    which may have several mentions.
     """
 
     where: int
@@ -78,33 +76,15 @@ class Text(str):
     def __new__(
         cls, value: str = "", where: int = 0, complete: bool = True, kind: str = "string"
     ) -> Text:
+        """A string with what is known of it."""
         text = super().__new__(cls, value)
         text.where, text.complete, text.kind = where, complete, kind
         return text
 
-
-@dataclass(slots=True)
-class Unit:
-    """What may be a mention: its words, its entity's label, and what is said of its place.
-
-    `sentence` and `nth` count from 1, `start` is an offset; `contexts` are words around it.
-    `remark` is what else is said. `state` is `lost`, `unclear` or `aside` where that is settled;
-    `why` says so. `antecedent` is what a pair says that the mention refers to. Units of `rows`
-    stand in textual order as a whole, others within their entity.
-    """
-
-    text: str
-    entity: str = ""
-    where: int = 0
-    sentence: int | None = None
-    start: int | None = None
-    nth: int | None = None
-    contexts: tuple[str, ...] = ()
-    remark: str = ""
-    state: str = ""
-    why: str = ""
-    antecedent: Unit | None = None
-    rows: bool = False
+    @property
+    def is_line(self) -> bool:
+        """Whether it is a line, or what stands behind a label in one."""
+        return self.kind in ("bullet", "line")
 
 
 def place_named(text: str) -> int | None:
@@ -137,7 +117,7 @@ def words_of(match: re.Match[str]) -> str:
     return next(group for group in match.groups() if group is not None)
 
 
-def heed(unit: Unit, remark: str, key: KeyText) -> list[Unit]:
+def heed(unit: Unit, remark: str, key: KeyDocument) -> list[Unit]:
     """The unit with what a remark says of its place; several where it says how many there are."""
     unit.remark = remark.strip(" ,;:.()（）[]【】–—-")
     plain = QUOTED.sub(" ", remark)
@@ -165,8 +145,8 @@ def heed(unit: Unit, remark: str, key: KeyText) -> list[Unit]:
     return [unit, *(replace(unit) for _ in range(min(count, 200) - 1))]
 
 
-def marked_items(text: str, where: int, key: KeyText) -> list[Unit]:
-    """The marked words of a snippet of the text: `Did you see **my brother** at the party?`"""
+def marked_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
+    """The marked words of a snippet of the text: `Did you see **my brother**`."""
     plain, units = "", list[Unit]()
     last = 0
     for match in _MARKED.finditer(text):
@@ -184,7 +164,7 @@ def marked_items(text: str, where: int, key: KeyText) -> list[Unit]:
     return units
 
 
-def split_items(text: str, where: int, key: KeyText) -> list[Unit]:
+def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
     """The mentions of an inline list, quoted or not, in braces or not, with their remarks."""
     if braced := _BRACED.fullmatch(text):
         where, text = where + braced.start("items"), braced["items"]
@@ -207,7 +187,7 @@ def split_items(text: str, where: int, key: KeyText) -> list[Unit]:
 
 
 def _quoted_items(
-    text: str, masked: str, quotes: list[re.Match[str]], where: int, key: KeyText
+    text: str, masked: str, quotes: list[re.Match[str]], where: int, key: KeyDocument
 ) -> Iterator[Unit]:
     """Quoted mentions: what follows each is its remark, and a quote behind `in` is its context."""
     index = 0
@@ -235,7 +215,7 @@ def _pieces(masked: str, separator: re.Pattern[str]) -> Iterator[tuple[int, int]
 
 
 def _join_runs(
-    text: str, masked: str, pieces: list[tuple[int, int]], key: KeyText
+    text: str, masked: str, pieces: list[tuple[int, int]], key: KeyDocument
 ) -> list[tuple[int, int]]:
     """Pieces between commas, where the longest run of them that stands in the text is one."""
     joined = []
@@ -259,7 +239,7 @@ def _join_runs(
 _DASH = re.compile(r"\s+[–—#-]+\s+|\s*[:：]\s+|\s*@\s*(?=\d)")
 
 
-def _cut_remark(piece: str, key: KeyText) -> tuple[str, str]:
+def _cut_remark(piece: str, key: KeyDocument) -> tuple[str, str]:
     """The words of an unquoted mention, and the remark behind them, if it has any."""
     piece = piece.strip(' \t*_`"').rstrip(".。:")
     remark = ""

@@ -9,9 +9,11 @@ import numpy as np
 from rapidfuzz.distance import LCSseq
 from rapidfuzz.process import cpdist
 
-from corefeval.formats.answers.tags import Tagged
+from corefeval.formats.answers.lookup import WIDENED
 from corefeval.formats.answers.text import ZERO, Atoms, Vocabulary
+from corefeval.formats.answers.units import Unit
 from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.ledger import Span
 from corefeval.texts import align_tokens, hash_runs
 
 SEED = 6  # atoms in a row that tell a text
@@ -20,18 +22,7 @@ _ALIKE = 0.6  # the share of the letters of a word that a word it is laid upon m
 _NEAR = 8  # atoms: how far off a zero may stand
 
 
-@dataclass(slots=True)
-class Placement:
-    """Where a written mention went: its tokens, half open, or −1 and why not."""
-
-    start: int = -1
-    end: int = -1
-    why: str = ""
-
-    @property
-    def is_placed(self) -> bool:
-        """Whether it has tokens."""
-        return self.start >= 0
+Outcome = tuple[list[Span], str]  # where a mention went, if anywhere, and what is odd about it
 
 
 @dataclass(slots=True)
@@ -116,16 +107,15 @@ class Projector:
         self.taken = np.zeros(len(key), dtype=np.bool_)
         self.taken[laid.to_key[is_laid]] = True
 
-    def place(self, mentions: Sequence[Tagged]) -> list[Placement]:
-        """The place of each mention."""
-        starts = np.array([mention.start for mention in mentions], dtype=np.int64)
-        ends = np.array([mention.end for mention in mentions], dtype=np.int64)
-        first = np.searchsorted(self.answer.end, starts, side="right").tolist()
-        behind = np.searchsorted(self.answer.start, ends, side="left").tolist()
-        return [
-            Placement(why=mention.why) if mention.lost else self._place(*self._trim(low, high))
-            for mention, low, high in zip(mentions, first, behind, strict=True)
-        ]
+    def place(self, units: Sequence[Unit]) -> None:
+        """Give each mention its place."""
+        chars = np.array([unit.chars for unit in units], dtype=np.int64).reshape(-1, 2)
+        first = np.searchsorted(self.answer.end, chars[:, 0], side="right").tolist()
+        behind = np.searchsorted(self.answer.start, chars[:, 1], side="left").tolist()
+        for unit, low, high in zip(units, first, behind, strict=True):
+            if not unit.state:
+                unit.spans, why = self._place(*self._trim(low, high))
+                unit.why = ", ".join(dict.fromkeys(filter(None, (unit.why, why))))
 
     def _trim(self, low: int, high: int) -> tuple[int, int]:
         """The atoms [low, high) without signs at the edges that the key lacks, as in `**Ada**`."""
@@ -142,10 +132,10 @@ class Projector:
         is_sign = number != self.zero and not self.words[number].isalnum()
         return bool(self.laid.to_key[atom] < 0 and is_sign)
 
-    def _place(self, low: int, high: int) -> Placement:
+    def _place(self, low: int, high: int) -> Outcome:
         """The place of the atoms [low, high)."""
         if low >= high:
-            return Placement(why="there are no words in it")
+            return [], "there are no words in it"
         to_key = self.laid.to_key
         p, q = int(self.next[low]), int(self.last[high - 1])
         if p >= high:
@@ -163,9 +153,9 @@ class Projector:
         if not sure and not self._is_straight(p, q):
             return self._fill_hole(low, high)
         if 2 * placed < size and 2 * (end - start) < size:
-            return Placement(why="most of its words are not there")
+            return [], "most of its words are not there"
         if end - start > 2 * size + 2:
-            return Placement(why="its words are far apart")
+            return [], "its words are far apart"
         is_exact = placed == size == end - start and bool((kinds == EQUAL).all())
         return self._tokens(start, end, "" if is_exact else "words changed")
 
@@ -208,7 +198,7 @@ class Projector:
             else min(hole, unplaced)
         )
 
-    def _fill_hole(self, low: int, high: int) -> Placement:
+    def _fill_hole(self, low: int, high: int) -> Outcome:
         """A mention none of whose words is laid: the key's words in its place, if it fills it."""
         to_key, size = self.laid.to_key, self.laid.to_key.size
         before = int(self.last[low - 1]) if low else -1
@@ -222,26 +212,26 @@ class Projector:
         enclosed = enclosed and DIFFERENT not in self.laid.kind[[before, behind]]
         if enclosed and 0 < hole <= 2 * length + 1:
             return self._tokens(start, end, "words changed")
-        return Placement(why="its words are not in the document")
+        return [], "its words are not in the document"
 
-    def _nearest_zero(self, start: int, end: int) -> Placement:
+    def _nearest_zero(self, start: int, end: int) -> Outcome:
         """The nearest free zero of the key, for a zero that the answer has at another place."""
         low, high = max(start - _NEAR, 0), min(end + _NEAR, len(self.key))
         free = low + np.flatnonzero(
             (self.key.numbers[low:high] == self.zero) & ~self.taken[low:high]
         )
         if not free.size:
-            return Placement(why="there is no zero here")
+            return [], "there is no zero here"
         best = int(free[np.argmin(np.abs(2 * free + 1 - start - end))])
         self.taken[best] = True
         return self._tokens(best, best + 1, "a zero at another place")
 
-    def _tokens(self, start: int, end: int, why: str) -> Placement:
+    def _tokens(self, start: int, end: int, why: str) -> Outcome:
         """Atoms of the key as whole tokens."""
         tokens: IntArray = self.key.start
         widened = (start > 0 and tokens[start - 1] == tokens[start]) or (
             end < tokens.size and tokens[end - 1] == tokens[end]
         )
         if widened:
-            why = f"{why}, widened to whole tokens" if why else "widened to whole tokens"
-        return Placement(int(tokens[start]), int(tokens[end - 1]) + 1, why)
+            why = ", ".join(filter(None, (why, WIDENED)))
+        return [(int(tokens[start]), int(tokens[end - 1]) + 1)], why

@@ -11,14 +11,15 @@ import numpy as np
 
 from corefeval.diagnostics import InputError, UsageError, excerpt
 from corefeval.formats.answers.conventions import CONVENTIONS
-from corefeval.formats.answers.documents import KeyDocument, KeyTexts
+from corefeval.formats.answers.documents import KeyTexts
 from corefeval.formats.answers.grammar import TREES, read_units
-from corefeval.formats.answers.items import Unit
 from corefeval.formats.answers.ledgers import Remarks, notices_of
+from corefeval.formats.answers.lookup import KeyDocument
 from corefeval.formats.answers.pages import Page, find_loose, read_list, read_tagged
 from corefeval.formats.answers.records import Answer, about_records, answers_of
 from corefeval.formats.answers.tags import TaggedText
 from corefeval.formats.answers.text import atoms_of_text, clean, hide_escapes, unescape
+from corefeval.formats.answers.units import Unit
 from corefeval.model import Corpus, select_tokens
 from corefeval.model.construction import assemble
 from corefeval.model.ledger import Coverage, Ledger
@@ -205,10 +206,10 @@ class _Reader:
         n_quoted = len(list(find_loose(" ".join(page.document.words))))  # in the text itself
         is_marked = re.search(r"\[|<\w+>", text) or len(loose) > n_quoted + _FEW
         if not is_plain_copy or is_marked:
-            page.add_loose(loose, page.document.look_up(self.texts.vocabulary).stands, text)
+            page.add_loose(loose, text)
         state = _state_of(page, job, is_plain_copy)
         if state == "unread" and not page.entries:
-            page.add_loose([Unit(text.strip()[:60])], bool, text)
+            page.add_loose([Unit(text.strip()[:60])], text)
         page.coverage = replace(page.coverage, state=state)
         return page
 
@@ -216,7 +217,7 @@ class _Reader:
         return bool(text.strip()) and self._tagged(document, TaggedText(text, []), "").is_copy
 
     def _tagged(self, document: KeyDocument, parsed: TaggedText, convention: str) -> Page:
-        return read_tagged(document, parsed, convention, self.texts.vocabulary)
+        return read_tagged(document, parsed, convention)
 
     def _usual(self, text: str) -> str:
         """The convention of which a text has most tags."""
@@ -225,9 +226,8 @@ class _Reader:
 
     def _best(self, document: KeyDocument, text: str) -> Page:
         """The reading that places most, of all forms that are tried; the first of equals."""
-        size, most, vocabulary = len(document.words), 0.0, self.texts.vocabulary
+        size, most = len(document.words), 0.0
         best = Page(document, Coverage(document.identifier, "", size, missing=size))
-        key = document.look_up(vocabulary)
         for variant in _variants(text):
             for form, spelling in self._tagged_forms(variant):
                 if CONVENTIONS[form].count(spelling) > most:
@@ -239,10 +239,10 @@ class _Reader:
                 signs = weight * sum(1 for _ in _SIGNS.finditer(variant))
                 if form not in self.forms or signs <= most:
                     continue
-                blocks = read_units(TREES[form](variant), key)
+                blocks = read_units(TREES[form](variant), document)
                 if weight * sum(1 + bool(u.antecedent) for block in blocks for u in block) <= most:
                     continue
-                page = read_list(document, blocks, form, vocabulary, self.occurrences)
+                page = read_list(document, blocks, form, self.occurrences)
                 value = weight * page.value
                 if value > most or (page.entries and not best.entries and form != "lines"):
                     best, most = page, max(value, 0.0)
@@ -363,9 +363,9 @@ def _cut(
             newline = written.text.rfind("\n", end, max(start, end))
             high = newline if newline >= 0 else (end + start) // 2
         inside = [
-            replace(mention, start=mention.start - low, end=min(mention.end, high) - low)
-            for mention in written.mentions
-            if low <= mention.start < high
+            replace(unit, chars=(unit.chars[0] - low, min(unit.chars[1], high) - low))
+            for unit in written.mentions
+            if low <= unit.chars[0] < high
         ]
         pieces.append((index, TaggedText(written.text[low:high], inside)))
         low = max(low, high)

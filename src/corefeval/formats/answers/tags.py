@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
+from corefeval.formats.answers.units import Unit
+
 OPEN, CLOSE, TEXT_OPEN, TEXT_CLOSE, REMOVE = "open", "close", "text_open", "text_close", "remove"
 CUT = "cut"  # a closing tag that the end of the answer cuts off
 
@@ -19,31 +21,16 @@ _LAST_WORD = re.compile(r"(?P<word>[\w'’-]+|[^\w\s]+)[^\w\s]*\s*$")
 
 
 @dataclass(slots=True)
-class Tagged:
-    """A mention as it was written: its characters in the plain text, and its entity's label.
-
-    `where` is its place in the answer. `why` says how its tags were mended, or why it is `lost`.
-    """
-
-    start: int
-    end: int
-    entity: str
-    where: int
-    why: str = ""
-    lost: bool = False
-
-
-@dataclass(slots=True)
 class TaggedText:
     """The text of an answer without its tags, and the mentions in it."""
 
     text: str
-    mentions: list[Tagged]
+    mentions: list[Unit]
 
     @property
     def cuts(self) -> list[int]:
         """Where mentions begin or end within what would else be one word, in order."""
-        ends = {place for m in self.mentions if not m.lost for place in (m.start, m.end)}
+        ends = {place for unit in self.mentions if not unit.state for place in unit.chars}
         inner = (place for place in ends if 0 < place < len(self.text))
         return sorted(p for p in inner if self.text[p - 1 : p + 1].isalnum())
 
@@ -85,7 +72,7 @@ class Assembly:
     """Mentions by their tags, to be put into the plain text at the end."""
 
     answer: str
-    mentions: list[Tagged] = field(default_factory=list)
+    mentions: list[Unit] = field(default_factory=list)
     removed: list[tuple[int, int]] = field(default_factory=list)
     nameless: int = 0
     last: int = 0  # the last closing tag
@@ -100,11 +87,13 @@ class Assembly:
 
     def add(self, start: int, end: int, label: str, where: int, why: str = "") -> None:
         """A mention between two places of the answer."""
-        self.mentions.append(Tagged(start, end, normal_label(label) or label, where, why))
+        label = normal_label(label) or label
+        self.mentions.append(Unit("", label, where, chars=(start, end), why=why))
 
     def lose(self, start: int, end: int, where: int, why: str) -> None:
         """A lost mention whose entity cannot be told: it gets an entity of its own."""
-        self.mentions.append(Tagged(start, end, self._name(), where, why, lost=True))
+        self.add(start, end, self._name(), where, why)
+        self.mentions[-1].state = "lost"
 
     def _name(self) -> str:
         self.nameless += 1
@@ -152,8 +141,8 @@ class Assembly:
             return place - gone[index] - inside
 
         for mention in self.mentions:
-            mention.start, mention.end = plain(mention.start), plain(mention.end)
-        self.mentions.sort(key=lambda mention: (mention.where, mention.start))
+            mention.chars = plain(mention.chars[0]), plain(mention.chars[1])
+        self.mentions.sort(key=lambda mention: (mention.where, mention.chars))
         return TaggedText("".join(kept), self.mentions)
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 from corefeval.formats.answers.items import ARROW, QUOTED, Text, is_link, mask_remarks
 
+_NO_LABEL = Text()
+
 
 @dataclass(slots=True)
 class Node:
@@ -20,7 +22,7 @@ class Node:
     `complete` says whether it was closed.
     """
 
-    label: Text = Text()
+    label: Text = _NO_LABEL
     value: Text | float | None = None
     items: list[Node] = field(default_factory=list)
     where: int = 0
@@ -96,7 +98,7 @@ def parse_json(text: str, shift: int = 0) -> list[Node]:
         return []
     roots: list[Node] = []
     stack: list[Node] = []
-    label = Text()  # the key whose value comes next
+    label = _NO_LABEL  # the key whose value comes next
     for match in _TOKEN.finditer(plain_quotes(text)):
         kind, token, where = match.lastgroup, match.group(), match.start() + shift
         if kind == "open":
@@ -122,7 +124,7 @@ def parse_json(text: str, shift: int = 0) -> list[Node]:
             bare = token[kind != "word" :][: -1 if kind in ("string", "single") else None]
             value = Text(_unquote(bare), where, kind != "half")
             stack[-1].items.append(Node(label, value, where=where))
-        label = Text()
+        label = _NO_LABEL
     # A lone quote in parentheses is a remark.
     is_remark = [text[r.where - shift] == "(" and len(r.texts) == len(r.items) == 1 for r in roots]
     return [r for r, remark in zip(roots, is_remark, strict=True) if r.items and not remark]
@@ -186,10 +188,10 @@ def parse_tables(text: str, is_heading: Callable[[str], bool]) -> list[Node]:
         low = 0
         for line in text.splitlines(keepends=True):
             bare = re.sub(r"^\s*\||\|?\s*$", lambda match: " " * len(match[0]), line)
-            cells = [
-                Node(Text(), Text(m[1].strip(), low + m.start(1)), where=low + m.start(1))
-                for m in pattern.finditer(bare)
+            texts = [
+                Text(m[1].strip(), low + m.start(1), kind="cell") for m in pattern.finditer(bare)
             ]
+            cells = [Node(value=text, where=text.where) for text in texts]
             low += len(line)
             if re.fullmatch(r"[\s|:+=-]+", line) and "-" in line:
                 continue
@@ -204,12 +206,13 @@ def parse_tables(text: str, is_heading: Callable[[str], bool]) -> list[Node]:
 
 
 def _label_rows(rows: list[list[Node]], is_heading: Callable[[str], bool]) -> Node:
-    labels = [str(cell.value).strip(" *") for cell in rows[0]]
-    has_heading = any(map(is_heading, labels)) or not labels[0]
-    for row in rows[has_heading:]:
-        for number, cell in enumerate(row):
-            cell.label = Text((labels[number] if has_heading else "") or f"column {number}")
-    rows = rows[has_heading:]
+    labels = [Text(str(cell.value).strip(" *"), cell.where) for cell in rows[0]]
+    if not (any(map(is_heading, labels)) or not labels[0]):
+        labels = [Text()] * len(labels)
+    rows = rows if not any(labels) else rows[1:]
+    for row in rows:
+        for number, (cell, label) in enumerate(zip(row, labels, strict=True)):
+            cell.label = label or Text(f"column {number}")
     return Node(items=[Node(items=row, where=row[0].where, is_record=True) for row in rows])
 
 
@@ -224,7 +227,8 @@ def _is_conll(rows: list[list[Node]]) -> bool:
 
 _LINE = re.compile(
     r"^(?P<indent>[ \t]*)(?:(?P<heading>\#{1,6})[ \t]+)?"
-    r"(?P<bullet>(?:[-*•·◦▪‣+–—:>①-⓿❶-➓]|\(?\d{1,3}[.):]|[a-z]\))(?:[ \t]+|(?<=[.)])(?=[\"“„«「*])))?"
+    r"(?P<bullet>(?:[-*•·◦▪‣+–—:>①-⓿❶-➓]|\(?\d{1,3}[.):]|[a-z]\))"
+    r"(?:[ \t]+|(?<=[.)])(?=[\"“„«「*])))?"
     r"(?:[^\w\s\"'“„«»「『‹`(\[{*#<&\\-]+\s+)?(?P<body>.*\S)",
     re.MULTILINE,
 )
@@ -256,8 +260,10 @@ def parse_lines(text: str) -> Iterator[Node]:
         level = indent + (0.5 if bullet else 0.0)
         if match["heading"]:
             level = len(match["heading"]) - 10.0
-        elif not items and not bullet and (
-            label.endswith((":", "：")) or (body[:2] == body[-2:] == "**")
+        elif (
+            not items
+            and not bullet
+            and (label.endswith((":", "：")) or (body[:2] == body[-2:] == "**"))
         ):
             level = indent - 0.5
         last, where = items or label, match.start("body") + shift
