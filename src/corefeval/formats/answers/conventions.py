@@ -19,8 +19,7 @@ from corefeval.formats.answers.tags import (
     TaggedText,
     find_marks,
     normal_label,
-    read_labelled,
-    read_nested,
+    read_marks,
 )
 
 
@@ -68,7 +67,7 @@ def _read_crac(text: str) -> TaggedText:
     if half:
         begin = _word_start(text, 0, len(text))
         assembly.lose(begin, begin + len(text[begin:].partition("|")[0]), begin, "cut off")
-    return read_labelled(text, marks, assembly)
+    return read_marks(text, marks, assembly)
 
 
 def _word_start(text: str, low: int, high: int) -> int:
@@ -151,7 +150,7 @@ def _brackets(
         if len(shapes) > 1:
             marks = _by_shape(text, marks, shapes)
         marks = sorted([*marks, *labels], key=lambda mark: (mark.start, mark.end))
-        parsed = read_nested(text, marks, bare=bare)
+        parsed = read_marks(text, marks, bare=bare)
         for mention in parsed.mentions:
             mention.entity = mention.entity.translate(_DIGITS)
         return parsed
@@ -209,7 +208,7 @@ def _on_words(text: str, pattern: re.Pattern[str]) -> Iterable[Mark]:
 
 def _read_resolved(text: str) -> TaggedText:
     """`she [Ada] smiled`: words behind a word say whom it refers to."""
-    return read_nested(text, list(_on_words(text, _RESOLVED)))
+    return read_marks(text, list(_on_words(text, _RESOLVED)))
 
 
 # ------------------------------------------------------------------ elements
@@ -264,7 +263,7 @@ def _read_xml(text: str) -> TaggedText:
             if "id" in attributes.lower() and name.lower() == "coref":
                 references[match.start()] = _value(_REF.search(attributes)) or ""
     assembly = Assembly(text, removed=[(m.start, m.end) for m in marks if m.kind == REMOVE])
-    parsed = read_labelled(text, [mark for mark in marks if mark.kind != REMOVE], assembly)
+    parsed = read_marks(text, [mark for mark in marks if mark.kind != REMOVE], assembly)
     if any(references.values()):  # as in MUC: ID is the mention's own, REF that of its antecedent
         entity_of: dict[str, str] = {}
         for mention in parsed.mentions:
@@ -314,7 +313,7 @@ def _read_columns(text: str) -> TaggedText:
         low = high + 1
     if inside:
         marks.append(Mark(CLOSE, low - 1, low - 1, inside))
-    return read_labelled(" ".join(words), sorted(marks, key=lambda mark: mark.start))
+    return read_marks(" ".join(words), sorted(marks, key=lambda mark: mark.start))
 
 
 # ------------------------------------------------------------------ all of them

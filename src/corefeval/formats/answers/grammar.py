@@ -33,8 +33,9 @@ _ROLES = {
     r"|предлож|строк|句|行|s$|o$",
     "nth": r"nth|occurrence|instance|ocurrencia|vorkommen",
     "start": r"start|begin|offset|position|char|tokens?$|indices",
-    "mentions": r"(?:all|alle)?mention(?:s|es|en)|menciones|menzioni|erwähnungen|vermeldingen|nennungen"
-    r"|упоминания|items|members|mitglieder|spans|expressions|occurrences|called|strings|chain$",
+    "mentions": r"(?:all|alle)?mention(?:s|es|en)|menciones|menzioni|erwähnungen|vermeldingen"
+    r"|nennungen|упоминания|items|members|mitglieder|spans|expressions|occurrences|called|strings"
+    r"|chain$",
     "mention": r"mention|text|token|surface|expression|span|string|phrase|anaph|anáf|pronoun$|form"
     r"|vermelding|menci|menzion|erwähnung|ausdruck|expresi|упоминан|提及|文本|word",
     "group": r"cluster|entity|entidad|entit|chain|cadena|kette|group|coref|сущность|实体|共指",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from corefeval.checks import check_choice
 from corefeval.diagnostics import InputError, UsageError, excerpt
 from corefeval.formats.answers.conventions import CONVENTIONS
 from corefeval.formats.answers.documents import KeyTexts
@@ -58,14 +60,12 @@ def read_answers(
 ) -> Corpus:
     """Read answers of language models as a corpus on the key's tokens, with a `ledger` of mentions.
 
-    `key` is a corpus, or the path of one. `answers` is a path (JSON lines with ids and answers,
-    records of chat interfaces, a folder of texts named by document, one text) or a mapping from
-    document ids to texts. `format` is `llm`, which finds the form, or one of them, such as
-    `llm-markdown`. `occurrences` says which place is meant by a listed string that has several:
+    `answers` is a path (records of chat interfaces, JSON lines with ids and answers, a folder of
+    texts named by document, one text) or a mapping from ids to texts. `format` is `llm`, which
+    finds the form, or one form, such as `llm-markdown`. A listed string with several places means
     the one that fits the order of the list (`in-order`), the `first`, or `all`. Entities of
-    different `pieces` of a document are kept `apart`, or `joined` where their numbers are equal.
-    `choice` says which of several answers in a record is read; `answer_at` and `id_at` are paths
-    to the answer and the id in records of no known kind.
+    `pieces` of a document are `apart`, or `joined` where their numbers are equal. `choice` is which
+    of several answers in a record is read; `answer_at` and `id_at` are paths in unknown records.
 
     >>> import corefeval
     >>> key = corefeval.read(corefeval.example("key"))
@@ -73,34 +73,22 @@ def read_answers(
     >>> read_answers({str(key[0].id): f"[e1 {words}]"}, key).ledger
     <Ledger: 1 written, 1 placed (0 changed), 0 repeated, 0 lost, 0 unclear>
     """
-    if format not in FAMILIES:
-        raise UsageError(
-            f"there is no format {format!r} of answers: there are {', '.join(FAMILIES)}"
-        )
-    if occurrences not in ("in-order", "first", "all"):
-        raise UsageError(f"occurrences are in-order, first or all, not {occurrences!r:.60}")
-    if pieces not in ("apart", "joined"):
-        raise UsageError(f"pieces are apart or joined, not {pieces!r:.60}")
+    check_choice("the format of answers", format, FAMILIES)
+    check_choice("occurrences", occurrences, ("in-order", "first", "all"))
+    check_choice("pieces", pieces, ("apart", "joined"))
     texts = KeyTexts(_corpus_at(key))
-    answer_list, where = answers_of(
+    listed, where = answers_of(
         answers, encoding=encoding, choice=choice, answer_at=answer_at, id_at=id_at
     )
-    reader = _Reader(texts, FAMILIES[format], occurrences, pieces)
-    pages = reader.read_all(answer_list)
-    ledger = Ledger(
-        tuple(entry for page in pages for entry in page.entries),
-        tuple(page.coverage for page in pages),
-        tuple(entry for page in pages for entry in page.asides),
-    )
-    states = {coverage.state for coverage in ledger.documents}
+    remarks = Remarks(name or where, occurrences, pieces, len(texts.identifiers))
+    pages = _Reader(texts, FAMILIES[format], remarks).read_all(listed)
+    corpus = _corpus_of(pages, texts.key, remarks.name)
+    states = {page.coverage.state for page in pages}
     if not isinstance(answers, Mapping) and "unread" in states and "read" not in states:
-        raise _unreadable_error(ledger, answer_list, format, where)
-    if not pages and answer_list:
-        raise _unknown_error(reader.unknown, texts, where)
-    corpus = _corpus_of(pages, texts.key, name or where, ledger)
-    counts = reader.several, reader.cut, len(texts.identifiers)
-    remarks = Remarks(name or where, occurrences, reader.unknown, reader.twice, *counts, pieces)
-    notices = (*about_records(answer_list, name or where, choice), *notices_of(corpus, remarks))
+        raise _unreadable_error(corpus, listed, format, where)
+    if not pages and listed:
+        raise _unknown_error(remarks.unknown, texts, where)
+    notices = (*about_records(listed, remarks.name, choice), *notices_of(corpus, remarks))
     return corpus.with_details(notices=notices)
 
 
@@ -115,11 +103,12 @@ def _corpus_at(key: object) -> Corpus:
 
 
 def _unreadable_error(
-    ledger: Ledger, answers: Sequence[Answer], format: str, where: str
+    corpus: Corpus, answers: Sequence[Answer], format: str, where: str
 ) -> InputError:
     tried = [f"{CONVENTIONS[n].example} (llm-{n})" for n in FAMILIES[format] if n in CONVENTIONS]
     tried += [f"lists in {name}" for name in FAMILIES[format] if name in _WEIGHTS]
-    share = f"{ledger.unclear / max(ledger.written, 1):.0%} unclear"
+    counts = corpus.ledger.counts if corpus.ledger else {}
+    share = f"{counts['unclear'] / max(sum(counts.values()), 1):.0%} unclear"
     return InputError(
         "no mentions could be read from the answers",
         file=where,
@@ -154,70 +143,56 @@ class _Job:
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads answers against the texts of a key, and remembers what is odd about them.
-
-    `unknown` are answers for no document, `twice` documents with a second one, `several` counts
-    answers about more than one, and `cut` documents that were asked for in pieces.
-    """
+    """Reads answers against the texts of a key, and remarks what is odd about them."""
 
     texts: KeyTexts
     forms: tuple[str, ...]
-    occurrences: str
-    pieces: str
-    unknown: list[str] = field(default_factory=list)
-    twice: list[str] = field(default_factory=list)
-    several: int = 0
-    cut: int = 0
+    remarks: Remarks
 
     def read_all(self, answers: Sequence[Answer]) -> list[Page]:
         """What was written about each document, in the key's order."""
         jobs = [_Job(answer, clean(answer.text)) for answer in answers]
         self._pair(jobs)
-        pages: dict[int, list[Page]] = {}
-        numbers: dict[int, list[int]] = {}
+        pages = defaultdict[int, dict[int, Page]](dict)  # by document and piece
         for job in sorted(jobs, key=lambda job: job.piece):
-            for index, page in self._read_job(job):
-                if job.piece in numbers.setdefault(index, []) or (numbers[index] and not job.piece):
-                    self.twice.append(page.document.identifier)
-                    continue
-                numbers[index].append(job.piece)
-                pages.setdefault(index, []).append(page)
-        self.cut = sum(len(parts) > 1 for parts in pages.values())
-        apart = self.pieces == "apart"
-        ordered = [pages[index] for index in sorted(pages)]
-        return [_join(parts, apart) if len(parts) > 1 else parts[0] for parts in ordered]
+            for page in self._read_job(job):
+                parts = pages[page.document.index]
+                if job.piece in parts or (parts and not job.piece):
+                    self.remarks.twice.append(page.document.identifier)
+                else:
+                    parts[job.piece] = page
+        self.remarks.cut = sum(len(parts) > 1 for parts in pages.values())
+        apart = self.remarks.pieces == "apart"
+        return [_join([*pages[index].values()], apart) for index in sorted(pages)]
 
-    def _read_job(self, job: _Job) -> Iterator[tuple[int, Page]]:
-        if len(job.documents) > 1:
-            self.several += 1
+    def _read_job(self, job: _Job) -> Iterator[Page]:
+        documents = [self.texts.document(index) for index in job.documents]
+        if len(documents) == 1:
+            yield self._finish(self._best(documents[0], job.text), job)
+        elif documents:
+            self.remarks.several += 1
             convention = self._usual(job.text)
             parsed = CONVENTIONS[convention].read(hide_escapes(job.text))
             for index, part in _cut(parsed, job.documents, self.texts):
-                document = self.texts.document(index)
-                yield index, self._finish(self._tagged(document, part, convention), job)
-        for index in job.documents[:1] if len(job.documents) == 1 else ():
-            yield index, self._finish(self._best(self.texts.document(index), job.text), job)
+                page = read_tagged(self.texts.document(index), part, convention)
+                yield self._finish(page, job)
 
     def _finish(self, page: Page, job: _Job) -> Page:
         """The page with what is quoted in the answer besides, and the state of the answer."""
-        text, page.coverage = job.text, replace(page.coverage, finish=job.answer.finish)
+        text, document = job.text, page.document
         loose = [] if page.is_copy and page.entries else list(find_loose(text))
-        is_plain_copy = not page.entries and self._is_copy(page.document, text)
-        n_quoted = len(list(find_loose(" ".join(page.document.words))))  # in the text itself
+        is_plain_copy = not page.entries and bool(text.strip())
+        if is_plain_copy:
+            is_plain_copy = read_tagged(document, TaggedText(text, []), "").is_copy
+        n_quoted = len(list(find_loose(" ".join(document.words))))  # in the text itself
         is_marked = re.search(r"\[|<\w+>", text) or len(loose) > n_quoted + _FEW
         if not is_plain_copy or is_marked:
             page.add_loose(loose, text)
         state = _state_of(page, job, is_plain_copy)
         if state == "unread" and not page.entries:
             page.add_loose([Unit(text.strip()[:60])], text)
-        page.coverage = replace(page.coverage, state=state)
+        page.coverage = replace(page.coverage, finish=job.answer.finish, state=state)
         return page
-
-    def _is_copy(self, document: KeyDocument, text: str) -> bool:
-        return bool(text.strip()) and self._tagged(document, TaggedText(text, []), "").is_copy
-
-    def _tagged(self, document: KeyDocument, parsed: TaggedText, convention: str) -> Page:
-        return read_tagged(document, parsed, convention)
 
     def _usual(self, text: str) -> str:
         """The convention of which a text has most tags."""
@@ -229,30 +204,34 @@ class _Reader:
         size, most = len(document.words), 0.0
         best = Page(document, Coverage(document.identifier, "", size, missing=size))
         for variant in _variants(text):
-            for form, spelling in self._tagged_forms(variant):
-                if CONVENTIONS[form].count(spelling) > most:
-                    parsed = CONVENTIONS[form].read(spelling)
-                    page = self._tagged(document, parsed, form)
-                    if page.value > most or (page.mentions and not best.entries):
-                        best, most = page, max(page.value, 0.0)
-            for form, weight in _WEIGHTS.items():
-                signs = weight * sum(1 for _ in _SIGNS.finditer(variant))
-                if form not in self.forms or signs <= most:
+            for limit, form, spelling in self._forms(variant):
+                if limit <= most:  # it cannot place more than it has signs
                     continue
-                blocks = read_units(TREES[form](variant), document)
-                if weight * sum(1 + bool(u.antecedent) for block in blocks for u in block) <= most:
-                    continue
-                page = read_list(document, blocks, form, self.occurrences)
-                value = weight * page.value
-                if value > most or (page.entries and not best.entries and form != "lines"):
+                if form in CONVENTIONS:
+                    page = read_tagged(document, CONVENTIONS[form].read(spelling), form)
+                    is_sure = bool(page.mentions)
+                else:
+                    blocks = read_units(TREES[form](spelling), document)
+                    page = read_list(document, blocks, form, self.remarks.occurrences)
+                    is_sure = bool(page.entries) and form != "lines"
+                value = _WEIGHTS.get(form, 1.0) * page.value
+                if value > most or (is_sure and not best.entries):
                     best, most = page, max(value, 0.0)
         return best
 
-    def _tagged_forms(self, text: str) -> list[tuple[str, str]]:
-        """The conventions of tags, those that are seen most first, and the text without escapes."""
+    def _forms(self, text: str) -> Iterator[tuple[float, str, str]]:
+        """The forms that a text may have with how often they are seen: tags, the most ones first.
+
+        Tags may be escaped, or be escaped signs of the text.
+        """
         spellings = dict.fromkeys((hide_escapes(text), hide_escapes(unescape(text))))
-        forms = [(f, spelling) for f in self.forms if f in CONVENTIONS for spelling in spellings]
-        return sorted(forms, key=lambda pair: -CONVENTIONS[pair[0]].count(pair[1]))
+        tags = [
+            (float(CONVENTIONS[form].count(spelling)), form, spelling)
+            for form in self.forms if form in CONVENTIONS for spelling in spellings
+        ]  # fmt: skip
+        yield from sorted(tags, key=lambda seen: -seen[0])
+        signs = sum(1 for _ in _SIGNS.finditer(text))
+        yield from ((_WEIGHTS[f] * signs, f, text) for f in _WEIGHTS if f in self.forms)
 
     # -------------------------------------------------------------- documents
 
@@ -269,7 +248,7 @@ class _Reader:
             if not job.documents and len(self.texts.identifiers) == len(jobs) == 1:
                 job.documents = [0]
             if not job.documents:
-                self.unknown.append(job.answer.identifier or job.text.strip()[:40])
+                self.remarks.unknown.append(job.answer.identifier or job.text.strip()[:40])
             free = [index for index in free if index not in job.documents]
 
     def _find(self, job: _Job, identifier: str) -> None:
@@ -332,14 +311,17 @@ def _state_of(page: Page, job: _Job, is_plain_copy: bool) -> str:
 
 def _join(pages: Sequence[Page], apart: bool) -> Page:
     """The pages of the pieces of a document as one; `apart` keeps their entities so."""
+    if len(pages) == 1:
+        return pages[0]
     covers = [page.coverage for page in pages]
     sums = {n: sum(getattr(c, n) for c in covers) for n in ("copied", "changed", "added")}
-    missing = max(covers[0].tokens - sums["copied"] - sums["changed"], 0)
-    states = sorted((c.state for c in covers), key=lambda state: state != "read")
-    finish = next(filter(None, (c.finish for c in covers)), "")
-    reached = max(c.reached for c in covers)
-    cover = replace(covers[0], **sums, reached=reached, finish=finish, state=states[0])
-    joined = Page(pages[0].document, replace(cover, missing=missing if sums["copied"] else 0))
+    missing = max(covers[0].tokens - sums["copied"] - sums["changed"], 0) if sums["copied"] else 0
+    joined = Page(pages[0].document, replace(
+        covers[0], **sums, missing=missing,
+        reached=max(cover.reached for cover in covers),
+        finish=next(filter(None, (cover.finish for cover in covers)), ""),
+        state=min((cover.state for cover in covers), key=lambda state: state != "read"),
+    ))  # fmt: skip
     for number, page in enumerate(pages, start=1):
         prefix = f"{number}:" if apart else ""
         joined.entries += [replace(e, entity=prefix + e.entity) for e in page.entries]
@@ -372,7 +354,7 @@ def _cut(
     return pieces
 
 
-def _corpus_of(pages: Sequence[Page], key: Corpus, name: str, ledger: Ledger) -> Corpus:
+def _corpus_of(pages: Sequence[Page], key: Corpus, name: str) -> Corpus:
     """The placed mentions on the key's tokens, and the ledger."""
     numbers: dict[tuple[int, str], int] = {}
     rows = [
@@ -380,15 +362,20 @@ def _corpus_of(pages: Sequence[Page], key: Corpus, name: str, ledger: Ledger) ->
         for place, page in enumerate(pages)
         for (start, end), entity in page.mentions
     ]
-    table = np.array(rows, dtype=np.int64).reshape(-1, 4)
+    document, start, end, entity = np.array(rows, dtype=np.int64).reshape(-1, 4).T.copy()
     chosen = np.array([page.document.index for page in pages], dtype=np.int64)
     corpus = assemble(
         documents=tuple(key.documents[index] for index in chosen.tolist()),
-        mention_document=table[:, 0].copy(),
-        start=table[:, 1].copy(),
-        end=table[:, 2].copy(),
-        entity=table[:, 3].copy(),
+        mention_document=document,
+        start=start,
+        end=end,
+        entity=entity,
         tokens=select_tokens(key.tokens, chosen) if key.tokens is not None else None,
         name=name,
+    )
+    ledger = Ledger(
+        tuple(entry for page in pages for entry in page.entries),
+        tuple(page.coverage for page in pages),
+        tuple(entry for page in pages for entry in page.asides),
     )
     return corpus.with_details(names=[entity for _, entity in numbers], ledger=ledger)

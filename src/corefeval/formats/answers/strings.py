@@ -85,7 +85,7 @@ class Chooser:
             for units in self.lists.values():
                 first = self._settle_list(units, first, back)
         for unit in sorted(self.units, key=lambda unit: bool(unit.places.why)):
-            if not unit.spans:
+            if not unit.spans and unit.places.every:
                 self._settle_leftover(unit)
 
     def _is_ordered(self) -> bool:

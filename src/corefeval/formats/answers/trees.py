@@ -110,12 +110,10 @@ def parse_json(text: str, shift: int = 0) -> list[Node]:
         elif kind == "close":
             _label_pair(stack.pop()).complete = True
         elif kind == "colon":
-            if (
-                stack[-1].is_record
-                and stack[-1].items
-                and isinstance(stack[-1].items[-1].value, Text)
-            ):
-                label = stack[-1].items.pop().value
+            before = stack[-1].items[-1].value if stack[-1].is_record and stack[-1].items else None
+            if isinstance(before, Text):
+                label = before
+                stack[-1].items.pop()
             continue
         elif kind == "number":
             unsure = match.end() == len(text) or len(token) > 15  # cut off, or no place at all
