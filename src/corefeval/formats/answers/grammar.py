@@ -18,6 +18,7 @@ from corefeval.formats.answers.items import (
     mask_remarks,
     place_named,
     split_items,
+    words_of,
 )
 from corefeval.formats.answers.lookup import KeyDocument
 from corefeval.formats.answers.text import fold_text
@@ -34,8 +35,7 @@ _ROLES = {
     "nth": r"nth|occurrence|instance|ocurrencia|vorkommen",
     "start": r"start|begin|offset|position|char|tokens?$|indices",
     "mentions": r"(?:all|alle)?mention(?:s|es|en)|menciones|menzioni|erwähnungen|vermeldingen"
-    r"|nennungen|упоминания|items|members|mitglieder|spans|expressions|occurrences|called|strings"
-    r"|chain$",
+    r"|nennungen|упоминания|items|members|mitglieder|spans|expressions|occurrences|called|strings",
     "mention": r"mention|text|token|surface|expression|span|string|phrase|anaph|anáf|pronoun$|form"
     r"|vermelding|menci|menzion|erwähnung|ausdruck|expresi|упоминан|提及|文本|word",
     "group": r"cluster|entity|entidad|entit|chain|cadena|kette|group|coref|сущность|实体|共指",
@@ -49,7 +49,13 @@ _ALONE = re.compile(  # labels of what is in no chain
     re.I,
 )
 _BOLD = re.compile(r"\*\*[^*\"“„«]+\*\*")
-_EQUAL = re.compile(r"(?P<label>[^\"“„«=]{1,60}?)\s+&?=\s+(?P<items>[^=]*)")
+_EQUAL = re.compile(
+    r"(?P<label>[^\"“„«=]{1,60}?)\s+(?:&?=|[←→⇒]|[-=]+>|<[-=]+)\s+(?P<items>[^=←→⇒]*)"
+)
+_SAME = re.compile(
+    r"(?:one and )?(?:the )?same\b|d(?:as|ie|er)selbe|l[ea] même|(?:el|la) mism", re.I
+)
+_ASKED = re.compile(r"[?？]\W*→")
 _WORD = re.compile(r"\w+")
 _SEMI = re.compile(r"\s*[;；]\s*")
 _SEPARATED = re.compile(rf"[;；]|{ARROW.pattern.strip()}|\s[/|=·+]\s")
@@ -89,6 +95,7 @@ def read_units(roots: Sequence[Node], key: KeyDocument) -> list[list[Unit]]:
     """The units of each tree of an answer; entities are numbered in their order."""
     if len(roots) > 1 and all(node.is_record for node in roots):  # without a list around them
         roots = [Node(items=list(roots))]
+    roots = _read_pairs(roots)
     reader = _Reader(key, roots)
     blocks = [list(reader.walk(root, Scope())) for root in roots]
     numbers: dict[str, str] = {}
@@ -96,6 +103,19 @@ def read_units(roots: Sequence[Node], key: KeyDocument) -> list[list[Unit]]:
         entity = reader.joined.get(unit.entity, unit.entity)
         unit.entity = numbers.setdefault(entity, str(len(numbers)))
     return blocks
+
+
+def _read_pairs(nodes: Sequence[Node]) -> Sequence[Node]:
+    """Lists of two strings in a row as records of pairs, where strings come back in them."""
+    texts = [text for node in nodes for text in node.texts]
+    if any(len(n.texts) != 2 or len(n.items) != 2 or n.is_record for n in nodes):
+        return nodes
+    if len(set(texts)) > 0.85 * len(texts):
+        return nodes
+    for node in nodes:
+        node.items[0].label, node.items[1].label = Text("mention"), Text("antecedent")
+        node.is_record = True
+    return [Node(items=[*nodes])]
 
 
 def _every(nodes: Sequence[Node]) -> Iterator[Node]:
@@ -122,7 +142,8 @@ class _Reader:
         plain = [str(node.value) for node in lines if not node.label]
         self.has_chains = any(len(_parts(text, ARROW)) > 2 for text in plain)
         equal = [match for text in texts if (match := _EQUAL.fullmatch(mask_remarks(text)))]
-        self.has_equal_lists = any(re.search("[,;]", match["items"]) for match in equal)
+        lists = [match for match in equal if re.search("[,;]", match["items"])]
+        self.has_equal_lists = 2 * len(lists) > len(equal)
         self.has_lists = any(len(self._items(node)) > 1 for node in lines if node.label)
 
     def walk(self, node: Node, scope: Scope) -> Iterator[Unit]:
@@ -131,9 +152,9 @@ class _Reader:
         place = place_named(node.label)
         if place is not None:
             sentence = place
-        elif self._is_mention(node, entity):
+        elif entity and self._is_mention(node):
             unit = Unit(str(node.label), entity, node.where, sentence)
-            yield from heed(unit, " ".join(node.texts), self.key)
+            yield from heed(unit, " ".join([str(node.value or ""), *node.texts]), self.key)
             return
         elif (node.label or node.value) and not (entity and _lists_mentions(node)):
             entity = self._name(node, scope) if self._is_entity(node) else ""
@@ -153,10 +174,14 @@ class _Reader:
         is_global = label and scope.sentence is not None
         return label if is_global else f"{(node.label or node).where} {label}"
 
-    def _is_mention(self, node: Node, entity: str) -> bool:
-        """Whether a line is a mention of an entity, with remarks in the lines below it."""
-        if not entity or node.value or node.is_record or not self.key.stands(node.label):
+    def _is_mention(self, node: Node) -> bool:
+        """Whether a label is a mention, with remarks in the lines below it, or a quoted context."""
+        if node.is_record or not self.key.stands(node.label):
             return False
+        if node.value:
+            quotes = [words_of(match) for match in QUOTED.finditer(str(node.value))]
+            words = len(node.label.split()) + 2
+            return len(quotes) == 1 and node.label in quotes[0] and len(quotes[0].split()) >= words
         remarks = [str(item.value) for item in node.items if _is_line(item)]
         are_remarks = not any(self.key.stands(remark.strip('"“”„«»')) for remark in remarks)
         return are_remarks and len(remarks) == len(node.items)
@@ -167,6 +192,8 @@ class _Reader:
         if isinstance(node.value, Text) or any(map(_has_text, node.items)):
             return True
         if any(map(_lists_mentions, node.items)):
+            return True
+        if any(item.value and self._is_mention(item) for item in node.items if item.label):
             return True
         if self.has_places and any(map(_is_place, node.items)):
             return True
@@ -188,7 +215,8 @@ class _Reader:
             yield _unclear(node, scope.entity or f"{node.where}")
         labels = self._labels(rows, fields) if not scope.entity else []
         for row, label in zip(rows, labels, strict=False):
-            inner = scope._replace(entity=f"{node.where} {label}")
+            name = label if scope.sentence is not None else f"{node.where} {label}"
+            inner = scope._replace(entity=name)
             for unit in self._record(row, inner, fields):
                 unit.rows = True
                 yield unit
@@ -216,8 +244,10 @@ class _Reader:
         cells = [cell for row in rows if (cell := row.get(label)) and cell.value is not None]
         labels = [fold_text(str(cell.value)) for cell in cells]
         is_pair = "antecedent" in fields or "mention" not in fields or any(map(_inner_lists, rows))
-        is_named = len(labels) == len(rows) and (len(set(labels)) < len(labels) or len(rows) == 1)
-        return labels if is_named and not is_pair else []
+        is_named = len(labels) == len(rows) and (
+            "group" in fields or len(set(labels)) < len(labels) or len(rows) == 1
+        )
+        return labels if is_named and not is_pair and not self._has_lists(rows, fields) else []
 
     def _fields(self, rows: Sequence[Node]) -> Fields:
         """The field for each role: by its name, else by whether its strings stand in the text."""
@@ -430,10 +460,12 @@ class _Reader:
         if self.has_lists and line.kind != "bullet":  # a remark about the lists
             return None
         text = str(line)
+        if self.has_equal_lists and _EQUAL.fullmatch(mask_remarks(text)):
+            return None
         pairs = [Text(text[a:b], line.where + a, kind="bullet") for a, b in _parts(text, _SEMI)]
         if len(pairs) > 1 and all(len(_parts(pair, ARROW)) == 2 for pair in pairs):
             return [unit for pair in pairs for unit in self._link(pair, sentence) or ()]
-        parts = _parts(text, VERB)
+        parts = _parts(text, ARROW if _ASKED.search(text) else VERB)
         if len(parts) != 2 and not self.has_chains:
             parts = _parts(text, ARROW)
         if len(parts) != 2 and not self.has_equal_lists and " = " in text:
@@ -443,7 +475,8 @@ class _Reader:
         (low, high), (begin, end) = parts
         left = split_items(text[low:high], line.where + low, self.key)
         outside = _WORD.findall(mask_remarks(text[low:high], quotes=True))
-        if not left or len(outside) > _MOST or (QUOTED.search(text[low:high]) and len(outside) > 3):
+        most = 3 if len(left) > 1 else _LABEL + 4  # a question may have more
+        if not left or len(outside) > (most if QUOTED.search(text[low:high]) else _MOST):
             return None
         target = text[begin:end].strip(" .。")
         if target[:1] == "[":
@@ -454,6 +487,7 @@ class _Reader:
             if len(target.split()) > _LABEL:
                 return None
             label = re.sub(r"\s*\([^()]*\)$", "", target) or target
+            label = f"{label} {line.where}" if _SAME.match(label) else label
             to = [Unit(label, where=line.where + begin, state="aside")]
         if not to:
             return None

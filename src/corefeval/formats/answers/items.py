@@ -54,7 +54,7 @@ _TWICE = re.compile(
 )
 VERB = re.compile(
     r"\s*(?:(?:all\s+|both\s+|back\s+)?(?:refers?|referring|points?)(?:\s+back)?\s+to|corefers?\s+with"
-    r"|(?:is|are)\s+coreferent\s+with|stands\s+for|verwijst\s+naar|slaat\s+op|bezieht\s+sich\s+auf"
+    r"|(?:is|are)\s+(?:coreferent\s+with|the\s+same\s+as)|stands\s+for|verwijst\s+naar|slaat\s+op|bezieht\s+sich\s+auf"
     r"|verweist\s+auf|meint|renvoie\s+à|désigne|se\s+réfère\s+à|se\s+refiere\s+a|remite\s+a"
     r"|alude\s+a|si\s+riferisce\s+a|rimanda\s+a|относится\s+к|указывает\s+на|指的是|指代|指向|指)"
     r"\s*[:：]?\s*",
@@ -169,6 +169,10 @@ def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
     if braced := _BRACED.fullmatch(text):
         where, text = where + braced.start("items"), braced["items"]
     masked = mask_remarks(text)
+    if (dash := _DASH.search(masked)) and QUOTED.search(masked, dash.end()):
+        words = text[: dash.start()].strip(" *_`")
+        if key.stands(words) and not QUOTED.search(words):  # behind it, its context is quoted
+            return heed(Unit(words, where=where), text[dash.end() :], key)
     quotes = list(QUOTED.finditer(masked))
     if quotes or HALF_QUOTED.search(masked):
         return list(_quoted_items(text, masked, quotes, where, key))

@@ -14,7 +14,7 @@ from corefeval.formats.answers.items import QUOTED, words_of
 from corefeval.formats.answers.lookup import KeyDocument
 from corefeval.formats.answers.placing import EQUAL, Laid, Projector, lay
 from corefeval.formats.answers.strings import Chooser, Links
-from corefeval.formats.answers.tags import TaggedText
+from corefeval.formats.answers.tags import MENDED, TaggedText
 from corefeval.formats.answers.text import Atoms, atoms_of_text, fold_text, show_escapes
 from corefeval.formats.answers.units import Unit
 from corefeval.model.ledger import Coverage, Entry, Span
@@ -115,6 +115,8 @@ def read_tagged(document: KeyDocument, parsed: TaggedText, convention: str) -> P
         return page
     if convention == "resolved" and cover.missing > 0.1 * cover.tokens:
         return page
+    if 2 * sum(unit.why in MENDED for unit in units) > len(units):
+        return page  # which are no tags of this kind
     for unit in units:
         start, end = unit.chars
         unit.text = " ".join(text[start : min(end, start + _LONG)].split())
@@ -187,7 +189,7 @@ def _mark_repeated(units: Sequence[Unit]) -> None:
 
 
 _BRACKETED = re.compile(
-    r"\[([^\[\]\n]{1,200})\]|<(\w+)>([^<>\n]{1,200})</\2>|【([^【】\n]{1,200})】"
+    r"\[([^\[\]\n]{1,200})\]|<\w+>([^<>\n]{1,200})</\w+>|【([^【】\n]{1,200})】|\*\*([^*\n]{1,200})\*\*"
 )
 _BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]+(.*\S)", re.MULTILINE)
 
@@ -197,10 +199,7 @@ def find_loose(text: str) -> Iterator[Unit]:
     for pattern in (QUOTED, _BRACKETED, _BULLET):
         matches = list(pattern.finditer(text))
         for match in matches:
-            words = (
-                words_of(match) if pattern is not _BRACKETED else match[1] or match[3] or match[4]
-            )
-            yield Unit(words, where=match.start())
+            yield Unit(words_of(match), where=match.start())
         if matches:
             return
 

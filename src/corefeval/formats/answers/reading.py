@@ -73,7 +73,9 @@ def read_answers(
     >>> read_answers({str(key[0].id): f"[e1 {words}]"}, key).ledger
     <Ledger: 1 written, 1 placed (0 changed), 0 repeated, 0 lost, 0 unclear>
     """
-    check_choice("the format of answers", format, FAMILIES)
+    if format not in FAMILIES:
+        names = ", ".join(FAMILIES)
+        raise UsageError(f"there is no format {format!r} of answers: there are {names}")
     check_choice("occurrences", occurrences, ("in-order", "first", "all"))
     check_choice("pieces", pieces, ("apart", "joined"))
     texts = KeyTexts(_corpus_at(key))
@@ -183,7 +185,8 @@ class _Reader:
         loose = [] if page.is_copy and page.entries else list(find_loose(text))
         is_plain_copy = not page.entries and bool(text.strip())
         if is_plain_copy:
-            is_plain_copy = read_tagged(document, TaggedText(text, []), "").is_copy
+            plain = read_tagged(document, TaggedText(text, []), "")
+            is_plain_copy = plain.is_copy and plain.coverage.added <= _ADDED * len(document.words)
         n_quoted = len(list(find_loose(" ".join(document.words))))  # in the text itself
         is_marked = re.search(r"\[|<\w+>", text) or len(loose) > n_quoted + _FEW
         if not is_plain_copy or is_marked:
@@ -213,6 +216,8 @@ class _Reader:
                 else:
                     blocks = read_units(TREES[form](spelling), document)
                     page = read_list(document, blocks, form, self.remarks.occurrences)
+                    if len(page.mentions) > _MOST * size:  # a word in each row
+                        continue
                     is_sure = bool(page.entries) and form != "lines"
                 value = _WEIGHTS.get(form, 1.0) * page.value
                 if value > most or (is_sure and not best.entries):
@@ -270,6 +275,8 @@ class _Reader:
 
 
 _FEW = 3  # quotes that a copy of a text may add
+_ADDED = 0.3  # words for each word of the document: a copy with more of them is no plain one
+_MOST = 0.7  # mentions for each word of the document
 _FENCE = re.compile(r"^[ \t]*```[^\n]*$", re.MULTILINE)
 
 

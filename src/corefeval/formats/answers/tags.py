@@ -16,6 +16,7 @@ CUT = "cut"  # a closing tag that the end of the answer cuts off
 
 _PREFIX = re.compile(r"(?i)^#?\s*(?:cluster|entity|chain|coref|ent|id|e|c)?[\s_:-]*(?=\d)")
 _CUT_OFF = re.compile(r"[\w,;-]\s*\Z")  # the end of an answer that does not end a sentence
+MENDED = ("never closed", "never opened")  # tags, by guessing a word
 _FIRST_WORD = re.compile(r"\s*[^\w\s]*(?P<word>\w+|[^\w\s]+)")
 _LAST_WORD = re.compile(r"(?P<word>[\w'’-]+|[^\w\s]+)[^\w\s]*\s*$")
 

@@ -47,14 +47,16 @@ class Node:
 _TOKEN = re.compile(
     r"""(?P<comment>//[^\n]*|/\*.*?\*/|(?m:^\s*\#[^\n]*))
       | (?P<string>"(?:[^"\\]|\\.)*")
-      | (?P<single>'(?:[^'\\]|\\.|'(?=\w))*'(?=\s*(?:[,\]}:]|$)))
+      | (?P<single>'(?:[^'\\]|\\.|'(?=\w))*'(?=\s*(?:[,\]}):]|$)))
       | (?P<half>(?<![^\s\[{(,:])["'](?:[^"\\]|\\.)*\\?\Z)
       | (?P<open>[\[{(]) | (?P<close>[\]})]) | (?P<colon>:) | (?P<comma>,)
       | (?P<number>-?\d+(?:\.\d+)?) | (?P<word>[^\W\d]\w*)""",
     re.VERBOSE | re.DOTALL,
 )
 _COLON = re.compile(r"\s*:")
-_BULLETED = re.compile(r"^\s*[-*•]\s+[\[{(]", re.MULTILINE)
+_YAML = re.compile(
+    r"^\s*(?:[-*•]\s+|[^\s\"'{}\[\]()=][^\n\"{}\[\]]{0,60}:\s+)[\[{](?=.*[\]}]$)", re.MULTILINE
+)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
@@ -92,9 +94,9 @@ def parse_json(text: str, shift: int = 0) -> list[Node]:
     """The lists and objects in a text, with or without talk around them; nothing is refused.
 
     Comments, trailing commas, single quotes and missing ends are taken as they come. What stands
-    behind a bullet is a part of YAML. `shift` is where the text stands in the answer.
+    behind bullets or labels in lines is YAML. `shift` is where the text stands in the answer.
     """
-    if _BULLETED.search(text):
+    if len(_YAML.findall(text)) > 1:
         return []
     roots: list[Node] = []
     stack: list[Node] = []
@@ -173,7 +175,7 @@ _CELLS = [
     re.compile(rf'(?:\A|(?<={sign}))(\s*"[^"]*"\s*(?={sign}|\Z)|(?:(?!{sign}).)*)', re.DOTALL)
     for sign in (r"\|", r"\t", ";", ",")
 ]
-_MARKS = re.compile(r"[-_*]|\(?\d+\)?(?:\|\(?\d+\)?)*")
+_MARKS = re.compile(r"[-_*O]|[BIES]-\S+|\(?\d+\)?(?:\|\(?\d+\)?)*")
 
 
 def parse_tables(text: str, is_heading: Callable[[str], bool]) -> list[Node]:
@@ -225,7 +227,7 @@ def _is_conll(rows: list[list[Node]]) -> bool:
 
 _LINE = re.compile(
     r"^(?P<indent>[ \t]*)(?:(?P<heading>\#{1,6})[ \t]+)?"
-    r"(?P<bullet>(?:[-*•·◦▪‣+–—:>①-⓿❶-➓]|\(?\d{1,3}[.):]|[a-z]\))"
+    r"(?P<bullet>(?:[-•·◦▪‣+–—:>①-⓿❶-➓]|\*+|[│ ]*[├└][─╴]*|\(?\d{1,3}[.):]|[a-z]\))"
     r"(?:[ \t]+|(?<=[.)])(?=[\"“„«「*])))?"
     r"(?:[^\w\s\"'“„«»「『‹`(\[{*#<&\\-]+\s+)?(?P<body>.*\S)",
     re.MULTILINE,
@@ -238,11 +240,21 @@ _COLONED = re.compile(r"(?P<label>[^:：\"“„«「『]{1,80}?)\s*[:：](?!//)
 _DASHED = re.compile(r"(?P<label>[^\"“„«「『:,;]{1,60}?)\s+[–—-]+\s+(?P<items>.*)")
 _FLOW = re.compile(r"\{.*\}|\[.*[\"'{].*\]")
 _LABEL = 8  # words of a label
+_HTML = re.compile(r"</?(?:[uo]l|li|p|div|br|span|dl|dt|dd|html|body|(b|strong))\b[^<>\n]*>")
+# Between a question and its answer.
+_ANSWER = re.compile(
+    r"(?<=[?？])[*_]*\s*\n\s*[*_>-]*\s*(?:A|Answer|Antwort|R|Réponse)\s?[:.][*_]*\s"
+)
+
+
+def _blank(tag: re.Match[str]) -> str:
+    return ("**" if tag[1] else "").rjust(len(tag[0]))
 
 
 def parse_lines(text: str) -> Iterator[Node]:
     """The lines of an answer as trees; where numbers start anew behind prose, a new list begins."""
     block: list[tuple[float, Node]] = []
+    text = _ANSWER.sub(lambda match: "→".center(len(match[0])), _HTML.sub(_blank, text))
     last = ""
     numbered = has_headings = False
     for match in _LINE.finditer(text):
@@ -254,8 +266,8 @@ def parse_lines(text: str) -> Iterator[Node]:
                 yield _nest(block)
                 block = []
             numbered, has_headings = True, is_headed
-        label, items, shift = _split_label(body)
-        level = indent + (0.5 if bullet else 0.0)
+        label, items, shift = _split_label(body) if not match["heading"] else (body, "", 0)
+        level = indent + (0.5 if bullet else 0.0) + bullet.count("*")
         if match["heading"]:
             level = len(match["heading"]) - 10.0
         elif (
