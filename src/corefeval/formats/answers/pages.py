@@ -12,7 +12,7 @@ import numpy as np
 
 from corefeval.formats.answers.items import QUOTED, words_of
 from corefeval.formats.answers.lookup import KeyDocument
-from corefeval.formats.answers.placing import EQUAL, Laid, Projector, lay
+from corefeval.formats.answers.placing import Laid, Projector, lay
 from corefeval.formats.answers.strings import Chooser, Links
 from corefeval.formats.answers.tags import MENDED, TaggedText
 from corefeval.formats.answers.text import Atoms, atoms_of_text, fold_text, show_escapes
@@ -206,21 +206,21 @@ def find_loose(text: str) -> Iterator[Unit]:
 
 def _coverage(document: KeyDocument, atoms: Atoms, laid: Laid, convention: str) -> Coverage:
     """How much of a document a text has."""
-    size = len(document.words)
-    is_laid = laid.to_key >= 0
-    tokens = document.atoms.start[laid.to_key[is_laid]]
-    pairs = np.bincount(tokens, minlength=size)
-    equal = np.bincount(tokens[laid.kind[is_laid] == EQUAL], minlength=size)
-    atom_counts = np.bincount(document.atoms.start, minlength=size)
+    size, key = len(document.words), document.atoms
+    rows = np.flatnonzero(laid.first >= 0)
+    tokens = key.start[laid.first[rows]]
+    is_equal = key.numbers[laid.first[rows]] == atoms.numbers[rows]
+    equal = np.bincount(tokens[is_equal], minlength=size)
+    atom_counts = np.bincount(key.start, minlength=size)
     copied = int(((equal == atom_counts) & (atom_counts > 0)).sum())
-    touched = int((pairs > 0).sum())
+    touched = np.unique(tokens).size
     return Coverage(
         document.identifier,
         convention,
         size,
         copied,
         touched - copied,
-        int(len(atoms) - is_laid.sum()),
+        len(atoms) - rows.size,
         size - touched,
-        int(tokens.max()) + 1 if tokens.size else 0,
+        int(tokens.max(initial=-1)) + 1,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from rapidfuzz.distance import LCSseq
@@ -16,22 +16,19 @@ from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.ledger import Span
 from corefeval.texts import align_tokens, hash_runs
 
-SEED = 6  # atoms in a row that tell a text
-EQUAL, SIMILAR, DIFFERENT = 1, 2, 3
 _ALIKE = 0.6  # the share of the letters of a word that a word it is laid upon must have
+SEED = 6  # atoms in a row that tell a text
 _NEAR = 8  # atoms: how far off a zero may stand
 
 
 Outcome = tuple[list[Span], str]  # where a mention went, if anywhere, and what is odd about it
 
 
-@dataclass(slots=True)
-class Laid:
-    """For each atom of the answer its first and last atom of the key, −1 for none, and its kind."""
+class Laid(NamedTuple):
+    """For each atom of the answer its first and its last atom of the key, −1 for none."""
 
-    to_key: IntArray
+    first: IntArray
     last: IntArray
-    kind: IntArray
 
 
 def lay(answer: IntArray, key: IntArray, words: Sequence[str]) -> Laid:
@@ -41,24 +38,18 @@ def lay(answer: IntArray, key: IntArray, words: Sequence[str]) -> Laid:
     """
     if (start := _find_run(answer, key)) is not None:
         to_key = np.arange(start, start + answer.size)
-        return Laid(to_key, to_key, np.full(answer.size, EQUAL))
+        return Laid(to_key, to_key)
     kept = np.flatnonzero(~_find_loops(answer, key))
     atoms, key_atoms = ([words[number] for number in side] for side in (answer[kept], key))
     aligned = align_tokens(atoms, key_atoms)
-    pairs = aligned.pieces.tolist()
-    common = cpdist(
-        [atoms[row] for row, _ in pairs],
-        [key_atoms[column] for _, column in pairs],
-        scorer=LCSseq.similarity,
-    )
-    shorter = [min(len(atoms[row]), len(key_atoms[column])) for row, column in pairs]
-    is_own = ~aligned.is_alike | (common >= _ALIKE * np.array(shorter))
-    rows, columns = kept[aligned.pieces[is_own, 0]], aligned.pieces[is_own, 1]
-    to_key, last, kind = (np.full(answer.size, empty, dtype=np.int64) for empty in (-1, -1, 0))
-    to_key[rows[::-1]], last[rows] = columns[::-1], columns
-    kind[rows] = np.where(aligned.is_alike[is_own], SIMILAR, DIFFERENT)
-    kind[rows[answer[rows] == key[columns]]] = EQUAL
-    return Laid(to_key, last, kind)
+    sides = [[atoms[i] for i, _ in aligned.pieces], [key_atoms[j] for _, j in aligned.pieces]]
+    least = [_ALIKE * min(map(len, pair)) for pair in zip(*sides, strict=True)]
+    is_alike = cpdist(*sides, scorer=LCSseq.similarity) >= np.array(least)
+    rows, columns = aligned.pieces[is_alike | ~aligned.is_alike].T
+    rows = kept[rows]
+    first, last = (np.full(answer.size, -1, dtype=np.int64) for _ in range(2))
+    first[rows[::-1]], last[rows] = columns[::-1], columns
+    return Laid(first, last)
 
 
 def _find_run(answer: IntArray, key: IntArray) -> int | None:
@@ -98,14 +89,9 @@ class Projector:
     def __init__(self, answer: Atoms, key: Atoms, laid: Laid, vocabulary: Vocabulary) -> None:
         self.answer, self.key, self.laid, self.words = answer, key, laid, vocabulary.words
         self.zero = vocabulary.number(ZERO)
-        is_laid = laid.to_key >= 0
-        index = np.arange(len(answer))
-        self.last = np.maximum.accumulate(np.where(is_laid, index, -1)) if index.size else index
-        self.next = np.where(is_laid, index, index.size)
-        if index.size:
-            self.next = np.minimum.accumulate(self.next[::-1])[::-1]
         self.taken = np.zeros(len(key), dtype=np.bool_)
-        self.taken[laid.to_key[is_laid]] = True
+        self.rows = np.flatnonzero(laid.first >= 0)  # atoms that are laid
+        self.taken[laid.first[self.rows]] = True
 
     def place(self, units: Sequence[Unit]) -> None:
         """Give each mention its place."""
@@ -130,99 +116,39 @@ class Projector:
         """Whether an atom is a sign that the key does not have there."""
         number = self.answer.numbers[atom]
         is_sign = number != self.zero and not self.words[number].isalnum()
-        return bool(self.laid.to_key[atom] < 0 and is_sign)
+        return bool(self.laid.first[atom] < 0 and is_sign)
 
     def _place(self, low: int, high: int) -> Outcome:
-        """The place of the atoms [low, high)."""
-        if low >= high:
-            return [], "there are no words in it"
-        to_key = self.laid.to_key
-        p, q = int(self.next[low]), int(self.last[high - 1])
-        if p >= high:
-            return self._fill_hole(low, high)
-        inside = to_key[low:high]
-        kinds = self.laid.kind[low:high]
-        placed = int((inside >= 0).sum())
-        sure = int(((inside >= 0) & (kinds < DIFFERENT)).sum())
-        start, end = int(to_key[p]), int(self.laid.last[q]) + 1
-        if p > low:
-            start -= self._room_before(low, p)
-        if q < high - 1:
-            end += self._room_behind(q, high)
-        size = high - low
-        if not sure and not self._is_straight(p, q):
-            return self._fill_hole(low, high)
-        if 2 * placed < size and 2 * (end - start) < size:
+        """The place of the atoms [low, high): from the first that is laid to the last."""
+        inside = low + np.flatnonzero(self.laid.first[low:high] >= 0)
+        size = max(high - low, 0)
+        if not inside.size and size == 1 and self.answer.numbers[low] == self.zero:
+            return self._nearest_zero(low)
+        if not inside.size:
+            return (
+                [],
+                "its words are not in the document" if size > 0 else "there are no words in it",
+            )
+        start = int(self.laid.first[inside[0]])
+        end = int(self.laid.last[inside[-1]]) + 1
+        if 2 * inside.size < size and 2 * (end - start) < size:
             return [], "most of its words are not there"
         if end - start > 2 * size + 2:
             return [], "its words are far apart"
-        is_exact = placed == size == end - start and bool((kinds == EQUAL).all())
+        is_exact = np.array_equal(self.answer.numbers[low:high], self.key.numbers[start:end])
         return self._tokens(start, end, "" if is_exact else "words changed")
 
-    def _is_straight(self, p: int, q: int) -> bool:
-        """Whether changed words, laid one to one, have unchanged ones or an end on both sides."""
-        to_key, kind = self.laid.to_key, self.laid.kind
-        low, high = p, q
-        while low > 0 and to_key[low - 1] == to_key[low] - 1 and kind[low] == DIFFERENT:
-            low -= 1
-        while (
-            high < to_key.size - 1
-            and to_key[high + 1] == to_key[high] + 1
-            and kind[high] == DIFFERENT
-        ):
-            high += 1
-        at_edges = kind[low] != DIFFERENT or to_key[low] == 0
-        return bool(at_edges and (kind[high] != DIFFERENT or to_key[high] == len(self.key) - 1))
-
-    def _room_before(self, low: int, p: int) -> int:
-        """How many free atoms of the key before the first placed one belong to the mention."""
-        before = int(self.last[low - 1]) if low else -1
-        free = int(self.laid.last[before]) + 1 if before >= 0 else 0
-        hole = max(int(self.laid.to_key[p]) - free, 0)
-        return (
-            hole
-            if before == low - 1 and before >= 0 and hole <= 2 * (p - low)
-            else min(hole, p - low)
-        )
-
-    def _room_behind(self, q: int, high: int) -> int:
-        """How many free atoms of the key behind the last placed one belong to the mention."""
-        size = self.laid.to_key.size
-        behind = int(self.next[high]) if high < size else size
-        limit = int(self.laid.to_key[behind]) if behind < size else len(self.key)
-        hole = max(limit - int(self.laid.last[q]) - 1, 0)
-        unplaced = high - 1 - q
-        return (
-            hole
-            if behind == high and behind < size and hole <= 2 * unplaced
-            else min(hole, unplaced)
-        )
-
-    def _fill_hole(self, low: int, high: int) -> Outcome:
-        """A mention none of whose words is laid: the key's words in its place, if it fills it."""
-        to_key, size = self.laid.to_key, self.laid.to_key.size
-        before = int(self.last[low - 1]) if low else -1
-        behind = int(self.next[high]) if high < size else size
-        start = int(self.laid.last[before]) + 1 if before >= 0 else 0
-        end = int(to_key[behind]) if behind < size else len(self.key)
-        if high - low == 1 and self.answer.numbers[low] == self.zero:
-            return self._nearest_zero(start, end)
-        length, hole = high - low, end - start
-        enclosed = before == low - 1 and behind == high and before >= 0 and behind < size
-        enclosed = enclosed and DIFFERENT not in self.laid.kind[[before, behind]]
-        if enclosed and 0 < hole <= 2 * length + 1:
-            return self._tokens(start, end, "words changed")
-        return [], "its words are not in the document"
-
-    def _nearest_zero(self, start: int, end: int) -> Outcome:
+    def _nearest_zero(self, atom: int) -> Outcome:
         """The nearest free zero of the key, for a zero that the answer has at another place."""
-        low, high = max(start - _NEAR, 0), min(end + _NEAR, len(self.key))
+        before = self.rows[: np.searchsorted(self.rows, atom)][-1:]
+        place = int(self.laid.last[before[0]]) + 1 if before.size else 0
+        low, high = max(place - _NEAR, 0), min(place + _NEAR, len(self.key))
         free = low + np.flatnonzero(
             (self.key.numbers[low:high] == self.zero) & ~self.taken[low:high]
         )
         if not free.size:
             return [], "there is no zero here"
-        best = int(free[np.argmin(np.abs(2 * free + 1 - start - end))])
+        best = int(free[np.argmin(np.abs(free - place))])
         self.taken[best] = True
         return self._tokens(best, best + 1, "a zero at another place")
 

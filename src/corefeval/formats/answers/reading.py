@@ -73,11 +73,7 @@ def read_answers(
     >>> read_answers({str(key[0].id): f"[e1 {words}]"}, key).ledger
     <Ledger: 1 written, 1 placed (0 changed), 0 repeated, 0 lost, 0 unclear>
     """
-    if format not in FAMILIES:
-        names = ", ".join(FAMILIES)
-        raise UsageError(f"there is no format {format!r} of answers: there are {names}")
-    check_choice("occurrences", occurrences, ("in-order", "first", "all"))
-    check_choice("pieces", pieces, ("apart", "joined"))
+    _check_options(format, occurrences, pieces)
     texts = KeyTexts(_corpus_at(key))
     listed, where = answers_of(
         answers, encoding=encoding, choice=choice, answer_at=answer_at, id_at=id_at
@@ -92,6 +88,14 @@ def read_answers(
         raise _unknown_error(remarks.unknown, texts, where)
     notices = (*about_records(listed, remarks.name, choice), *notices_of(corpus, remarks))
     return corpus.with_details(notices=notices)
+
+
+def _check_options(format: str, occurrences: str, pieces: str) -> None:
+    if format not in FAMILIES:
+        names = ", ".join(FAMILIES)
+        raise UsageError(f"there is no format {format!r} of answers: there are {names}")
+    check_choice("occurrences", occurrences, ("in-order", "first", "all"))
+    check_choice("pieces", pieces, ("apart", "joined"))
 
 
 def _corpus_at(key: object) -> Corpus:

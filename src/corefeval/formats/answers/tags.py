@@ -168,9 +168,8 @@ def read_marks(
 ) -> TaggedText:
     """Mentions between tags: a closing one takes the newest opening one, or that of its label.
 
-    Where opening tags have labels, mentions may cross, and what is left over is paired too, for
-    models slip in one of the two numbers. With `bare`, opening and closing tags without a label are
-    a mention without an entity; else they are brackets of the text.
+    With labels on both sides, mentions may cross, and what is left over is paired too, for models
+    slip in numbers. With `bare`, tags without a label are a mention without an entity, else text.
     """
     assembly = assembly or Assembly(text)
     has_labels = any(mark.label is not None for mark in marks if mark.kind == OPEN)
