@@ -121,14 +121,11 @@ class Projector:
     def _place(self, low: int, high: int) -> Outcome:
         """The place of the atoms [low, high): from the first that is laid to the last."""
         inside = low + np.flatnonzero(self.laid.first[low:high] >= 0)
-        size = max(high - low, 0)
+        size = high - low
         if not inside.size and size == 1 and self.answer.numbers[low] == self.zero:
             return self._nearest_zero(low)
         if not inside.size:
-            return (
-                [],
-                "its words are not in the document" if size > 0 else "there are no words in it",
-            )
+            return self._fill_hole(low, high)
         start = int(self.laid.first[inside[0]])
         end = int(self.laid.last[inside[-1]]) + 1
         if 2 * inside.size < size and 2 * (end - start) < size:
@@ -137,6 +134,16 @@ class Projector:
             return [], "its words are far apart"
         is_exact = np.array_equal(self.answer.numbers[low:high], self.key.numbers[start:end])
         return self._tokens(start, end, "" if is_exact else "words changed")
+
+    def _fill_hole(self, low: int, high: int) -> Outcome:
+        """The place between its neighbours, of a mention none of whose words is laid."""
+        if low >= high:
+            return [], "there are no words in it"
+        if low > 0 and high < len(self.answer) and self.laid.first[[low - 1, high]].min() >= 0:
+            start, end = int(self.laid.last[low - 1]) + 1, int(self.laid.first[high])
+            if 0 < end - start <= 2 * (high - low) + 1:
+                return self._tokens(start, end, "words changed")
+        return [], "its words are not in the document"
 
     def _nearest_zero(self, atom: int) -> Outcome:
         """The nearest free zero of the key, for a zero that the answer has at another place."""
