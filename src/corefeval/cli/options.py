@@ -34,7 +34,8 @@ _OPTIONS = (
     Option(
         "--fail-under LIMITS",
         "Fail (exit status 3) if a score is under its limit. A limit is METRIC=NUMBER in percent, "
-        "or METRIC.recall=NUMBER; separate several by commas.",
+        "or METRIC.recall=NUMBER, or read=NUMBER for the share of answers that were read; separate "
+        "several by commas.",
         repeats=True,
     ),
     Option(
