@@ -167,7 +167,7 @@ class Ceilings:
         scored: list[Result] = []
         for keys, who in self.cases:
             against = [results[key, who] for key in sorted(keys)]
-            if kind == "best":
+            if kind == "best" and len(keys) > 1:
                 against = [_choose_best(against, metric)]
             elif kind == "undisputed":
                 table = self._count_undisputed(keys, who)
