@@ -172,6 +172,18 @@ def test_order_does_not_matter_for_matches_and_statements(sides, chance, match):
     assert merged[0].results == {name: merged[1].results[name] for name in merged[0].results}
 
 
+def test_mentions_that_differ_by_their_gaps_alone():
+    whole = corefeval.corpus_from_arrays(entity=[0, 0], start=[0, 6], end=[5, 7])
+    ann, bob = (whole.with_details(gaps=np.array([[0, gap, gap + 1]])) for gap in (1, 2))
+    merged = corefeval.merge({"ann": ann, "bob": bob})
+    turned = corefeval.merge({"bob": bob, "ann": ann})
+    assert merged.as_dict()["documents"] == turned.as_dict()["documents"]
+    assert [row["start"] for row in merged.rows()][:2] == ["0,2", "0,3"]
+    assert [(row["start"], row["end"]) for row in merged.votes] == [(0, 5), (6, 7)]
+    dropped = corefeval.merge([ann, bob], decisions=[("drop", "", ((0, 1), (2, 5)))])
+    assert dropped.as_dict()["documents"][0]["entities"] == [[[[0, 2], [3, 5]], [6, 7]]]
+
+
 @settings(max_examples=examples(250))
 @given(ANNOTATIONS)
 def test_what_follows_from_the_objective(sides):

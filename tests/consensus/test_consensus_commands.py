@@ -55,6 +55,55 @@ def test_mistakes_in_tables_name_file_and_line(run, conll):
         assert run("merge", *SIDES, *wrong)[0] == 2
 
 
+def test_broken_tables_of_decisions_end_in_one_error(run, tmp_path):
+    table, path = tmp_path / "table.tsv", tmp_path / "decided.tsv"
+    assert run("merge", *SIDES, "--contested", table)[0] == 0
+    header, *lines = table.read_text().splitlines()
+    columns, cells = header.split("\t"), [line.split("\t") for line in lines]
+    kinds = [next(row for row in cells if row[1] == kind) for kind in ("mention", "link")]
+    mention, link = (dict(zip(columns, row, strict=True)) for row in kinds)
+    other = {"other_start": link["start"], "other_end": link["end"]}
+    broken = {
+        "": "line 1: not the header",
+        header.replace("\t", ","): "line 1: not the header",
+        header.removesuffix("\tdecision"): "line 1: not the header",
+        f"{header}\tdecision": "line 1: not the header",
+        make([columns, mention | {"start": "x"}], "keep"): "line 2: a mention that no",
+        make([columns, mention | {"start": "-1"}], "keep"): "line 2: a mention that no",
+        make([columns, mention | {"start": ""}], "keep"): "line 2: a mention that no",
+        make([columns, mention | {"end": "1_0"}], "drop"): "line 2: a mention that no",
+        make([columns, mention | {"start": "0,4"}], "drop"): "line 2: a mention that no",
+        make([columns, link | {"other_end": ""}], "same"): "line 2: a mention that no",
+        make([columns, mention | {"document": "x"}], "keep"): "line 2: a document that no",
+        make([columns, mention | {"kind": "x"}], "keep"): "line 2: a decision that is none",
+        make([columns, mention], "Keep"): "line 2: a decision that is none",
+        make([columns, mention], "same"): "line 2: a decision that is none",
+        make([columns, link], "drop"): "line 2: a decision that is none",
+        make([columns, mention], "keep\tkeep"): "line 2: a line of 15 columns",
+        make([columns, mention, mention], "keep", "drop"): "(line 2 and line 3)",
+        make([columns, link | {"kind": "mention"}, link], "drop", "same"): "(line 2 and line 3)",
+        make([columns, link, link], "apart", "same"): "(line 2 and line 3)",
+        make([columns, link | other], "apart"): "line 2: apart within one group",
+    }
+    for text, words in broken.items():
+        path.write_text(text + "\n")
+        status, _, err = run("merge", *SIDES, "--decisions", path)
+        assert status == 1 and words in err and err.count("error: ") == 1, text
+    for text in (header, make([columns, mention, mention], "keep", "keep").replace("\n", "\r\n")):
+        path.write_bytes(text.encode("utf-8-sig"))
+        assert run("merge", *SIDES, "--decisions", path)[0] == 0
+
+
+def make(rows: list, *decisions: str) -> str:
+    """A table of rows, the first of which has the names of columns, with decisions."""
+    columns, *filled = rows
+    lines = [
+        "\t".join((row | {"decision": decision}).values())
+        for row, decision in zip(filled, decisions, strict=True)
+    ]
+    return "\n".join(("\t".join(columns), *lines))
+
+
 def test_what_is_not_merged_is_counted_for_each_annotator(run):
     _, _, err = run("merge", f"ann={BUG}", f"bob={BUG}")
     assert "ann: not merged, and left out: 1 split-antecedent relations" in err

@@ -167,7 +167,7 @@ class Ceilings:
         scored: list[Result] = []
         for keys, who in self.cases:
             against = [results[key, who] for key in sorted(keys)]
-            if kind == "best":
+            if kind == "best" and len(keys) > 1:
                 against = [_choose_best(against, metric)]
             elif kind == "undisputed":
                 table = self._count_undisputed(keys, who)
@@ -189,6 +189,7 @@ class Ceilings:
                 blocks.append(stacked.rate(stacked.sums(weights).__getitem__, "f1")[0])
         for blocks in curves:
             curve = np.concatenate(blocks, axis=1)
+            # The mean has a result for each key, every other kind one for all keys together.
             numbers = [len(keys) if len(curve) > len(self.cases) else 1 for keys, _ in self.cases]
             parts = np.split(curve, np.cumsum(numbers)[:-1])
             yield {c: part.mean(axis=0) for c, part in zip(self.cases, parts, strict=True)}

@@ -150,8 +150,8 @@ def split_mention(mention: Any) -> tuple[Any, Any]:
     return mention, None
 
 
-def state(values: Any, owners: IntArray, wanted: IntArray, nothing: Any) -> list[Any]:
-    """The most frequent of the values of each wanted owner; of equally frequent ones the first.
+def state(values: Any, owners: IntArray, chosen: IntArray, nothing: Any) -> list[Any]:
+    """The most frequent of the values of each chosen owner; of equally frequent ones the first.
 
     An owner without values has `nothing`.
     """
@@ -159,7 +159,7 @@ def state(values: Any, owners: IntArray, wanted: IntArray, nothing: Any) -> list
     counts = Counter(pair for pair in pairs if pair[1] not in (None, nothing))
     ranks = {value: rank for rank, value in enumerate(_sort({value for _, value in counts}))}
     stated = dict(sorted(counts, key=lambda pair: (counts[pair], -ranks[pair[1]])))
-    return [stated.get(owner, nothing) for owner in wanted.tolist()]
+    return [stated.get(owner, nothing) for owner in chosen.tolist()]
 
 
 def _order_rows(corpus: Corpus) -> IntArray:

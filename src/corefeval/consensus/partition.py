@@ -92,8 +92,8 @@ class Ballot:
     def rate(self, parts: Sequence[Cells], place: Sequence[int]) -> tuple[int, int]:
         """How many votes a partition of some groups overrules, and how many links it has."""
         clusters = _sum_cells(parts, place).values()
-        [whole] = _sum_cells(parts, [0] * len(parts)).values()
-        cost = sum(comb(number, 2) for key, number in whole.items() if key in self.marks)
+        [everything] = _sum_cells(parts, [0] * len(parts)).values()
+        cost = sum(comb(number, 2) for key, number in everything.items() if key in self.marks)
         for cells in clusters:
             cost -= sum(self.weights[key] * comb(number, 2) for key, number in cells.items())
         return cost, sum(comb(cells[self.size], 2) for cells in clusters)
