@@ -166,6 +166,10 @@ def test_unsure_pairs_have_a_range():
     estimates = corefeval.estimate(sheet, RESPONSES)
     (notice,) = (n for n in estimates.notices if n.kind == "unsure-range")
     assert len(notice.items) == 6 and "b3.precision of eager" in str(notice)
+    sure = sheet.fill(lambda row: "y" if row.answer == "?" else row.answer)
+    for sheets in ([sheet, sure], [sure, sheet]):  # the range is that of whoever was unsure
+        both = corefeval.estimate(sheets, RESPONSES)
+        assert [n for n in both.notices if n.kind == "unsure-range"] == [notice]
 
 
 def plain_sheet(tmp_path, changes, *, design="names", **options):

@@ -206,6 +206,11 @@ def test_mistakes_in_rows(filled):
         ({"document": "nowhere"}, "is no mention of document"),
         ({"members": "this one"}, "is no id of a mention"),
         ({"row": "first"}, "a row without its number"),
+        ({"row": "1.0"}, "a row without its number"),
+        ({"role": "drawn"}, "a role that there is not"),
+        ({"id": "3. Mai"}, "is no mention of document"),
+        ({"id": ""}, "is no mention of document"),
+        ({"members": "1..2, 3..4"}, "is no id of a mention"),
         ({"answer": "\x07"}, "an answer that the sheet does not ask for"),
     ):
         changed = [row if row is not named else {**row, **change} for row in rows]

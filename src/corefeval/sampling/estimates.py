@@ -259,8 +259,10 @@ def _estimate(
     refused = {name: text for name, text in reasons if name.partition(".")[0] in metrics}
     parts = [measure(person, metrics, refused) for person in people]
     notices = [notice for person in people for notice in person.notices]
-    if signature.design == "pairs" and "many-unsure" in {notice.kind for notice in notices}:
-        notices.append(_note_ranges(people[0], metrics))
+    if signature.design == "pairs":
+        kinds = [{notice.kind for notice in person.notices} for person in people]
+        unsure = [p for p, noted in zip(people, kinds, strict=True) if "many-unsure" in noted]
+        notices += [_note_ranges(person, metrics) for person in unsure]
     if len(common) < _FEW:
         text = f"{len(common)} answered draws are few: intervals were not checked below {_FEW}"
         notices.append(Notice("few-draws", text, len(common)))
@@ -363,7 +365,7 @@ def _test(parts: Sequence[Part], level: float) -> list[Any]:
 
 def _note_ranges(person: Judgements, metrics: Sequence[str]) -> Notice:
     """A notice on what scores would be if all unsure answers of pairs were n, or y."""
-    bounds, unsure = [], sum(row.answer == UNSURE for row in person.sheet)
+    bounds = []
     for answer in "ny":
         rows = [r.changed(answer=answer) if r.answer == UNSURE else r for r in person.sheet]
         sheet = replace(person.sheet, questions=tuple(rows))
@@ -373,7 +375,7 @@ def _note_ranges(person: Judgements, metrics: Sequence[str]) -> Notice:
         low, high = (100 * bound[system][metric]["precision"].value for bound in bounds)
         ranges.append(f"{metric}.precision of {system} {low:.2f}–{high:.2f}")
     text = f"if all {UNSURE} were n, or all were y: {', '.join(ranges)}"
-    return Notice("unsure-range", text, unsure, tuple(ranges))
+    return Notice("unsure-range", text, len(ranges), tuple(ranges))
 
 
 def _agree(people: Sequence[Judgements]) -> dict[str, float]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations, compress, groupby
+from itertools import combinations, compress
 from math import sqrt
-from operator import itemgetter
 
 from corefeval.diagnostics import Notice, excerpt, list_names, note
 from corefeval.model.arrays import IntArray, integers
@@ -124,7 +123,7 @@ def _read_names(person: Judgements) -> None:
             ignored += bool(row.cells["members"])
         for mention in mentions if row.is_answered else ():
             twin = owners.setdefault(mention, row)
-            if row.answer != twin.answer:
+            if twin is not row and twin.answer != row.answer:
                 raise person.sheet.error(
                     f"rows {twin.row} and {row.row} give one mention two names",
                     row,
@@ -145,7 +144,7 @@ def _read_names(person: Judgements) -> None:
         *note("outside", outside, "member", "outside of the frame left out"),
         *note("union", differing, "name", "with different members in several rows: all count"),
         *note("added", added, "mention", "with a name, but not among its members, added to them"),
-        *_note_similar(sorted(filter(None, named))),
+        *_note_similar(filter(None, named)),
     )
 
 
@@ -153,13 +152,18 @@ def _note_similar(names: Iterable[Name]) -> Iterator[Notice]:
     """A notice on names of a document that differ only by case or by one letter."""
     from rapidfuzz.distance import Levenshtein
 
-    pairs = [
-        f"{first}/{second}"
-        for _, group in groupby(names, key=itemgetter(0))
-        for (_, first), (_, second) in combinations(group, 2)
-        if first.casefold() == second.casefold()
-        or Levenshtein.distance(first, second, score_cutoff=1) <= 1
-    ]
+    groups: dict[Name, set[str]] = {}  # two such names share one with a letter left out, or folded
+    for document, name in names:
+        shorter = (name[:place] + name[place + 1 :] for place in range(len(name)))
+        for variant in (name, name.casefold(), *shorter):
+            groups.setdefault((document, variant), set()).add(name)
+    similar = {
+        (document, *pair)
+        for (document, _), group in groups.items()
+        for pair in combinations(sorted(group), 2)
+        if len({*map(str.casefold, pair)}) == 1 or Levenshtein.distance(*pair) == 1
+    }
+    pairs = [f"{first}/{second}" for _, first, second in sorted(similar)]
     if pairs:
         text = f"names that differ only by case or one letter are different: {list_names(pairs)}"
         yield Notice("similar-names", text, len(pairs), tuple(pairs))

@@ -339,7 +339,7 @@ class Sheet(Tabular, Sequence[Row]):
         answer = design.answer, "an answer that the sheet does not ask for", design.expected
         for column, (pattern, problem, expected) in {**_CELLS, "answer": answer}.items():
             cell = row.cells.get(column)
-            is_right = cell is None or re.fullmatch(pattern, cell)
+            is_right = cell is None or bool(re.fullmatch(pattern, cell))
             if "mentions" in row.cells and column == "answer" and row.is_answered:
                 is_right = {*row.list_ids("answer")} <= {*row.list_ids("mentions")}
             if not is_right:
