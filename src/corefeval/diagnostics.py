@@ -6,6 +6,7 @@ Every room may import this one; it imports nothing of ours and no numpy.
 from __future__ import annotations
 
 import errno
+import gc
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -224,6 +225,22 @@ def memory_for(file: str | None = None) -> Iterator[None]:
             fix="score fewer documents at a time (smaller files, or --documents), give "
             "the process more memory (ulimit -v, the container's limit), or use a larger machine",
         ) from None
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """A context without garbage collection, for what makes very many small objects without cycles.
+
+    It takes a third of the time of an emulated score, and a quarter of reading annotations. Used as
+    a decorator, it ends when the objects that a function does not return are gone.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 _NO_MEMORY = (

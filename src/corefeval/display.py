@@ -27,7 +27,7 @@ _HIDDEN = (
 )
 _UNSEEN = f"[\n{_HIDDEN}]"
 _UNSEEN_IN_LINES = f"[{_HIDDEN}]"
-_FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 _NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
 
 
@@ -114,7 +114,7 @@ def csv_cell(value: object) -> object:
         value = ";".join(map(str, value))
     if not isinstance(value, str):
         return value
-    is_formula = value.startswith(_FORMULA) and not re.fullmatch(_NUMBER, value)
+    is_formula = value.startswith(FORMULA) and not re.fullmatch(_NUMBER, value)
     return ("'" if is_formula else "") + visible(" ".join(value.splitlines()))
 
 

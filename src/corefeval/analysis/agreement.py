@@ -266,7 +266,9 @@ def agree_corpora(
     names = [corpus.name for corpus in (*corpora, *responses)]
     if responses and len({*names}) < len(names):
         twice = max(names, key=names.count)
-        raise UsageError(f"{twice!r} is the name of two: annotators and responses need their own")
+        raise UsageError(
+            f"two annotators or responses are called {twice!r}: give each a name of its own"
+        )
     annotations = pair_annotations(corpora, request.protocol)
     coding = Coding.of(annotations.corpora, annotations.codes, request.protocol.unmarked)
     ceilings = Ceilings(
@@ -343,7 +345,7 @@ def read_annotations(
     if isinstance(sources, str | os.PathLike | Corpus | Document) or not isinstance(
         sources, Iterable
     ):
-        raise UsageError(f"annotations come in a list of {_NUMBERS[least - 1]} or more")
+        raise UsageError(f"annotations must be a list of {_NUMBERS[least - 1]} or more")
     are_named = isinstance(sources, Mapping)
     annotations: list[Input] = list(sources.values() if isinstance(sources, Mapping) else sources)
     if len(annotations) < least:

@@ -11,15 +11,12 @@ from corefeval.diagnostics import UsageError
 
 def merge(options: ParsedOptions) -> None:
     """Merge annotations, and write the consensus and what is contested."""
-    from corefeval.consensus import merge_corpora
+    from corefeval.consensus import VOTES, merge_corpora
     from corefeval.consensus.decisions import make_table
     from corefeval.formats import write
-    from corefeval.formats.registry import find_format, format_for
 
     if options.to is not None and options.output is None:
         raise UsageError("--to is the format of the consensus: add -o FILE")
-    if options.output is not None:
-        _ = find_format(options.to) if options.to is not None else format_for(options.output)
     is_printed = options.output == "-"
     tables = [options.contested, options.page, options.votes]
     tables += [] if is_printed else [options.output]
@@ -41,9 +38,6 @@ def merge(options: ParsedOptions) -> None:
     if not is_printed:  # else standard output is the consensus
         show(merged, None, format=options.format)
     tell(notices, quiet=options.quiet)
-
-
-VOTES = ("document", "start", "end", "votes", "annotators")
 
 
 def audit(options: ParsedOptions) -> None:

@@ -28,8 +28,8 @@ CORPUS_COMMANDS = (
         ),
         take(
             f"metrics output figures format quiet seed {SIDES} tagset unpack_limit",
-            metrics="Metrics, separated by commas: see `corefeval metrics`. By default, all that "
-            "the data allows are measured, and tables show those that most papers report.",
+            metrics="Metrics, separated by commas: see `corefeval metrics`. By default, all "
+            "metrics that the data allows are measured; tables show those that most papers report.",
             output={
                 "spelled": "--output -o FOLDER",
                 "help": "Write data (CSV, JSON) and figures into this folder, which is created if "

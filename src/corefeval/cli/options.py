@@ -86,7 +86,7 @@ _OPTIONS = (
     ),
     Option(
         "--response NAME=PATH",
-        "A response to be compared with the annotators: how close it comes to what they reach. "
+        "A response to compare with the annotators: how close it comes to their agreement. "
         "Repeat it for several.",
         repeats=True,
         is_file=True,
@@ -97,7 +97,7 @@ _OPTIONS = (
         is_file=True,
     ),
     Option("--contested FILE", "Write what annotators did not agree on to this file, as a table."),
-    Option("--page FILE", "Write a page on which to decide that, as one HTML file."),
+    Option("--page FILE", "Write a page for making these decisions, as one HTML file."),
     Option("--votes FILE", "Write who marked each mention to this file, for `--features`."),
     Option(
         "--plant N",
@@ -173,7 +173,7 @@ _OPTIONS = (
         is_file=True,
     ),
     Option("--all", "Print all findings of a kind, not only the first five."),
-    Option("--strict", "Let warnings, too, fail a file."),
+    Option("--strict", "Fail files with warnings too."),
     Option(
         "--heads SOURCE",
         "Add heads, found by the dependencies, to mentions that have none.",
@@ -193,8 +193,8 @@ _OPTIONS = (
     ),
     Option(
         "--pieces CHOICE",
-        "What models are told of numbers in the pieces of a document: they start anew in each "
-        "(apart), or those of earlier pieces are kept, which the model must see (joined).",
+        "How models are to number entities in the pieces of a document: anew in each piece "
+        "(apart), or on from earlier pieces, which the model must then see (joined).",
         "apart",
         ("apart", "joined"),
     ),

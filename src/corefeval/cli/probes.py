@@ -37,7 +37,9 @@ def probe(options: ParsedOptions) -> int:
     for name, (stated, path) in zip(names_of(labels, options.probe), labels, strict=True):
         if not is_saved(path):
             if questions is None:
-                raise UsageError(f"{path} needs a probe before it; {options.probe} is saved")
+                raise UsageError(
+                    f"{path} needs a probe before it: {options.probe} is a saved result"
+                )
             scored = score_probe(questions, path, **view, **options.given(*REQUEST_OPTIONS))
             results.append(scored.rename(name))
             continue

@@ -144,7 +144,7 @@ def compare(options: ParsedOptions) -> int:
     tables = options.given(*TABLE_OPTIONS.split())
     rates = Style.of(options.format, tables).rates
     if rates and options.rate not in rates:
-        raise UsageError(f"--rates must have {options.rate} among them, which is compared")
+        raise UsageError(f"--rates must include {options.rate}, which is compared")
     if options.baseline is not None and options.fail_if_worse not in (None, options.baseline):
         raise UsageError("--fail-if-worse needs its own comparisons: leave out --baseline")
     names = ("rate", "test", "trials", "seed", "correction", "alpha", "level", "samples")

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
 from corefeval.checks import check_choice
-from corefeval.diagnostics import CorefEvalError, KeyNeededError, Notice, UsageError
+from corefeval.diagnostics import CorefEvalError, KeyNeededError, Notice, UsageError, uncollected
 from corefeval.evaluation.counting import count, count_requested, with_intervals
 from corefeval.files import PathLike
 from corefeval.metrics import DEFAULT_PRESET, MetricRequest, Metrics, parse_metrics, spell
@@ -164,9 +164,11 @@ def prepare_nearest(key: Input, response: Input, request: Request) -> Prepared:
     except CorefEvalError as error:
         total = f"no number by {program} ({str(error).splitlines()[0]})"
     own_total = count(prepared, name)[name].f1
-    message = f"{response.name or 'response'}: errors cannot be told by the rules of {program}, so "
-    message += f"corefeval's nearest rules are used: {metric.metric.title} F1 "
-    message += f"{100 * own_total:.2f} by these rules, {total}"
+    message = (
+        f"{response.name or 'response'}: the rules of {program} do not tell single errors, so "
+    )
+    message += f"corefeval's nearest rules are used: {metric.metric.title} F1 is "
+    message += f"{100 * own_total:.2f} by these, {total}"
     return replace(prepared, notices=(*prepared.notices, Notice("nearest-rules", message)))
 
 
@@ -186,6 +188,7 @@ def read_as_program(source: Input, encoding: str) -> CorefudText:
     return replace(text, name=file.name) if file is not None and file.name else text
 
 
+@uncollected()
 def _emulate(key: Input, response: Input, request: Request) -> Result:
     """The result with the numbers that another program gives."""
     from corefeval.emulation import Material, score_anaphora, score_emulated

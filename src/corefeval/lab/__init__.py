@@ -293,7 +293,7 @@ _ALL = (
     ),
     Experiment(
         "extra-mentions",
-        "What do mentions cost that are in no key entity?",
+        "What do mentions in no key entity cost?",
         "Moosavi and Strube 2016, Figure 7",
         "corefeval.lab.moosavi_strube:extra_mentions",
     ),
@@ -306,7 +306,7 @@ _ALL = (
     ),
     Experiment(
         "mention-tagger",
-        "What do mentions cost that a tagger should not have found?",
+        "What do mentions that a tagger should not have found cost?",
         "Cai and Strube 2010, Figures 1 and 2",
         "corefeval.lab.mention_effects:mention_tagger",
         response="optional",

@@ -127,7 +127,7 @@ def _state_identification(measurement: Measurement) -> None:
     for metric, title in titles.items():
         with IF_MEASURED:
             value = measurement.f1(metric, panel=NOTHING, share=1.0)
-            text = f"{title}: F1 is 0 for all mentions without one correct link"
+            text = f"{title}: F1 is 0 for all mentions without a single correct link"
             measurement.state(text, value < TINY, {"f1": value}, f"F1 {percent(value)}")
     with IF_MEASURED:
         f1 = {metric: measurement.f1(metric, panel=NOTHING, share=1.0) for metric in THE_SIX}

@@ -73,7 +73,7 @@ def _state_links(measurement: Measurement, growth: str) -> None:
     with IF_MEASURED:
         f1 = find_point(WITH, 0.0)
         measurement.state(
-            f"MUC and LEA alone are 0 for a response without a correct link ({growth})",
+            f"only MUC and LEA are 0 for a response without a correct link ({growth})",
             {metric for metric, value in f1.items() if value < TINY} == {"muc", "lea"},
             f1,
         )
@@ -326,7 +326,7 @@ def _state_extra_mentions(measurement: Measurement) -> None:
         f1 = {case: value for case, value in by_case.items() if case.startswith("1-")}
         if f1:
             measurement.state(
-                "LEA does not tell entities apart to which one extra mention is added",
+                "LEA does not distinguish between entities to which one extra mention is added",
                 max(f1.values()) - min(f1.values()) < TINY,
                 f1,
             )

@@ -207,11 +207,12 @@ class SearchDrawing(SoloDrawing):
             if not candidate.hit and candidate.score is not None
         ]
         shown = [*hits, *(() if hits else misses[:_NEAREST])]
+        hows = [[candidate.hit] if hits else [] for candidate in shown]
         rows = [
-            (row_label(candidate.name), percent(candidate.score), candidate.hit)
-            for candidate in shown
+            (row_label(candidate.name), percent(candidate.score), *how)
+            for candidate, how in zip(shown, hows, strict=True)
         ]
-        columns: Columns = ("Protocol or choice", *number_columns(title), "to the number")
+        columns: Columns = ("Protocol or choice", *number_columns(title), *["How"][: len(hits)])
         caption = f"What gives {title} {search.wanted}"
         if not hits:
             caption = f"Nothing gives {title} {search.wanted}; the nearest scores"

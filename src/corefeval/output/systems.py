@@ -187,7 +187,7 @@ def grid_tables(comparison: Comparison) -> tuple[Table, Table, str]:
         for factor, differences in comparison.effects.items() for row in differences
     ]  # fmt: skip
     titles: Columns = ("Factor", "Levels", *number_columns("Difference", "p", "adjusted p"))
-    signs = "‡ firm: significant with one sign, whether lost mentions are left out or kept."
+    signs = "‡ firm: significant in the same direction whether lost mentions are left out or kept."
     return grid, table_of(titles, effects, caption="Effects"), signs
 
 
@@ -243,7 +243,7 @@ def _choose_rates(comparison: Comparison, metric: str) -> tuple[str, ...]:
     """The rates of a metric that are shown: the one that is compared, and others of the style."""
     wishes, compared_rate = STYLE.get().rates, comparison.rate
     if wishes and compared_rate not in wishes:
-        raise UsageError(f"the rates must have {compared_rate} among them, which is compared")
+        raise UsageError(f"the rates must include {compared_rate}, which is compared")
     available = RATES if _is_stacked() else comparison.rates_of(metric, comparison.systems[0])
     return tuple(rate for rate in wishes if rate in available) or (compared_rate,)
 
@@ -419,8 +419,8 @@ def standing_legend(standing: Standing[CorporaDifference], comparison: CorporaCo
     return (
         f"Averages over {plural(len(standing.corpora), 'corpus')}. Differences in bold are "
         f"significant at {options.alpha:g} ({options.trials:,} trials), by a paired "
-        f"{options.question}; systems of the same rank do not differ significantly. better and "
-        "worse say on how many corpora, at least, the first system is significantly better or "
-        f"worse than the second ({options.combination.title()} on paired randomization tests), and "
-        "which names these corpora (Holm)."
+        f"{options.question}; systems of the same rank do not differ significantly. “better” "
+        "and “worse” count the corpora on which, at the least, the first system is significantly "
+        f"better or worse than the second ({options.combination.title()} on paired randomization "
+        "tests); “which” names these corpora (Holm)."
     )

@@ -32,8 +32,9 @@ class WholeFile:
 
     def read(self, name: str = "") -> Corpus:
         """The documents in it."""
-        how = self.reading
-        corpus = read_file(self.file, how.format, how.encoding, name, how.word_column, how.layer)
+        fields = ("format", "encoding", "word_column", "layer")
+        options = {field: getattr(self.reading, field) for field in fields}
+        corpus = read_file(self.file, name=name, **options)
         return replace(corpus, notices=()) if self.quiet else corpus
 
 

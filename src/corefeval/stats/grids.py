@@ -58,7 +58,7 @@ def add_effects(
             ]
     rows = [row for differences in effects.values() for row in differences]
     frail = [f"{row.first} – {row.second}" for row in rows if row.significant and not row.firm]
-    outcome = f"significant, but not firm, as lost mentions count: {', '.join(frail)}"
+    outcome = f"significant only if lost mentions are left out: {', '.join(frail)}"
     notices = (*compared.notices, *note("frail-effects", len(frail), "difference", outcome))
     return replace(compared, effects=effects, strict=strict, notices=notices)
 

@@ -304,7 +304,7 @@ def check_choosing(request: Request, metrics: Metrics) -> None:
     if request.protocol.emulate != "none":
         raise UsageError(
             f"{request.protocol.emulate} takes no choices of other programs: "
-            "name what to compare it with by to=… / --to"
+            "say what to compare it with: to=… / --to"
         )
 
 
