@@ -8,7 +8,8 @@ from corefeval.checks import did_you_mean
 from corefeval.cli.corpus_commands import CORPUS_COMMANDS, LISTINGS
 from corefeval.cli.file_options import (
     ANNOTATOR,
-    ANSWERS,
+    IN_PIECES,
+    INPUTS,
     KEY,
     KEY_OR_SAVED,
     MORE,
@@ -55,7 +56,7 @@ _SCORES = (
                 segments="How many segments to cut a single document into for its intervals.",
             ),
             *take_choices(*STEPS),
-            *take(f"{SIDES} {ANSWERS} features unpack_limit jobs piece_size scheduler resume"),
+            *take(IN_PIECES),
         ),
         """\
 corefeval score key.conll response.conll
@@ -89,7 +90,7 @@ corefeval score key.conll a.conll b.conll -f latex --digits 1 --width column""",
                 },
             ),
             *take_choices(*STEPS, "errors"),
-            *take(f"{SIDES} {ANSWERS} features unpack_limit"),
+            *take(INPUTS),
         ),
         """\
 corefeval errors key.conll response.conll
@@ -124,7 +125,7 @@ corefeval errors key.conll response.conll --list all -f csv -o errors.csv""",
                 },
             ),
             *take_choices(*STEPS),
-            *take(f"{SIDES} {ANSWERS} features unpack_limit jobs piece_size scheduler resume"),
+            *take(IN_PIECES),
         ),
         """\
 corefeval compare key.conll old=a.conll new=b.conll
@@ -183,7 +184,7 @@ corefeval probe mine.tsv --write items.jsonl""",
                 },
             ),
             *take_choices(*STEPS),
-            *take(f"{SIDES} {ANSWERS} features unpack_limit"),
+            *take(INPUTS),
         ),
         """\
 corefeval explain key.conll response.conll --from conll-8.01 --to e2e
@@ -214,7 +215,7 @@ corefeval explain key.conll response.conll --results mine.json theirs.json""",
                 title="The title of the report; by default the name of the key.",
             ),
             *take_choices(*STEPS, "errors"),
-            *take(f"{SIDES} {ANSWERS} features unpack_limit"),
+            *take(INPUTS),
         ),
         """\
 corefeval report key.conll response.conll

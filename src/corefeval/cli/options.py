@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from corefeval.cli.file_options import ANSWERS, FILES, LARGE_FILES, SIDES
-from corefeval.cli.parsing import Option
+from corefeval.cli.parsing import Option, hide
 from corefeval.protocol import Choice, choices
 
 TABLE_OPTIONS = "digits rates caption label width"
@@ -250,24 +250,23 @@ _OUTPUT = (
         "need no data; a name that ends in .gz compresses it.",
     ),
     Option("--quiet -q", "Print no notices and no progress."),
-    Option("--verbose", "Print every notice, also where many files have the same.", rare=True),
-    Option("--digits N", "How many decimals percentages have.", usual="2", rare=True),
-    Option(
-        "--rates LIST",
-        "Which rates to show, in this order: any of R, P and F1, separated by commas.",
-        rare=True,
-    ),
-    Option("--caption TEXT", "The caption of the table.", rare=True),
-    Option(
-        "--label TEXT",
-        "The label of the table in LaTeX, for cross-references; makes it a float.",
-        rare=True,
-    ),
-    Option(
-        "--width WIDTH",
-        "Whether the table has to fit a column or the page in LaTeX; makes it a float.",
-        choices=("column", "page"),
-        rare=True,
+    *hide(
+        Option("--verbose", "Print every notice, also where many files have the same."),
+        Option("--digits N", "How many decimals percentages have.", usual="2"),
+        Option(
+            "--rates LIST",
+            "Which rates to show, in this order: any of R, P and F1, separated by commas.",
+        ),
+        Option("--caption TEXT", "The caption of the table."),
+        Option(
+            "--label TEXT",
+            "The label of the table in LaTeX, for cross-references; makes it a float.",
+        ),
+        Option(
+            "--width WIDTH",
+            "Whether the table has to fit a column or the page in LaTeX; makes it a float.",
+            choices=("column", "page"),
+        ),
     ),
 )
 _TESTS = (
@@ -279,39 +278,36 @@ _TESTS = (
         ("randomization", "bootstrap", "exact"),
     ),
     Option("--alpha NUMBER", "The largest corrected p-value that counts as significant.", 0.05),
-    Option(
-        "--correction CORRECTION",
-        "The correction of p-values for many pairs, for each metric.",
-        "holm",
-        ("holm", "bonferroni", "none"),
-        rare=True,
-    ),
-    Option(
-        "--trials N",
-        "How many trials the test has; not for the exact test.",
-        usual="10,000",
-        rare=True,
-    ),
-    Option("--samples N", "How many samples the bootstrap draws.", 1000, rare=True),
-    Option("--seed N", "The seed of the random numbers.", 0, rare=True),
-    Option("--level NUMBER", "The share of samples that an interval covers.", 0.95, rare=True),
-    Option(
-        "--segments N",
-        "How many segments to cut a single document into, as one document cannot be tested.",
-        20,
-        rare=True,
-    ),
-    Option(
-        "--combination METHOD",
-        "How to combine the p-values of corpora. `bonferroni` is for any corpora, `fisher` for "
-        "independent ones.",
-        choices=("bonferroni", "fisher"),
-        rare=True,
-    ),
-    Option(
-        "--resample LIST",
-        "What the bootstrap draws: any of corpora, documents and seeds; by default all three.",
-        rare=True,
+    *hide(
+        Option(
+            "--correction CORRECTION",
+            "The correction of p-values for many pairs, for each metric.",
+            "holm",
+            ("holm", "bonferroni", "none"),
+        ),
+        Option(
+            "--trials N",
+            "How many trials the test has; not for the exact test.",
+            usual="10,000",
+        ),
+        Option("--samples N", "How many samples the bootstrap draws.", 1000),
+        Option("--seed N", "The seed of the random numbers.", 0),
+        Option("--level NUMBER", "The share of samples that an interval covers.", 0.95),
+        Option(
+            "--segments N",
+            "How many segments to cut a single document into, as one document cannot be tested.",
+            20,
+        ),
+        Option(
+            "--combination METHOD",
+            "How to combine the p-values of corpora. `bonferroni` is for any corpora, `fisher` for "
+            "independent ones.",
+            choices=("bonferroni", "fisher"),
+        ),
+        Option(
+            "--resample LIST",
+            "What the bootstrap draws: any of corpora, documents and seeds; by default all three.",
+        ),
     ),
 )
 _NAMED = Option(

@@ -63,6 +63,11 @@ class Option(NamedTuple):
         return f"{name}_" if iskeyword(name) else name
 
 
+def hide(*options: Option) -> tuple[Option, ...]:
+    """These options as rare ones, which brief help leaves out."""
+    return tuple(option._replace(rare=True) for option in options)
+
+
 class Argument(NamedTuple):
     """A place of a command line, `spelled` as in the usage: KEY, [RESPONSE] or [MORE...]."""
 

@@ -1,7 +1,7 @@
 """Findings: what is odd about a file, and where.
 
-Here are also the checks of documents and lines; those of mentions are in `oddities`. The kinds of
-findings are in `kinds.toml`.
+Here are also the checks of documents, lines and answers of language models; those of mentions are
+in `oddities`. The kinds of findings are in `kinds.toml`.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from corefeval.formats.conllu.tokens import ConlluLines
 from corefeval.formats.source import Source
 from corefeval.model import IDENTITY, Corpus, Document, Mention
 from corefeval.model.arrays import offsets_of, plain_rows
+from corefeval.model.ledger import Entry, Ledger
 from corefeval.model.moving import list_tokens
 from corefeval.model.own_text import OwnText
 from corefeval.model.text_tokens import has_texts, text_of
@@ -356,3 +357,48 @@ def _list_unaligned(corpus: Corpus, own_text: OwnText) -> Iterator[tuple[str, in
         mention = Mention(Document(text, document), row)
         words_of_mention = excerpt(mention.text or "")
         yield "unaligned-mention", document, mention.start, f"the mention {words_of_mention}"
+
+
+def answer_findings(ledger: Ledger, file: str) -> Iterator[Finding]:
+    """A finding for each mention that was lost, changed, repeated or unclear, with its words.
+
+    Also one for each document whose answer ends early or cannot be read at all.
+    """
+    for entry in ledger.entries:
+        kind = _kind_of_entry(entry)
+        if kind:
+            yield _about_entry(kind, entry, file, entry.why or entry.state)
+        if entry.places > 1 and entry.state not in ("lost", "unclear"):
+            message = f"occurs {entry.places:,} times in the text"
+            yield _about_entry("llm-ambiguous", entry, file, message)
+    for answer in ledger.documents:
+        if answer.state == "refused":
+            message = f"the model refused ({answer.finish})" if answer.finish else "it says sorry"
+            yield Finding("llm-refusal", message, file, document=answer.document)
+        elif answer.state == "unread":
+            message = "nothing could be read as a mention, or less than half of what was written"
+            yield Finding("llm-unread", message, file, document=answer.document)
+        elif answer.ends_early or answer.finish == "length":
+            share = answer.reached / max(answer.tokens, 1)
+            tokens = f"{answer.reached:,} of {answer.tokens:,} tokens ({share:.0%})"
+            message = f"the answer ends after {tokens}"
+            message += f"; it says {answer.finish}" if answer.finish else ""
+            yield Finding("llm-cut", message, file, document=answer.document)
+
+
+def _kind_of_entry(entry: Entry) -> str:
+    if entry.state == "lost":
+        return "llm-invented" if "not in the document" in entry.why else "llm-lost"
+    if entry.state in ("repeated", "unclear"):
+        return f"llm-{entry.state}"
+    mended = ("never closed", "never opened", "another number")
+    if any(words in entry.why for words in mended):
+        return "llm-unclosed"
+    return "llm-changed" if entry.state == "changed" else ""
+
+
+def _about_entry(kind: str, entry: Entry, file: str, message: str) -> Finding:
+    span = (entry.start, entry.end) if entry.is_placed else None
+    place = f"of entity {excerpt(entry.entity)}, at character {entry.where:,} of the answer"
+    message = f"{place}: {message}"
+    return Finding(kind, message, file, document=entry.document, span=span, text=entry.written)

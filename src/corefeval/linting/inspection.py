@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from corefeval.linting.findings import (
     Contents,
     Finding,
     Locator,
+    answer_findings,
     conll_findings,
     document_findings,
     find_unaligned,
@@ -42,7 +44,6 @@ from corefeval.model import Corpus, DocumentId, TokenDifference, find_difference
 from corefeval.model.arrays import IntArray, integers, set_rows
 from corefeval.model.corpus import match_documents
 from corefeval.model.identity import mention_codes
-from corefeval.model.ledger import Entry, Ledger
 from corefeval.pairing.documents import find_similar, partners, unify_positions
 from corefeval.pairing.mismatches import ENOUGH, MISMATCH, advise, find_suspects
 from corefeval.pairing.texts import describe_difference, find_differing_documents
@@ -110,24 +111,31 @@ def inspect(
     if format is not None and find_format(format).needs_key:
         return [_inspect_answers(os.fspath(path), find_format(format), encoding, against, answers)]
     files, several = files_of(path)
-    key = None if several else against
-    options = (format, encoding, word_column, layer, key, documents, tokens, notes, answers)
-    inspections, unknown = [], []
-    for file in files:
-        try:
-            inspections.append(_inspect_file(file, *options))
-        except UnknownFormatError as error:
-            unknown.append(error)
-    # As in scoring, files of no known format are left out where others can be read.
-    kind = "reading-notice" if inspections else ""
-    inspections += [Inspection(str(e.file), (from_error(e, kind),)) for e in unknown]
-    inspections = [i for i in inspections if i.corpus is None or i.corpus.documents]
+    reading = (format, encoding, word_column, layer, None if several else against, answers)
+    checks: dict[str, Any] = {"documents": documents, "tokens": tokens, "notes": notes}
+    inspections = _inspect_files([partial(_inspect_file, f, *reading, **checks) for f in files])
     if not inspections:
         problem = f"no document of {os.fspath(path)} matches {documents!r}"
         raise PairingError(problem, fix="`*` stands for any text: 'bc/*', '*_0001; part 000'")
     if not several:
         return inspections
     return _add_shared(os.fspath(path), inspections, against, tokens)
+
+
+def _inspect_files(tasks: Iterable[Callable[[], Inspection]]) -> list[Inspection]:
+    """The inspections of files that have documents, or could not be read.
+
+    As in scoring, files of no known format are left out where others can be read.
+    """
+    inspections, unknown = [], []
+    for inspect_file in tasks:
+        try:
+            inspections.append(inspect_file())
+        except UnknownFormatError as error:
+            unknown.append(error)
+    kind = "reading-notice" if inspections else ""
+    inspections += [Inspection(str(e.file), (from_error(e, kind),)) for e in unknown]
+    return [i for i in inspections if i.corpus is None or i.corpus.documents]
 
 
 def _add_shared(
@@ -151,12 +159,13 @@ def _inspect_file(
     word_column: int | None,
     layer: str | None,
     against: Corpus | None,
-    documents: str,
-    tokens: TokenRule,
-    notes: bool,
     answers: Mapping[str, Any],
+    **checks: Any,
 ) -> Inspection:
-    """Check one file, of any format; what stops reading it is a finding."""
+    """Check one file, of any format; what stops reading it is a finding.
+
+    `checks` are keywords of `inspect_source`.
+    """
     form = find_format(format) if format else None
     try:
         with memory_for(file):
@@ -170,8 +179,7 @@ def _inspect_file(
         name = "standard input" if file == "-" else file
         return Inspection(name, (from_error(error, file=name),), form)
     options = reader_options(form, source.file, word_column, layer)
-    options |= {"documents": documents, "tokens": tokens, "notes": notes}
-    return inspect_source(source, form, against, **options)
+    return inspect_source(source, form, against, **options, **checks)
 
 
 def _inspect_answers(
@@ -182,58 +190,13 @@ def _inspect_answers(
         corpus = read(path, format=format.name, encoding=encoding, key=against, **answers)
     except InputError as error:
         return Inspection(path, (from_error(error, file=path),), format)
-    findings = [] if corpus.ledger is None else list(_answer_findings(corpus.ledger, path))
+    findings = [] if corpus.ledger is None else list(answer_findings(corpus.ledger, path))
     ledger_kinds = {finding.kind for finding in findings}
     further_notices = tuple(notice for notice in corpus.notices if notice.kind not in ledger_kinds)
     locator = Locator(corpus.with_details(notices=further_notices), path)
     # The tokens are the key's, so their lines are not those of this file.
     findings += [replace(finding, line=None) for finding in _corpus_findings(locator, against)]
     return Inspection(path, tuple(grade(findings)), format, corpus)
-
-
-def _answer_findings(ledger: Ledger, file: str) -> Iterator[Finding]:
-    """A finding for each mention that was lost, changed, repeated or unclear, with its words.
-
-    Also one for each document whose answer ends early or cannot be read at all.
-    """
-    for entry in ledger.entries:
-        kind = _kind_of_entry(entry)
-        if kind:
-            yield _about_entry(kind, entry, file, entry.why or entry.state)
-        if entry.places > 1 and entry.state not in ("lost", "unclear"):
-            message = f"occurs {entry.places:,} times in the text"
-            yield _about_entry("llm-ambiguous", entry, file, message)
-    for answer in ledger.documents:
-        if answer.state == "refused":
-            message = f"the model refused ({answer.finish})" if answer.finish else "it says sorry"
-            yield Finding("llm-refusal", message, file, document=answer.document)
-        elif answer.state == "unread":
-            message = "nothing could be read as a mention, or less than half of what was written"
-            yield Finding("llm-unread", message, file, document=answer.document)
-        elif answer.ends_early or answer.finish == "length":
-            share = answer.reached / max(answer.tokens, 1)
-            tokens = f"{answer.reached:,} of {answer.tokens:,} tokens ({share:.0%})"
-            message = f"the answer ends after {tokens}"
-            message += f"; it says {answer.finish}" if answer.finish else ""
-            yield Finding("llm-cut", message, file, document=answer.document)
-
-
-def _kind_of_entry(entry: Entry) -> str:
-    if entry.state == "lost":
-        return "llm-invented" if "not in the document" in entry.why else "llm-lost"
-    if entry.state in ("repeated", "unclear"):
-        return f"llm-{entry.state}"
-    mended = ("never closed", "never opened", "another number")
-    if any(words in entry.why for words in mended):
-        return "llm-unclosed"
-    return "llm-changed" if entry.state == "changed" else ""
-
-
-def _about_entry(kind: str, entry: Entry, file: str, message: str) -> Finding:
-    span = (entry.start, entry.end) if entry.is_placed else None
-    place = f"of entity {excerpt(entry.entity)}, at character {entry.where:,} of the answer"
-    message = f"{place}: {message}"
-    return Finding(kind, message, file, document=entry.document, span=span, text=entry.written)
 
 
 def inspect_source(
