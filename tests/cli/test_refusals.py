@@ -230,3 +230,9 @@ RESULT = corefeval.count(PREPARED)
 )
 def test_what_a_function_cannot_take(function, text, wrong):
     assert text in refuse(lambda: function(wrong), {})
+
+
+def test_a_sample_without_a_design_is_told_what_to_choose(run):
+    status, _, err = run("sample", RESPONSE)
+    expected = "error: --design is missing: choose names, entities, pairs or sentences\n"
+    assert (status, err) == (2, expected)

@@ -68,7 +68,7 @@ def test_a_perfect_system_reaches_the_ceiling_and_zero_has_no_share():
     nothing = corefeval.agree({"ann": [["a", "b"]], "bob": [["c", "d"]]}, {"x": ann}, metrics="muc")
     assert nothing.ceilings[0]["responses"]["x"]["share"] is None
     assert "no-share" in {notice.kind for notice in nothing.notices}
-    with pytest.raises(corefeval.UsageError, match="name of two"):
+    with pytest.raises(corefeval.UsageError, match="two annotators or responses are called"):
         corefeval.agree({"ann": ann, "bob": bob}, {"ann": ann})
     many = {str(number): ann for number in range(13)}
     kinds = [row["kind"] for row in corefeval.agree(many, {"x": bob}, metrics="muc").ceilings]

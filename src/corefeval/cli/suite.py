@@ -204,7 +204,8 @@ def run(options: ParsedOptions) -> int:
 def _read_selected(options: ParsedOptions) -> Suite:
     """The suite, with the systems and corpora that were chosen."""
     from corefeval.checks import split_list
-    from corefeval.suites.definition import read_suite, select
+    from corefeval.suites.definition import read_suite
+    from corefeval.suites.selection import select
 
     chosen = ([*split_list(names)] for names in (options.systems, options.corpora))
     return select(read_suite(options.suite), *chosen)

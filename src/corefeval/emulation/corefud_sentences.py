@@ -158,10 +158,10 @@ def _read_block(
         return None, []
     if len(rows) == 1 and words[0][2][_MISC] == "Empty=Yes":
         return sentence, []
-    for expected, (id, number, _) in enumerate(words, start=1):
-        if id != expected:
+    for expected, (word, number, _) in enumerate(words, start=1):
+        if word != expected:
             problem = "the words of a sentence are not numbered from 1"
-            raise source.error(problem, number, found=str(id), expected=str(expected))
+            raise source.error(problem, number, found=str(word), expected=str(expected))
     if len(words) < len(rows):
         rows.sort(key=itemgetter(0))
     return sentence, rows

@@ -18,7 +18,8 @@ from corefeval.pairing.mismatches import MISMATCH
 from corefeval.preparation import prepare_inputs
 from corefeval.protocol import Protocol
 from corefeval.request import Input, Request
-from corefeval.suites.definition import Suite, SuiteCorpus, find_path_problem, one_line, select
+from corefeval.suites.definition import Suite, SuiteCorpus
+from corefeval.suites.selection import find_path_problem, one_line, select
 
 Ruling = Literal["ok", "warning", "failed"]
 

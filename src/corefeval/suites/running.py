@@ -34,8 +34,9 @@ from corefeval.request import Request
 from corefeval.results import Result
 from corefeval.results.saved import result_of_record, result_record
 from corefeval.stats import CorporaComparison
-from corefeval.suites.definition import Suite, SuiteCorpus, find_path_problem, one_line
+from corefeval.suites.definition import Suite, SuiteCorpus
 from corefeval.suites.outcome import NO_PART, CellPlace, SuiteCell, SuiteResult
+from corefeval.suites.selection import find_path_problem, one_line
 from corefeval.suites.statistics import compare_suite
 
 T = TypeVar("T")
