@@ -362,7 +362,9 @@ class AnnotatedDocument:
                 entities[groups.get(mention.entity, mention.entity)],
                 start,
                 -negative_end,
-                gaps=[(before[1], after[0]) for before, after in pairwise(mention.parts)],
+                gaps=[(before[1], after[0]) for before, after in pairwise(mention.parts)]
+                if len(mention.parts) > 1
+                else (),
                 features=mention.features,
             )
         for kind, anaphor, antecedent, label in self._relations:

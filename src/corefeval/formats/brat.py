@@ -157,9 +157,9 @@ class _Lines:
             elif _SPLIT.fullmatch(kind):
                 document.group(entities[0], entities[1:])
             elif bridging := _BRIDGING.fullmatch(kind):
-                document.relate(*numbers, bridging[1] or "")
+                document.relate(numbers[0], numbers[1], bridging[1] or "")
             else:
-                document.relate(*numbers, "", kind)
+                document.relate(numbers[0], numbers[1], "", kind)
 
 
 def read_brat(source: Source, *, name: str = "") -> Corpus:

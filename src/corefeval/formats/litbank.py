@@ -80,7 +80,7 @@ class _Lines:
                 source = self.document.source
                 raise absence_error(source, identifier, line, identifier, expected)
         if keyword in RELATIONS:
-            self.relations.append((RELATIONS[keyword], *ids))
+            self.relations.append((RELATIONS[keyword], ids[0], ids[1]))
             return
         entities = self.entities[ids[0]]
         self.document.counts["repeated-links"] += ids[1] in entities

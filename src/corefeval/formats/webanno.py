@@ -151,8 +151,10 @@ def _cut_number(text: str) -> tuple[str, str]:
 
 def _read_value(text: str) -> str:
     """The value of an annotation without its number; nothing for `*` and `_`."""
+    if text == "*":  # as most labels of links
+        return ""
     value, _ = _cut_number(text)
-    if "\\" not in value:  # as in nearly all
+    if "\\" not in value:
         return "" if value in ("*", "_") else value
     return _ESCAPED.sub(lambda match: _CONTROLS.get(match[1], match[1]), value)
 
@@ -223,18 +225,18 @@ class _Tsv:
         Those without are on one row, known by its id, with stars for the second and later ones.
         """
         spans: dict[str, _Span] = {}
+        numbers: dict[str, str] = {}  # by what cells say of annotations, row after row
         nothing = ["_"] * (layer.last + 1 - layer.first)
         for row, cells in enumerate(self.rows):
             values = cells[layer.first : layer.last + 1]
             if values == nothing:  # as in many rows
                 continue
-            columns = list(map(_split, values))
-            longest: list[str] = max(columns, key=len)
-            for place, text in enumerate(longest):
-                _, number = _cut_number(text)
-                identifier = number or cells[0] + "*" * place
+            for place, text in enumerate(_split(next((v for v in values if v != "_"), ""))):
+                if text not in numbers:
+                    _, numbers[text] = _cut_number(text)
+                identifier = numbers[text] or cells[0] + "*" * place
                 if identifier not in spans:
-                    stated = zip(layer.features, columns, strict=False)
+                    stated = zip(layer.features, map(_split, values), strict=False)
                     features = {name: _read_value(v[place]) for name, v in stated if v[place:]}
                     spans[identifier] = _Span([], features)
                 spans[identifier].rows.append(row)
@@ -254,7 +256,7 @@ class _Tsv:
             label, chain, link = self.read_link(text, self.lines[rows[0]])
             neighbours, kinds = _split(cells[relation]), _split(cells[kind])
             stated = kinds[neighbours.index(text)] if len(kinds) == len(neighbours) else "_"
-            features = {"referenceRelation": label}
+            features = {"referenceRelation": label} if label else {}
             if stated[:1] not in ("*", "_", ""):
                 features["referenceType"] = _read_value(stated)
             links.setdefault((chain, link), _Span([], features)).rows += rows

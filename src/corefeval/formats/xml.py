@@ -116,7 +116,9 @@ def parse_xml(source: Source, *, with_text: bool = True) -> Element:
         place = f"in the <{stack[-1].name}> of line {stack[-1].line}"
         found = place if stack[1:] else excerpt(data[:100].decode("utf-8", "replace"))
         raise _parsing_error(source, error, found) from None
-    return document.children[0]
+    root = document.children[0]
+    document.content = ()  # the parser and its handlers hold each other, and this: not the tree
+    return root
 
 
 def _parsing_error(source: Source, error: Exception, found: str) -> InputError:
