@@ -298,7 +298,7 @@ def read_probe(source: object, *, format: str | None = None, encoding: str = "ut
     """
     if isinstance(source, Probe):
         return source
-    parts = source if isinstance(source, list | tuple) else [source]
+    parts: Sequence[Any] = source if isinstance(source, list | tuple) else [source]
     items, formats, skipped = dict[str, tuple[Item, Record]](), dict[str, None](), list[str]()
     for name, record in _list_records(parts, format, encoding, skipped):
         formats[name] = None
