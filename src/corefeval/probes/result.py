@@ -310,18 +310,9 @@ class ProbeResult(Result):
         low, high = self.interval or (None, None)
         links: Row = {name: int(number) for name, number in self.links.counts.items()}
         rates = {name: rate if self.scored else None for name, rate in self.links.rates.items()}
-        return {
-            "items": self.items,
-            "scored": self.scored,
-            "right": self.right,
-            "accuracy": self.accuracy,
-            "low": low,
-            "high": high,
-            "links": links | rates,
-            "outcomes": self.outcomes,
-            "choices": self.choices,
-            "human": self.human,
-        }
+        names = ("items", "scored", "right", "accuracy", "outcomes", "choices", "human")
+        figures = {name: getattr(self, name) for name in names}
+        return figures | {"low": low, "high": high, "links": links | rates}
 
     def parts(self) -> list[tuple[str, str, ProbeResult]]:
         """All items, and those with each value of the groups that are shown."""
