@@ -25,6 +25,7 @@ from corefeval.model.arrays import (
     find_runs,
     is_sorted,
     looked_up,
+    set_rows,
     stable_order,
     unset,
 )
@@ -291,9 +292,7 @@ class Alignment:
         """The response's row for each mention of the key; −1 for one that it lacks."""
         if self.key_rows is None or self.response_rows is None:
             return np.arange(self.key.mention_entity.size)
-        partner = unset(self.key.mention_entity.size)
-        partner[self.key_rows] = self.response_rows
-        return partner
+        return set_rows(self.key_rows, self.response_rows, self.key.mention_entity.size)
 
     @cached_property
     def cell(self) -> IntArray:
@@ -306,8 +305,7 @@ class Alignment:
     @cached_property
     def shared_chains(self) -> ArrayPair:
         """The key's matched mentions, cell by cell in textual order, and the cell of each."""
-        cell = unset(self.key.mention_entity.size)
-        cell[self.matched[0]] = self.cell
+        cell = set_rows(self.matched[0], self.cell, self.key.mention_entity.size)
         rows = np.flatnonzero(cell >= 0)
         order = stable_order(cell[rows])
         return rows[order], cell[rows[order]]

@@ -140,7 +140,11 @@ def _open_archive(path: str) -> ZipFile:
 def _open_once(path: str, changed: int, size: int) -> ZipFile:
     from zipfile import ZipFile
 
-    return ZipFile(path)
+    archive = ZipFile(path)
+    for member in archive.infolist():  # some programs write names as Windows does
+        member.filename = member.filename.replace("\\", "/")
+    archive.NameToInfo = {member.filename: member for member in archive.infolist()}
+    return archive
 
 
 def _unpacked_sizes(archive: ZipFile) -> dict[str, int]:

@@ -18,7 +18,7 @@ from corefeval.diagnostics import Notice
 from corefeval.display import PlainState
 from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus
-from corefeval.model.arrays import ArrayPair, IntArray, all_true, unset
+from corefeval.model.arrays import ArrayPair, IntArray, all_true, set_rows
 from corefeval.model.relations import EntitySets, bridging_pairs, find_sets
 
 
@@ -42,9 +42,7 @@ class FullSide(PlainState):
     @cached_property
     def entity(self) -> IntArray:
         """The scored entity of each mention; −1 for one that is no part of coreference."""
-        entity = unset(self.corpus.n_mentions)
-        entity[self.rows] = self.scored_entity
-        return entity
+        return set_rows(self.rows, self.scored_entity, self.corpus.n_mentions)
 
     @property
     def set_entities(self) -> IntArray:
@@ -104,9 +102,7 @@ class Beyond(PlainState):
     @cached_property
     def partner(self) -> IntArray:
         """The response's row for each mention of the key; −1 for one that it lacks."""
-        partner = unset(self.key.corpus.n_mentions)
-        partner[self.matches[0]] = self.matches[1]
-        return partner
+        return set_rows(self.matches[0], self.matches[1], self.key.corpus.n_mentions)
 
     def with_sides(
         self, key: FullSide, response: FullSide, scored: Matches | None = None

@@ -1,15 +1,14 @@
 """What arguments must be (choices, numbers in range, known names), and how calls are written.
 
 Metrics and features are names with arguments in parentheses, in lists; functions that tables name
-are text, `module:function`. Every room may import this
-one.
+are text, `module:function`. Every room may import this one.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import Any, NamedTuple, SupportsFloat
 
@@ -135,6 +134,22 @@ def split_call(text: str) -> tuple[str, str | None]:
     """
     name, bracket, inner = text.strip().partition("(")
     return (name.strip(), inner[:-1].strip()) if bracket and inner.endswith(")") else (text, None)
+
+
+def import_on_demand(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
+    """The `__getattr__` of a package some of whose names are imported when they are first used.
+
+    `homes` has the module of each of these names.
+    """
+
+    def look_up(name: str) -> object:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(homes[name], package), name)
+        setattr(import_module(package), name, value)
+        return value
+
+    return look_up
 
 
 def import_place(place: object, package: str = "") -> Any:

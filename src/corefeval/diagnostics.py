@@ -6,11 +6,13 @@ Every room may import this one; it imports nothing of ours and no numpy.
 from __future__ import annotations
 
 import errno
+import gc
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 # The keywords of Python that have options on the command line, each with its values; `protocol`,
@@ -71,35 +73,24 @@ class InputError(CorefEvalError):
         self.fix = fix
         super().__init__(self._message())
 
-    def __reduce__(self) -> tuple[object, ...]:
+    @property
+    def _details(self) -> dict[str, Any]:
         names = ("file", "line", "found", "expected", "fix", "kind")
-        return _remake, (type(self), self.problem, {name: getattr(self, name) for name in names})
+        return {name: getattr(self, name) for name in names}
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return partial(type(self), **self._details), (self.problem,)
 
     def of_file(self, file: str) -> InputError:
         """A copy of the error with another name for the file."""
-        names = ("line", "found", "expected", "fix", "kind")
-        return type(self)(self.problem, file=file, **{n: getattr(self, n) for n in names})
+        return type(self)(self.problem, **self._details | {"file": file})
 
     def _message(self) -> str:
-        where = ", ".join(
-            part for part in (self.file, f"line {self.line}" if self.line else None) if part
-        )
+        where = ", ".join(filter(None, (self.file, f"line {self.line}" if self.line else "")))
         lines = [f"{where}: {self.problem}" if where else self.problem]
-        lines += [
-            f"  {label}: {text}"
-            for label, text in (
-                ("found", self.found),
-                ("expected", self.expected),
-                ("fix", self.fix),
-            )
-            if text
-        ]
+        parts = {"found": self.found, "expected": self.expected, "fix": self.fix}
+        lines += [f"  {label}: {text}" for label, text in parts.items() if text]
         return "\n".join(lines)
-
-
-def _remake(kind: type[InputError], problem: str, details: dict[str, Any]) -> InputError:
-    """An error that came from another process."""
-    return kind(problem, **details)
 
 
 class PairingError(InputError):
@@ -236,6 +227,22 @@ def memory_for(file: str | None = None) -> Iterator[None]:
         ) from None
 
 
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """A context without garbage collection, for what makes very many small objects without cycles.
+
+    It takes a third of the time of an emulated score, and a quarter of reading annotations. Used as
+    a decorator, it ends when the objects that a function does not return are gone.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 _NO_MEMORY = (
     "failed to map segment",
     "llocate memory",
@@ -266,8 +273,13 @@ def _demand(message: str) -> str:
 
 def excerpt(text: str, limit: int = 60) -> str:
     """Quote foreign text for a message: printable, and short enough to read."""
-    shown = text if len(text) <= limit else text[: limit - 1] + "…"
+    shown = cut_short(text, limit)
     return "‘" + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in shown) + "’"
+
+
+def cut_short(text: str, limit: int) -> str:
+    """The text, or its beginning where it has more characters than the limit."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def plural(count: int, noun: str) -> str:

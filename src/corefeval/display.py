@@ -27,7 +27,7 @@ _HIDDEN = (
 )
 _UNSEEN = f"[\n{_HIDDEN}]"
 _UNSEEN_IN_LINES = f"[{_HIDDEN}]"
-_FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 _NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
 
 
@@ -114,7 +114,7 @@ def csv_cell(value: object) -> object:
         value = ";".join(map(str, value))
     if not isinstance(value, str):
         return value
-    is_formula = value.startswith(_FORMULA) and not re.fullmatch(_NUMBER, value)
+    is_formula = value.startswith(FORMULA) and not re.fullmatch(_NUMBER, value)
     return ("'" if is_formula else "") + visible(" ".join(value.splitlines()))
 
 
@@ -182,6 +182,17 @@ class Record:
         return asdict(cast("Any", self))
 
 
+class Comparable:
+    """A data class of arrays, say, that is equal to another one where all fields are."""
+
+    __slots__ = ()
+
+    def __eq__(self, value: object) -> bool:
+        return have_same_fields(self, value)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 class PlainState:
     """A data class of which the fields alone are pickled: what follows from them is made anew."""
 
@@ -195,6 +206,8 @@ def are_same(left: object, right: object) -> bool:
     >>> are_same({"a": (1, float("nan"))}, {"a": (1, float("nan"))}), are_same([1], [1, 2])
     (True, False)
     """
+    if left is None or right is None:
+        return left is right
     if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() == right.keys() and all(are_same(left[key], right[key]) for key in left)
     if isinstance(left, tuple | list) and type(left) is type(right):

@@ -212,6 +212,7 @@ def _descriptor(path: str) -> int | None:
 
 @contextmanager
 def _one_error(path: PathLike, problem: str) -> Iterator[None]:
+    """A context in which whatever keeps a file from being written is one clear error."""
     if not os.fspath(path):
         raise UsageError(f"{problem}: its path is empty")
     if is_remote(os.fspath(path)):  # which would be a folder here, called `s3:`

@@ -142,15 +142,9 @@ class Request:
         chosen, reading = split_choices(options, steps)
         _check_reading(reading, steps)
         layers = {n: reading[n] for n in ("key_layer", "response_layer") if reading.get(n)}
-        chosen |= layers  # they are no choices, but part of the signature
-        base = adjusted = Protocol.of(protocol)
-        sampling, tagset = sampling or Sampling(), None
-        if chosen or base.values or features is not None:
-            _check_features(features, base)
-            tagset = _find_tagset(chosen, base)
-            chosen |= dict.fromkeys(("features", "heads", "minimum", "stands_for"), "none")
-            adjusted = base.but(**chosen)
-            sampling = _settle_sampling(sampling, adjusted)
+        base = Protocol.of(protocol)
+        # Layers are no choices, but part of the signature.
+        adjusted, tagset = _adjust(base, chosen | layers, features)
         emulated = adjusted if nearest and adjusted.emulates else None
         adjusted = adjusted.nearest if emulated else adjusted
         if sound:
@@ -164,7 +158,7 @@ class Request:
             encoding=reading.get("encoding") or "utf-8",
             key_reading=_make_reading("key", reading, adjusted),
             response_reading=_make_reading("response", reading, adjusted),
-            sampling=sampling,
+            sampling=_settle_sampling(sampling or Sampling(), adjusted),
             cutting=cutting or Cutting(),
             emulated=emulated,
         )
@@ -201,6 +195,19 @@ def _make_reading(side: str, options: Mapping[str, Any], protocol: Protocol) -> 
         return reading
     answer_at, id_at = options.get("answer_at"), options.get("id_at")
     return reading.under(protocol)._replace(answer_at=answer_at, id_at=id_at)
+
+
+def _adjust(
+    base: Protocol, chosen: dict[str, Any], features: Stated
+) -> tuple[Protocol, TagSet | None]:
+    """A protocol with what was chosen, and the tag set that it names, if it names any."""
+    if not chosen and not base.values and features is None:
+        return base, None
+    _check_features(features, base)
+    tagset = _find_tagset(chosen, base)
+    # What the data decided is decided anew.
+    decided = dict.fromkeys(("features", "heads", "minimum", "stands_for"), "none")
+    return base.but(**chosen | decided), tagset
 
 
 def _check_features(features: Stated, base: Protocol) -> None:

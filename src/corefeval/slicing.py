@@ -112,9 +112,8 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
     metrics = [metric for metric in cut.metrics if str(metric) not in undefined]
     results = _slice_by_value(result, divided, cut.feature, values.names, metrics)
     sizes, special = _count_sizes(alignment, key, cut.level, values.names), values.special
-    if (
-        full_sides is not None
-    ):  # mentions beyond coreference may have values in which nothing counts
+    if full_sides is not None:
+        # Mentions beyond coreference may have values in which nothing counts.
         present = {*values.key.tolist(), *values.response.tolist()}
         shown = [
             name

@@ -291,9 +291,7 @@ def test_the_nearest_rules_stand_for_another_programs(name):
         analysis.result["conll"].f1,
         corefeval.score(key, response, protocol=name)["conll"].f1,
     )
-    assert f"F1 {100 * totals[0]:.2f} by these rules, {100 * totals[1]:.2f} by {name}" in str(
-        notice
-    )
+    assert f"F1 is {100 * totals[0]:.2f} by these, {100 * totals[1]:.2f} by {name}" in str(notice)
 
 
 def test_errors_and_reports_under_corefud_scorers_protocol(run, tmp_path):
@@ -301,10 +299,10 @@ def test_errors_and_reports_under_corefud_scorers_protocol(run, tmp_path):
     paths = [quirks / f"zero-three-cycle.{side}.conllu" for side in ("key", "response")]
     status, out, err = run("errors", *paths, "--protocol", "corefud-1.2", "--metrics", "muc")
     assert status == 0 and "stands-for:corefud-1.2" in out
-    assert "MUC F1 100.00 by these rules, 0.00 by corefud-1.2" in err
+    assert "MUC F1 is 100.00 by these, 0.00 by corefud-1.2" in err
     page = tmp_path / "report.html"
     status, _, err = run("report", *paths, "--protocol", "corefud-1.2", "-o", page)
-    totals = "CoNLL F1 100.00 by these rules, 38.89 by corefud-1.2"
+    totals = "CoNLL F1 is 100.00 by these, 38.89 by corefud-1.2"
     assert status == 0 and totals in err
     text = page.read_text()
     assert totals in text and "stands-for:corefud-1.2" in text

@@ -177,7 +177,7 @@ def test_nothing_is_unclear(systems):
 def test_slices_in_which_the_order_turns(run):
     command = ("compare", KEY, CAUTIOUS, EAGER, *FEW, "--differences", "--metric", "ceafe")
     out = run(*command, "--by", "genre")[1]
-    assert "in genre fi the order is turned round, 61.54 against 65.08." in out
+    assert "in genre fi the order is reversed, 61.54 against 65.08." in out
     found = json.loads(run(*command, "--by", "genre", "-f", "json")[1])
     assert [part["value"] for part in found["where"][0]["slices"] if part["turned"]] == ["fi"]
     assert set(found["slices"]["genre"]) == {"nw", "bc", "fi"}
@@ -230,7 +230,7 @@ def test_results_that_do_not_fit(run, tmp_path):
     ("arguments", "message"),
     [
         ((KEY,), "there is no RESPONSE"),
-        ((KEY, EAGER), "at least two results"),
+        ((KEY, EAGER), "at least two responses"),
         ((KEY, f"a={EAGER}", f"a={CAUTIOUS}"), "two responses are called 'a'"),
         ((KEY, EAGER, CAUTIOUS, "--trials", "0"), "from 1"),
         ((KEY, EAGER, CAUTIOUS, "--alpha", "5"), "between 0 and 1"),

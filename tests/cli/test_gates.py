@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import corefeval
@@ -42,6 +44,16 @@ def test_each_response_has_to_pass(run):
     assert (done, err) == (3, "failed: conll of cautious.conll is 63.12, under 65\n")
 
 
+def test_answers_have_to_be_read(run, tmp_path):
+    key = corefeval.read(KEY)
+    answers = tmp_path / "answers.jsonl"
+    text = " ".join(key[0].words)
+    answers.write_text(json.dumps({"id": str(key[0].id), "answer": f"[e1 {text}]"}))
+    done, _, err = run("score", KEY, str(answers), "-q", "--fail-under", "read=95")
+    share = 100 / len(key.documents)
+    assert (done, err) == (3, f"failed: read of answers.jsonl is {share:.2f}, under 95\n")
+
+
 @pytest.mark.parametrize(
     ("limit", "message"),
     [
@@ -52,6 +64,7 @@ def test_each_response_has_to_pass(run):
         ("conl=60", "did you mean 'conll'?"),
         ("conll.recall=60", "conll has no recall"),
         ("lmuc=60", "'lmuc' was not scored"),
+        ("read=95", "read is a limit for answers"),
     ],
 )
 def test_senseless_limits(run, limit, message):

@@ -40,9 +40,11 @@ def test_votes_are_a_feature_and_tables_are_read_back(run, tmp_path):
 
 def test_mistakes_in_tables_name_file_and_line(run, conll):
     header = "document\tkind\tstart\tend\tother_start\tother_end\tdecision\n"
+    document = corefeval.read(KEY).documents[0]
     for line, words in {
         "d\tlink\t0\t1\t2\t3\tkeep\n": "line 2: a decision that is none",
-        "d\tmention\tx\t1\t\t\tkeep\n": "line 2: a mention without start and end",
+        "d\tmention\t0\t1\tkeep\n": "line 2: a line of 5 columns",
+        f"{document}\tmention\tx\t1\t\t\tkeep\n": "line 2: a mention that no annotation has",
         "nowhere\tmention\t0\t1\t\t\tkeep\n": "line 2: a document that no annotation has",
     }.items():
         path = conll(header + line, "decided.tsv")

@@ -254,7 +254,7 @@ def test_repeats_that_go_by_the_own_rule_count_for_the_limit():
     with pytest.raises(InputError, match="2 repeated mentions in the response, more than 1"):
         corefeval.score(key, response, limit="1")
     [notice] = corefeval.score(key, response, limit="2").notices
-    assert str(notice) == "response: 2 mentions left out (repeats once)"
+    assert str(notice) == "response: 2 repeated mentions left out (--repeats-response once)"
 
 
 def test_named_protocols_say_what_is_odd(run):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import shutil
 import time
@@ -75,6 +76,19 @@ def test_names_in_a_zip_are_only_names(tmp_path):
     message = refusal(path)
     assert "secret.txt" not in message.replace("a.zip!/../secret", "") and "Ada the" not in message
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_names_of_windows_in_a_zip_have_folders_too(tmp_path):
+    names = ("export\\annotation\\w0.tsv", "__MACOSX\\w0.tsv", "export\\TypeSystem.xml")
+    files = dict.fromkeys(names, (MADE / "w0.tsv").read_bytes())
+    corpus = corefeval.read(pack(tmp_path / "a.zip", files))
+    assert [str(document.id) for document in corpus] == ["w0"]
+
+
+def test_packed_files_that_belong_together_count_once_in_a_folder(tmp_path):
+    for file in (MADE / "b0.entities", MADE / "b0.tokens"):
+        (tmp_path / f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes()))
+    assert corefeval.read(tmp_path).n_mentions == corefeval.read(MADE / "b0.entities").n_mentions
 
 
 def test_the_limit_is_for_all_files_of_a_zip_together(tmp_path):

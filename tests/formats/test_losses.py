@@ -249,6 +249,6 @@ def test_speakers_with_blanks_are_told(tmp_path):
 
 
 def test_a_kind_that_nobody_declared_is_noted_by_its_name():
-    (notice,) = note_counts(Counter({"lost-commas": 2}), (), whose="a.txt")
+    (notice,) = note_counts(Counter({"lost-commas": 2}), whose="a.txt")
     assert (notice.kind, notice.count) == ("lost-commas", 2)
     assert "lost-commas" in str(notice)

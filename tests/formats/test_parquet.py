@@ -86,8 +86,14 @@ def test_commands(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"clusters": [[[0, 4]]]}, "record 1: a mention goes beyond the document"),
-        ({"clusters": [[[0.5, 1.0]]]}, "record 1: a mention is not a pair of whole numbers"),
+        (
+            {"clusters": [[[0, 4]]]},
+            "record 1: a mention in cluster 0 of ‘clusters’ is no span of the document",
+        ),
+        (
+            {"clusters": [[[0.5, 1.0]]]},
+            "record 1: a mention in cluster 0 of ‘clusters’ is not a pair of whole numbers",
+        ),
         ({"clusters": None}, "no known kind of JSON has these keys"),
         ({"clusters": [None]}, "cluster 0 of ‘clusters’ is not a list"),
         ({"sentences": "Ada met"}, "‘sentences’ does not hold words"),

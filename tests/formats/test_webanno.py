@@ -173,6 +173,13 @@ def test_mistakes_are_told_with_their_lines(tsv, layers, rows, line, words):
     assert error.value.line == line
 
 
+def test_a_stacked_annotation_without_a_number_is_one_of_its_own(tsv):
+    path = tsv([SPAN, RELATION], "Ada\tP|O\t*|x\t_\t_", "she\tP\t*\t*\t1-1")
+    assert sorted(entities(path).values()) == [[[(0, 1)]], [[(0, 1)], [(1, 2)]]]
+    path.write_text("\n\n" + path.read_text())  # blank lines before it
+    assert len(entities(path)) == 2
+
+
 def test_older_versions_are_named(tsv):
     with pytest.raises(InputError, match=r"WebAnno TSV 3(.|\n)*3\.x"):
         corefeval.read(tsv([CHAIN], "Ada\t_\t_", version="2"))

@@ -173,3 +173,20 @@ def test_three_statements_do_not_hold_on_gum(run, shared):
     failing = out.partition("Does not hold\n")[2].split("\n\n")[0].splitlines()
     for line, numbers in zip(failing, ("59.82", "5.84 points against 4.16", "6.35"), strict=True):
         assert numbers in line
+
+
+@pytest.mark.parametrize(
+    ("change", "advice"),
+    [
+        (("\tb\t", "\tx\t"), "use the same tokenisation"),
+        (("(d);", "(e);"), "both sides must call them the same"),
+    ],
+)
+def test_errors_advise_only_what_the_command_understands(run, conll, change, advice):
+    text = "#begin document (d); part 000\nd\t0\t0\ta\t(0)\nd\t0\t1\tb\t(0)\n\n#end document\n"
+    response = text.replace(*change)
+    files = conll(text, "key.conll"), conll(response, "response.conll")
+    status, _, err = run("lab", "mention-identification", *files)
+    assert status == 1
+    assert err.splitlines()[-1].endswith(advice)
+    assert "--" in run("score", *files)[2]

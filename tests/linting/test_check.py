@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import zipfile
 
 import numpy as np
 import pytest
@@ -231,6 +232,24 @@ def test_a_folder_is_checked_file_by_file_and_as_a_whole(tmp_path):
     *_, two, whole = inspect(tmp_path, against=corefeval.read(key))
     assert [(f.kind, f.line) for f in two.findings] == [("differing-tokens", 3)]
     assert [(f.kind, f.document) for f in whole.findings] == [("missing-document", "f; part 000")]
+
+
+def test_a_stray_text_in_a_folder_or_zip_is_left_out_as_in_scoring(run, tmp_path):
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("These are notes.\n")
+    assert run("check", folder)[0] == 1  # there is nothing else
+    (folder / "key.conll").write_text(document("(1)", "(1)"))
+    with zipfile.ZipFile(tmp_path / "files.zip", "w") as archive:
+        for file in sorted(folder.iterdir()):
+            archive.write(file, file.name)
+    for path in (folder, tmp_path / "files.zip"):
+        assert run("score", path, path)[0] == 0
+        status, out, _ = run("check", path)
+        assert status == 0
+        assert "notes.txt passes: 1 warning" in out
+        assert "this is not in a format that corefeval knows: ‘These are notes.’" in out
+        assert run("check", path, "--strict")[0] == 1
 
 
 @st.composite

@@ -120,7 +120,7 @@ def test_what_cannot_be_had(results, options, message):
 def test_only_scores_have_rates(comparison):
     with pytest.raises(UsageError, match="no rates for a Statistics"):
         render(statistics(corefeval.read(KEY)), rates="P")
-    with pytest.raises(UsageError, match="must have f1 among them"):
+    with pytest.raises(UsageError, match="must include f1"):
         render(comparison, rates="P,R")
 
 
@@ -153,7 +153,7 @@ def test_the_command_has_them(run, tmp_path):
     assert run("score", KEY, CAUTIOUS, EAGER, *options, "--width", "page", "-q")[0] == 0
     assert r"\label{tab:x}" in table.read_text()
     status, _, err = run("compare", KEY, CAUTIOUS, EAGER, "--rates", "P,R", "--trials", 99)
-    assert (status, err) == (2, "error: --rates must have f1 among them, which is compared\n")
+    assert (status, err) == (2, "error: --rates must include f1, which is compared\n")
     status, _, err = run("score", KEY, CAUTIOUS, "--digits", 2, "-f", "json")
     assert status == 2 and "digits is for tables" in err
 

@@ -207,7 +207,7 @@ def sorted_pair(span):
 def test_exchanging_the_sides_exchanges_recall_and_precision(sides):
     key, response = ([side] for side in sides)
     for match in ("exact", "overlap(0.5)"):
-        metrics = (*METRICS[:-1], "mor")
+        metrics = (*METRICS[:-1], "ceafm", "mor")
         options = {"tokens": "align", "metrics": metrics, "match": match}
         try:
             result = score(key, response, **options)
@@ -223,6 +223,20 @@ def test_exchanging_the_sides_exchanges_recall_and_precision(sides):
             assert rates[0].precision == rates[1].recall
     for side, corpus in zip(sides, (prepare(key, response, tokens="align").key,), strict=False):
         assert corpus.n_mentions == sum(map(len, side["clusters"]))
+
+
+@given(texts_that_differ())
+@settings(max_examples=40, deadline=None)
+def test_equal_tokens_are_scored_as_without_aligning(sides):
+    key, response = sides
+    words = max(key["sentences"], response["sentences"], key=lambda sentences: len(sentences[0]))
+    key, response = ([{**side, "sentences": words}] for side in sides)
+    for match in ("exact", "overlap(0.5)"):
+        result, aligned = (
+            score(key, response, tokens=tokens, match=match) for tokens in ("same", "align")
+        )
+        assert rates_of(aligned) == rates_of(result)
+        assert aligned.notices == result.notices
 
 
 @pytest.mark.parametrize("match", MATCHERS)
@@ -293,6 +307,13 @@ def test_notices_count_both_sides():
     ]
 
 
+def test_sides_without_a_common_mention_are_told_by_words():
+    sides = document("a b c d e", [(0, 0), (1, 1)]), document("a b c d e f", [(4, 4), (5, 5)])
+    notices = score(*([side] for side in sides), tokens="align").notices
+    [notice] = [notice for notice in notices if notice.kind == "no-common-mentions"]
+    assert "the first mentions are ‘e’ here and ‘a’ in the key" in str(notice)
+
+
 def test_errors_are_shown_on_the_text_of_the_key():
     errors = corefeval.analyse([KEY], [RESPONSE], tokens="align")
     [extra] = errors.listed("extra mention")
@@ -352,6 +373,19 @@ def test_a_text_of_other_words_is_cut_and_aligned(tmp_path):
     assert result["mentions"].f1 == 1
 
 
+def test_marks_in_a_text_belong_to_their_words(tmp_path):
+    """Vowel signs, accents and joiners are no tokens that the other side could lack."""
+    text = "رَأَى مُحَمَّدٌ أُخْتَهُ e\u0302tre 👩\u200d👧 ।"
+    (tmp_path / "d.txt").write_text(text, encoding="utf-8")
+    (tmp_path / "d.ann").write_text("T1\tX 6 15\tمُحَمَّدٌ\n", encoding="utf-8")
+    assert text[6:15] == "مُحَمَّدٌ"
+    result = score(
+        [document("رأى محمد أخته etre 👩👧 ।", [(1, 1)])], tmp_path / "d.ann", tokens="align"
+    )
+    assert result["mentions"].f1 == 1
+    assert counted(result) == [0, 0, 0]
+
+
 def test_agreement_aligns_every_pair():
     third = document("Mary 's old dog saw big cat , then she left it there .", [(0, 1), (9, 9)])
     pair = corefeval.agree([[KEY], [RESPONSE]], tokens="align", distances="all")
@@ -377,6 +411,18 @@ def test_check_lists_what_has_no_counterpart(run, tmp_path):
     assert status == 0 and "line 6" in out and "‘returned’, which the key lacks" in out
     status, _, err = run("check", response, "--tokens", "align")
     assert status != 0 and "add --against KEY" in err
+
+
+def test_check_names_tokens_where_files_have_no_lines(run, tmp_path):
+    files = tmp_path / "key.jsonl", tmp_path / "response.jsonl"
+    sides = document("a b c d e", [(0, 0), (2, 2)]), document("a b d e f", [(0, 0), (4, 4)])
+    for path, side in zip(files, sides, strict=True):
+        path.write_text(json.dumps(side), encoding="utf-8")
+    status, out, _ = run("check", files[1], "--against", files[0], "--tokens", "align")
+    assert status == 0
+    assert "‘c’, which this file lacks (token 2 of " in out
+    assert "‘f’, which the key lacks (d, token 4)" in out
+    assert "the mention ‘f’, which the key lacks (d, token 4)" in out
 
 
 def test_documents_are_joined_after_they_were_aligned(tmp_path, run):

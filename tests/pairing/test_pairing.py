@@ -235,6 +235,7 @@ def test_the_glob_is_text():
         (["x; part 000", "x; part 001"], ["x"], False),
         (["x; part 000"], ["x_0; part 000"], True),
         (["x_1; part 000"], ["x; part 001"], True),
+        (["x"], ["x_0"], True),
         (["two\nlines"], ["two lines"], True),
         (["x; part 000"], ["x; part 001"], False),
         (["x_0"], ["x_1"], False),

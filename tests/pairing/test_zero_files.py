@@ -52,9 +52,10 @@ def test_a_node_that_only_one_side_has_matches_nothing(conll):
         (("1 a", "1.2 _ (e-1)"), ("1 a", "1.1 _", "1.2 _ (e-1)"), True),
         (("1 a", "1.1 _ (e-1)", "", "1 b"), ("1 a", "", "0.1 _ (e-1)", "1 b"), False),
         (("1 a", "", "0.1 _ (e-1)", "1 b"), ("1 a", "1.1 _", "", "0.1 _ (e-1)", "1 b"), True),
-        # A sentence of nothing but empty nodes is a place of its own.
-        (("1 a", "", "0.1 _ (e-1)", "", "1 b"), ("1 a", "", "0.1 _ (e-1)", "1 b"), False),
-        (("1 a", "", "0.1 _", "", "0.1 _ (e-1)", "1 b"), ("1 a", "", "0.1 _ (e-1)", "1 b"), True),
+        # Nodes of a sentence without words stand with those before the next word, in their order.
+        (("1 a", "", "0.1 _ (e-1)", "", "1 b"), ("1 a", "", "0.1 _ (e-1)", "1 b"), True),
+        (("1 a", "", "0.1 _", "", "0.1 _ (e-1)", "1 b"),
+         ("1 a", "", "0.1 _", "0.2 _ (e-1)", "1 b"), True),
         # Numbers that do not ascend mean nothing: then the order does.
         (("1 a", "1.2 _", "1.1 _ (e-1)"), ("1 a", "1.1 _", "1.2 _ (e-1)"), True),
         (("1 a", "1.1 _", "1.1 _ (e-1)"), ("1 a", "1.1 _", "1.2 _ (e-1)"), True),

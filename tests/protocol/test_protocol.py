@@ -200,7 +200,6 @@ def test_nobody_else_pairs_or_matches():
         "analysis/agreement.py": {"pair_annotations", "prepare_corpora"},
         "analysis/auditing.py": {"pair_annotations", "prepare_corpora", "match_exactly"},
         "consensus/__init__.py": {"pair_annotations", "prepare_corpora"},
-        "consensus/units.py": {"matcher"},
         "analysis/errors": {"resolve"},
         "beyond.py": {"matcher"},
         "pieces/planning.py": {"prepare_corpora"},

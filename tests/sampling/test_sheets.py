@@ -166,6 +166,14 @@ def refuse(path, words, line=None) -> None:
     assert caught.value.expected or caught.value.fix
 
 
+def test_another_encoding_is_refused_with_what_to_do(filled):
+    sheet, _, path = filled
+    path.write_bytes(sheet.csv.replace("entity", "Zoë", 1).encode("latin-1"))
+    refuse(path, "save it as CSV UTF-8")
+    path.write_bytes(sheet.csv.encode("utf-16"))
+    assert corefeval.read_sheet(path).rows() == sheet.rows()
+
+
 def test_mistakes_in_the_first_line(filled):
     sheet, _, path = filled
     for text, words in (
@@ -205,6 +213,8 @@ def test_mistakes_in_rows(filled):
         refuse(path, words, 3 + rows.index(named))
     write_rows(path, sheet, [*rows, rows[0]])
     refuse(path, "two rows have the number 1", 3 + len(rows))
+    write_rows(path, sheet, [*rows, {**rows[0], "row": "999"}])
+    refuse(path, "a second row about one draw", 3 + len(rows))
     companion = next(row for row in rows if row["role"] == "companion")
     for change, words in (({"systems": "nobody"}, "no response"), ({"of": "x"}, "is no mention")):
         write_rows(
@@ -233,6 +243,10 @@ def test_mistakes_in_answers(tmp_path):
     ):
         write_rows(path, sentences, [{**rows[0], **change}, *rows[1:]])
         refuse(path, words, 3)
+    for copied in (pairs, sentences):
+        rows = rows_of(copied)
+        write_rows(path, copied, [*rows, {**rows[0], "row": "999"}])
+        refuse(path, "a second row about one draw", 3 + len(rows))
     with pytest.raises(InputError, match="row 1: an answer"):
         pairs.fill(lambda row: "perhaps")
     for answer in ("ja", "JA", "oui", "1", "Yes", "J", "o"):

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import permutations, product
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
 from corefeval.analysis.alpha import Alpha, AlphaCounts, Coding, count_alpha, parse_distances
 from corefeval.analysis.ceilings import Ceilings
 from corefeval.diagnostics import Notice, UsageError, plural
-from corefeval.display import Row, Tabular, distinct_names, have_same_fields
+from corefeval.display import Comparable, Row, Tabular, distinct_names
 from corefeval.evaluation import count
 from corefeval.formats import read_ahead
 from corefeval.metrics import DEFAULT_PRESET, Metrics
@@ -34,8 +34,35 @@ Pairs = dict[tuple[str, str], float]
 _NUMBERS = ("one", "two")
 
 
+class Figures:
+    """What there is of all documents, and of each: α by distance, and the F1 of pairs by metric."""
+
+    __slots__ = ()
+
+    @property
+    def alpha(self: Any) -> dict[str, float]:
+        """Krippendorff's α over all mentions, for each distance."""
+        return {name: coefficient.alpha for name, coefficient in self.alphas.items()}
+
+    @property
+    def means(self: Any) -> dict[str, float]:
+        """The mean F1 over all pairs, for each metric."""
+        return {metric: _mean(pairs) for metric, pairs in self.pairwise.items()}
+
+    @property
+    def _record(self: Any) -> Row:
+        return {
+            "alpha": {name: coefficient.as_dict() for name, coefficient in self.alphas.items()},
+            "f1": {metric: _f1_as_dict(pairs) for metric, pairs in self.pairwise.items()},
+        }
+
+    @property
+    def _text(self) -> str:
+        return ", ".join(f"α({name}) {value:.3f}" for name, value in self.alpha.items())
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Agreement(Tabular):
+class Agreement(Comparable, Figures, Tabular):
     """How far two or more annotators agree.
 
     `pairwise["muc"]["ann", "bob"]` is the F1 with ann's annotation as key and bob's as response,
@@ -82,20 +109,10 @@ class Agreement(Tabular):
             for metric in self.metrics
         }
 
-    @property
-    def means(self) -> dict[str, float]:
-        """The mean F1 over all pairs, for each metric."""
-        return _means(self.pairwise)
-
     @cached_property
     def alphas(self) -> dict[str, Alpha]:
         """α with its observed and expected disagreement, for each distance."""
         return {name: counts.total for name, counts in self.counts.items()}
-
-    @property
-    def alpha(self) -> dict[str, float]:
-        """Krippendorff's α over the mentions of all documents, for each distance."""
-        return {name: coefficient.alpha for name, coefficient in self.alphas.items()}
 
     @property
     def documents(self) -> list[DocumentAgreement]:
@@ -139,27 +156,19 @@ class Agreement(Tabular):
             "annotators": list(self.annotators),
             "signature": self.signature,
             "mentions": int(self.mentions.sum()),
-            "alpha": {name: coefficient.as_dict() for name, coefficient in self.alphas.items()},
-            "f1": {metric: _f1_as_dict(pairs) for metric, pairs in self.pairwise.items()},
+            **self._record,
             "documents": [document.as_dict() for document in self.documents],
             **({"ceilings": list(self.ceilings)} if self.ceilings else {}),
         }
 
-    def __eq__(self, value: object) -> bool:
-        return have_same_fields(self, value)
-
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
-        alphas = ", ".join(f"α({name}) {value:.3f}" for name, value in self.alpha.items())
         annotators = plural(len(self.annotators), "annotator")
-        return (
-            f"<Agreement of {annotators}, {plural(len(self.document_ids), 'document')}: {alphas}>"
-        )
+        documents = plural(len(self.document_ids), "document")
+        return f"<Agreement of {annotators}, {documents}: {self._text}>"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DocumentAgreement:
+class DocumentAgreement(Figures):
     """How far annotators agree on one document."""
 
     agreement: Agreement
@@ -182,11 +191,6 @@ class DocumentAgreement:
         return {name: alpha_counts.document(self.index) for name, alpha_counts in counts}
 
     @property
-    def alpha(self) -> dict[str, float]:
-        """Krippendorff's α over the mentions of this document alone, for each distance."""
-        return {name: coefficient.alpha for name, coefficient in self.alphas.items()}
-
-    @property
     def pairwise(self) -> dict[str, Pairs]:
         """The F1 of each metric for each pair, by (key, response)."""
         results = self.agreement.results.items()
@@ -195,23 +199,12 @@ class DocumentAgreement:
             for metric in self.agreement.metrics
         }
 
-    @property
-    def means(self) -> dict[str, float]:
-        """The mean F1 over all pairs, for each metric."""
-        return _means(self.pairwise)
-
     def as_dict(self) -> dict[str, object]:
         """Everything, for JSON."""
-        return {
-            "id": self.id,
-            "mentions": self.mentions,
-            "alpha": {name: coefficient.as_dict() for name, coefficient in self.alphas.items()},
-            "f1": {metric: _f1_as_dict(pairs) for metric, pairs in self.pairwise.items()},
-        }
+        return {"id": self.id, "mentions": self.mentions, **self._record}
 
     def __repr__(self) -> str:
-        alphas = ", ".join(f"α({name}) {value:.3f}" for name, value in self.alpha.items())
-        return f"<{self.id}: {alphas}>"
+        return f"<{self.id}: {self._text}>"
 
 
 def agree(
@@ -273,7 +266,9 @@ def agree_corpora(
     names = [corpus.name for corpus in (*corpora, *responses)]
     if responses and len({*names}) < len(names):
         twice = max(names, key=names.count)
-        raise UsageError(f"{twice!r} is the name of two: annotators and responses need their own")
+        raise UsageError(
+            f"two annotators or responses are called {twice!r}: give each a name of its own"
+        )
     annotations = pair_annotations(corpora, request.protocol)
     coding = Coding.of(annotations.corpora, annotations.codes, request.protocol.unmarked)
     ceilings = Ceilings(
@@ -350,7 +345,7 @@ def read_annotations(
     if isinstance(sources, str | os.PathLike | Corpus | Document) or not isinstance(
         sources, Iterable
     ):
-        raise UsageError(f"annotations come in a list of {_NUMBERS[least - 1]} or more")
+        raise UsageError(f"annotations must be a list of {_NUMBERS[least - 1]} or more")
     are_named = isinstance(sources, Mapping)
     annotations: list[Input] = list(sources.values() if isinstance(sources, Mapping) else sources)
     if len(annotations) < least:
@@ -377,13 +372,13 @@ def _list_values(
             yield "f1", metric, key, response, f1
 
 
-def _means(pairwise: Mapping[str, Pairs]) -> dict[str, float]:
-    return {metric: float(np.mean(list(pairs.values()))) for metric, pairs in pairwise.items()}
+def _mean(pairs: Pairs) -> float:
+    return float(np.mean(list(pairs.values())))
 
 
 def _f1_as_dict(pairs: Pairs) -> dict[str, object]:
     return {
-        "mean": float(np.mean(list(pairs.values()))),
+        "mean": _mean(pairs),
         "pairs": [
             {"key": key, "response": response, "f1": f1} for (key, response), f1 in pairs.items()
         ],

@@ -10,13 +10,22 @@ from typing import Any, Unpack
 import numpy as np
 
 from corefeval.analysis.agreement import read_annotations
-from corefeval.analysis.units import Units, as_lists
+from corefeval.analysis.units import Units
 from corefeval.checks import check_seed
 from corefeval.diagnostics import Notice, UsageError, note, plural
 from corefeval.display import Row, Tabular
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, IntArray, dense_ranks
-from corefeval.model.joining import strip_details
+from corefeval.model.arrays import (
+    BoolArray,
+    IntArray,
+    all_false,
+    all_true,
+    all_zero,
+    dense_ranks,
+    plain_rows,
+    ranks_in_runs,
+    unset,
+)
 from corefeval.pairing.annotators import pair_annotations
 from corefeval.preparation import as_corpus, prepare_corpora
 from corefeval.protocol import Protocol
@@ -39,14 +48,14 @@ class Audit(Tabular):
 
     responses: tuple[str, ...]
     units: Units
-    calibration: tuple[Row, ...]
+    calibration: list[Row]
     protocol: Protocol
     notices: tuple[Notice, ...] = ()
 
     @cached_property
-    def findings(self) -> tuple[Row, ...]:
+    def findings(self) -> list[Row]:
         """What looks wrong, the most suspicious first."""
-        return tuple(_describe(self.units))
+        return list(_describe(self.units))
 
     @property
     def signature(self) -> str:
@@ -55,16 +64,13 @@ class Audit(Tabular):
 
     def rows(self) -> list[Row]:
         """A row for each finding; mentions are texts such as `3:5`, start and end."""
-        return [{name: _write(value) for name, value in row.items()} for row in self.findings]
+        names = ("mention", "entity", "other")
+        return [row | {name: _write(row[name]) for name in names} for row in self.findings]
 
     def as_dict(self) -> dict[str, object]:
         """Everything, for JSON."""
-        return {
-            "responses": list(self.responses),
-            "signature": self.signature,
-            "findings": list(self.findings),
-            "calibration": list(self.calibration),
-        }
+        names = ("responses", "signature", "findings", "calibration")
+        return {name: getattr(self, name) for name in names}
 
     def __repr__(self) -> str:
         return f"<Audit by {plural(len(self.responses), 'response')}: {len(self.findings):,}>"
@@ -101,7 +107,7 @@ def audit_corpora(
     key: Corpus, responses: Sequence[Corpus], request: Request, *, plant: int = 0, seed: int = 0
 ) -> Audit:
     """The audit of a key by named responses, as a request says."""
-    if isinstance(plant, bool) or not isinstance(plant, int) or plant < 0:
+    if type(plant) is not int or plant < 0:
         raise UsageError(f"plant is a number of errors, not {plant!r:.60}")
     check_seed(seed)
     # What an answer has that is not in the text is nothing to vote with.
@@ -116,17 +122,16 @@ def audit_corpora(
         keeps = (partner >= 0) | ~np.isin(new_codes, codes[0])  # no key mention twice
         sides[place], codes[place + 1] = side.keep_mentions(keeps), new_codes[keeps]
         protocol = prepared.protocol
-    units = Units.of([corpus, *map(strip_details, sides)], codes)
-    unseen = (units.entity[0] >= 0) & (units.votes == 1)
+    units = Units.of([corpus, *sides], codes)
+    unseen = int(((units.entity[0] >= 0) & (units.votes == 1)).sum())
     notices = [notice for source in (key, *responses) for notice in source.notices]
     notices += annotations.notices
-    notices += note(
-        "unseen-mentions", int(unseen.sum()), "mention", "of the key that no response has"
-    )
+    outcome = "of the key in no response, so nothing speaks for or against them"
+    notices += note("unseen-mentions", unseen, "mention", outcome)
     return Audit(
         responses=tuple(side.name for side in responses),
         units=units,
-        calibration=tuple(_calibrate(units, plant, seed)) if plant else (),
+        calibration=_calibrate(units, plant, seed) if plant else [],
         protocol=protocol,
         notices=tuple(dict.fromkeys(notices)),
     )
@@ -139,40 +144,44 @@ def _find(units: Units, owner: IntArray) -> tuple[IntArray, IntArray, IntArray, 
     """
     is_response = units.annotator > 0
     unit, entity = units.unit[is_response], units.stacked.mention_entity[is_response]
-    begin, width = _begin(owner), int(owner.max(initial=0)) + 1
-    current = owner[unit]
-    cell, cells = dense_ranks((entity * width + current)[current >= 0])
-    holder, target = np.divmod(cells, width)
-    size = np.bincount(cell, minlength=cells.size)
-    # Of each response entity the two of the key's entities that it shares most with.
-    order = np.lexsort((begin[target], -size, holder))
-    place = np.arange(order.size) - np.searchsorted(holder[order], holder[order])
-    best = np.full((2, units.stacked.n_entities), -1, dtype=np.int64)
-    for rank in (0, 1):
-        best[rank, holder[order[place == rank]]] = target[order[place == rank]]
-    is_alone = np.ones(unit.size, dtype=np.bool_)
-    is_alone[current >= 0] = size[cell] == 1
+    begin, current = _begin(owner), owner[unit]
+    inside = current >= 0
+    cell, holder, target, counts, rank = _rank_targets(entity[inside], current[inside], begin)
+    best = unset(2 * units.stacked.n_entities).reshape(2, -1)
+    best[rank[rank < 2], holder[rank < 2]] = target[rank < 2]
+    is_alone = all_true(unit.size)
+    is_alone[inside] = counts[cell] == 1
     first, second = best[:, entity]
-    vote = np.where((current >= 0) & (first == current), second, first)
-    voters = np.flatnonzero(is_alone & (vote >= 0))
-    vote, votes = dense_ranks(unit[voters] * width + vote[voters])
-    voted, target = np.divmod(votes, width)
-    counts = np.bincount(vote, minlength=votes.size)
-    order = np.lexsort((-begin[target], counts, voted))
-    against, chosen = np.zeros((2, owner.size), dtype=np.int64)
-    against[voted[order]], chosen[voted[order]] = counts[order], target[order]
-    marked = np.bincount(unit, minlength=owner.size)
-    support = np.bincount(unit[~is_alone], minlength=owner.size)
+    vote = np.where(inside & (first == current), second, first)
+    voters = is_alone & (vote >= 0)
+    _, voted, target, counts, rank = _rank_targets(unit[voters], vote[voters], begin)
+    against, chosen = all_zero(2 * owner.size).reshape(2, -1)
+    against[voted[rank == 0]], chosen[voted[rank == 0]] = counts[rank == 0], target[rank == 0]
+    marked, support = (np.bincount(rows, minlength=owner.size) for rows in (unit, unit[~is_alone]))
     support = np.where(owner >= 0, support, units.n_annotators - 1 - marked)
     rows = np.flatnonzero(against > support)
-    sizes = np.bincount(owner[owner >= 0], minlength=width)[chosen[rows]]
+    sizes = np.bincount(owner[owner >= 0], minlength=begin.size)[chosen[rows]]
     rows = rows[np.lexsort((-sizes, (support - against)[rows]))]
     return rows, chosen[rows], against[rows], support[rows]
 
 
+def _rank_targets(
+    holder: IntArray, target: IntArray, begin: IntArray
+) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
+    """The cell of each pair, then of each cell its holder, target, number, and rank in the holder.
+
+    The most frequent target of a holder has rank 0; of equally frequent ones, that begins first.
+    """
+    cell, codes = dense_ranks(holder * begin.size + target)
+    holder, target = np.divmod(codes, begin.size)
+    counts = np.bincount(cell, minlength=codes.size)
+    order = np.lexsort((begin[target], -counts, holder))
+    return cell, holder, target, counts, ranks_in_runs(holder, order)
+
+
 def _begin(owner: IntArray) -> IntArray:
     """The first unit of each entity of the key."""
-    first = np.zeros(int(owner.max(initial=0)) + 1, dtype=np.int64)
+    first = all_zero(int(owner.max(initial=0)) + 1)
     rows = np.flatnonzero(owner >= 0)[::-1]
     first[owner[rows]] = rows
     return first
@@ -180,35 +189,34 @@ def _begin(owner: IntArray) -> IntArray:
 
 def _describe(units: Units) -> Iterator[Row]:
     """What looks wrong, as people read it."""
-    owner, mentions = units.entity[0], list(map(as_lists, units.mentions))
-    begin, documents = _begin(owner), units.corpus.documents
-    for unit, target, against, support in zip(*map(list, _find(units, owner)), strict=True):
+    owner, mentions = units.entity[0], units.mentions
+    begin = _begin(owner)
+    for unit, target, against, support in plain_rows(*_find(units, owner)):
         is_moved = owner[unit] >= 0
         yield {
-            "document": str(documents[units.document[unit]]),
+            "document": units.document_ids[unit],
             "kind": "moved" if is_moved else "missing",
             "mention": mentions[unit],
             "entity": mentions[begin[owner[unit]]] if is_moved else None,
             "other": mentions[begin[target]],
-            "against": int(against),
-            "support": int(support),
-            "suspicion": float((against - support) / (units.n_annotators - 1)),
+            "against": against,
+            "support": support,
+            "suspicion": (against - support) / (units.n_annotators - 1),
             "text": units.text(unit),
         }
 
 
-def _write(value: Any) -> Any:
-    """A value, or a mention as a text; parts of discontinuous ones with commas between."""
-    if not isinstance(value, list):
-        return value
-    has_parts = all(isinstance(part, list) for part in value)
-    return ",".join(map(_write, value)) if has_parts else ":".join(map(str, value))
+def _write(mention: Any) -> Any:
+    """A mention as a text; the parts of discontinuous ones have commas between."""
+    if not isinstance(mention, list):
+        return mention
+    has_parts = isinstance(mention[0], list)
+    return ",".join(map(_write, mention)) if has_parts else ":".join(map(str, mention))
 
 
 def _calibrate(units: Units, plant: int, seed: int) -> list[Row]:
     """How many planted errors are found at each suspicion, over copies of the key."""
-    generator = np.random.default_rng(seed)
-    total = units.n_annotators - 1
+    generator, total = np.random.default_rng(seed), units.n_annotators - 1
     levels = np.arange(total, 0, -1)
     counts = np.zeros((2, levels.size))  # findings, and planted errors among them
     planted = copies = 0
@@ -227,7 +235,7 @@ def _calibrate(units: Units, plant: int, seed: int) -> list[Row]:
             "recall": hits / planted,
             "precision": hits / number if number else None,
         }
-        for level, number, hits in zip(levels.tolist(), *counts.tolist(), strict=True)
+        for level, number, hits in plain_rows(levels, *counts)
     ]
 
 
@@ -240,7 +248,7 @@ def _plant(
     mentions of a document, and one of a shorter document.
     """
     owner, document = units.entity[0], units.document
-    copy, errors = owner.copy(), np.zeros(owner.size, dtype=np.bool_)
+    copy, errors = owner.copy(), all_false(owner.size)
     inside = np.flatnonzero(owner >= 0)
     sizes = np.bincount(owner[inside])
     room = np.maximum(np.bincount(document[inside]) // _RARE, 1)

@@ -5,21 +5,24 @@ Each annotator against all others is the ceiling, a response in the annotator's 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import cached_property
+from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
 
 from corefeval.diagnostics import Notice
 from corefeval.display import Row
-from corefeval.model.arrays import FloatArray, IntArray, begin_runs, looked_up, stable_order, unset
+from corefeval.matching.candidates import bounds
+from corefeval.model.arrays import FloatArray, IntArray, dense_ranks, find_runs, looked_up
 from corefeval.preparation import Prepared
 from corefeval.request import Sampling
 from corefeval.results import CountTable, Result
 from corefeval.results.rates import divide
 from corefeval.stats.bootstraps import middle, warn_of_few
-from corefeval.stats.resampling import bootstrap, stack
+from corefeval.stats.resampling import Stack, resamples, stack
 
 MOST_KEYS = 12  # whose links are counted by inclusion and exclusion
 _SHARE_LOST = 0.05  # of samples without a share: with more there is no interval
@@ -28,99 +31,109 @@ _RATIO = (
     *("recall_numerator", "recall_denominator"),
     *("precision_numerator", "precision_denominator"),
 )
-Curve = FloatArray  # a value, and behind it that of each sample
+_OF_KEY = ("recall_denominator", "coreference_key", "tp", "wl", "fn")  # ends of names of counts
 Keys = tuple[str, ...]
+T = TypeVar("T")
 Pair = tuple[str, str]  # names of a key and of who is scored against it
+Case = tuple[Keys, str]  # a set of keys, and who is scored against it
 
 
-def count_links(cell: IntArray, document: IntArray, n_documents: int) -> FloatArray:
-    """How many pairs of mentions are in one cell, for each document; −1 is no cell."""
-    rows = np.flatnonzero(cell >= 0)
-    mates = np.bincount(cell[rows])[cell[rows]] - 1
-    return np.asarray(np.bincount(document[rows], mates / 2, n_documents))
+def count_common_links(
+    entity: IntArray, document: IntArray, n_documents: int, labels: Mapping[T, IntArray]
+) -> dict[tuple[T, ...], FloatArray]:
+    """How many pairs of mentions of one entity all of some labels link, by document.
 
-
-def count_linked(
-    labels: IntArray, cell: IntArray, document: IntArray, n_documents: int
-) -> FloatArray:
-    """How many pairs of one cell have the same label in any row of `labels`, for each document.
-
-    A label of −1 is none. Pairs that a row links are counted less those that a later row links as
-    well, so that each counts once.
+    `document` is that of each entity. There is an entry for every set of labels, in their order;
+    −1 is no label.
     """
-    total = np.zeros(n_documents)
-    for row, label in enumerate(labels):
-        inner = refine(cell, label)
-        rows = np.flatnonzero(inner >= 0)
-        rows = rows[np.bincount(inner[rows])[inner[rows]] > 1]
-        part = inner[rows], document[rows], n_documents
-        total += count_links(*part) - count_linked(labels[row + 1 :, rows], *part)
-    return total
+    counts: dict[tuple[T, ...], FloatArray] = {}
+    names = list(labels)
+
+    def count(
+        keys: tuple[T, ...], rows: IntArray, codes: IntArray, document: IntArray, width: int
+    ) -> None:
+        further = names[names.index(keys[-1]) + 1 if keys else 0 :]
+        if further:
+            cell, distinct = dense_ranks(codes)
+            sizes = np.bincount(cell)
+        else:  # to sort is much faster than to rank
+            codes = np.sort(codes)
+            first, sizes = find_runs(codes)
+            distinct = codes[first]
+        document = document[distinct // width]
+        links = np.bincount(document, sizes * (sizes - 1) / 2, n_documents)
+        counts[keys] = links.astype(np.float64)
+        for name in further:
+            label = labels[name][rows]
+            inside = (label >= 0) & (sizes[cell] > 1)
+            width = int(label.max(initial=0)) + 1
+            pairs = cell[inside] * width + label[inside]
+            count((*keys, name), rows[inside], pairs, document, width)
+
+    count((), np.arange(entity.size), entity, document, 1)
+    return counts
 
 
-def refine(cell: IntArray, label: IntArray) -> IntArray:
-    """Cells divided by a label; −1 where either is −1."""
-    rows = np.flatnonzero((cell >= 0) & (label >= 0))
-    values = cell[rows] * (int(label.max(initial=0)) + 1) + label[rows]
-    order, inner = stable_order(values), unset(cell.size)
-    inner[rows[order]] = np.cumsum(begin_runs(values[order])) - 1
-    return inner
+def count_united_links(
+    counts: Mapping[tuple[T, ...], FloatArray], names: Sequence[T]
+) -> FloatArray:
+    """How many pairs any of some labels links, from what all labels of each set link."""
+    sets = [keys for size in range(1, len(names) + 1) for keys in combinations(names, size)]
+    return np.asarray(sum((-1) ** (len(keys) + 1) * counts[keys] for keys in sets))
 
 
 @dataclass
 class Ceilings:
     """What ceilings are worked out from: results of pairs, matches, and how they are sampled."""
 
-    annotators: tuple[str, ...]
-    responses: tuple[str, ...]
+    annotators: Keys
+    responses: Keys
     sampling: Sampling
     results: dict[Pair, Result] = field(default_factory=dict)
     places: dict[str, int] = field(default_factory=dict)
     """The place of each document, among those of all pairs."""
     mentions: dict[str, tuple[IntArray, IntArray]] = field(default_factory=dict)
-    """Entity and document of everybody's mentions."""
+    """The entities of everybody's mentions, and the documents of these entities."""
     labels: dict[Pair, IntArray] = field(default_factory=dict)
     """The key's entities that these mentions are matched with, −1 where there is none."""
 
     def add(self, pair: Pair, prepared: Prepared, result: Result) -> None:
         """Take in the matches of a key and a response, and their result."""
-        response = prepared.response
+        response, names = prepared.response, prepared.document_ids
         partner = prepared.matches.partners_of_response(response.n_mentions)
-        text, order = response.on_own_text, np.arange(partner.size)
-        if text.mention_start is not None and text.mention_end is not None:
-            # Where tokens differ, the order of mentions depends on the key.
-            order = np.lexsort((text.mention_end, text.mention_start, text.mention_document))
-        names = prepared.document_ids
+        order = np.arange(partner.size)
+        if prepared.protocol.tokens == "align":  # the order of mentions depends on the key
+            start, end = bounds(response.on_own_text, order)
+            order = np.lexsort((end, start, response.mention_document)) if start.size else order
         places = np.array([self.places.setdefault(n, len(self.places)) for n in names], np.int64)
-        document = places[response.mention_document[order]]
         self.results[pair] = result
-        self.mentions[pair[1]] = response.mention_entity[order], document
+        self.mentions[pair[1]] = response.mention_entity[order], places[response.entity_document]
         self.labels[pair] = looked_up(prepared.key.mention_entity, partner)[order]
 
     def measure(self) -> tuple[list[Row], list[Notice]]:
         """A row for each metric and kind, and notices."""
-        placed = {pair: self._place(result) for pair, result in self.results.items()}
-        first = next(iter(placed.values()))
-        metrics = [m for m in first.metrics if all(m in result for result in placed.values())]
+        results = {pair: self._place(result) for pair, result in self.results.items()}
+        first = next(iter(results.values()))
+        metrics = [m for m in first.metrics if all(m in result for result in results.values())]
         kinds = [(metric, kind) for metric in metrics for kind in ("mean", "best")]
-        notices, level = [], self.sampling.ci
+        level, notices = self.sampling.ci, list[Notice]()
         if level is not None and len(self.places) < 2:
             level, text = None, "no intervals: they are over documents, and there is only one"
             notices.append(Notice("no-interval", text))
         elif level is not None:
             notices += warn_of_few(first)
-        is_sound = all(
-            label.size == self.mentions[who][0].size for (_, who), label in self.labels.items()
-        )
-        if len(self.annotators) <= MOST_KEYS and is_sound:
+        are_alike = [
+            self.mentions[who][0].size == row.size for (_, who), row in self.labels.items()
+        ]
+        if len(self.annotators) <= MOST_KEYS and all(are_alike):
             kinds.append(("links", "undisputed"))
         else:
             text = "undisputed links are left out: they need the same mentions against all keys, "
             text += f"and at most {MOST_KEYS} annotators"
             notices.append(Notice("no-undisputed", text))
-        rows, samples = [], 0 if level is None else self.sampling.samples
-        for metric, kind in kinds:
-            curves = self._curves(placed, metric, kind, samples)
+        rows = []
+        stacks = [self._stack(results, *kind) for kind in kinds]
+        for (metric, kind), curves in zip(kinds, self._sample(stacks, level), strict=True):
             rows.append({"metric": metric, "kind": kind, **self._row(curves, level)})
             if rows[-1]["ceiling"] == 0:
                 text = f"{metric}, {kind}: the ceiling is 0, so that there is no share of it"
@@ -138,59 +151,81 @@ class Ceilings:
                 tables[name] = replace(table, values=values)
         return replace(result, tables=tables, document_ids=tuple(self.places), slices={})
 
-    def _rivals(self, annotator: str) -> Keys:
+    def _leave_out(self, annotator: str) -> Keys:
         return tuple(name for name in self.annotators if name != annotator)
 
-    def _curves(
-        self, results: Mapping[Pair, Result], metric: str, kind: str, samples: int
-    ) -> dict[tuple[Keys, str], Curve]:
-        """The F1 of each set of keys and who is scored against it, in the data and all samples."""
-        cases = [
-            (self._rivals(name), who) for name in self.annotators for who in (name, *self.responses)
+    @cached_property
+    def cases(self) -> list[Case]:
+        """Sets of keys, and who is scored against them."""
+        return [
+            *((self._leave_out(n), who) for n in self.annotators for who in (n, *self.responses)),
+            *((self.annotators, who) for who in self.responses),
         ]
-        cases += [(self.annotators, who) for who in self.responses]
-        scored: list[list[Result]] = []  # the mean of which is the value of a case
-        for keys, who in cases:
-            chosen = [results[key, who] for key in sorted(keys)]
-            if kind == "best":
-                chosen = [_choose_best(chosen, metric)]
-            elif kind == "undisputed":
-                table = self._count_undisputed(sorted(keys), who)
-                chosen = [replace(chosen[0], tables={metric: table})]
-            scored.append(chosen)
-        stacked = stack([result for chosen in scored for result in chosen], [metric])
-        curves = stacked.rate(stacked.totals.__getitem__, "f1")[0][:, None]
-        if samples:
-            drawn = bootstrap(stacked, samples, self.sampling.seed, rate="f1")[metric]["f1"]
-            curves = np.concatenate((curves, drawn), axis=1)
-        parts = np.split(curves, np.cumsum([len(chosen) for chosen in scored])[:-1])
-        return {case: part.mean(axis=0) for case, part in zip(cases, parts, strict=True)}
 
-    def _count_undisputed(self, keys: Sequence[str], who: str) -> CountTable:
+    def _stack(self, results: Mapping[Pair, Result], metric: str, kind: str) -> Stack:
+        """The counts of a result for each case, or in the mean of each key in turn."""
+        scored: list[Result] = []
+        for keys, who in self.cases:
+            against = [results[key, who] for key in sorted(keys)]
+            if kind == "best":
+                against = [_choose_best(against, metric)]
+            elif kind == "undisputed":
+                table = self._count_undisputed(keys, who)
+                against = [replace(against[0], tables={metric: table})]
+            scored += against
+        return stack(scored, [metric])
+
+    def _sample(
+        self, stacks: Sequence[Stack], level: float | None
+    ) -> Iterator[dict[Case, FloatArray]]:
+        """For each stack the F1 of each case: in the data, and behind it in all samples."""
+        curves = [
+            [stacked.rate(stacked.totals.__getitem__, "f1")[0, :, None]] for stacked in stacks
+        ]
+        samples, seed = 0 if level is None else self.sampling.samples, self.sampling.seed
+        size = max(stacked.values[..., 0].size for stacked in stacks)
+        for weights in resamples(len(self.places), samples, seed, bytes_each=16 * size):
+            for blocks, stacked in zip(curves, stacks, strict=True):
+                blocks.append(stacked.rate(stacked.sums(weights).__getitem__, "f1")[0])
+        for blocks in curves:
+            curve = np.concatenate(blocks, axis=1)
+            numbers = [len(keys) if len(curve) > len(self.cases) else 1 for keys, _ in self.cases]
+            parts = np.split(curve, np.cumsum(numbers)[:-1])
+            yield {c: part.mean(axis=0) for c, part in zip(self.cases, parts, strict=True)}
+
+    @cached_property
+    def common_links(self) -> dict[str, dict[Keys, FloatArray]]:
+        """Everybody's links that all keys of each set have, by document."""
+        return {
+            who: count_common_links(
+                *self.mentions[who],
+                len(self.places),
+                {key: self.labels[key, who] for key in sorted(self._leave_out(who))},
+            )
+            for who in (*self.annotators, *self.responses)
+        }
+
+    def _count_undisputed(self, keys: Keys, who: str) -> CountTable:
         """Links that all keys have, and links of the response that any of them has."""
-        (entity, document), number = self.mentions[who], len(self.places)
-        agreed, place = self.mentions[keys[0]]
-        labels = np.stack([self.labels[key, who] for key in keys])
-        common = reduce(refine, labels, entity)
-        agreed = reduce(refine, (self.labels[key, keys[0]] for key in keys[1:]), agreed)
-        denominator = count_links(agreed, place, number)
+        (first, *further), links = sorted(keys), self.common_links[who]
+        agreed = self.common_links[first][*further,]
         columns = (
-            np.minimum(count_links(common, document, number), denominator),
-            denominator,
-            count_linked(labels, entity, document, number),
-            count_links(entity, document, number),
+            np.minimum(links[first, *further], agreed),
+            agreed,
+            count_united_links(links, (first, *further)),
+            links[()],
         )
         return CountTable("ratio", _RATIO, np.stack(columns, axis=1))
 
-    def _row(self, curves: Mapping[tuple[Keys, str], Curve], level: float | None) -> Row:
-        reached = {name: curves[self._rivals(name), name] for name in self.annotators}
+    def _row(self, curves: Mapping[Case, FloatArray], level: float | None) -> Row:
+        reached = {name: curves[self._leave_out(name), name] for name in self.annotators}
         ceiling = np.mean([*reached.values()], axis=0)
         responses = {}
-        for name in self.responses:
-            place = np.mean([curves[self._rivals(key), name] for key in self.annotators], axis=0)
-            columns = {"value": curves[self.annotators, name], "level": place}
-            columns["share"] = divide(place, ceiling, np.nan)
-            responses[name] = _summarize(columns, level)
+        for who in self.responses:
+            levels = [curves[self._leave_out(name), who] for name in self.annotators]
+            columns = {"value": curves[self.annotators, who], "level": np.mean(levels, axis=0)}
+            columns["share"] = divide(columns["level"], ceiling, np.nan)
+            responses[who] = _summarize(columns, level)
         return {
             **_summarize({"ceiling": ceiling}, level),
             "annotators": {name: float(curve[0]) for name, curve in reached.items()},
@@ -198,14 +233,14 @@ class Ceilings:
         }
 
 
-def _summarize(curves: Mapping[str, Curve], level: float | None) -> Row:
+def _summarize(curves: Mapping[str, FloatArray], level: float | None) -> Row:
     """The value and the interval of each curve; None where too many samples have no value."""
     row: Row = {}
-    for name, curve in curves.items():
-        row[name] = None if np.isnan(curve[0]) else float(curve[0])
-        samples = curve[1:][~np.isnan(curve[1:])]
-        is_certain = samples.size >= (1 - _SHARE_LOST) * (curve.size - 1)
-        row[f"{name}_interval"] = list(middle(samples, level)) if level and is_certain else None
+    for name, (value, *samples) in curves.items():
+        defined = [sample for sample in samples if sample == sample]
+        row[name], row[f"{name}_interval"] = float(value) if value == value else None, None
+        if level is not None and len(defined) >= (1 - _SHARE_LOST) * len(samples):
+            row[f"{name}_interval"] = list(middle(np.array(defined), level))
     return row
 
 
@@ -215,24 +250,20 @@ def _choose_best(results: Sequence[Result], metric: str) -> Result:
     Of several it is the one with more to find, and then the first.
     """
     first = results[0]
-    f1 = np.stack([result.document_rates[metric]["f1"] for result in results])
     names = first.tables[metric].parts or (metric,)
+    f1 = np.stack([result.document_rates[metric]["f1"] for result in results])
     sizes = np.stack([sum(_to_find(result.tables[name]) for name in names) for result in results])
     sizes[f1 < f1.max(axis=0) - _TIE] = -1
     chosen = (sizes >= sizes.max(axis=0) - _TIE).argmax(axis=0)
-    tables = {}
-    for name in dict.fromkeys((*names, metric)):
-        table = first.tables[name]
-        if table.values is not None:
-            values = np.stack([np.asarray(result.tables[name].values) for result in results])
-            table = replace(table, values=values[chosen, np.arange(chosen.size)])
-        tables[name] = table
+    tables = {metric: first.tables[metric]}
+    for name in names:
+        values = np.stack([np.asarray(result.tables[name].values) for result in results])
+        picked = values[chosen, np.arange(chosen.size)]
+        tables[name] = replace(first.tables[name], values=picked)
     return replace(first, tables=tables)
 
 
 def _to_find(table: CountTable) -> FloatArray:
     """The denominator of recall in each document."""
-    columns = table.columns()
-    of_key = [name for name in columns if name == _RATIO[1] or name.endswith("coreference_key")]
-    names = of_key or [name for name in columns if name.endswith(("tp", "wl", "fn"))]
-    return np.asarray(sum((columns[name] for name in names), np.zeros(len(table.counted()))))
+    columns = [column for name, column in table.columns().items() if name.endswith(_OF_KEY)]
+    return np.asarray(sum(columns, np.zeros(len(table.counted()))))

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
 
-from corefeval.matching.candidates import contain
+from corefeval.matching.candidates import bounds, contain
 from corefeval.model import Corpus, Document, Mention
-from corefeval.model.arrays import IntArray, dense_ranks, find_places, unset
+from corefeval.model.arrays import IntArray, dense_ranks, find_places, integers, plain_rows, unset
 from corefeval.model.joining import stack_mentions, strip_details
-
-PlainMention = Hashable  # start and end, a tuple of these for a discontinuous one, or plain Python
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,26 +38,19 @@ class Units:
         The first mention with a code stands for the unit. Words are those of the corpus that has
         most to say of its tokens, whatever the order of corpora.
         """
-        fullest = min(
-            corpora, key=lambda c: (-1 - len(c.tokens.columns) if c.tokens else 0, c.name)
-        )
-        stripped = [
-            strip_details(corpus).with_details(
-                features=corpus.features,
-                mention_head=unset(corpus.n_mentions)
-                if corpus.mention_head is None
-                else np.asarray(corpus.mention_head),
-            )
-            for corpus in corpora
+        fullest = max(corpora, key=lambda c: (len(c.tokens.columns) + 1 if c.tokens else 0, c.name))
+        empty = strip_details(fullest).take_mentions(unset(0))
+        details = {name: getattr(fullest, name) for name in _DETAILS}
+        with_heads = [
+            corpus.with_details(mention_head=unset(corpus.n_mentions))
+            if corpus.mention_head is None
+            else corpus
+            for corpus in (empty.with_details(**details), *corpora)
         ]
-        stacked = reduce(stack_mentions, stripped).with_details(
-            tokens=fullest.tokens,
-            metadata=fullest.metadata,
-            sentence_metadata=fullest.sentence_metadata,
-        )
+        stacked = reduce(stack_mentions, with_heads)
         number, distinct = dense_ranks(np.concatenate(codes))
-        first = np.full(distinct.size, number.size)
-        np.minimum.at(first, number, np.arange(number.size))
+        first = unset(distinct.size)
+        first[number[::-1]] = np.arange(number.size)[::-1]
         row = first[_order_rows(stacked.take_mentions(first))]
         unit = find_places(number[row], row.size)[number]
         annotator = np.repeat(np.arange(len(corpora)), [c.n_mentions for c in corpora])
@@ -74,17 +65,22 @@ class Units:
 
     @cached_property
     def corpus(self) -> Corpus:
-        """A mention for each unit, with the most frequent statement about each property."""
-        corpus, columns = self.stacked.take_mentions(self.row), self.stacked.features
-        heads = np.asarray(self.stacked.mention_head)
-        fits = heads >= 0
-        if fits.any():
-            fits[fits] = contain(corpus, self.unit[fits], heads[fits])
-        stated = choose(self.unit[fits].tolist(), heads[fits].tolist())
-        units = range(self.row.size)
-        return corpus.with_details(
-            mention_head=np.array([stated.get(n, -1) for n in units]) if stated else None,
-            features={name: state(columns[name], self.unit, units) for name in sorted(columns)},
+        """The mention that stands for each unit."""
+        return self.stacked.take_mentions(self.row)
+
+    @cached_property
+    def stated(self) -> Corpus:
+        """That corpus with the most frequent statement about each property of a unit."""
+        units, heads = np.arange(self.row.size), np.asarray(self.stacked.mention_head)
+        if self.stacked.labels is None:
+            heads = np.where(contain(self.corpus, self.unit, heads), heads, -1)
+        stated_heads = integers(state(heads, self.unit, units, -1))
+        return self.corpus.with_details(
+            mention_head=stated_heads if (stated_heads >= 0).any() else None,
+            features={
+                name: np.array(state(values, self.unit, units, ""), dtype=object)
+                for name, values in sorted(self.stacked.features.items())
+            },
         )
 
     @property
@@ -98,7 +94,7 @@ class Units:
         return np.bincount(self.unit, minlength=self.row.size)
 
     @cached_property
-    def mentions(self) -> list[PlainMention]:
+    def mentions(self) -> list[Any]:
         """Each unit as people write it."""
         return list_mentions(self.corpus)
 
@@ -107,49 +103,63 @@ class Units:
         """The documents, whose words are made once."""
         return list(self.corpus)
 
+    @cached_property
+    def document_ids(self) -> list[str]:
+        """The id of each unit's document."""
+        names = list(map(str, self.corpus.documents))
+        return [names[document] for document in self.document.tolist()]
+
     def text(self, unit: int) -> str:
         """The words of a unit, where there are any."""
         mention = Mention(self.documents[self.document[unit]], unit)
         return mention.text if mention.label is not None or mention.document.has_words else ""
 
 
-def _rank_as_text(corpus: Corpus) -> tuple[int, str]:
-    return -1 if corpus.tokens is None else -1 - len(corpus.tokens.columns), corpus.name
+_DETAILS = ("tokens", "metadata", "sentence_metadata")  # what the fullest corpus says of texts
 
 
-def list_mentions(corpus: Corpus) -> list[PlainMention]:
-    """Every mention as start and end, a tuple of these if it has gaps, or its label."""
+def list_mentions(corpus: Corpus) -> list[Any]:
+    """Every mention as a list of start and end, of several such lists if it has gaps, or a label.
+
+    Labels are what plain Python input calls its mentions.
+    """
     if corpus.labels is not None:
         return list(corpus.labels)
-    edges = (np.asarray(edge).tolist() for edge in (corpus.mention_start, corpus.mention_end))
-    mentions: list[Any] = list(zip(*edges, strict=True))
-    for row, gaps in corpus.gaps_of.items():
-        start, end = mentions[row]
-        bounds = [start, *(edge for gap in gaps for edge in gap), end]
-        mentions[row] = tuple(zip(bounds[::2], bounds[1::2], strict=True))
+    ends = bounds(corpus, np.arange(corpus.n_mentions))
+    mentions: list[Any] = np.stack(ends, axis=1).tolist()
+    for row in corpus.gaps_of:
+        document = corpus[int(corpus.mention_document[row])]
+        mentions[row] = list(map(list, Mention(document, row).parts))
     return mentions
 
 
-def as_lists(mention: object) -> Any:
-    """A mention as JSON has it: tuples are lists."""
-    return [as_lists(part) for part in mention] if isinstance(mention, tuple) else mention
+def split_mention(mention: Any) -> tuple[Any, Any]:
+    """Start and end of a mention, as tables have them; a label and nothing of plain Python.
 
+    The starts, and the ends, of a discontinuous mention have commas between.
 
-def state(values: Any, groups: IntArray, numbers: Iterable[int]) -> Any:
-    """The most frequent of the values of each group, for groups of these numbers; or nothing."""
-    stated = choose(groups.tolist(), values.tolist())
-    return np.array([stated.get(number, "") for number in numbers], dtype=object)
-
-
-def choose(groups: Iterable[int], values: Iterable[Any]) -> dict[int, Any]:
-    """The most frequent value of each group that has any; of equally frequent ones the first.
-
-    None and empty texts are no values, and −1 is no group.
+    >>> split_mention([3, 5]), split_mention([[3, 5], [7, 8]]), split_mention("she")
+    ((3, 5), ('3,7', '5,8'), ('she', None))
     """
-    pairs = zip(groups, values, strict=True)
-    counts = Counter(pair for pair in pairs if pair[0] >= 0 and pair[1] not in (None, ""))
-    rank = {value: place for place, value in enumerate(_sort({value for _, value in counts}))}
-    return dict(sorted(counts, key=lambda pair: (counts[pair], -rank[pair[1]])))
+    match mention:
+        case [[_, _], *parts] if all(isinstance(p, list | tuple) and len(p) == 2 for p in parts):
+            starts, ends = (",".join(map(str, edges)) for edges in zip(*mention, strict=True))
+            return starts, ends
+        case [start, end]:
+            return start, end
+    return mention, None
+
+
+def state(values: Any, owners: IntArray, wanted: IntArray, nothing: Any) -> list[Any]:
+    """The most frequent of the values of each wanted owner; of equally frequent ones the first.
+
+    An owner without values has `nothing`.
+    """
+    pairs = plain_rows(owners, values)
+    counts = Counter(pair for pair in pairs if pair[1] not in (None, nothing))
+    ranks = {value: rank for rank, value in enumerate(_sort({value for _, value in counts}))}
+    stated = dict(sorted(counts, key=lambda pair: (counts[pair], -ranks[pair[1]])))
+    return [stated.get(owner, nothing) for owner in wanted.tolist()]
 
 
 def _order_rows(corpus: Corpus) -> IntArray:
@@ -161,7 +171,7 @@ def _order_rows(corpus: Corpus) -> IntArray:
     return np.lexsort(keys)
 
 
-def _sort(values: Any) -> list[Any]:
+def _sort(values: Iterable[Any]) -> list[Any]:
     """Values in their order, or in that of how they are written where they have none."""
     try:
         return sorted(values)

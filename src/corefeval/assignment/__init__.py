@@ -46,6 +46,7 @@ from corefeval.model.arrays import (
     integers,
     mark_rows,
     plain_rows,
+    set_rows,
     stable_order,
     unset,
     without_gaps,
@@ -138,8 +139,8 @@ def _dominant_edges(
     rivals += _heaviest_other(*columns, weight)
     (candidates,) = (weight >= (rivals + lead if lead else rivals)).nonzero()
     for vertex, number in (rows, columns):
-        holder = unset(number)
-        holder[vertex[candidates]] = candidates  # one of those that share a vertex stays
+        # One of those that share a vertex stays.
+        holder = set_rows(vertex[candidates], candidates, number)
         candidates = candidates[holder[vertex[candidates]] == candidates]
     return candidates
 
@@ -150,8 +151,7 @@ def _heaviest_other(vertex: IntArray, n_vertices: int, weight: FloatArray) -> Fl
     np.maximum.at(best, vertex, weight)
     rival = best[vertex]
     (at,) = (weight == rival).nonzero()
-    champion = unset(n_vertices)
-    champion[vertex[at]] = at  # one of the equals: the last one written stays
+    champion = set_rows(vertex[at], at, n_vertices)  # one of the equals: the last one written stays
     at = at[champion[vertex[at]] == at]
     weight_of_others = weight.copy()
     weight_of_others[at] = 0.0
@@ -165,8 +165,7 @@ def _solve_components(row: IntArray, column: IntArray, weight: FloatArray) -> In
     """A heaviest matching of what no reduction could decide: each kind of component in its way."""
     of_rows, of_columns = np.bincount(row), np.bincount(column)
     of_row, labels = dense_ranks(_components(row, column))
-    of_column = unset(int(column.max()) + 1)
-    of_column[column] = of_row[row]
+    of_column = set_rows(column, of_row[row], int(column.max()) + 1)
     sums = partial(np.bincount, minlength=labels.size)
     n_edges, n_rows, n_columns = sums(of_row, of_rows), sums(of_row), sums(of_column)
     is_chain = (sums(of_row, of_rows > 2) == 0) & (sums(of_column, of_columns > 2) == 0)
@@ -330,9 +329,8 @@ def _solve_large(edges: list[Edge], *, is_dense: bool) -> list[int]:
     columns, column_names = dense_ranks(column)
     gain = np.zeros((row_names.size, column_names.size))
     gain[rows, columns] = weight
-    partner = unset(row_names.size)
     matched_rows, matched_columns = linear_sum_assignment(gain, maximize=True)
-    partner[matched_rows] = matched_columns
+    partner = set_rows(matched_rows, matched_columns, row_names.size)
     return list(map(int, np.flatnonzero(partner[rows] == columns)))
 
 

@@ -44,8 +44,8 @@ from corefeval.model.arrays import (
     IntArray,
     all_false,
     is_sorted,
+    set_rows,
     stable_order,
-    unset,
     without_gaps,
 )
 
@@ -129,8 +129,7 @@ class _Graph:
         """
         _, matched = self._is_matched()
         n, taken, order = self.n_rows + self.n_columns, self.is_taken, self.by_column
-        partner = unset(self.n_rows)
-        partner[self.row[taken]] = self.column[taken]
+        partner = set_rows(self.row[taken], self.column[taken], self.n_rows)
         at = np.flatnonzero(partner >= 0)
         free = np.flatnonzero(~matched)
         back = np.concatenate(

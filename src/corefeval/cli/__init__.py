@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
@@ -15,7 +16,7 @@ from corefeval.checks import import_place
 from corefeval.cli.commands import COMMANDS, find_command
 from corefeval.cli.parsing import INFORMATION, parse
 from corefeval.cli.printing import VERBOSE, remark
-from corefeval.diagnostics import CorefEvalError, LongWait, UsageError, memory_for
+from corefeval.diagnostics import KEYWORDS, CorefEvalError, LongWait, UsageError, memory_for
 from corefeval.files import unpack_limit
 
 __all__ = ["main"]
@@ -31,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             status = _run(sys.argv[1:] if arguments is None else list(arguments))
         sys.stdout.flush()
     except CorefEvalError as error:
-        _complain(_name_layers(error.command_text, arguments))
+        _complain(_fit_to_command(error.command_text, arguments))
         return BAD_USAGE if isinstance(error, UsageError) else BAD_INPUT
     except BrokenPipeError:  # the reader of our output has left, as `head` does
         _discard_output()
@@ -113,19 +114,26 @@ def _discard_output() -> None:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
-def _name_layers(message: str, arguments: Sequence[str] | None) -> str:
-    """A message with the options for layers that the command has, where it speaks of `--layer`."""
-    if "--layer NAME" not in message:
-        return message
-    command = COMMANDS[find_command(sys.argv[1:] if arguments is None else arguments)[0]]
+def _fit_to_command(message: str, arguments: Sequence[str] | None) -> str:
+    """A message that advises only options of the command; `--layer` stands for those of layers."""
+    spellings: Collection[str] = ()
+    with suppress(KeyError, UsageError):
+        command, _ = find_command(sys.argv[1:] if arguments is None else arguments)
+        spellings = COMMANDS[command].spellings
     layer_options = {
         "--response-layer": "--key-layer or --response-layer",
         "--file-layer": "--file-layer",
     }
-    option = next(
-        (text for name, text in layer_options.items() if name in command.spellings), "--layer"
-    )
-    return message.replace("--layer NAME", f"{option} NAME")
+    option = next((text for name, text in layer_options.items() if name in spellings), "--layer")
+    message = message.replace("--layer NAME", f"{option} NAME")
+    problem, label, fix = message.partition("\n  fix: ")
+    unknown = {f"--{name.replace('_', '-')}" for name in KEYWORDS}.difference(spellings)
+    advice = [
+        part
+        for part in re.split("(?=, or |; |, unless )", fix)
+        if unknown.isdisjoint(re.findall("--[a-z-]+", part))
+    ]
+    return problem + label * bool(advice) + "".join(advice)
 
 
 def _complain(error: CorefEvalError | str) -> None:

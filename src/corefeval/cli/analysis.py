@@ -23,7 +23,7 @@ from corefeval.cli.printing import (
     show_trials,
     tell,
 )
-from corefeval.cli.responses import list_matches, make_request, read_all
+from corefeval.cli.responses import list_matches, make_request, name_responses, read_all
 from corefeval.diagnostics import InputError, Notice, UsageError, plural
 from corefeval.display import csv_text, distinct_names, json_text, visible
 from corefeval.files import write_folder
@@ -48,11 +48,8 @@ def errors(options: ParsedOptions) -> None:
         if getattr(options, name) < 0:
             raise UsageError(f"--{name} must be 0 or more, not {getattr(options, name)}")
     kinds = _parse_kinds(options.list)
-    labels = [label(argument) for argument in (options.response, *options.more)]
-    paths = [path for _, path in labels]
-    check_paths(labels, [options.key, *paths], options.output)
+    files = name_responses(options)
     request = make_request(options, options.metrics, (options.by,), nearest=True)
-    files = [*zip(names_of(labels, options.key), paths, strict=True)]
     key_corpus, corpora = read_all(options.key, files, request, quiet=options.quiet)
     prepared = (prepare_nearest(key_corpus, corpus, request) for corpus in corpora)
     analyses = judge_alike(
@@ -233,14 +230,13 @@ def report(options: ParsedOptions) -> None:
     from corefeval.request import Sampling
 
     check_library()
+    files = name_responses(options)
     labels = [label(argument) for argument in (options.response, *options.more)]
-    paths = [path for _, path in labels]
-    check_paths(labels, [options.key, *paths], options.output)
     titles = [name or path for name, path in labels]
     if len(set(titles)) < len(titles):
         twice = max(titles, key=titles.count)
         raise UsageError(f"{twice} appears twice: give each a name, as in first={twice}")
-    names = plain_names(names_of(labels, options.key), {name for name, _ in labels})
+    names = plain_names([name for name, _ in files], {name for name, _ in labels})
     by = DEFAULT_FEATURES if options.by is None else [*split_list(options.by)]
     level = None if options.no_ci else options.level
     sampling = Sampling(level, options.samples, options.seed)
@@ -248,7 +244,8 @@ def report(options: ParsedOptions) -> None:
         make_request(options, options.metrics, by, sampling, nearest=True, match=match)
         for match in list_matches(options)
     ]
-    page = _make_report(dict(zip(names, paths, strict=True)), options, requests)
+    paths = {name: path for name, (_, path) in zip(names, files, strict=True)}
+    page = _make_report(paths, options, requests)
     page.save(options.output)
     size = os.path.getsize(options.output) / 1_000_000
     sys.stdout.write(f"{visible(options.output)}: {page.summary}, {size:.1f} MB\n")

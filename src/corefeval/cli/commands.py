@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from corefeval.checks import did_you_mean
-from corefeval.cli.arguments import (
+from corefeval.cli.corpus_commands import CORPUS_COMMANDS, LISTINGS
+from corefeval.cli.file_options import (
     ANNOTATOR,
     ANSWERS,
     KEY,
@@ -17,7 +18,6 @@ from corefeval.cli.arguments import (
     SIDES,
     WRITTEN_FORMAT,
 )
-from corefeval.cli.corpus_commands import CORPUS_COMMANDS, LISTINGS
 from corefeval.cli.options import TABLE_FORMATS, TABLE_OPTIONS, take, take_choices
 from corefeval.cli.parsing import INFORMATION, Argument, Command
 from corefeval.cli.suite import SUITE_COMMANDS
@@ -232,7 +232,7 @@ corefeval report key.conll response.conll --no-text""",
                 "metrics distances response by_document ci format output quiet samples seed level",
                 metrics={"default": "standard"},
                 by_document="Show each document's agreement too.",
-                ci="Show intervals of what responses reach, from a bootstrap over documents.",
+                ci="Show intervals for responses, from a bootstrap over documents.",
             ),
             *take_choices(*STEPS, "agreement"),
             *take("file_format file_layer encoding word_column features unpack_limit"),
@@ -306,14 +306,14 @@ corefeval sample a.conll b=b.conll --n 700 --answers sheet.csv -o more.csv""",
     Command(
         "estimate",
         "sampling:estimate",
-        "Estimate scores from a filled sheet: intervals, differences, and how many labels more.",
+        "Estimate scores from a filled sheet: intervals, differences, and the labels still needed.",
         (Argument("SHEET", "A sheet that `corefeval sample` drew, filled in."), RESPONSE, MORE),
         take(
             "annotator sentences candidates margin metrics level format output quiet "
             f"digits caption label width {READING}",
             metrics={"usual": "all that the design offers"},
             level={
-                "help": "The share of samples whose interval has the true score in it.",
+                "help": "The share of samples whose intervals contain the true score.",
                 "rare": False,
                 "group": "Options",
             },

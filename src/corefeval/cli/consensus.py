@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from corefeval.cli.analysis import read_annotators
 from corefeval.cli.parsing import ParsedOptions
-from corefeval.cli.printing import check_paths, label, names_of, put, show, tell
-from corefeval.cli.responses import make_request, read_all
+from corefeval.cli.printing import put, show, tell
+from corefeval.cli.responses import make_request, name_responses, read_all
 from corefeval.diagnostics import UsageError
 
 
 def merge(options: ParsedOptions) -> None:
     """Merge annotations, and write the consensus and what is contested."""
-    from corefeval.consensus import merge_corpora
+    from corefeval.consensus import VOTES, merge_corpora
     from corefeval.consensus.decisions import make_table
     from corefeval.formats import write
-    from corefeval.formats.registry import find_format, format_for
 
     if options.to is not None and options.output is None:
         raise UsageError("--to is the format of the consensus: add -o FILE")
-    if options.output is not None:
-        _ = find_format(options.to) if options.to is not None else format_for(options.output)
     is_printed = options.output == "-"
     tables = [options.contested, options.page, options.votes]
     tables += [] if is_printed else [options.output]
@@ -43,20 +40,13 @@ def merge(options: ParsedOptions) -> None:
     tell(notices, quiet=options.quiet)
 
 
-VOTES = ("document", "start", "end", "votes", "annotators")
-
-
 def audit(options: ParsedOptions) -> None:
     """Find annotations of a key that look wrong."""
     from corefeval.analysis.auditing import audit_corpora
 
     if options.top < 0:
         raise UsageError(f"--top must be 0 or more, not {options.top}")
-    labels = [label(argument) for argument in (options.response, *options.more)]
-    paths = [path for _, path in labels]
-    check_paths(labels, [options.key, *paths], options.output)
-    request = make_request(options, "conll")
-    files = [*zip(names_of(labels, options.key), paths, strict=True)]
+    files, request = name_responses(options), make_request(options, "conll")
     key, corpora = read_all(options.key, files, request, quiet=options.quiet)
     findings = audit_corpora(key, list(corpora), request, plant=options.plant, seed=options.seed)
     show(findings, options.output, format=options.format, top=options.top)

@@ -164,7 +164,7 @@ def prompt(options: ParsedOptions) -> None:
     """Write prompts for a language model: JSON lines with id, system and user text."""
     from corefeval.formats import read
     from corefeval.formats.answers.prompts import write_prompts
-    from corefeval.probes import PROBE_STYLES, is_probe, read_probe
+    from corefeval.probes import PROBE_STYLES, is_probe
 
     paths = [path for path in (options.key, options.from_) if path is not None]
     check_paths([], paths, options.ideal, None if options.for_ else options.output)
@@ -176,11 +176,7 @@ def prompt(options: ParsedOptions) -> None:
         raise UsageError("a harness scores whole documents: leave out --max-tokens or --for")
     style, format = options.style, options.probe_format
     if style in PROBE_STYLES or (style is None and (format or is_probe(options.key))):
-        if options.mentions or options.shots or options.max_tokens:
-            raise UsageError("--mentions, --shots and --max-tokens are not for probes")
-        questions = read_probe(options.key, format=format, encoding=options.encoding)
-        put(questions.prompts(style or "letter").text, options.output)
-        tell(questions.notices, quiet=options.quiet)
+        _prompt_probe(options)
         return
     corpora = [read(path, **options.of_key) for path in paths]
     prompts = write_prompts(
@@ -207,6 +203,16 @@ def prompt(options: ParsedOptions) -> None:
     if options.ideal is not None:
         put(prompts.ideal_text, options.ideal)
     tell(notices, quiet=options.quiet)
+
+
+def _prompt_probe(options: ParsedOptions) -> None:
+    from corefeval.probes import read_probe
+
+    if options.mentions or options.shots or options.max_tokens:
+        raise UsageError("--mentions, --shots and --max-tokens are not for probes")
+    questions = read_probe(options.key, format=options.probe_format, encoding=options.encoding)
+    put(questions.prompts(options.style or "letter").text, options.output)
+    tell(questions.notices, quiet=options.quiet)
 
 
 def _score_ideal(prompts: Prompts, key: Corpus) -> tuple[Notice, ...]:

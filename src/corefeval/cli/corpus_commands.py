@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from corefeval.cli.arguments import (
+from corefeval.cli.file_options import (
     ANSWERS,
     DOCUMENTS,
     FILE,
@@ -28,8 +28,8 @@ CORPUS_COMMANDS = (
         ),
         take(
             f"metrics output figures format quiet seed {SIDES} tagset unpack_limit",
-            metrics="Metrics, separated by commas: see `corefeval metrics`. By default, all that "
-            "the data allows are measured, and tables show those that most papers report.",
+            metrics="Metrics, separated by commas: see `corefeval metrics`. By default, all "
+            "metrics that the data allows are measured; tables show those that most papers report.",
             output={
                 "spelled": "--output -o FOLDER",
                 "help": "Write data (CSV, JSON) and figures into this folder, which is created if "
@@ -200,7 +200,7 @@ LISTINGS = (
     ),
     Command(
         "completion",
-        "completion:completion",
+        "help:completion",
         "Print a shell script that completes commands, options and their values.",
         (Argument("SHELL", "The shell.", choices=("bash", "zsh", "fish")),),
         (),

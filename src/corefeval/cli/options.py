@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from corefeval.cli.file_options import FILES, LARGE_FILES
+from corefeval.cli.file_options import ANSWERS, FILES, LARGE_FILES, SIDES
 from corefeval.cli.parsing import Option
 from corefeval.protocol import Choice, choices
 
@@ -34,7 +34,8 @@ _OPTIONS = (
     Option(
         "--fail-under LIMITS",
         "Fail (exit status 3) if a score is under its limit. A limit is METRIC=NUMBER in percent, "
-        "or METRIC.recall=NUMBER; separate several by commas.",
+        "or METRIC.recall=NUMBER, or read=NUMBER for the share of answers that were read; separate "
+        "several by commas.",
         repeats=True,
     ),
     Option(
@@ -86,7 +87,7 @@ _OPTIONS = (
     ),
     Option(
         "--response NAME=PATH",
-        "A response to be compared with the annotators: how close it comes to what they reach. "
+        "A response to compare with the annotators: how close it comes to their agreement. "
         "Repeat it for several.",
         repeats=True,
         is_file=True,
@@ -97,7 +98,7 @@ _OPTIONS = (
         is_file=True,
     ),
     Option("--contested FILE", "Write what annotators did not agree on to this file, as a table."),
-    Option("--page FILE", "Write a page on which to decide that, as one HTML file."),
+    Option("--page FILE", "Write a page for making these decisions, as one HTML file."),
     Option("--votes FILE", "Write who marked each mention to this file, for `--features`."),
     Option(
         "--plant N",
@@ -173,7 +174,7 @@ _OPTIONS = (
         is_file=True,
     ),
     Option("--all", "Print all findings of a kind, not only the first five."),
-    Option("--strict", "Let warnings, too, fail a file."),
+    Option("--strict", "Fail files with warnings too."),
     Option(
         "--heads SOURCE",
         "Add heads, found by the dependencies, to mentions that have none.",
@@ -193,8 +194,8 @@ _OPTIONS = (
     ),
     Option(
         "--pieces CHOICE",
-        "What models are told of numbers in the pieces of a document: they start anew in each "
-        "(apart), or those of earlier pieces are kept, which the model must see (joined).",
+        "How models are to number entities in the pieces of a document: anew in each piece "
+        "(apart), or on from earlier pieces, which the model must then see (joined).",
         "apart",
         ("apart", "joined"),
     ),
@@ -373,8 +374,9 @@ PROTOCOL_OPTIONS = tuple(
 )
 # The protocol, its choices, features and how files are read: all are keywords of `score`.
 REQUEST_OPTIONS = (
-    *("features", "encoding", "key_encoding", "response_encoding", "key_format"),
-    *("response_format", "word_column", "key_layer", "response_layer", "answer_at", "id_at"),
+    "features",
+    *SIDES.split(),
+    *ANSWERS.split(),
     *PROTOCOL_OPTIONS,
 )
 

@@ -52,6 +52,7 @@ def _find_executor(options: ParsedOptions, stack: ExitStack) -> Executor | None:
 
 
 def _connect(address: str, stack: ExitStack) -> Executor:
+    """The workers of a Dask scheduler, as long as the stack is open."""
     if not re.fullmatch(r"[\w+.-]+(://\S+|:\d+)", address):
         raise UsageError(f"--scheduler is an address such as tcp://host:8786, not {address!r:.60}")
     try:

@@ -63,7 +63,7 @@ def _list_results(
                     raise UsageError(f"{path} is no result of a probe: score and compare take it")
                 yield result.view(**view).rename(stated or result.response)
         elif questions is None:
-            raise UsageError(f"{path} needs a probe before it; {options.probe} is saved")
+            raise UsageError(f"{path} needs a probe before it: {options.probe} is a saved result")
         else:
             result = probe(questions, path, **view, **options.given(*REQUEST_OPTIONS))
             yield result.rename(name)

@@ -22,13 +22,8 @@ if TYPE_CHECKING:
     from corefeval.request import Request, Sampling
     from corefeval.results import Result
 
-_STEPS = (
-    *STEPS,
-    "errors",
-    "agreement",
-    "merge",
-    "probes",
-)  # those of all commands, none of which offers too much
+# Those of all commands, none of which offers options that it does not have.
+_STEPS = (*STEPS, "errors", "agreement", "merge", "probes")
 
 
 def make_request(
@@ -61,6 +56,14 @@ def make_request(
         sound=sound,
         nearest=nearest,
     )
+
+
+def name_responses(options: ParsedOptions) -> list[tuple[str, str]]:
+    """The names and paths of the responses of a command that takes KEY, RESPONSE and MORE."""
+    labels = [label(argument) for argument in (options.response, *options.more)]
+    paths = [path for _, path in labels]
+    check_paths(labels, [options.key, *paths], options.output)
+    return list(zip(names_of(labels, options.key), paths, strict=True))
 
 
 def list_matches(options: ParsedOptions) -> list[str | None]:

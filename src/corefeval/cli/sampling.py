@@ -26,14 +26,17 @@ def sample(options: ParsedOptions) -> None:
     """Draw what people should look at, and write it as a sheet."""
     from corefeval.sampling.draws import sample
 
+    if options.design is None and options.answers is None:
+        raise UsageError("--design is missing: choose names, entities, pairs or sentences")
     responses = _name_responses(options, options.answers, options.candidates)
     names = ("design", "n", "seed", "candidates", "answers")
     sheet = sample(
         responses, **{"n": 0, **options.given(*names)}, **options.given(*REQUEST_OPTIONS)
     )
     sheet.write(options.output)
-    draws = plural(sum(row.is_draw for row in sheet), "draw")
-    total = f"{draws} of {sheet.signature.frame:,}, {plural(len(sheet), 'row')}"
+    size = sheet.signature.frame
+    draws = plural(min(sheet.signature.n, size), "draw")
+    total = f"{draws} of {size:,}, {plural(len(sheet), 'row')}"
     sys.stdout.write(f"{visible(options.output)}: {total}\n")
     tell(sheet.notices, quiet=options.quiet)
 

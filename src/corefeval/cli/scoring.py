@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Limit = tuple[str, str, float]  # metric, rate, per cent
 
 _RATES = ("recall", "precision", "f1", "accuracy")
+READ = "read"  # the share of answers that were read, as a limit
 
 
 def score(options: ParsedOptions) -> int:
@@ -72,7 +73,7 @@ def _print_left_out(result: Result, format: str) -> None:
 
 
 def parse_limits(texts: Sequence[str]) -> list[Limit]:
-    """Limits from `conll=60`, `muc.recall=55.5`, or several with commas between them.
+    """Limits from `conll=60`, `muc.recall=55.5`, `read=95`, or several with commas between them.
 
     >>> parse_limits(["conll=60, lea.recall = 40"])
     [('conll', 'f1', 60.0), ('lea', 'recall', 40.0)]
@@ -84,8 +85,20 @@ def parse_limits(texts: Sequence[str]) -> list[Limit]:
         metric, dot, rate = name.rpartition(".")
         if not dot or rate.strip() not in _RATES:
             metric, rate = name, "f1"
-        limits.append((str(Metric.parse(metric)), rate.strip(), limit))
+        metric = metric if name == READ else str(Metric.parse(metric))
+        limits.append((metric, rate.strip(), limit))
     return limits
+
+
+def _rates_of(result: Result, metric: str) -> Mapping[str, float]:
+    """The rates of a metric; `read` is the share of documents whose answers were read."""
+    if metric != READ:
+        return result[metric].rates
+    if not result.answers:
+        raise UsageError(f"{READ} is a limit for answers of language models")
+    documents: Any = result.answers["documents"]
+    n_read = sum(document.get("state") == READ for document in documents)
+    return {"f1": n_read / max(len(result.document_ids), 1)}
 
 
 def split_limits(texts: Sequence[str]) -> list[tuple[str, float]]:
@@ -116,7 +129,7 @@ def check_rates(results: Sequence[Result], limits: Sequence[Limit]) -> None:
     """Refuse limits of what was not scored, before anything is written."""
     for metric, rate, _ in limits:
         for result in results:
-            if rate not in (rates := result[metric].rates):
+            if rate not in (rates := _rates_of(result, metric)):
                 raise UsageError(f"{metric} has no {rate}, only {', '.join(rates)}")
 
 
@@ -125,7 +138,7 @@ def find_low(results: Sequence[Result], limits: Sequence[Limit]) -> list[str]:
     low = []
     for metric, rate, limit in limits:
         for result in results:
-            value = 100 * result[metric].rates[rate]
+            value = 100 * _rates_of(result, metric)[rate]
             if not value >= limit:
                 rate_name = metric if rate == "f1" else f"{metric} {rate}"
                 name = result.response or "the response"
@@ -144,7 +157,7 @@ def compare(options: ParsedOptions) -> int:
     tables = options.given(*TABLE_OPTIONS.split())
     rates = Style.of(options.format, tables).rates
     if rates and options.rate not in rates:
-        raise UsageError(f"--rates must have {options.rate} among them, which is compared")
+        raise UsageError(f"--rates must include {options.rate}, which is compared")
     if options.baseline is not None and options.fail_if_worse not in (None, options.baseline):
         raise UsageError("--fail-if-worse needs its own comparisons: leave out --baseline")
     names = ("rate", "test", "trials", "seed", "correction", "alpha", "level", "samples")

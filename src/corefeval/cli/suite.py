@@ -104,7 +104,7 @@ corefeval suite init keys/ mine=runs/2024-05-01 -o -""",
             "strict systems corpora format output quiet unpack_limit",
             corpora="Check only these corpora; names separated by commas.",
             quiet="Print only the files that are not ok.",
-            strict="Let warnings, such as missing documents, fail a file.",
+            strict="Fail files with warnings, such as missing documents, too.",
             format={"choices": ("text", "json", "csv")},
         ),
         """\
@@ -204,8 +204,7 @@ def run(options: ParsedOptions) -> int:
 def _read_selected(options: ParsedOptions) -> Suite:
     """The suite, with the systems and corpora that were chosen."""
     from corefeval.checks import split_list
-    from corefeval.suites.definition import read_suite
-    from corefeval.suites.running import select
+    from corefeval.suites.definition import read_suite, select
 
     chosen = ([*split_list(names)] for names in (options.systems, options.corpora))
     return select(read_suite(options.suite), *chosen)

@@ -6,23 +6,24 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 from typing import Any, Unpack
 
 import numpy as np
 
 from corefeval.analysis.agreement import read_annotations, result_notices
-from corefeval.analysis.ceilings import MOST_KEYS, count_linked
-from corefeval.analysis.units import Units, as_lists, state
+from corefeval.analysis.ceilings import MOST_KEYS, count_common_links, count_united_links
+from corefeval.analysis.units import Units, split_mention, state
 from corefeval.consensus.contests import Contest, list_contests
 from corefeval.consensus.decisions import COLUMNS, Constraints, constrain, read_decisions
-from corefeval.consensus.partition import BOUNDED, Groups, divide, in_order
+from corefeval.consensus.partition import BOUNDED, Ballot, divide, in_order
 from corefeval.consensus.units import unite
 from corefeval.diagnostics import Notice, UsageError, note, plural
 from corefeval.display import Row, Tabular
 from corefeval.evaluation import count
 from corefeval.metrics import Metrics
 from corefeval.model import DEIXIS, NON_REFERRING, Corpus
-from corefeval.model.arrays import IntArray, unset
+from corefeval.model.arrays import IntArray, all_zero, integers, plain_rows, unset
 from corefeval.model.construction import number_entities
 from corefeval.pairing.annotators import pair_annotations
 from corefeval.preparation import prepare_corpora
@@ -31,8 +32,10 @@ from corefeval.request import Input, Request, ScoreOptions
 from corefeval.results import Result
 
 DEFAULT_METRICS = "conll, lea"
+VOTES = ("document", "start", "end", "votes", "annotators")
 _LONE = "linked to nothing left out, as no input has singletons"
 _NO_BOUND = f"of more than {BOUNDED:,} groups of mentions without a bound: it is 0 there"
+_OVERRULED = "of groups of mentions put together though nobody links them"
 ENTITY_FEATURES = {"etype"}  # what is said of an entity, on each of its mentions
 
 
@@ -92,20 +95,21 @@ class Merged(Tabular):
 
     @cached_property
     def votes(self) -> list[Row]:
-        """Who marked each kept mention: rows of a table of features; one for each span."""
-        corpus = self.units.corpus
-        places: dict[str, Any] = {"mention": corpus.labels}
-        if corpus.labels is None:  # a table of features has no place for gaps
-            spans = {"start": corpus.mention_start, "end": corpus.mention_end}
-            places = {name: np.asarray(edges).tolist() for name, edges in spans.items()}
-        rows: dict[tuple[object, ...], Row] = {}
-        for unit in np.flatnonzero(self.entity >= 0).tolist():
-            place = {"document": str(corpus.documents[self.units.document[unit]])}
-            place |= {name: values[unit] for name, values in places.items()}
-            voters = np.flatnonzero(self.units.entity[:, unit] >= 0).tolist()
-            names = "+".join(self.annotators[voter] for voter in voters)
-            row = {**place, "votes": len(voters), "annotators": names}
-            rows.setdefault(tuple(place.values()), row)
+        """Who marked each kept mention: rows of a table of features, one for each span.
+
+        A plain mention stands for its start, and has no end.
+        """
+        units, corpus = self.units, self.units.corpus
+        spans: Sequence[Any] = corpus.mention_start, corpus.mention_end
+        if corpus.labels is not None:
+            spans = corpus.labels, [None] * corpus.n_mentions
+        rows: dict[tuple[object, ...], Row] = {}  # discontinuous mentions may have the same ends
+        columns = units.document_ids, *spans, self.entity >= 0, (units.entity >= 0).T
+        for *place, is_kept, marks in plain_rows(*columns):
+            names = [*compress(self.annotators, marks)]
+            cells = (*place, len(names), "+".join(names))
+            if is_kept:
+                rows.setdefault(tuple(place), dict(zip(VOTES, cells, strict=True)))
         return list(rows.values())
 
     def rows(self) -> list[Row]:
@@ -114,66 +118,50 @@ class Merged(Tabular):
         The starts and ends of discontinuous mentions have commas between. A plain mention stands
         for its start, and has no end.
         """
-        documents, rows = self.units.corpus.documents, []
-        for contest in self.contested:
-            *ends, text = self._describe(contest.unit)
-            *other_ends, other_text = self._describe(contest.partner)
-            cells = [str(documents[self.units.document[contest.unit]]), contest.kind, *ends]
-            cells += [*other_ends, *contest[3:], text, other_text, ""]
-            rows.append(dict(zip(COLUMNS, cells, strict=True)))
-        return rows
+        return [self._describe(contest) for contest in self.contested]
 
-    def _describe(self, unit: int) -> tuple[Any, Any, str]:
-        """Start, end and text of a unit; nothing of −1."""
-        if unit < 0:
-            return None, None, ""
-        mention: Any = self.units.mentions[unit]
-        start, end = mention, None
-        if self.units.corpus.labels is None:
-            start, end = mention
-        if isinstance(end, tuple):
-            start, end = (",".join(map(str, edges)) for edges in zip(*mention, strict=True))
-        return start, end, self.units.text(unit)
+    def _describe(self, contest: Contest) -> Row:
+        units, empty = self.units, (None, None, "")
+        (*ends, text), (*other_ends, other_text) = (
+            (*split_mention(units.mentions[unit]), units.text(unit)) if unit >= 0 else empty
+            for unit in (contest.unit, contest.partner)
+        )
+        cells = units.document_ids[contest.unit], contest.kind, *ends, *other_ends
+        cells += (*contest.figures.values(), text, other_text, "")
+        return dict(zip(COLUMNS, cells, strict=True))
 
     def as_dict(self) -> dict[str, object]:
         """Everything, for JSON."""
-        return {
-            "annotators": list(self.annotators),
-            "quorum": self.quorum,
-            "signature": self.signature,
-            "cost": self.cost,
-            "bound": self.bound,
-            "exact": self.exact,
-            "documents": self._list_documents(),
-            "agreement": {
-                name: {metric: result[metric].f1 for metric in result.metrics}
-                for name, result in self.results.items()
-            },
+        names = ("annotators", "quorum", "signature", "cost", "bound", "exact")
+        agreement = {
+            name: {metric: result[metric].f1 for metric in result.metrics}
+            for name, result in self.results.items()
         }
+        everything = {name: getattr(self, name) for name in names}
+        return everything | {"documents": self._list_documents(), "agreement": agreement}
 
     def _list_documents(self) -> list[Row]:
-        proofs = zip(self.corpus.documents, self.costs.tolist(), self.bounds.tolist(), strict=True)
+        units = self.units
         records: list[Row] = [
             {"id": str(name), "cost": cost, "bound": bound, "exact": cost == bound}
             | {"entities": [], "mentions": [], "contested": []}
-            for name, cost, bound in proofs
+            for name, cost, bound in plain_rows(self.corpus.documents, self.costs, self.bounds)
         ]
-        mentions, numbers = list(map(as_lists, self.units.mentions)), dict[int, int]()
-        columns = self.units.document, self.units.votes, self.shown
-        for mention, document, votes, entity in zip(mentions, *map(list, columns), strict=True):
+        places: dict[int, int] = {}
+        columns = units.document, units.mentions, units.votes, self.shown
+        for document, mention, votes, entity in plain_rows(*columns):
             record, place = records[document], None
             if entity >= 0:
-                place = numbers.setdefault(entity, len(record["entities"]))
+                place = places.setdefault(entity, len(record["entities"]))
                 if place == len(record["entities"]):
                     record["entities"].append([])
                 record["entities"][place].append(mention)
-            record["mentions"].append({"mention": mention, "votes": int(votes), "entity": place})
+            record["mentions"].append({"mention": mention, "votes": votes, "entity": place})
         for contest in self.contested:
-            row = contest._asdict()
-            unit, partner = row.pop("unit"), row.pop("partner")
-            ends = {"mention": mentions[unit]}
-            ends |= {"other": mentions[partner]} if partner >= 0 else {}
-            records[self.units.document[unit]]["contested"].append(ends | row)
+            row: Row = {"kind": contest.kind, "mention": units.mentions[contest.unit]}
+            if contest.partner >= 0:
+                row["other"] = units.mentions[contest.partner]
+            records[units.document[contest.unit]]["contested"].append(row | contest.figures)
         return records
 
     def __repr__(self) -> str:
@@ -221,24 +209,21 @@ def merge_corpora(corpora: Sequence[Corpus], request: Request, decisions: object
     if protocol.match != "exact" and units.row.size:
         units = unite(units, protocol.match, request.tagset)
     group = in_order(np.unique(units.entity, axis=1, return_inverse=True)[1].ravel())
-    constraints = constrain(listed, units, group, quorum)
-    entity, costs, bounds, unbounded = _divide(units, group, constraints)
+    constraints = constrain(listed, units, group, units.votes >= quorum)
+    entity, costs, bounds, notices = _divide(units, group, constraints)
     shown = entity
     if not any((corpus.entity_sizes == 1).any() for corpus in annotations.corpora):
-        sizes = np.bincount(entity + 1)
-        shown = np.where(sizes[entity + 1] == 1, -1, entity)  # lone mentions are left out
+        shown = np.where(np.bincount(entity + 1)[entity + 1] == 1, -1, entity)
+        notices += note("lone-mentions", int((shown != entity).sum()), "mention", _LONE)
     corpus = _build(units, shown)
     results = {
-        name: count(prepare_corpora(corpus, source, request), request.metrics)
-        for name, source in zip([c.name for c in corpora], annotations.sources, strict=True)
+        source.name: count(prepare_corpora(corpus, source, request), request.metrics)
+        for source in annotations.sources
     }
-    notices = [notice for source in corpora for notice in source.notices]
-    notices += [n for n in annotations.notices if not n.kind.startswith("unscored")]
-    notices += (notice for source in corpora for notice in _note_unmerged(source, protocol))
-    notices += note("lone-mentions", int((shown != entity).sum()), "mention", _LONE)
-    notices += note("no-bound", unbounded, "part", _NO_BOUND)
-    notices += _note_separations(units, group, entity)
-    notices += result_notices({(corpus.name, n): result for n, result in results.items()})
+    pairing_notices = [n for n in annotations.notices if not n.kind.startswith("unscored")]
+    unmerged = (notice for source in corpora for notice in _note_unmerged(source, protocol))
+    scores = result_notices({(corpus.name, name): result for name, result in results.items()})
+    read = (notice for source in corpora for notice in source.notices)
     joint = join_protocols([result.protocol for result in results.values()])
     return Merged(
         annotators=tuple(results),
@@ -253,7 +238,7 @@ def merge_corpora(corpora: Sequence[Corpus], request: Request, decisions: object
         constraints=constraints,
         results=results,
         protocol=joint if annotations.spans is None else joint.but(spans=annotations.spans),
-        notices=tuple(dict.fromkeys(notices)),
+        notices=tuple(dict.fromkeys([*read, *pairing_notices, *unmerged, *notices, *scores])),
     )
 
 
@@ -271,40 +256,52 @@ def _check(protocol: Protocol, total: int) -> int:
 
 def _divide(
     units: Units, group: IntArray, constraints: Constraints
-) -> tuple[IntArray, IntArray, IntArray, int]:
-    """The entity of each unit; cost and bound by document; how many parts have no bound."""
+) -> tuple[IntArray, IntArray, IntArray, list[Notice]]:
+    """The entity of each unit, −1 where it is not kept; cost and bound by document; notices."""
     kept = np.flatnonzero(constraints.is_kept)
-    node = constraints.node[group[kept]]
-    number = in_order(node)
-    rank = dict(zip(node.tolist(), number.tolist(), strict=True))
-    apart = [(rank[first], rank[second]) for first, second in constraints.apart]
-    groups = Groups.of(units.entity[:, kept], number, apart)
-    block, *proof = divide(groups)
+    _, first, number, sizes = np.unique(group[kept], True, True, True)
+    labels, node = units.entity[:, kept[first]], constraints.node[group[kept[first]]]
+    rank = in_order(node)
+    ranks = dict(plain_rows(node, rank))
+    apart = [[ranks[node] for node in pair] for pair in constraints.apart]
+    cluster, component, proof = divide(Ballot(labels, sizes, rank, apart))
     entity = unset(group.size)
-    entity[kept] = in_order(block[number])
-    document = np.zeros(proof[0].size, dtype=np.int64)
-    document[groups.component[number]] = units.document[kept]
-    costs, bounds = (
-        np.bincount(document, values, len(units.corpus.documents)).astype(np.int64)
-        for values in proof
-    )
-    return entity, costs, bounds, int((np.bincount(groups.component) > BOUNDED).sum())
+    entity[kept] = in_order(cluster[rank[number]])
+    document = all_zero(proof.shape[1])
+    document[component[rank]] = units.document[kept[first]]
+    n_documents = len(units.corpus.documents)
+    costs, bounds = (integers(np.bincount(document, values, n_documents)) for values in proof)
+    unbounded = int((np.bincount(component) > BOUNDED).sum())
+    separations = _count_separations(labels, entity[kept[first]])
+    notices = [
+        *note("no-bound", unbounded, "part", _NO_BOUND),
+        *note("overruled-separations", separations, "pair", _OVERRULED),
+    ]
+    return entity, costs, bounds, notices
+
+
+def _count_separations(labels: IntArray, entity: IntArray) -> int:
+    """How many pairs of groups are together though nobody links them, and somebody has both."""
+    if len(labels) > MOST_KEYS:
+        return 0
+    counts = []
+    for table in (np.minimum(labels, 0), labels):
+        rows, document = dict(enumerate(table)), all_zero(int(entity.max(initial=0)) + 1)
+        common = count_common_links(entity, document, 1, rows)
+        counts.append(int(count_united_links(common, list(rows))[0]))
+    return counts[0] - counts[1]
 
 
 def _build(units: Units, shown: IntArray) -> Corpus:
     """The consensus as a corpus, with the most frequent statements about mentions and entities."""
     rows = np.flatnonzero(shown >= 0)
-    entity = shown[rows]
-    chosen = units.corpus.take_mentions(rows)
-    features = dict(chosen.features)
+    corpus = units.stated.take_mentions(rows)
+    features = dict(corpus.features)
     for name in ENTITY_FEATURES & features.keys():
-        values = units.stacked.features[name]
-        features[name] = state(values, shown[units.unit], entity.tolist())
-    chosen = chosen.with_details(features=features, name="consensus")
-    corpus = number_entities(chosen, chosen.mention_document, entity)
-    begin = np.searchsorted(corpus.entity_document, corpus.entity_document)
-    numbers = (np.arange(corpus.n_entities) - begin).tolist()
-    return corpus.with_details(names=list(map(str, numbers)))
+        stated = state(units.stacked.features[name], shown[units.unit], shown[rows], "")
+        features[name] = np.array(stated, dtype=object)
+    corpus = corpus.with_details(features=features, name="consensus")
+    return number_entities(corpus, corpus.mention_document, shown[rows])
 
 
 def _note_unmerged(corpus: Corpus, protocol: Protocol) -> Iterator[Notice]:
@@ -318,18 +315,3 @@ def _note_unmerged(corpus: Corpus, protocol: Protocol) -> Iterator[Notice]:
     if left_out.total():
         text = f"{corpus.name}: not merged, and left out: {{parts}}"
         yield Notice("not-merged", text, left_out.total(), parts=tuple(left_out.items()))
-
-
-def _note_separations(units: Units, group: IntArray, entity: IntArray) -> Iterator[Notice]:
-    """A notice on pairs of groups that are together though nobody links them."""
-    kept = np.flatnonzero(entity >= 0)
-    first = kept[np.unique(group[kept], return_index=True)[1]]
-    labels = units.entity[:, first]
-    if len(labels) <= MOST_KEYS:
-        everything = np.zeros(first.size, dtype=np.int64)
-        marked, linked = (
-            int(count_linked(table, entity[first], everything, 1)[0])
-            for table in (np.minimum(labels, 0), labels)
-        )
-        text = "of groups of mentions put together though nobody links them"
-        yield from note("overruled-separations", marked - linked, "pair", text)

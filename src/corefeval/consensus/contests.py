@@ -10,8 +10,7 @@ import numpy as np
 
 from corefeval.analysis.units import Units
 from corefeval.consensus.decisions import Constraints
-from corefeval.consensus.partition import Groups, in_order
-from corefeval.model.arrays import IntArray, begin_runs
+from corefeval.model.arrays import IntArray, all_zero, begin_runs, plain_rows
 
 
 class Contest(NamedTuple):
@@ -28,7 +27,17 @@ class Contest(NamedTuple):
     of: int
     size: int
     outcome: str
-    stakes: int
+
+    @property
+    def stakes(self) -> int:
+        """How many votes are overruled whatever is decided."""
+        return self.size * min(self.votes, self.of - self.votes)
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """The numbers and the outcome, by name."""
+        names = ("votes", "of", "size", "outcome", "stakes")
+        return {name: getattr(self, name) for name in names}
 
 
 def list_contests(
@@ -39,61 +48,58 @@ def list_contests(
     `group` has the group of each unit, and `entity` its entity of the consensus, −1 where the unit
     is not kept; lone mentions are entities here.
     """
-    total = len(units.entity)
-    contests = []
-    for unit in np.flatnonzero((units.votes < total) & ~constraints.is_settled).tolist():
-        votes = int(units.votes[unit])
-        outcome = "keep" if constraints.is_kept[unit] else "drop"
-        stakes = min(votes, total - votes)
-        contests.append(Contest("mention", unit, -1, votes, total, 1, outcome, stakes))
-    contests += _list_links(units, group, entity, constraints)
-    return sorted(contests, key=lambda row: (-row.stakes, row.unit, row.partner))
+    total = units.n_annotators
+    open_units = np.flatnonzero((units.votes < total) & ~constraints.is_settled)
+    contests = [
+        Contest("mention", unit, -1, votes, total, 1, "keep" if is_kept else "drop")
+        for unit, votes, is_kept in plain_rows(
+            open_units, units.votes[open_units], constraints.is_kept[open_units]
+        )
+    ]
+    if (entity >= 0).any():
+        contests += _list_links(units, group, entity, constraints)
+    return sorted(contests, key=lambda contest: (-contest.stakes, *contest[1:3]))
 
 
 def _list_links(
     units: Units, group: IntArray, entity: IntArray, constraints: Constraints
 ) -> Iterator[Contest]:
     """For each group the contested link to its own entity, and to the best of all others."""
+    from scipy.sparse import coo_array
+
     kept = np.flatnonzero(entity >= 0)
-    if not kept.size:
-        return
-    number = in_order(group[kept])
-    first = kept[np.unique(number, return_index=True)[1]]
-    home, size = entity[first], np.bincount(number)
-    groups = Groups.of(units.entity[:, kept], number)
-    (cells, marked, *_), (held, marks, *_) = groups.sections, groups.sum_by(home).sections
-    has = (cells > 0).astype(np.int64)
-    table = (has @ held.T).tocoo()
+    _, first, size = np.unique(group[kept], return_index=True, return_counts=True)
+    first = kept[first]
+    home, labels = entity[first], units.entity[:, first]
+    marked = (labels >= 0).T
+    member, annotator = np.nonzero(marked)
+    cell = labels[annotator, member]
+    shape = first.size, units.stacked.n_entities
+    has = coo_array((np.ones_like(cell), (member, cell)), shape=shape)
+    held = coo_array((size[member], (home[member], cell)), shape=shape)
+    table = (has @ held.T).tocoo()  # votes for groups and entities
+    marks = all_zero(marked.size).reshape(marked.shape)
+    np.add.at(marks, home, marked * size[:, None])
     left, right = table.row, table.col
-    marked = (marked > 0).toarray()
     is_home = home[left] == right
-    itself = is_home * size[left] * marked.sum(axis=1)[left]
-    votes = table.data - itself
-    of = (marked[left] * marks.toarray()[right]).sum(axis=1) - itself
+    inside = is_home * size[left] * marked.sum(axis=1)[left]  # votes on the group itself
+    votes = table.data - inside
+    of = (marked[left] * marks[right]).sum(axis=1) - inside
     rows = np.flatnonzero((votes > 0) & (votes < of))
     # The own entity first, then rivals, the best of which counts.
     rows = rows[np.lexsort((right[rows], (of - 2 * votes)[rows], ~is_home[rows], left[rows]))]
     rows = rows[begin_runs(left[rows], is_home[rows])]
-    leaders = _list_leaders(has, home)
+    leaders = defaultdict[tuple[int, int], tuple[int, ...]](tuple)  # in each entity of both sorts
+    for place in plain_rows(cell, home[member], member):
+        leaders[place[:2]] = (*leaders[place[:2]], place[2])[:2]
     seen = set()
-    for row in rows.tolist():
-        g, outcome = int(left[row]), "same" if is_home[row] else "apart"
-        cells = has.indices[has.indptr[g] : has.indptr[g + 1]]
-        partner = min({p for cell in cells for p in leaders[cell, right[row]]} - {g})
-        unit, other_unit = first[[g, partner]].tolist()
-        pair = frozenset((g, partner)), outcome
-        if pair not in seen and not constraints.decide(group[[unit, other_unit]].tolist()):
+    columns = (column[rows] for column in (left, right, is_home, votes, of))
+    for number, rival, is_together, vote, total in plain_rows(*columns):
+        cells = labels[marked[number], number].tolist()
+        partner = min({m for c in cells for m in leaders[c, rival]} - {number})
+        pair = frozenset((number, partner)), is_together
+        a, b = first[[number, partner]].tolist()
+        if pair not in seen and not constraints.decide(group[[a, b]]):
             seen.add(pair)
-            n, vote, total = int(size[g]), int(votes[row]), int(of[row])
-            stakes = n * min(vote, total - vote)
-            yield Contest("link", unit, other_unit, vote, total, n, outcome, stakes)
-
-
-def _list_leaders(has: Any, home: IntArray) -> dict[tuple[int, int], list[int]]:
-    """The first two groups of each annotator's entity within each consensus entity."""
-    leaders: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for group, cell in zip(*map(list, has.nonzero()), strict=True):
-        listed = leaders[cell, home[group]]
-        if len(listed) < 2:
-            listed.append(int(group))
-    return leaders
+            outcome = "same" if is_together else "apart"
+            yield Contest("link", a, b, vote, total, int(size[number]), outcome)

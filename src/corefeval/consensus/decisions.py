@@ -3,35 +3,43 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from corefeval.analysis.units import PlainMention, Units, list_mentions
+from corefeval.analysis.units import Units, list_mentions, split_mention
 from corefeval.diagnostics import InputError, excerpt
 from corefeval.display import Row, csv_cell, visible
+from corefeval.formats.feature_table import read_table
 from corefeval.formats.source import read_source
-from corefeval.formats.standoff import lines_of
-from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.arrays import BoolArray, IntArray, all_false, integers, plain_rows
 
 WORDS = {"mention": ("keep", "drop"), "link": ("same", "apart")}
-_SIZES = {word: size for size, words in enumerate(WORDS.values(), start=1) for word in words}
 COLUMNS = (
     "document", "kind", "start", "end", "other_start", "other_end", "votes", "of", "size",
     "outcome", "stakes", "text", "other_text", "decision",
 )  # fmt: skip
+_READ = {*COLUMNS[:6], "decision"}
+Place = tuple[str, str]  # start and end of a mention, as they are written
 
 
 class Decision(NamedTuple):
-    """A decision on one mention or two, and the line of a file or number under which it stands."""
+    """A decision on one mention or two, and where it stands: the line of a file, or its number."""
 
     word: str
-    document: Any
-    mentions: tuple[PlainMention, ...]
+    document: str
+    mentions: tuple[Place, ...]
     number: int
     file: str | None = None
+
+    def error(self, problem: str, *earlier: Decision, **details: str) -> InputError:
+        """The error that this decision is, together with earlier ones."""
+        noun, line = ("line", self.number) if self.file else ("decision", None)
+        if earlier or not self.file:
+            decisions = [f"{noun} {decision.number}" for decision in (*earlier, self)]
+            problem += f" ({' and '.join(decisions)})"
+        return InputError(problem, file=self.file, line=line, **details)
 
 
 class Constraints(NamedTuple):
@@ -43,9 +51,9 @@ class Constraints(NamedTuple):
     is_settled: BoolArray
     is_kept: BoolArray
     node: IntArray
-    apart: set[tuple[int, int]]
+    apart: set[tuple[int, ...]]
 
-    def decide(self, groups: Sequence[int]) -> bool:
+    def decide(self, groups: IntArray) -> bool:
         """Whether two groups are said to be the same, or apart."""
         first, second = sorted(self.node[groups].tolist())
         return first == second or (first, second) in self.apart
@@ -54,58 +62,55 @@ class Constraints(NamedTuple):
 def read_decisions(source: object, encoding: str) -> Iterator[Decision]:
     """The decisions of a list, or of a file that `--contested` wrote."""
     if isinstance(source, str | os.PathLike):
-        yield from _read_table(source, encoding)
+        yield from _read_decided(source, encoding)
         return
     for number, entry in enumerate(source if isinstance(source, Iterable) else [source], start=1):
-        is_whole = isinstance(entry, tuple | list) and len(entry) > 1
-        word, document, *mentions = entry if is_whole else (entry, "")
-        if not isinstance(word, str) or len(mentions) != _SIZES.get(word):
-            raise InputError(
-                f"decision {number} is none",
-                found=excerpt(repr(entry)),
-                expected='("keep", document, mention) or "drop", or with two mentions "same" or '
-                '"apart"',
-            )
-        yield Decision(word, document, tuple(map(_freeze, mentions)), number)
+        match entry:
+            case ["keep" | "drop" as word, document, _] | [
+                "same" | "apart" as word,
+                document,
+                _,
+                _,
+            ]:
+                mentions = tuple(_place(*split_mention(mention)) for mention in entry[2:])
+                yield Decision(word, str(document), mentions, number)
+            case _:
+                raise InputError(
+                    f"decision {number} is none",
+                    found=excerpt(repr(entry)),
+                    expected='("keep", document, mention) or "drop", or with two mentions "same" '
+                    'or "apart"',
+                )
 
 
-def _freeze(mention: Any) -> PlainMention:
-    """A mention as a hashable value; lists are tuples."""
-    if isinstance(mention, list | tuple):
-        return tuple(map(_freeze, mention))
-    return mention if isinstance(mention, Hashable) else repr(mention)
-
-
-def _read_table(path: str | os.PathLike[str], encoding: str) -> Iterator[Decision]:
+def _read_decided(path: str | os.PathLike[str], encoding: str) -> Iterator[Decision]:
+    """The decisions of a table, whose other columns are not looked at."""
     source = read_source(path, encoding=encoding)
-    header, *lines = lines_of(source.text) or [""]
-    names = [name.strip() for name in header.split("\t")]
-    if not {*COLUMNS[:6], COLUMNS[-1]} <= {*names}:
-        expected = f"the columns that --contested writes: {', '.join(COLUMNS)}"
-        problem = "not the header of a table of decisions"
-        raise source.error(problem, 1, found=excerpt(header), expected=expected)
-    for number, line in enumerate(lines, start=2):
-        row = defaultdict(str, zip(names, map(str.strip, line.split("\t")), strict=False))
-        if not (word := row["decision"]):
-            continue
-        if word not in WORDS.get(row["kind"], ()):
-            problem, pair = "a decision that is none", f"{row['kind']} {word}"
-            expected = "mention with keep or drop, or link with same or apart"
-            raise source.error(problem, number, found=excerpt(pair), expected=expected)
-        try:
-            ends = [(row[f"{name}start"], row[f"{name}end"]) for name in ("", "other_")]
-            mentions = tuple(_parse(*pair) for pair in ends[: _SIZES[word]])
-        except ValueError:
-            expected = "tokens counted from 0, the end after the last one"
-            problem = "a mention without start and end"
-            raise source.error(problem, number, found=excerpt(line), expected=expected) from None
-        yield Decision(word, row["document"], mentions, number, os.fspath(path))
+    names, rows = read_table(source)
+    if not {*names} >= _READ or len({*names}) < len(names):
+        raise source.error(
+            "not the header of a table of decisions",
+            1,
+            found=excerpt("\t".join(names)),
+            expected=f"the columns that --contested writes: {', '.join(COLUMNS)}",
+        )
+    for number, row in rows:
+        word, kind = row["decision"], row["kind"]
+        if word and word not in WORDS.get(kind, ()):
+            raise source.error(
+                "a decision that is none",
+                number,
+                found=excerpt(f"{kind} {word}"),
+                expected="mention with keep or drop, or link with same or apart",
+            )
+        if word:
+            sides = ("",) if kind == "mention" else ("", "other_")
+            mentions = tuple((row[f"{side}start"], row[f"{side}end"]) for side in sides)
+            yield Decision(word, row["document"], mentions, number, source.file)
 
 
-def _parse(starts: str, ends: str) -> PlainMention:
-    """A mention from its start and end; a discontinuous one has several, with commas between."""
-    parts = tuple(zip(map(int, starts.split(",")), map(int, ends.split(",")), strict=True))
-    return parts[0] if len(parts) == 1 else parts
+def _place(start: object, end: object) -> Place:
+    return visible(str(start)).strip(), "" if end is None else str(end)
 
 
 def make_table(rows: Sequence[Row], columns: Sequence[str] = COLUMNS) -> str:
@@ -118,68 +123,56 @@ def make_table(rows: Sequence[Row], columns: Sequence[str] = COLUMNS) -> str:
 
 
 def constrain(
-    decisions: Sequence[Decision], units: Units, group: IntArray, quorum: int
+    decisions: Sequence[Decision], units: Units, group: IntArray, is_kept: BoolArray
 ) -> Constraints:
-    """What decisions mean for units and their groups; an InputError where they contradict."""
-    placed = _place(decisions, units) if decisions else []
-    is_kept, is_settled = units.votes >= quorum, np.zeros(group.size, dtype=np.bool_)
-    node = np.arange(int(group.max(initial=-1)) + 1)
+    """What decisions mean for units and their groups; an InputError where they contradict.
+
+    `is_kept` says which units have a quorum, and is changed to what was decided.
+    """
+    placed = _find_units(decisions, units) if decisions else []
+    is_settled, node = all_false(group.size), np.arange(int(group.max(initial=-1)) + 1)
     settled: dict[int, Decision] = {}
-    for decision, numbers in placed:
-        for unit in numbers if decision.word != "apart" else ():
+    for decision, rows in placed:
+        for unit in rows if decision.word != "apart" else ():
             earlier = settled.setdefault(unit, decision)
             if (earlier.word == "drop") != (decision.word == "drop"):
-                raise _error("a mention that is dropped, and kept as well", earlier, decision)
+                raise decision.error("a mention that is dropped, and kept as well", earlier)
             is_kept[unit], is_settled[unit] = decision.word != "drop", True
+    separations = [(decision, rows) for decision, rows in placed if decision.word == "apart"]
+    first, second = group[integers([rows for _, rows in separations]).reshape(-1, 2).T]
+    for place in np.flatnonzero(first == second).tolist():
+        raise separations[place][0].error("apart within one group: all who marked both link them")
+    for decision, rows in placed:
         if decision.word == "same":
-            first, second = node[group[numbers]]
-            node[node == second] = first
-    apart = set()
-    for decision, numbers in placed:
-        groups = group[numbers].tolist()
-        pair = sorted(node[groups].tolist())
-        if decision.word != "apart":
-            continue
-        if groups[0] == groups[1]:
-            raise _error("apart within one group: all who marked both link them", decision)
-        if pair[0] == pair[1]:
-            joined = {
-                link: {*group[rows].tolist()} == {*groups}  # the very pair, or a link to others
-                for link, rows in placed
-                if link.word == "same" and node[group[rows[0]]] == pair[0]
-            }
-            link = max(joined, key=lambda link: joined[link])
-            raise _error("a pair is apart, and the same as well", link, decision)
-        if is_kept[numbers].all():
-            apart.add((pair[0], pair[1]))
+            target, source = node[group[rows]]
+            node[node == source] = target
+            for place in np.flatnonzero(node[first] == node[second]).tolist():
+                early, late = sorted((decision, separations[place][0]), key=lambda d: d.number)
+                raise late.error("a pair is apart, and the same as well", early)
+    kept = [rows for _, rows in separations if is_kept[rows].all()]
+    apart = {tuple(sorted(node[group[rows]].tolist())) for rows in kept}
     return Constraints(is_settled, is_kept, node, apart)
 
 
-def _place(decisions: Iterable[Decision], units: Units) -> list[tuple[Decision, list[int]]]:
+def _find_units(decisions: Iterable[Decision], units: Units) -> list[tuple[Decision, list[int]]]:
     """Each decision with the units that it is about."""
-    documents = {str(name): place for place, name in enumerate(units.stacked.documents)}
-    documents |= {visible(name).strip(): place for name, place in documents.items()}
-    places = zip(units.stacked.mention_document.tolist(), list_mentions(units.stacked), strict=True)
-    unit_of = dict(zip(places, units.unit.tolist(), strict=True))
+    corpus = units.stacked
+    names = [visible(str(name)).strip() for name in corpus.documents]
+    unit_of = {
+        (names[document], _place(*split_mention(mention))): unit
+        for document, mention, unit in plain_rows(
+            corpus.mention_document, list_mentions(corpus), units.unit
+        )
+    }
     placed = []
     for decision in decisions:
-        document = documents.get(str(decision.document), -1)
-        numbers = [unit_of.get((document, mention), -1) for mention in decision.mentions]
-        if min(numbers) < 0:
-            raise _error(
-                f"a {'mention' if document >= 0 else 'document'} that no annotation has",
-                decision,
-                found=excerpt(f"{decision.document} {list(decision.mentions)}"),
+        name = visible(decision.document).strip()
+        rows = [unit_of.get((name, place), -1) for place in decision.mentions]
+        if min(rows) < 0:
+            raise decision.error(
+                f"a {'mention' if name in names else 'document'} that no annotation has",
+                found=excerpt(" ".join((name, *map(":".join, decision.mentions)))),
                 fix="take documents and mentions as --contested writes them",
             )
-        placed.append((decision, numbers))
+        placed.append((decision, rows))
     return placed
-
-
-def _error(problem: str, *decisions: Decision, **details: str) -> InputError:
-    """An error about decisions, the last of which it stands at."""
-    *_, last = decisions
-    noun = "line" if last.file else "decision"
-    named = " and ".join(f"{noun} {decision.number}" for decision in decisions)
-    line = last.number if last.file else None
-    return InputError(f"{problem} ({named})", file=last.file, line=line, **details)

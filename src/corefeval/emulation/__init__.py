@@ -144,8 +144,8 @@ class Material:
             document.response for document in documents
         ):
             raise InputError(
-                "the response has no mentions, so its weights of all documents are zero, which "
-                f"stops {programs_with('aggregate', 'weighted')}",
+                "the response has no mentions, so the weights of its documents are all zero, "
+                f"which stops {programs_with('aggregate', 'weighted')}",
                 file=self.response.name or None,
                 fix="use --aggregate micro",
             )

@@ -10,14 +10,14 @@ A mention whose last part never comes stays as it is. A node may join a mention 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
 
 from corefeval.diagnostics import InputError, Notices, excerpt, note
-from corefeval.emulation.corefud_sentences import NodePlace, SentenceFile
+from corefeval.emulation.corefud_sentences import Name, NodePlace, SentenceFile
 
-_BRACKET = re.compile(r"(\([^()]+\)?|[^()]+\))")
+_ATTRIBUTE = re.compile(r"(?:^|\|)(Entity|Bridge|SplitAnte|Split)(?:=([^|]*)|(?=\||$))")
+_PIECE = re.compile(r"\(?[^()]+\)?")
 _PART = re.compile(r"(.*)\[(\d{1,9})/(\d{1,9})\]", re.DOTALL)
 _NOT_IN_IDS = re.compile(r"[-=|()\s]")
 
@@ -69,13 +69,17 @@ class _Header:
         return _Header(names.index("eid" if "eid" in names else "GRP"), head, "GRP" in names)
 
 
+Entities = list[list[Bracketed]]
+Documents = dict[Name, Entities]
+
+
 @dataclass(frozen=True, slots=True)
 class CorefudText:
-    """A CorefUD file as the program reads it: its entities in order, each with its mentions."""
+    """A CorefUD file as the program reads it: each document's entities in order, as mentions."""
 
     name: str
     file: SentenceFile
-    entities: list[list[Bracketed]]
+    documents: Documents
     notices: Notices
 
 
@@ -87,12 +91,38 @@ def read_mentions(file: SentenceFile, name: str = "") -> CorefudText:
         documents += sentence.is_new_document
         for node in sentence.nodes:
             misc = file.nodes.misc[node]
-            if "Entity=" not in misc:
-                continue
-            attributes = dict(part.partition("=")[::2] for part in misc.split("|"))
+            attributes = dict(_ATTRIBUTE.findall(misc)) if "Entity=" in misc else {}
             if attributes.get("Entity"):
                 reader.read_node(node, attributes, documents)
-    return CorefudText(name or file.file, file, *reader.finish())
+    entities, notices = reader.finish()
+    return CorefudText(name or file.file, file, _split_documents(file, entities), notices)
+
+
+def _split_documents(file: SentenceFile, entities: Entities) -> Documents:
+    """The entities of each document in order; one in several documents is split.
+
+    An InputError says where a mention lies outside of documents, or in two.
+    """
+    document_of = [file.sentences[place].document for place in file.nodes.sentence]
+    documents: Documents = {
+        sentence.document: [] for sentence in file.sentences if sentence.document is not None
+    }
+    for entity in entities:
+        parts: dict[Name, list[Bracketed]] = {}
+        for mention in entity:
+            names = {*map(document_of.__getitem__, mention.nodes)}
+            if len(names) > 1 or None in names:
+                raise file.refuse(
+                    "a mention lies in two documents"
+                    if len(names) > 1
+                    else "there is a mention before the first # newdoc",
+                    file.nodes.line[mention.nodes[0]],
+                    expected="a line such as # newdoc id = NAME before every mention",
+                )
+            parts.setdefault(names.pop(), []).append(mention)
+        for name, part in parts.items():
+            documents[name].append(part)
+    return documents
 
 
 class _Reader:
@@ -123,12 +153,18 @@ class _Reader:
                 expected="a line such as # global.Entity = eid-etype-head-other",
             )
         self.prefix = f"{documents}." if self.header.by_document else ""
-        for bracket in self._brackets(node, attributes["Entity"]):
-            content = bracket.strip("()")
-            if bracket.startswith("("):
-                self._open(node, content, is_closed=bracket.endswith(")"))
-            else:
+        pieces = _PIECE.findall(attributes["Entity"])
+        if "".join(pieces) != attributes["Entity"]:
+            problem = "a bracket of Entity is empty or has no partner"
+            raise self._refuse(problem, node, found=excerpt(attributes["Entity"]))
+        for piece in pieces:
+            content = piece.strip("()")
+            if piece[0] == "(":
+                self._open(node, content, is_closed=piece[-1] == ")")
+            elif piece[-1] == ")":
                 self._close(node, content)
+            else:
+                self.ignored += 1
         for name in ("Bridge", "SplitAnte", "Split"):
             if name in attributes:
                 self._check_relations(node, name, attributes[name])
@@ -136,24 +172,23 @@ class _Reader:
     def _refuse(self, problem: str, node: int, **details: str) -> InputError:
         return self.text.refuse(problem, self.nodes.line[node], **details)
 
-    def _brackets(self, node: int, value: str) -> Iterator[str]:
-        for index, piece in enumerate(_BRACKET.split(value)):
-            if index % 2:
-                yield piece
-            elif "(" in piece or ")" in piece:
-                problem = "a bracket of Entity is empty or has no partner"
-                raise self._refuse(problem, node, found=excerpt(value))
-            else:
-                self.ignored += bool(piece)
-
     def _open(self, node: int, content: str, *, is_closed: bool) -> None:
         header = self.header
         assert header is not None  # read_node has looked
         values = content.split("-")
-        identifier = values[header.id] if header.id < len(values) else ""
-        name, part, parts = self._identify(node, identifier, content)
+        identifier, part, parts = _parse_id(values[header.id] if header.id < len(values) else "")
+        name = self.prefix + identifier
         head = self._head_number(node, values, header)
-        entity = self.entities.setdefault(name, _Entity())
+        entity = self.entities.get(name)
+        if entity is None:
+            if not identifier or _NOT_IN_IDS.search(identifier):
+                raise self._refuse(
+                    "a bracket has no id, or one with blanks or signs",
+                    node,
+                    found=excerpt(content),
+                    expected="an id without - = | ( ) and blanks, where the header has it",
+                )
+            entity = self.entities[name] = _Entity()
         if part is None or part == 1:
             mention = Bracketed(name, [node], node)
             entity.mentions.append(mention)
@@ -208,19 +243,6 @@ class _Reader:
         if part is not None:
             self._complete(node, entity, mention, content)
 
-    def _identify(
-        self, node: int, identifier: str, content: str
-    ) -> tuple[str, int | None, int | None]:
-        name, part, parts = _parse_id(identifier)
-        if not name or _NOT_IN_IDS.search(name):
-            raise self._refuse(
-                "a bracket has no id, or one with blanks or signs",
-                node,
-                found=excerpt(content),
-                expected="an id without - = | ( ) and blanks, where the header has it",
-            )
-        return self.prefix + name, part, parts
-
     def _head_number(self, node: int, values: list[str], header: _Header) -> int | None:
         """The number that the head field has; None where there is no field or no value."""
         if header.head is None or header.head >= len(values):
@@ -270,14 +292,18 @@ class _Reader:
                 )
             self.targets.append((target, node))
 
-    def finish(self) -> tuple[list[list[Bracketed]], Notices]:
+    def finish(self) -> tuple[Entities, Notices]:
         """The entities in order, without mentions that never close; and what was noticed."""
-        unclosed = 0
+        entities: Entities = []
+        unclosed = incomplete = 0
         for entity in self.entities.values():
-            unclosed += sum(mention.is_open for mention in entity.mentions)
-            entity.mentions = [mention for mention in entity.mentions if not mention.is_open]
-            for mention in entity.mentions:
+            closed = [mention for mention in entity.mentions if not mention.is_open]
+            unclosed += len(entity.mentions) - len(closed)
+            incomplete += sum(not mention.is_open for mention in entity.incomplete)
+            for mention in closed:
                 mention.places = tuple(sorted(map(self.nodes.place.__getitem__, mention.nodes)))
+            if closed:
+                entities.append(sorted(closed, key=attrgetter("order")))
         for target, node in self.targets:
             if target not in self.entities:
                 raise self._refuse(
@@ -285,33 +311,23 @@ class _Reader:
                     node,
                     found=excerpt(target.removeprefix(self.prefix)),
                 )
-        order = attrgetter("order")
-        entities = [sorted(entity.mentions, key=order) for entity in self.entities.values()]
-        entities = [mentions for mentions in entities if mentions]
         entities.sort(key=lambda mentions: (mentions[0].order, mentions[0].entity))
-        incomplete = sum(
-            not mention.is_open
-            for entity in self.entities.values()
-            for mention in entity.incomplete
-        )
         return entities, self._notices(unclosed, incomplete)
 
     def _notices(self, unclosed: int, incomplete: int) -> Notices:
-        file, part = self.text.file, "whose last part is missing, kept without it"
-        outside = "of Entity outside brackets, ignored"
         head = "of several words without a head, matched by the first word, as in corefud-scorer "
         head += "1.2; `corefeval convert FILE NEW --heads dependencies` adds heads"
-        return (
-            *self.text.notices,
-            *note("unclosed", unclosed, "mention", "never closed, and dropped", whose=file),
-            *note("incomplete", incomplete, "mention", part, whose=file),
-            *note("outside-brackets", self.ignored, "piece", outside, whose=file),
-            *note("no-heads", self.headless, "mention", head, whose=file),
+        rows = (
+            ("unclosed", unclosed, "mention", "never closed, left out as in corefud-scorer 1.2"),
+            ("incomplete", incomplete, "mention", "whose last part is missing, kept without it"),
+            ("outside-brackets", self.ignored, "piece", "of Entity outside brackets, ignored"),
+            ("no-heads", self.headless, "mention", head),
         )
+        return sum((note(*row, whose=self.text.file) for row in rows), self.text.notices)
 
 
 def _parse_id(text: str) -> tuple[str, int | None, int | None]:
     """The id of an entity, and which part of how many; None for a mention without parts."""
-    if match := _PART.fullmatch(text):
+    if "[" in text and (match := _PART.fullmatch(text)):
         return match[1], int(match[2]), int(match[3])
     return text, None, None

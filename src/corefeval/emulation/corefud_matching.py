@@ -25,15 +25,15 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.emulation.corefud_brackets import Bracketed, CorefudText
-from corefeval.emulation.corefud_sentences import Name, NodePlace, SentenceFile
+from corefeval.emulation.corefud_brackets import Bracketed
+from corefeval.emulation.corefud_sentences import NodePlace, Sentence, SentenceFile
 from corefeval.model.arrays import plain_rows
 from corefeval.protocol import Protocol
 
 Dependencies = frozenset[tuple[NodePlace, str]]  # parents' places and relations of an empty node
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)
 class Mention:
     """A mention of a document: equal to another one where their identities are the same."""
 
@@ -79,35 +79,6 @@ class Mention:
 Entities = list[list[Mention]]
 
 
-def split_documents(text: CorefudText) -> dict[Name, list[list[Bracketed]]]:
-    """The entities of each document in order; one in several documents is split.
-
-    An InputError says where a mention lies outside of documents, or in two.
-    """
-    documents: dict[Name, list[list[Bracketed]]] = {}
-    sentence_of = text.file.nodes.sentence
-    document_of = [sentence.document for sentence in text.file.sentences]
-    for sentence in text.file.sentences:
-        if sentence.document is not None:
-            documents.setdefault(sentence.document, [])
-    for entity in text.entities:
-        parts: dict[Name, list[Bracketed]] = {}
-        for mention in entity:
-            names = {document_of[sentence_of[node]] for node in mention.nodes}
-            if len(names) > 1 or None in names:
-                raise text.file.refuse(
-                    "a mention lies in two documents"
-                    if len(names) > 1
-                    else "there is a mention before the first # newdoc",
-                    text.file.nodes.line[mention.nodes[0]],
-                    expected="a line such as # newdoc id = NAME before every mention",
-                )
-            parts.setdefault(names.pop(), []).append(mention)
-        for name, part in parts.items():
-            documents[name].append(part)
-    return documents
-
-
 def make_entities(
     file: SentenceFile, entities: list[list[Bracketed]], protocol: Protocol
 ) -> Entities:
@@ -125,9 +96,10 @@ def _parse_dependencies(file: SentenceFile, head: int) -> Dependencies:
     if file.nodes.deps[head] == "_":
         return frozenset()
     dependencies = []
+    sentence = file.sentence_of(head)
     for entry in file.nodes.deps[head].split("|"):
         parent, colon, relation = entry.partition(":")
-        place = _find_parent(file, head, parent)
+        place = _find_parent(file, sentence, parent)
         if not colon or place is None:
             raise InputError(
                 "DEPS of the head of a mention names a node that its sentence lacks",
@@ -141,8 +113,7 @@ def _parse_dependencies(file: SentenceFile, head: int) -> Dependencies:
     return frozenset(dependencies)
 
 
-def _find_parent(file: SentenceFile, head: int, parent: str) -> NodePlace | None:
-    sentence = file.sentence_of(head)
+def _find_parent(file: SentenceFile, sentence: Sentence, parent: str) -> NodePlace | None:
     if "." in parent:  # as text, so that 5.10, which is the number 5.1, is never found
         ids = (file.nodes.id[node] for node in sentence.nodes)
         return next(((sentence.number, id) for id in ids if str(id) == parent), None)
@@ -254,7 +225,7 @@ def _zero_weight(key: Mention, response: Mention) -> float:
     for mention in (key, response):
         if not mention.dependencies:
             raise InputError(
-                "corefud-scorer divides by 0 where a zero without DEPS meets another one",
+                "corefud-scorer divides by 0 when it compares a zero without DEPS with another one",
                 file=mention.file,
                 line=mention.line,
                 expected="enhanced dependencies of the empty node, such as 3:nsubj",

@@ -5,18 +5,16 @@
 
 from __future__ import annotations
 
-import gc
 import os
-import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from hashlib import blake2b
 from itertools import zip_longest
 
 import numpy as np
 
-from corefeval.checks import split_list
 from corefeval.diagnostics import (
     Notice,
     PairingError,
@@ -26,6 +24,7 @@ from corefeval.diagnostics import (
     memory_for,
     note,
     plural,
+    uncollected,
 )
 from corefeval.emulation.corefud_brackets import CorefudText, read_mentions
 from corefeval.emulation.corefud_matching import (
@@ -34,7 +33,6 @@ from corefeval.emulation.corefud_matching import (
     Pair,
     make_entities,
     match_mentions,
-    split_documents,
 )
 from corefeval.emulation.corefud_sentences import (
     Name,
@@ -101,6 +99,7 @@ class EmulatedDocument:
         return self.key, self.response
 
 
+@uncollected()
 def read_text(source: object, *, encoding: str = "utf-8") -> CorefudText:
     """A file by its path, or the file that a corpus was read from, as the program reads it.
 
@@ -110,24 +109,11 @@ def read_text(source: object, *, encoding: str = "utf-8") -> CorefudText:
     if isinstance(source, CorefudText):
         return source
     origin = _origin(source, encoding)
-    with memory_for(origin.file), _uncollected():
-        name = source.name if isinstance(source, Corpus) else ""
-        return read_mentions(read_sentences(origin), name)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """A context without garbage collection, which takes a third of the time of an emulated score.
-
-    Hundreds of thousands of small objects are made here, none of them in a cycle.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
+    with memory_for(origin.file):
+        if not isinstance(source, Corpus):
+            return read_mentions(read_sentences(origin))
+        make = partial(read_mentions, name=source.name)
+        return source.remember("corefud-scorer", lambda: make(read_sentences(origin)))
 
 
 def _origin(source: object, encoding: str) -> Source:
@@ -144,7 +130,10 @@ def _origin(source: object, encoding: str) -> Source:
         if isinstance(lines, ConlluLines):
             return lines.origin
     label = f"{getattr(source, 'name', source)!s:.60}"
-    raise UsageError(f"corefud-scorer scores single CorefUD files, not {label}: convert makes them")
+    raise UsageError(
+        f"corefud-scorer scores single CorefUD files, not {label}: corefeval convert FILE NEW "
+        "--to corefud makes one"
+    )
 
 
 def score_emulated(
@@ -164,7 +153,7 @@ def score_emulated(
     texts = read_text(key, encoding=encodings[0]), read_text(response, encoding=encodings[1])
     notices = (*texts[0].notices, *texts[1].notices, *_extra_notices(*texts))
     documents = emulate(*texts, protocol)
-    with memory_for(), _uncollected():
+    with memory_for():
         counts, key_digest = count_documents(documents), digest_text(texts[0])
     return make_result(
         protocol,
@@ -185,8 +174,7 @@ def check_choices(
         allowed = values.get(name, (choice.default,))
         if name not in free and value not in allowed:
             raise UsageError(
-                f"emulate:{protocol.emulate} has {name} {' or '.join(allowed)} only, not {value}: "
-                "the program has nothing else"
+                f"emulate:{protocol.emulate} has only {name} {' or '.join(allowed)}, not {value}"
             )
 
 
@@ -196,23 +184,13 @@ def choose_metrics(metrics: Metrics, protocol: Protocol) -> list[str]:
     Raises a UsageError for a metric or a choice that the program does not have.
     """
     check_choices(protocol, _VALUES, _FREE)
-    items = [metrics] if isinstance(metrics, str | Metric) else metrics
-    if not isinstance(items, Iterable):
-        raise UsageError(f"metrics are names, Metric values or a list of them, not {items!r:.60}")
-    chosen: dict[str, None] = {}
-    for item in items:
-        for text in split_list(item) if isinstance(item, str) else [str(item)]:
-            if text.strip().lower() in ("standard", "all"):
-                chosen.update(dict.fromkeys(METRICS))
-                continue
-            name = text if text in METRICS else str(parse_metrics(text)[-1].metric)
-            if name not in METRICS:
-                raise UsageError(f"corefud-scorer has no {text}: it has {', '.join(METRICS)}")
-            parts = CONLL.parts if name == "conll" else ()
-            chosen.update(dict.fromkeys((*parts, name)))
-    if not chosen:
-        raise UsageError("no metric was chosen")
-    return list(chosen)
+    requests = parse_metrics(metrics)
+    for request in requests:
+        if request.by_name and str(request.metric) not in METRICS:
+            has = ", ".join(METRICS)
+            raise UsageError(f"corefud-scorer has no {request.metric}: it has {has}")
+    names = [str(request.metric) for request in requests]
+    return names if all(request.by_name for request in requests) else list(METRICS)
 
 
 def emulate(key: CorefudText, response: CorefudText, protocol: Protocol) -> list[EmulatedDocument]:
@@ -223,7 +201,7 @@ def emulate(key: CorefudText, response: CorefudText, protocol: Protocol) -> list
     """
     files = key.file, response.file
     _check_texts(*files)
-    sides = split_documents(key), split_documents(response)
+    sides = key.documents, response.documents
     if missing := [str(name) for name in sides[0] if name not in sides[1]]:
         raise PairingError(
             f"the response lacks {plural(len(missing), 'document')}: {list_names(missing)}",
@@ -232,7 +210,7 @@ def emulate(key: CorefudText, response: CorefudText, protocol: Protocol) -> list
             fix="add them with their sentences, without mentions",
         )
     documents = []
-    with memory_for(), _uncollected():
+    with memory_for():
         for name in sides[0]:
             in_key = make_entities(files[0], sides[0][name], protocol)
             in_response = make_entities(files[1], sides[1][name], protocol)
@@ -367,6 +345,8 @@ _OUTCOMES = ("tp", "wl", "fn", "fp")
 
 def _count_document_zeros(key: Entities, response: Entities, images: Images) -> Counter[str]:
     """The anaphor-decomposable score of zeros; what stands at the same place precedes images."""
+    if not any(mention.is_zero for entity in (*key, *response) for mention in entity):
+        return Counter()
     homes = find_homes(response, "last")
     firsts = {min(entity, key=lambda mention: mention.order) for entity in response}
     counts: Counter[str] = Counter()
@@ -403,14 +383,9 @@ def digest_text(source: object) -> str:
     `source` is what `read_text` takes; see `model.identity.digest`.
     """
     total, number = 0, 0
-    text = read_text(source)
-    places = text.file.nodes.place
-    for name, entities in split_documents(text).items():
-        total += zlib.crc32(repr(name).encode())
-        for entity in entities:
-            first = repr(entity[0].places)
+    for name, entities in read_text(source).documents.items():
+        for entity in ([], *entities):
             number += len(entity)
-            for mention in entity:
-                fact = f"{name!r} {first} {mention.places!r} {places[mention.head]!r}"
-                total += zlib.crc32(fact.encode()) << 32 | zlib.crc32(fact[::-1].encode())
+            fact = repr((name, [(mention.nodes, mention.head) for mention in entity]))
+            total += int.from_bytes(blake2b(fact.encode(), digest_size=8).digest())
     return f"corefud-{total % (1 << 64):016x}-{number}"

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 
+import numpy as np
+
 from corefeval.diagnostics import InputError, Notice, Notices, excerpt
 from corefeval.formats.source import Source
 
@@ -39,6 +41,7 @@ class Nodes:
 
     id: list[float] = field(default_factory=list)
     form: list[str] = field(default_factory=list)
+    head: list[str] = field(default_factory=list)
     deps: list[str] = field(default_factory=list)
     misc: list[str] = field(default_factory=list)
     line: list[int] = field(default_factory=list)
@@ -104,6 +107,7 @@ def read_sentences(source: Source) -> SentenceFile:
         raise source.error(
             "there is no sentence in the file", expected="CoNLL-U: ten columns, separated by tabs"
         )
+    _check_heads(source, nodes, sentences)
     _number_sentences(source, sentences)
     _name_documents(sentences)
     numbers = [sentence.number for sentence in sentences]
@@ -112,14 +116,12 @@ def read_sentences(source: Source) -> SentenceFile:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, list[str]]]:
-    """The lines between empty ones, with the number of the first."""
-    block: list[str] = []
-    for number, line in enumerate((*text.split("\n"), ""), start=1):
-        if line:
-            block.append(line)
-        elif block:
-            yield number - len(block), block
-            block = []
+    """The lines between empty ones, with the number of the first; empty ones may come with them."""
+    number = 1
+    for block in text.split("\n\n"):
+        lines = block.split("\n")
+        yield number, lines
+        number += len(lines) + 1
 
 
 def _crash_notice(file: str, text: str) -> Notices:
@@ -128,17 +130,18 @@ def _crash_notice(file: str, text: str) -> Notices:
     if not single_end and not single_start:
         return ()
     where = "ends without an empty line" if single_end else "begins with one empty line"
-    return (Notice("crash", f"{file} {where}, at which corefud-scorer 1.2 itself crashes"),)
+    text = f"{file} {where}, at which corefud-scorer 1.2 itself crashes: its other rules are kept"
+    return (Notice("crash", text),)
 
 
 def _read_block(
     source: Source, line: int, block: Sequence[str]
 ) -> tuple[Sentence | None, list[_Row]]:
     """The sentence of a block, and its nodes in the order of their ids; None without a word."""
-    sentence = Sentence(line)
+    sentence = Sentence(line + (not block[0]))
     rows: list[_Row] = []
     for number, text in enumerate(block, start=line):
-        if text[0] == "#":
+        if not text or text[0] == "#":
             _read_comment(sentence, text)
             continue
         cells = text.split("\t")
@@ -155,7 +158,10 @@ def _read_block(
         return None, []
     if len(rows) == 1 and words[0][2][_MISC] == "Empty=Yes":
         return sentence, []
-    _check_words(source, words)
+    for expected, (id, number, _) in enumerate(words, start=1):
+        if id != expected:
+            problem = "the words of a sentence are not numbered from 1"
+            raise source.error(problem, number, found=str(id), expected=str(expected))
     if len(words) < len(rows):
         rows.sort(key=itemgetter(0))
     return sentence, rows
@@ -164,14 +170,18 @@ def _read_block(
 def _add_nodes(nodes: Nodes, sentence: Sentence, rows: Sequence[_Row], place: int) -> None:
     """Add the nodes of a sentence, the one at this place in the file."""
     first = len(nodes.id)
-    nodes.id += [id for id, _, _ in rows]
-    nodes.line += [line for _, line, _ in rows]
-    nodes.form += [cells[_FORM] for _, _, cells in rows]
-    nodes.deps += [cells[_DEPS] for _, _, cells in rows]
-    nodes.misc += [cells[_MISC] for _, _, cells in rows]
-    nodes.sentence += [place] * len(rows)
+    if rows:
+        ids, lines, cells = zip(*rows, strict=True)
+        columns = [*zip(*cells, strict=False)]
+        nodes.id += ids
+        nodes.line += lines
+        nodes.form += columns[_FORM]
+        nodes.head += columns[_HEAD]
+        nodes.deps += columns[_DEPS]
+        nodes.misc += columns[_MISC]
+        nodes.sentence += [place] * len(rows)
     sentence.nodes = range(first, len(nodes.id))
-    sentence.words = [node for node in sentence.nodes if not nodes.is_empty(node)]
+    sentence.words = [n for n, row in enumerate(rows, start=first) if row[0].__class__ is int]
 
 
 def _read_comment(sentence: Sentence, text: str) -> None:
@@ -193,7 +203,7 @@ def _parse_decimal(source: Source, line: int, text: str) -> float:
         found=excerpt(text),
         expected="1 for a word, 1-2 for a token of several words, 1.1 for an empty node",
         fix="corefud-scorer reads only CorefUD: corefeval convert FILE NEW --to corefud, or "
-        "score by --match head --singletons drop without it",
+        "score with --match head --singletons drop instead",
     )
 
 
@@ -201,41 +211,33 @@ def _is_integer(text: str) -> bool:
     return text.isdecimal() and len(text) <= _LONGEST
 
 
-def _check_words(source: Source, words: Sequence[_Row]) -> None:
-    """Raise if words are not numbered from 1, or if their heads form a circle."""
-    texts = ["0" if cells[_HEAD] == "_" else cells[_HEAD] for _, _, cells in words]
-    ids = [id for id, _, _ in words]
-    if ids != [*range(1, len(words) + 1)] or not all(map(_is_integer, texts)):
-        raise _word_error(source, words)
-    heads = [0, *map(int, texts)]
-    if max(heads) > len(words):
-        raise _word_error(source, words)
-    reached = [True, *([False] * len(words))]
-    for start, (_, line, _) in enumerate(words, start=1):
-        path, place = [], start
-        while not reached[place]:
-            reached[place] = True
-            path.append(place)
-            place = heads[place]
-        if path and heads[path[-1]] in path:
-            raise source.error("the heads of the sentence form a circle", line)
-
-
-def _word_error(source: Source, words: Sequence[_Row]) -> InputError:
-    """What is wrong with the id or the head of the first word that has a wrong one."""
-    for expected, (id, line, cells) in enumerate(words, start=1):
-        if id != expected:
-            problem = "the words of a sentence are not numbered from 1"
-            return source.error(problem, line, found=str(id), expected=str(expected))
-        text = "0" if cells[_HEAD] == "_" else cells[_HEAD]
-        if not _is_integer(text) or int(text) > len(words):
-            break
-    return source.error(
-        "the head of the word is not a word of its sentence",
-        line,
-        found=excerpt(cells[_HEAD]),
-        expected=f"a number from 0 to {len(words)}, in the seventh column",
-    )
+def _check_heads(source: Source, nodes: Nodes, sentences: Sequence[Sentence]) -> None:
+    """Raise if the head of a word is not in its sentence, or if heads form a circle."""
+    words = [node for sentence in sentences for node in sentence.words]
+    sizes = np.array([len(sentence.words) for sentence in sentences], dtype=np.intp)
+    firsts = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    texts = [nodes.head[node] for node in words]
+    heads = [
+        int(text[:_LONGEST]) if text.isdecimal() else 0 if text == "_" else -1 for text in texts
+    ]
+    head, size = np.array(heads, dtype=np.intp), np.repeat(sizes, sizes)
+    outside = (head < 0) | (head > size)
+    if outside.any():
+        word = int(np.argmax(outside))
+        raise source.error(
+            "the head of the word is not a word of its sentence",
+            nodes.line[words[word]],
+            found=excerpt(texts[word]),
+            expected=f"a number from 0 to {size[word]}, in the seventh column",
+        )
+    root = len(words)  # every other word has it as an ancestor, unless it is in a circle or below
+    ancestor = np.append(np.where(head == 0, root, firsts + head - 1), root)
+    for _ in range(int(sizes.max(initial=1)).bit_length()):
+        ancestor = ancestor[ancestor]
+    circular = ancestor != root
+    if circular.any():
+        line = nodes.line[words[int(np.argmax(circular))]]
+        raise source.error("the heads of the sentence form a circle", line)
 
 
 def _number_sentences(source: Source, sentences: Sequence[Sentence]) -> None:

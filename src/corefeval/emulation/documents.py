@@ -142,8 +142,8 @@ def _check_sentences(key: Corpus, response: Corpus, protocol: Protocol) -> None:
             file=response.name or None,
             found=f"{n_response:,} sentences in the response",
             expected=f"{n_key:,} as in the key",
-            fix="give both sides the same sentences; --missing empty scores them all shifted, and "
-            "--pairing name pairs documents by their names",
+            fix="give both sides the same sentences; --missing empty scores them as they are, "
+            "shifted, and --pairing name pairs documents by their names",
         )
 
 

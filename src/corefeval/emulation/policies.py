@@ -105,8 +105,8 @@ def settle_repeats(
                 expected="each mention once",
                 fix="--limit none scores without them",
             )
-        text = f"left out (repeats {getattr(protocol, f'repeats_{side}')})"
-        notices += note("repeated-mentions", count, "mention", text, whose=side)
+        text = f"left out (--repeats-{side} {getattr(protocol, f'repeats_{side}')})"
+        notices += note("repeated-mentions", count, "repeated mention", text, whose=side)
     return settled, notices
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from itertools import combinations, repeat
+from itertools import chain, combinations, repeat
 from typing import Any
 
 import numpy as np
@@ -114,7 +114,7 @@ def tabulate(documents: Iterable[tuple[Entities, Entities, Iterable[Entry]]]) ->
         for side, entities in enumerate((key, response)):
             sizes[side].extend(map(len, entities))
             homes[side].extend([number] * len(entities))
-    rows, columns, weight = np.array(entries, dtype=np.float64).reshape(-1, 3).T
+    rows, columns, weight = np.fromiter(chain(*entries), np.float64).reshape(-1, 3).T
     return Alignment.of_cells(
         number + 1,
         (integers(homes[0]), integers(homes[1])),

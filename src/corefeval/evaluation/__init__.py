@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
 from corefeval.checks import check_choice
-from corefeval.diagnostics import CorefEvalError, KeyNeededError, Notice, UsageError
+from corefeval.diagnostics import CorefEvalError, KeyNeededError, Notice, UsageError, uncollected
 from corefeval.evaluation.counting import count, count_requested, with_intervals
 from corefeval.files import PathLike
 from corefeval.metrics import DEFAULT_PRESET, MetricRequest, Metrics, parse_metrics, spell
@@ -163,9 +164,11 @@ def prepare_nearest(key: Input, response: Input, request: Request) -> Prepared:
     except CorefEvalError as error:
         total = f"no number by {program} ({str(error).splitlines()[0]})"
     own_total = count(prepared, name)[name].f1
-    message = f"{response.name or 'response'}: errors cannot be told by the rules of {program}, so "
-    message += f"corefeval's nearest rules are used: {metric.metric.title} F1 "
-    message += f"{100 * own_total:.2f} by these rules, {total}"
+    message = (
+        f"{response.name or 'response'}: the rules of {program} do not tell single errors, so "
+    )
+    message += f"corefeval's nearest rules are used: {metric.metric.title} F1 is "
+    message += f"{100 * own_total:.2f} by these, {total}"
     return replace(prepared, notices=(*prepared.notices, Notice("nearest-rules", message)))
 
 
@@ -185,6 +188,7 @@ def read_as_program(source: Input, encoding: str) -> CorefudText:
     return replace(text, name=file.name) if file is not None and file.name else text
 
 
+@uncollected()
 def _emulate(key: Input, response: Input, request: Request) -> Result:
     """The result with the numbers that another program gives."""
     from corefeval.emulation import Material, score_anaphora, score_emulated
@@ -257,33 +261,32 @@ def compare(
     <Comparison of 8 documents, by muc: full 100.00, half 66.67>
     """
     from corefeval.stats import compare as compare_results
+    from corefeval.stats.grids import add_effects
     from corefeval.stats.significance import Options as Testing
 
     names, sources = _list_responses(responses, baseline)
-    scoring: dict[str, Any] = {**options}
-    tested = [name for name in SignificanceOptions.__annotations__ if name in options]
-    testing = {"baseline": baseline, **{name: scoring.pop(name) for name in tested}}
+    testing, scoring = _split_options(options, baseline)
     rate = Testing.of(**testing).rate  # raises for wrong options, before anything is read
     sampling, cutting = Sampling(segments=segments, as_segments=True), Cutting(piece_size, executor)
-    request = Request.of(
-        protocol, scoring, sampling, cutting, metrics=metrics, by=by, features=features
-    )
-    if all(isinstance(source, Result) for source in sources):
-        settings = {"features": features, "protocol": protocol, "segments": segments != SEGMENTS}
-        _refuse_choices([*scoring, *(name for name, value in settings.items() if value)])
+    wishes: dict[str, Any] = {"metrics": metrics, "by": by, "features": features}
+    request = Request.of(protocol, scoring, sampling, cutting, **wishes)
+    settings = {"features": features, "protocol": protocol, "segments": segments != SEGMENTS}
+    _refuse_idle(sources, [*scoring, *(name for name, value in settings.items() if value)])
     results = _score_responses(key, sources, request, is_default=metrics == COMPARED)
     chosen = None if metrics == COMPARED else common_metrics(results, request.metrics, rate)
     named = results if names is None else dict(zip(names, results, strict=True))
     compared = compare_results(named, metrics=chosen, by=request.by, **testing)
-    if not factors:
-        return compared
-    from corefeval.stats.grids import add_effects
+    again = partial(_score_responses, key, sources, other_rule(request), is_default=False)
+    return add_effects(compared, factors, again) if factors else compared
 
-    def score_again() -> list[Result]:
-        scored = _score_responses(key, sources, other_rule(request), is_default=False)
-        return [r.rename(name) for r, name in zip(scored, compared.systems, strict=True)]
 
-    return add_effects(compared, factors, score_again)
+def _split_options(
+    options: Mapping[str, Any], baseline: str | None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options of tests, with the baseline, and those of scores."""
+    scoring = dict(options)
+    tested = [name for name in SignificanceOptions.__annotations__ if name in options]
+    return {"baseline": baseline, **{name: scoring.pop(name) for name in tested}}, scoring
 
 
 def other_rule(request: Request) -> Request:
@@ -305,9 +308,9 @@ def _list_responses(
     return list(responses), list(responses.values())
 
 
-def _refuse_choices(names: Sequence[str]) -> None:
-    """Refuse choices where everything is a result already: its mentions are not counted again."""
-    if names:
+def _refuse_idle(sources: Sequence[Input], names: Sequence[str]) -> None:
+    """Refuse options of scoring, by their names, where all sources are results already."""
+    if names and all(isinstance(source, Result) for source in sources):
         raise UsageError(f"results are already scored: {', '.join(names)} would change nothing")
 
 

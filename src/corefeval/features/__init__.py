@@ -5,8 +5,9 @@ Most scores need no feature: everything is imported when it is first used.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from corefeval.checks import import_on_demand
 
 if TYPE_CHECKING:
     from corefeval.features.declarations import (
@@ -21,11 +22,6 @@ if TYPE_CHECKING:
     )
     from corefeval.features.lookup import Features, PartFeatures, pair_features
     from corefeval.features.tagsets import TAGSETS, TagSet
-
-_HOMES = {
-    **dict.fromkeys(("Features", "PartFeatures", "pair_features"), "lookup"),
-    **dict.fromkeys(("TAGSETS", "TagSet"), "tagsets"),
-}
 
 __all__ = [
     "FEATURES",
@@ -42,12 +38,11 @@ __all__ = [
     "shows_words",
     "split_crossed",
 ]
-
-
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module 'corefeval.features' has no attribute {name!r}")
-    home = _HOMES.get(name, "declarations")
-    value = getattr(importlib.import_module(f"corefeval.features.{home}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = import_on_demand(
+    __name__,
+    {
+        **dict.fromkeys(__all__, ".declarations"),
+        **dict.fromkeys(("Features", "PartFeatures", "pair_features"), ".lookup"),
+        **dict.fromkeys(("TAGSETS", "TagSet"), ".tagsets"),
+    },
+)

@@ -40,7 +40,7 @@ Finder = TypeVar("Finder", bound=Callable[..., Any])
 
 
 def _once(find: Finder) -> Finder:
-    """What features remember; `feature` is who asks for it first, for error messages."""
+    """A finder whose value features remember; `feature` is who asks first, for error messages."""
 
     @wraps(find)
     def look_up(features: Features, feature: str, *arguments: Any) -> Any:
@@ -87,8 +87,7 @@ def require_tags(features: Features, feature: str) -> Tags:
     tags = find_tags(features, feature)
     if tags is None:
         stated = "kind" if feature == "noun" else feature  # kinds tell what is a noun
-        fix = f"state the {stated} of each mention, with --features FILE"
-        fix += "; or add tags"
+        fix = f"state the {stated} of each mention, with --features FILE; or add tags"
         raise features.columns(feature).missing(feature, "tags", ("tag",), fix)
     features.used_tagset = tags[0]
     return tags
@@ -194,6 +193,7 @@ def _is_function_word(features: Features, heads: IntArray, feature: str) -> Bool
 def _find_by_dependencies(
     features: Features, rows: IntArray, feature: str, prefer_nouns: bool = True
 ) -> IntArray:
+    """The heads of some mentions by their dependencies; −1 where these do not tell."""
     columns = features.columns(feature)
     governors = columns.column("head", only_long=True)
     numbers = None if governors is None else columns.column("number", only_long=True)

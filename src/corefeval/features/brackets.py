@@ -351,6 +351,7 @@ def _number(
     numbers: dict[tuple[int, ...], int],
     own_text: OwnText | None,
 ) -> IntArray:
+    """A number for the minimum span of each mention in `rows`; −1 for one without any."""
     spans = features.columns("match min").spans
     codes = unset(spans.start.size)
     minima: dict[tuple[int, int], tuple[int, ...]] = {}

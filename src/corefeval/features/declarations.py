@@ -179,7 +179,7 @@ def level_of(feature: str) -> Level:
     >>> level_of("genre"), level_of("genre*size(1, 2+)"), level_of("infstat")
     ('document', 'entity', 'mention')
     """
-    names = (part.partition("(")[0].strip().lower() for part in split_list(feature, CROSS))
+    names = _crossed_names(feature)
     levels = [FEATURES[name].level if name in FEATURES else "mention" for name in names]
     return max(levels, key=get_args(Level).index, default="mention")
 
@@ -190,8 +190,14 @@ def shows_words(feature: str) -> bool:
     >>> shows_words("head"), shows_words("column(lemma)"), shows_words("size(1, 2+)")
     (True, True, False)
     """
-    names = (part.partition("(")[0].strip().lower() for part in split_list(feature, CROSS))
-    return any(n not in FEATURES or n in ("head", "words", "column", "speaker") for n in names)
+    of_words = ("head", "words", "column", "speaker")
+    return any(name not in FEATURES or name in of_words for name in _crossed_names(feature))
+
+
+def _crossed_names(feature: str) -> list[str]:
+    """The names of crossed features in lower case, without their arguments."""
+    parts = split_list(feature, CROSS)
+    return [part.partition("(")[0].strip().lower() for part in parts]
 
 
 MOST_CROSSED = 3

@@ -28,6 +28,7 @@ from corefeval.model.arrays import (
     begin_runs,
     integers,
     looked_up,
+    set_rows,
     stable_order,
     unset,
 )
@@ -143,8 +144,7 @@ def _group_alike(
     order = stable_order((code.view(np.uint64) * _FACTOR >> np.uint64(32)).view(np.int64))
     code = code[order]
     new = begin_runs(code)
-    lot = unset(code.size)
-    lot[order] = np.cumsum(new) - 1
+    lot = set_rows(order, np.cumsum(new) - 1, code.size)
     return order[new], lot
 
 

@@ -12,7 +12,15 @@ from corefeval.diagnostics import CorefEvalError
 from corefeval.features.brackets import Nodes
 from corefeval.features.tagsets import TagSet
 from corefeval.features.token_columns import TokenSpans, find_spans
-from corefeval.model.arrays import BoolArray, IntArray, all_false, integers, looked_up, unset
+from corefeval.model.arrays import (
+    BoolArray,
+    IntArray,
+    all_false,
+    integers,
+    looked_up,
+    set_rows,
+    unset,
+)
 from corefeval.model.categories import Categories
 
 KINDS = ("name", "nominal", "pronoun")
@@ -148,8 +156,7 @@ def vote_for_classes(entity: IntArray, n_entities: int, classes: Categories) -> 
     order = np.lexsort((first, -votes, owner))
     winner = _find_first(owner[order], n_entities)
     has_class = winner >= 0
-    chosen = unset(n_entities)
-    chosen[has_class] = (distinct % width)[order[winner[has_class]]]
+    chosen = set_rows(has_class, (distinct % width)[order[winner[has_class]]], n_entities)
     return Categories(chosen[entity], classes.names)
 
 
@@ -159,9 +166,7 @@ def _find_first(group: IntArray, n_groups: int) -> IntArray:
     >>> _find_first(np.array([2, 0, 2]), 3).tolist()
     [1, -1, 0]
     """
-    first = unset(n_groups)
-    first[group[::-1]] = np.arange(group.size - 1, -1, -1)
-    return first
+    return set_rows(group[::-1], np.arange(group.size - 1, -1, -1), n_groups)
 
 
 def name_entity(rows: IntArray, kinds: Categories | None, text: Callable[[int], str]) -> int:

@@ -72,9 +72,12 @@ class Features:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """What was asked for; what was worked out is worked out anew."""
+        return partial(Features, self.corpus, joint=self.joint, **self._options), ()
+
+    @property
+    def _options(self) -> dict[str, Any]:
         given = self.statements or None
-        options: dict[str, Any] = {"texts": self.texts, "given": given, "tagset": self.tagset}
-        return partial(Features, self.corpus, joint=self.joint, **options), ()
+        return {"texts": self.texts, "given": given, "tagset": self.tagset}
 
     def remember(self, name: str, make: Callable[[Features], T]) -> T:
         """What a function makes of these features, made once."""
@@ -97,8 +100,7 @@ class Features:
 
     def of(self, corpus: Corpus) -> Features:
         """The features of another corpus on the same texts."""
-        statements = self.statements or None
-        return Features(corpus, texts=self.texts, given=statements, tagset=self.tagset)
+        return Features(corpus, **self._options)
 
     def columns(self, feature: str) -> TokenColumns:
         """The columns of the mentions' tokens; `feature` is who needs them, for error messages."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from fnmatch import translate
 from functools import cached_property
+from typing import Any
 
 from corefeval.diagnostics import InputError, UsageError
 from corefeval.display import PlainState
@@ -89,41 +90,48 @@ _INDEFINITE = tuple(
 
 _OF_TWO_WORDS = ("each other", "one another")
 
-PENN = TagSet(
+
+def _declare(name: str, words: tuple[str, ...] = (), column: str = "tag", **tags: str) -> TagSet:
+    """A tag set whose lists are texts, with blanks between tags."""
+    lists: dict[str, Any] = {key: tuple(text.split()) for key, text in tags.items()}
+    return TagSet(name, words=words, column=column, **lists)
+
+
+PENN = _declare(
     "penn",
-    pronoun=("PRP", "PRP$", "PP", "PP$", "WP", "WP$", "EX"),
-    name_=("NNP", "NNPS", "NP", "NPS"),
-    noun=("NN", "NNS"),
-    alone=("DT", "PDT", "WDT"),
-    words=(*_INDEFINITE, "none", "that", "these", "this", "those", *_OF_TWO_WORDS),
-    stop=("IN", "TO", "W*", "V*", "MD", "-LRB-", "(", ",", ":"),
-    skip=("POS", ",", ".", ":", "``", "''", '"', "-LRB-", "-RRB-", "(", ")", "HYPH", "SYM", "NFP"),
-    partitive=("CD", "DT", "JJ*", "PDT", "PRP", "RB*"),
-    preposition=("IN",),
+    (*_INDEFINITE, "none", "that", "these", "this", "those", *_OF_TWO_WORDS),
+    pronoun="PRP PRP$ PP PP$ WP WP$ EX",
+    name_="NNP NNPS NP NPS",
+    noun="NN NNS",
+    alone="DT PDT WDT",
+    stop="IN TO W* V* MD -LRB- ( , :",
+    skip="POS , . : `` '' \" -LRB- -RRB- ( ) HYPH SYM NFP",
+    partitive="CD DT JJ* PDT PRP RB*",
+    preposition="IN",
 )
-UPOS = TagSet(
+UPOS = _declare(
     "upos",
-    pronoun=("PRON",),
-    name_=("PROPN",),
-    noun=("NOUN",),
-    alone=("DET",),
-    words=_OF_TWO_WORDS,
-    stop=("ADP", "SCONJ", "VERB", "AUX", "PUNCT"),
-    skip=("PUNCT", "PART", "SYM"),
-    partitive=("ADJ", "ADV", "DET", "NUM", "PRON"),
-    preposition=("ADP",),
-    column="upos",
+    _OF_TWO_WORDS,
+    "upos",
+    pronoun="PRON",
+    name_="PROPN",
+    noun="NOUN",
+    alone="DET",
+    stop="ADP SCONJ VERB AUX PUNCT",
+    skip="PUNCT PART SYM",
+    partitive="ADJ ADV DET NUM PRON",
+    preposition="ADP",
 )
-STTS = TagSet(
+STTS = _declare(
     "stts",
-    pronoun=("PPER", "PRF", "PPOS*", "PDS", "PIS", "PRELS", "PWS", "PAV", "PROAV", "PWAV"),
-    name_=("NE",),
-    noun=("NN",),
-    alone=("ART", "PDAT", "PIAT", "PIDAT", "PRELAT", "PWAT"),
-    stop=("APPR", "APPRART", "APPO", "PREL*", "PW*", "KOU*", "V?FIN", "V?INF", "$,", "$("),
-    skip=("$*",),
-    partitive=("CARD", "PDS", "PIS", "PPER"),
-    preposition=("APPR", "APPRART"),
+    pronoun="PPER PRF PPOS* PDS PIS PRELS PWS PAV PROAV PWAV",
+    name_="NE",
+    noun="NN",
+    alone="ART PDAT PIAT PIDAT PRELAT PWAT",
+    stop="APPR APPRART APPO PREL* PW* KOU* V?FIN V?INF $, $(",
+    skip="$*",
+    partitive="CARD PDS PIS PPER",
+    preposition="APPR APPRART",
 )
 TAGSETS: dict[str, TagSet] = {tagset.name: tagset for tagset in (PENN, UPOS, STTS)}
 
@@ -203,6 +211,7 @@ _FORM = '{"pronoun": ["PRP*"], "name": ["NNP*"], "noun": ["NN*"]}'
 
 
 def _from_mapping(value: Mapping[str, object], name: str) -> TagSet:
+    """The tag set of lists of tags; a UsageError for lists that no tag set has."""
     lists = {str(key).rstrip("_"): tags for key, tags in value.items()}
     column = lists.pop("column", "tag")
     unknown = [key for key in lists if key not in _LISTS]

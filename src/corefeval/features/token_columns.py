@@ -24,6 +24,7 @@ from corefeval.model.arrays import (
     is_sorted,
     offsets_of,
     ragged_arange,
+    set_rows,
     stable_order,
     unset,
 )
@@ -239,8 +240,7 @@ class TokenColumns:
         if key not in self._columns:
             places = self.spans.inside_many if only_long else self.spans.inside
             values = self.cells(*place, places)
-            codes = unset(self.spans.n_tokens)
-            codes[places] = values.codes
+            codes = set_rows(places, values.codes, self.spans.n_tokens)
             self._columns[key] = Categories(codes, values.names)
         return self._columns[key]
 
@@ -270,8 +270,7 @@ class TokenColumns:
         position = places - spans.offsets[document]
         has_token = position < tokens.counts[document]
         values = tokens.coded(name, tokens=(position + tokens.offsets[document])[has_token])
-        codes = unset(places.size)
-        codes[has_token] = values.codes
+        codes = set_rows(has_token, values.codes, places.size)
         return Categories(codes, values.names)
 
     def require(self, feature: str, need: str, names: Sequence[str | int], fix: str) -> Categories:

@@ -290,7 +290,7 @@ class ExperimentDrawing(SoloDrawing):
             sentences = [_sentence(claim) for claim in statements if claim.holds == holds]
             groups += ["\n".join((heading, *sentences))] if sentences else []
         words = ("\n\n".join(groups),) if groups else ()
-        # What it takes to repeat the experiment, without names that say noresult.
+        # What it takes to repeat the experiment, without names that say nothing new.
         settings = {name: value for name, value in result.settings.items() if name != value}
         about = [", ".join(f"{name} {value}" for name, value in settings.items())]
         if left := len(result.statements) - len(statements):

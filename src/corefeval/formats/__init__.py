@@ -18,6 +18,7 @@ from corefeval.diagnostics import (
     Notices,
     UsageError,
     memory_for,
+    uncollected,
 )
 from corefeval.files import GZIP_MAGIC, PathLike, file_digest, open_file, write_file, write_folder
 from corefeval.formats.declarations import Format, Written
@@ -88,24 +89,33 @@ def read(
     if format is not None and find_format(format).needs_key:
         return _read_answers(path, find_format(format), key, **how)
     files, several = files_of(path)
-    if not several:
-        try:
-            return read_file(files[0], format, encoding, name, word_column, layer)
-        except KeyNeededError:
-            return _read_answers(path, find_format("llm"), key, **how)
+    reader = partial(
+        read_file, format=format, encoding=encoding, word_column=word_column, layer=layer
+    )
+    if several:
+        return _read_files(os.fspath(path), files, reader, name)
+    try:
+        return reader(files[0], name=name)
+    except KeyNeededError:
+        return _read_answers(path, find_format("llm"), key, **how)
+
+
+def _read_files(
+    path: str, files: Sequence[str], reader: Callable[[str], Corpus], name: str
+) -> Corpus:
+    """The documents of all files behind a path, but for those in no known format."""
     from corefeval.model import join
 
     corpora, skipped = [], []
     for file in files:
         try:
-            corpora.append(read_file(file, format, encoding, "", word_column, layer))
+            corpora.append(reader(file))
         except UnknownFormatError:
             skipped.append(file)
     if not corpora:
-        raise unknown_files(os.fspath(path))
-    corpus = join(corpora, name=name or os.fspath(path))
-    notices = (*corpus.notices, *skipped_files(os.fspath(path), skipped))
-    return corpus.with_details(notices=notices)
+        raise unknown_files(path)
+    corpus = join(corpora, name=name or path)
+    return corpus.with_details(notices=(*corpus.notices, *skipped_files(path, skipped)))
 
 
 def check_reading(**options: Any) -> None:
@@ -171,16 +181,17 @@ def _read_answers(
 
 def read_file(
     file: str,
-    format: str | None,
-    encoding: str,
-    name: str,
-    word_column: int | None,
+    *,
+    format: str | None = None,
+    encoding: str = "utf-8",
+    word_column: int | None = None,
     layer: str | None = None,
+    name: str = "",
 ) -> Corpus:
     """Read a single file: see `read`."""
     from corefeval.formats.source import read_source
 
-    with memory_for(file):
+    with memory_for(file), uncollected():
         source = read_source(file, encoding=encoding)
         chosen = format_of(source, file, find_format(format) if format else None)
         if chosen.needs_key and file == "-":  # which is gone by now

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
 from corefeval.diagnostics import InputError, excerpt, list_names
-from corefeval.formats.declarations import Tally
 from corefeval.formats.json.records import Record
 from corefeval.formats.losses import note_counts
 from corefeval.formats.source import Source
@@ -19,12 +18,6 @@ from corefeval.model import BRIDGING, SPLIT, Corpus, CorpusBuilder, DocumentId, 
 from corefeval.model.token_tables import tokens_of_texts
 
 Parts = list[tuple[int, int]]
-# What readers count; formats may count under further kinds with tallies of their own.
-TALLIES = (
-    Tally("widened-mentions", "mention", "widened to whole tokens"),
-    Tally("empty-mentions", "mention", "of nothing visible, left out"),
-    Tally("other-text", "mention", "whose text is not what is at its offsets; the offsets count"),
-)
 # Layers of relations that join annotations, by the last part of their names.
 JOINING_LAYER = re.compile(r"(?:coref|anaph)[^.]*$", re.IGNORECASE)
 BRIDGES = re.compile(r"bridg(?:ing|e)?[\s:_-]*(.*)", re.IGNORECASE | re.DOTALL)
@@ -198,14 +191,14 @@ class AnnotatedDocument:
             self.identifier = DocumentId.parse(self.identifier)
         if self.text is not None and self.in_utf16:
             self._places = count_utf16(self.text)
-        bounds = [self._locate(start, end) for start, end in self.bounds]
+        bounds = self._locate(self.bounds)
         self._starts, self._ends = [start for start, _ in bounds], [end for _, end in bounds]
         if bounds and self.text is not None and self.words is None:
             self.words = [self.text[start:end] for start, end in bounds]
 
     def add(
         self,
-        parts: Iterable[tuple[int, int]],
+        parts: Sequence[tuple[int, int]],
         entity: Hashable = None,
         features: Mapping[str, str] | None = None,
         line: int | None = None,
@@ -214,17 +207,19 @@ class AnnotatedDocument:
 
         Parts go from a start up to an end; what is outside of the document is an InputError.
         """
-        places = [self._locate(start, end, line) for start, end in parts]
+        places = self._locate(parts, line)
         if self.text is not None and not self.keeps_blanks:
             places = self._place(places)
         if not places:
             self.counts["empty-mentions"] += 1
             return None
-        stated = {name: value for name, value in (features or {}).items() if value}
+        stated = {k: v for k, v in features.items() if v} if features else {}
         if len(places) > 1:
             places = join_parts(places, self.text if self.words is None else None)
-        self.mentions.append(AnnotatedMention(places, entity, stated))
-        return len(self.mentions) - 1
+        number = len(self.mentions)
+        owner = (None, number) if entity is None else entity  # which is no one else's
+        self.mentions.append(AnnotatedMention(places, owner, stated))
+        return number
 
     def join(self, first: int | None, second: int | None, labels: Iterable[str] = ()) -> None:
         """Put two mentions into one entity; None stands for one that was left out.
@@ -234,12 +229,15 @@ class AnnotatedDocument:
         """
         if bridging := next(filter(None, map(BRIDGES.fullmatch, labels)), None):
             self.relate(first, second, bridging[1])
-        elif first is not None and second is not None:
-            self._links.append((first, second))
+            return
+        mentions = [self.mentions[number] for number in (first, second) if number is not None]
+        entities = [mention.entity for mention in mentions if mention is not None]
+        if len(entities) == 2:
+            self.join_names(*entities)
 
     def join_names(self, first: Hashable, second: Hashable) -> None:
         """Make two entities one, by the values that mentions have for them."""
-        self._links.append(((first,), (second,)))
+        self._links.append((first, second))
 
     def relate(
         self, anaphor: int | None, antecedent: int | None, label: str, kind: str = BRIDGING
@@ -280,23 +278,31 @@ class AnnotatedDocument:
                 mention.entity = mention.features.pop("entity_type")
         return names
 
-    def _locate(self, start: int, end: int, line: int | None = None) -> tuple[int, int]:
-        """A span in code points or tokens of the document; an InputError where it is outside."""
-        places, unit = self._places, "token" if self.text is None else "character"
-        content = self.words if self.text is None else self.text
+    def _locate(self, spans: Sequence[tuple[int, int]], line: int | None = None) -> Parts:
+        """Spans in code points or tokens of the document; an InputError where one is outside."""
+        places, content = self._places, self.words if self.text is None else self.text
         size = len(places) - 1 if places else len(content or ())
-        may_be_empty = self.text is not None and not self.keeps_blanks
-        if 0 <= start <= end <= size and (start < end or may_be_empty):
-            if places is None:
-                return start, end
-            if places[start] >= 0 <= places[end]:
-                return places[start], places[end]
-        raise self.source.error(
-            f"an annotation is outside of the {'document' if self.text is None else 'text'}",
+        shortest = 1 if self.text is None or self.keeps_blanks else 0
+        located = []
+        for start, end in spans:
+            place, is_inside = (start, end), 0 <= start <= end - shortest and end <= size
+            if places and is_inside:
+                place = places[start], places[end]
+                is_inside = min(place) >= 0
+            if not is_inside:
+                raise self._outside(start, end, size, line)
+            located.append(place)
+        return located
+
+    def _outside(self, start: int, end: int, size: int, line: int | None) -> InputError:
+        """The error of a span outside of the document."""
+        unit, whole = ("token", "document") if self.text is None else ("character", "text")
+        return self.source.error(
+            f"an annotation is outside of the {whole}",
             line,
             found=f"{unit}s {start} up to {end}",
             expected=f"a start that is not after the end, and an end of at most {size}, the number "
-            f"of {unit}s{' (UTF-16 units)' if places else ''}",
+            f"of {unit}s{' (UTF-16 units)' if self._places else ''}",
             fix="check that this is the text that was annotated, and export it again",
         )
 
@@ -305,9 +311,11 @@ class AnnotatedDocument:
         text, starts, ends = self.text or "", self._starts, self._ends
         visible = []
         for start, end in parts:
-            end = start + len(text[start:end].rstrip())
-            start = end - len(text[start:end].lstrip())
-            visible += [(start, end)] if start < end else []
+            covered = text[start:end].rstrip()
+            end = start + len(covered)
+            start = end - len(covered.lstrip())
+            if start < end:
+                visible.append((start, end))
         if self.words is None:
             return visible
         if not visible and starts and parts:
@@ -316,14 +324,14 @@ class AnnotatedDocument:
             # The token before, unless the place is in another one, or a blank before another one.
             position = last if last > before and (before < 0 or ends[before] < place) else before
             return [(max(position, 0), max(position, 0) + 1)]
-        touched, is_wider = [], False
-        for start, end in join_parts(visible, text):
+        touched, added = [], ""
+        for start, end in visible if len(visible) == 1 else join_parts(visible, text):
             first, after = bisect_right(ends, start), bisect_left(starts, end)
             if first < after:
                 touched.append((first, after))
-                edges = text[starts[first] : start], text[end : ends[after - 1]]
-                is_wider |= any(map(str.strip, edges))
-        self.counts["widened-mentions"] += is_wider
+                added += text[starts[first] : start] + text[end : ends[after - 1]]
+        if added and not added.isspace():
+            self.counts["widened-mentions"] += 1
         return touched
 
     def build(self, builder: CorpusBuilder, identifier: DocumentId) -> None:
@@ -335,25 +343,25 @@ class AnnotatedDocument:
             sentence_starts=self.sentence_starts,
             lines=self.lines,
         )
-        mentions = {number: m for number, m in enumerate(self.mentions) if m is not None}
-        for number, mention in mentions.items():
-            if mention.entity is not None:
-                self._links.append(((mention.entity,), number))
         groups = join_links(self._links)
-        order = sorted(mentions, key=lambda n: (mentions[n].parts[0][0], -mentions[n].parts[-1][1]))
+        mentions = [
+            (mention.parts[0][0], -mention.parts[-1][1], number, mention)
+            for number, mention in enumerate(self.mentions)
+            if mention is not None
+        ]
+        mentions.sort()
         stated: dict[Hashable, str | None] = {}
-        for number in order:
-            group, entity = groups.get(number, number), mentions[number].entity
-            default = entity if isinstance(entity, str) else None
+        for *_, mention in mentions:
+            entity = mention.entity
+            group, default = groups.get(entity, entity), entity if type(entity) is str else None
             stated[group] = stated.get(group) or self.names.get(entity, default)
         entities = dict(zip(stated, unique_names([*stated.values()]), strict=True))
         numbers = {}
-        for number in order:
-            mention = mentions[number]
+        for start, negative_end, number, mention in mentions:
             numbers[number] = document.mention(
-                entities[groups.get(number, number)],
-                mention.parts[0][0],
-                mention.parts[-1][1],
+                entities[groups.get(mention.entity, mention.entity)],
+                start,
+                -negative_end,
                 gaps=[(before[1], after[0]) for before, after in pairwise(mention.parts)],
                 features=mention.features,
             )
@@ -361,8 +369,8 @@ class AnnotatedDocument:
             document.relation(kind, numbers[anaphor], [numbers[antecedent]], label)
         sets: dict[Hashable, list[str]] = defaultdict(list)
         for entity, members in self._sets:
-            names = (entities.get(groups.get((member,)), "") for member in members)
-            sets[groups.get((entity,), entity)] += names
+            names = (entities.get(groups.get(member, member), "") for member in members)
+            sets[groups.get(entity, entity)] += names
         for group, elements in sets.items():
             document.relation(SPLIT, entities.get(group, ""), list(dict.fromkeys(elements)))
 
@@ -371,7 +379,6 @@ def build_corpus(
     annotations: Sequence[AnnotatedDocument],
     source: Source,
     name: str = "",
-    tallies: Sequence[Tally] = (),
     *,
     names_hold: bool = False,
 ) -> Corpus:
@@ -404,5 +411,5 @@ def build_corpus(
             builder.build(tokens_of_texts(texts, source.file) if has_characters else None)
         )
     corpus = corpora[0] if len(corpora) == 1 else join(corpora, name=name or source.file)
-    notices = note_counts(counts, (*TALLIES, *tallies), whose=source.file)
+    notices = note_counts(counts, whose=source.file)
     return corpus.with_details(notices=(*corpus.notices, *notices))

@@ -81,33 +81,28 @@ class _Lines:
 
     def read(self, line: str, number: int) -> None:
         """Read one line."""
-        relation, equivalence = _RELATION.fullmatch(line), _EQUIVALENCE.fullmatch(line)
-        is_coreference = _COREFERENCE.match(line) is not None
-        expected = "T1, tab, type, offsets, tab, text; or *, tab, Equiv …"
         if match := _TEXT_BOUND.fullmatch(line):
             self.read_mention(match, number)
             return
-        if line.startswith("T"):
-            expected = "T1, tab, type, start and end in characters, tab, text"
-        elif is_coreference and relation is None:
-            expected = "R1, tab, Coreference Arg1:T1 Arg2:T2"
-        elif line[0] in _IGNORED:
-            ends = [relation[2], relation[3]] if relation else []
-            ends = equivalence[1].split() if equivalence else ends
-            if not ends or not all(identifier.startswith("T") for identifier in ends):
-                self.ignored[_IGNORED[line[0]]] += 1
-            elif relation and not is_coreference:
-                self.relations.append((relation[1], *ends))
-            else:
-                self.links.append((ends, number))
-            return
-        raise self.document.source.error(
-            "this is not a line of brat",
-            number,
-            found=excerpt(line),
-            expected=expected,
-            fix="fix or remove the line",
-        )
+        relation, equivalence = _RELATION.fullmatch(line), _EQUIVALENCE.fullmatch(line)
+        is_coreference = _COREFERENCE.match(line) is not None
+        if line[0] not in _IGNORED or (is_coreference and relation is None):
+            raise self.document.source.error(
+                "this is not a line of brat",
+                number,
+                found=excerpt(line),
+                expected="T1, tab, type, start and end in characters, tab, text; R1, tab, "
+                "Coreference Arg1:T1 Arg2:T2; or *, tab, Equiv T1 T2 …",
+                fix="fix or remove the line",
+            )
+        ends = list(relation.groups()[1:]) if relation else []
+        ends = equivalence[1].split() if equivalence else ends
+        if not ends or not all(identifier.startswith("T") for identifier in ends):
+            self.ignored[_IGNORED[line[0]]] += 1
+        elif relation and not is_coreference:
+            self.relations.append((relation[1], *ends))
+        else:
+            self.links.append((ends, number))
 
     def read_mention(self, match: re.Match[str], line: int) -> None:
         """Read a text-bound annotation."""
@@ -155,18 +150,16 @@ class _Lines:
         """Add the relations that do not join: of mentions, and of entities that are sets."""
         document = self.document
         for kind, *ends in self.relations:
-            bridging = _BRIDGING.fullmatch(kind)
-            anaphor, antecedent = map(self.numbers.get, ends)
-            if any(n is None or document.mentions[n] is None for n in (anaphor, antecedent)):
+            numbers = [self.numbers[end] for end in ends if end in self.numbers]
+            entities = [m.entity for n in numbers if (m := document.mentions[n]) is not None]
+            if len(entities) < len(ends):
                 self.ignored[_UNKNOWN] += 1
             elif _SPLIT.fullmatch(kind):
-                whose, element = (document.mentions[self.numbers[end]] for end in ends)
-                if whose and element:
-                    document.group(whose.entity, [element.entity])
-            elif bridging:
-                document.relate(anaphor, antecedent, bridging[1] or "")
+                document.group(entities[0], entities[1:])
+            elif bridging := _BRIDGING.fullmatch(kind):
+                document.relate(*numbers, bridging[1] or "")
             else:
-                document.relate(anaphor, antecedent, "", kind)
+                document.relate(*numbers, "", kind)
 
 
 def read_brat(source: Source, *, name: str = "") -> Corpus:

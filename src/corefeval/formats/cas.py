@@ -20,7 +20,6 @@ from corefeval.formats.annotations import (
     build_corpus,
     choose_layer,
 )
-from corefeval.formats.declarations import Tally
 from corefeval.formats.json.records import Record, records_of, show
 from corefeval.formats.source import Source
 from corefeval.formats.xml import Element, parse_xml
@@ -28,6 +27,7 @@ from corefeval.model import Corpus
 
 _DKPRO = "de.tudarmstadt.ukp.dkpro.core.api."
 _TOKEN, _SENTENCE = (f"{_DKPRO}segmentation.type.{name}" for name in ("Token", "Sentence"))
+_VIEW = "_InitialView"
 _LINK = f"{_DKPRO}coref.type.CoreferenceLink"
 _METADATA = f"{_DKPRO}metadata.type.DocumentMetaData"
 _TECHNICAL = re.compile(r"uima\..*|.*\.(segmentation|metadata)\.type\..*")
@@ -38,15 +38,9 @@ _PART = re.compile(_ANNOTATOR + "(DetachedMentionPart|MentionSurface)")
 # A file that declares the types of a layer has the layer, perhaps without any annotation.
 _DECLARED = re.compile(rb"(dkpro[./]core[./]api|unistuttgart[./]ims)[./]coref[./]")
 _POINTERS = ("first", "Governor", "source")
-_XMI_NAMES = {"%ID": "xmi:id", "%ELEMENTS": "elements"}
-_STRUCTURE = {"xmi:id", "sofa", "begin", "end", "next", "%TYPE", "Flags", *_POINTERS}
+_IDS = ("http://www.omg.org/XMI id", "http://schema.omg.org/spec/XMI/2.1 id")
+_STRUCTURE = {"sofa", "begin", "end", "next", "Flags", *_POINTERS}
 _STRUCTURE |= {"Entity", "Surface", "Discontinuous", "Dependent", "target"}
-_ODDITIES = (
-    Tally("chain-loops", "chain", "that comes back to a link of a chain, ended there"),
-    Tally("unchained-links", "link", "that no chain reaches, each an entity of its own"),
-    Tally("unlinked-mentions", "mention", "without an entity, each an entity of its own"),
-    Tally("other-relations", "relation", "left out: of annotations of another layer"),
-)
 
 
 Table = dict[str, Element]  # feature structures by id: their names are types
@@ -55,36 +49,37 @@ Table = dict[str, Element]  # feature structures by id: their names are types
 def read_xmi(source: Source, *, name: str = "", layer: str | None = None) -> Corpus:
     """Read a CAS from XMI; the layer is a type or its last part, or `Layer.feature`."""
     structures = parse_xml(source, with_text=False).children
-    table = _index_structures(source, (s for s in structures if "xmi:id" in s.attributes))
-    return build_corpus([_read_cas(source, table, layer)], source, name, _ODDITIES)
+    ids = (s.attributes.pop(_IDS[0], "") or s.attributes.pop(_IDS[1], "") for s in structures)
+    table = _index_structures(source, zip(ids, structures, strict=True))
+    return build_corpus([_read_cas(source, table, layer)], source, name)
 
 
 def read_cas_json(source: Source, *, name: str = "", layer: str | None = None) -> Corpus:
     """Read a CAS from JSON; the layer is a type or its last part, or `Layer.feature`."""
     tables = (_index_structures(source, _list_structures(r)) for r in records_of(source))
     documents = [_read_cas(source, table, layer) for table in tables]
-    return build_corpus(documents, source, name, _ODDITIES)
+    return build_corpus(documents, source, name)
 
 
-def _index_structures(source: Source, structures: Iterable[Element]) -> Table:
-    """The structures by id; an InputError where two have one id, as one would be lost."""
+def _index_structures(source: Source, structures: Iterable[tuple[str, Element]]) -> Table:
+    """The structures that have an id by it; an InputError where two have one."""
     table: Table = {}
-    for structure in structures:
-        first = table.setdefault(structure.attributes["xmi:id"], structure)
-        if first is not structure:
-            identifier = excerpt(structure.get("xmi:id"))
+    for identifier, structure in structures:
+        first = table.setdefault(identifier, structure)
+        if first is not structure and identifier:
             raise source.error(
-                f"two structures have the id {identifier}",
+                f"two structures have the id {excerpt(identifier)}",
                 structure.line,
                 found=f"{first.name} and {structure.name}",
                 expected="a different id for each structure",
                 fix="export the document again",
             )
+    table.pop("", None)
     return table
 
 
-def _list_structures(record: Record) -> Iterator[Element]:
-    """The feature structures of a JSON object, with references and arrays as XMI has them."""
+def _list_structures(record: Record) -> Iterator[tuple[str, Element]]:
+    """The feature structures of a JSON object with their ids, references as XMI has them."""
     value = record.value("%FEATURE_STRUCTURES")
     listed = value if isinstance(value, list | dict) else [value]
     numbered = listed if isinstance(listed, dict) else dict(enumerate(listed))
@@ -92,50 +87,50 @@ def _list_structures(record: Record) -> Iterator[Element]:
         if not isinstance(structure, dict):
             expected = "an object with %ID and %TYPE"
             raise record.error("this is no structure", found=show(structure), expected=expected)
-        texts = {
-            key: " ".join(map(str, value)) if isinstance(value, list) else str(value)
+        values = {
+            key.lstrip("@%"): " ".join(map(str, value)) if isinstance(value, list) else str(value)
             for key, value in structure.items()
             if value is not None
         }
-        texts.setdefault("%ID", str(number))
-        values = {_XMI_NAMES.get(key, key.removeprefix("@")): text for key, text in texts.items()}
-        yield Element(texts.get("%TYPE", ""), values, record.line)
+        identifier = values.pop("ID", str(number))
+        yield identifier, Element(values.pop("TYPE", ""), values, record.line)
 
 
 def _read_cas(source: Source, table: Table, layer: str | None) -> AnnotatedDocument:
     """The document of a CAS, with the mentions of a layer."""
-    sofas = [
-        s for s in table.values() if s.name == "uima.cas.Sofa" and "sofaString" in s.attributes
-    ]
+    sofas = {
+        identifier: structure
+        for identifier, structure in table.items()
+        if structure.name == "uima.cas.Sofa" and "sofaString" in structure.attributes
+    }
     if not sofas:
         raise source.error(
             "there is no text",
             expected="a Sofa with its text in sofaString",
             fix="export the document with its text",
         )
-    sofa = min(sofas, key=lambda s: (not s.get("sofaString"), s.get("sofaID") != "_InitialView"))
-    text, number = sofa.get("sofaString"), sofa.get("xmi:id")
-    annotations = {
-        identifier: structure
-        for identifier, structure in table.items()
-        if "begin" in structure.attributes and structure.get("sofa", number) == number
-    }
-    by_type: defaultdict[str, list[Element]] = defaultdict(list)
-    for annotation in annotations.values():
-        by_type[annotation.name].append(annotation)
-    tokens = sorted(span for span in map(_span, by_type[_TOKEN]) if span[0] != span[1])
-    starts = {bisect_left(tokens, _span(sentence)[:1]) for sentence in by_type[_SENTENCE]}
-    address = next((a.get("documentUri") for a in by_type[_METADATA]), "")
+    number, sofa = min(
+        sofas.items(), key=lambda s: (not s[1].get("sofaString"), s[1].get("sofaID") != _VIEW)
+    )
+    by_type: defaultdict[str, Table] = defaultdict(dict)
+    for identifier, structure in table.items():
+        values = structure.attributes
+        if "begin" in values and values.get("sofa", number) == number:
+            by_type[structure.name][identifier] = structure
+    tokens = sorted(s for s in map(_span, by_type[_TOKEN].values()) if s[0] != s[1])
+    sentences = map(_span, by_type[_SENTENCE].values())
+    starts = {bisect_left(tokens, sentence[:1]) for sentence in sentences}
+    address = next((a.get("documentUri") for a in by_type[_METADATA].values()), "")
     file = unquote(address.rstrip("/").rpartition("/")[2])
     document = AnnotatedDocument(
         source,
         os.path.splitext(file)[0] or None,
-        text=text,
+        text=sofa.get("sofaString"),
         bounds=tokens,
         sentence_starts=sorted({0, *starts} - {len(tokens)}) if tokens else None,
         in_utf16=True,
     )
-    _Cas(source, table, annotations, by_type, document).read(layer)
+    _Cas(source, table, by_type, document).read(layer)
     return document
 
 
@@ -154,17 +149,17 @@ def _features(structure: Element) -> dict[str, str]:
 
 @dataclass(slots=True)
 class _Cas:
-    """All structures, the annotations of the text that is read, and those by type.
+    """All structures, and by their types the annotations of the text that is read.
 
-    `chains` have the ids of the first links of chains by the type of their links, `relations`
-    structures with the ids of their source and target by their type.
+    `annotations` are those of all types. `chains` have the ids of the first links of chains by the
+    type of their links, `relations` structures with the ids of source and target by their type.
     """
 
     source: Source
     table: Table
-    annotations: Table
-    by_type: dict[str, list[Element]]
+    by_type: dict[str, Table]
     document: AnnotatedDocument
+    annotations: Table = field(default_factory=dict)
     chains: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     relations: dict[str, list[tuple[Element, str, str]]] = field(
         default_factory=lambda: defaultdict(list)
@@ -173,9 +168,11 @@ class _Cas:
     def read(self, layer: str | None) -> None:
         """Add the mentions of a layer to the document."""
         annotations = self.annotations
+        for table in self.by_type.values():
+            annotations |= table
         for structure in self.table.values():
             values = structure.attributes
-            if values.keys().isdisjoint(_POINTERS):
+            if structure.name == _TOKEN or values.keys().isdisjoint(_POINTERS):
                 continue
             if (first := values.get("first", "")) in annotations:
                 self.chains[annotations[first].name].append(first)
@@ -192,7 +189,7 @@ class _Cas:
         if _MENTION.fullmatch(kind):
             self.read_annotator()
         elif feature:
-            for annotation in self.by_type[kind]:
+            for annotation in self.by_type[kind].values():
                 self.add(annotation, annotation.get(feature) or None)
         elif kind in self.chains:
             self.read_chains(kind)
@@ -221,18 +218,18 @@ class _Cas:
                 self.add(self.annotations[identifier], number)
                 identifier = self.annotations[identifier].get("next")
             self.document.counts["chain-loops"] += identifier in reached
-        for annotation in self.by_type[kind]:
-            if annotation.get("xmi:id") not in reached:
-                self.document.counts["unchained-links"] += 1
-                self.add(annotation)
+        unchained = [link for link in self.by_type[kind] if link not in reached]
+        self.document.counts["unchained-links"] += len(unchained)
+        for identifier in unchained:
+            self.add(self.annotations[identifier])
 
     def read_relations(self, kind: str) -> None:
         """Add the annotations that relations point at, and all others of their type."""
         relations = self.relations[kind]
         ends = {end: self.annotations[end] for _, *pair in relations for end in pair}
         base, _ = Counter(end.name for end in ends.values()).most_common(1)[0]
-        mentions = list(ends.values()) if base == _TOKEN else self.by_type[base]
-        numbers = {m.get("xmi:id"): self.add(m) for m in mentions if m.name == base}
+        mentions = ends if base == _TOKEN else self.by_type[base]
+        numbers = {number: self.add(m) for number, m in mentions.items() if m.name == base}
         for relation, start, end in relations:
             if start not in numbers or end not in numbers:
                 self.document.counts["other-relations"] += 1
@@ -243,8 +240,8 @@ class _Cas:
         """Add the mentions of CorefAnnotator, whose parts may be structures of their own."""
         parts: defaultdict[str, list[str]] = defaultdict(list)
         for kind in filter(_PART.fullmatch, self.by_type):
-            for part in self.by_type[kind]:
-                parts[part.get("Mention")].append(part.get("xmi:id"))
+            for identifier, part in self.by_type[kind].items():
+                parts[part.get("Mention")].append(identifier)
         for identifier, structure in self.table.items():
             if "Members" in structure.attributes:
                 members = self.list_references(structure.get("Members"))
@@ -256,16 +253,16 @@ class _Cas:
             spans = [
                 _span(self.annotations[place]) for place in places if place in self.annotations
             ]
-            entity = self.table.get(structure.get("Entity"))
-            self.document.counts["unlinked-mentions"] += entity is None
-            key = None if entity is None else (entity.get("xmi:id"),)
-            if entity is not None and entity.get("Label"):
-                self.document.names[key] = entity.get("Label")
+            entity = structure.get("Entity")
+            key = (entity,) if entity in self.table else None
+            self.document.counts["unlinked-mentions"] += key is None
+            if key and (label := self.table[entity].get("Label")):
+                self.document.names[key] = label
             self.document.add(spans, key, _features(structure), structure.line)
 
     def list_references(self, text: str) -> Iterable[str]:
         """The ids in a text; what an array has stands in the place of its id."""
         for identifier in text.split():
             structure = self.table.get(identifier)
-            elements = structure.get("elements") if structure else ""
+            elements = structure.get("elements", structure.get("ELEMENTS")) if structure else ""
             yield from elements.split() or [identifier]

@@ -27,14 +27,6 @@ class Written(NamedTuple):
     notices: Notices = ()
 
 
-class Tally(NamedTuple):
-    """Something that readers or writers count: the kind of notice, its noun, what became of it."""
-
-    kind: str
-    noun: str
-    text: str
-
-
 class Format(NamedTuple):
     """A file format: how it is recognised, read and written, what it keeps and what it loses.
 
@@ -56,9 +48,9 @@ class Format(NamedTuple):
 
     Of what a corpus has beside words, mentions and entities, `columns` of tokens, `features` of
     mentions and `metadata` with these names are written; with `has_texts` texts without tokens as
-    they are, with `has_layers` discourse deixis and mentions that refer to nothing. `losses` are
-    what the writer counts. `cutter` is the function that finds the documents in the bytes of a
-    file; without one, files are read as a whole.
+    they are, with `has_layers` discourse deixis and mentions that refer to nothing. What the writer
+    counts, `notices.toml` says under the `title`. `cutter` is the function that finds the documents
+    in the bytes of a file; without one, files are read as a whole.
     """
 
     name: str
@@ -83,7 +75,6 @@ class Format(NamedTuple):
     columns: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
     metadata: tuple[str, ...] = ()
-    losses: tuple[Tally, ...] = ()
     cutter: str = ""
 
     def read(self, source: Any, **options: Any) -> Corpus:

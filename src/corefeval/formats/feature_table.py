@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import Any
 
 from corefeval.diagnostics import InputError, excerpt
@@ -40,21 +40,17 @@ def read_features(
     have. Anything else is an `InputError` with file and line.
     """
     source = read_source(path, encoding=encoding)
-    lines = lines_of(source.text)
-    names = [name.strip() for name in lines[0].split("\t")] if lines else []
+    names, rows = read_table(source)
     features = _check_header(source, names)
     values: FeatureValues = {name: {} for name in features}
     seen: dict[tuple[str, Hashable], int] = {}
-    for number, line in enumerate(lines[1:], start=2):
-        if not line.strip():
-            continue
-        row = _read_row(source, line, names, number)
+    for number, row in rows:
         place = _place(source, row, number)
         if (first := seen.setdefault((row[DOCUMENT], place), number)) != number:
             raise source.error(
                 "a mention that appears twice" if place else "a document that appears twice",
                 number,
-                found=f"what line {first} is about: {excerpt(line)}",
+                found=f"what line {first} is about: {excerpt(' '.join(row.values()))}",
                 expected="one line for each",
                 fix="remove one of the two",
             )
@@ -68,6 +64,14 @@ def read_features(
     if not seen:
         raise InputError("a file without features", file=source.file, expected="lines of mentions")
     return values
+
+
+def read_table(source: Source) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
+    """The names of tab-separated columns, and each line that is not empty, with its number."""
+    header, *lines = lines_of(source.text) or [""]
+    names = [name.strip() for name in header.split("\t")]
+    numbered = ((number, line) for number, line in enumerate(lines, start=2) if line.strip())
+    return names, ((n, _read_row(source, line, names, n)) for n, line in numbered)
 
 
 def _check_header(source: Source, names: list[str]) -> list[str]:

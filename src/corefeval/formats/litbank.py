@@ -9,7 +9,7 @@ from itertools import accumulate, chain
 
 from corefeval.diagnostics import excerpt
 from corefeval.formats.annotations import AnnotatedDocument, build_corpus
-from corefeval.formats.declarations import Tally, Written
+from corefeval.formats.declarations import Written
 from corefeval.formats.losses import (
     carry_words,
     count_gapped,
@@ -44,46 +44,29 @@ _COLUMNS = (
 _WORD = re.compile(r"[^ \t]+")
 _NUMBER = re.compile(r"[0-9]{1,15}")
 _SAFE_NAME = re.compile(r"[^\t\r\n]+")
-_ODDITIES = (Tally("repeated-links", "COREF line", "repeated, which changes nothing"),)
-
-
-@dataclass(slots=True)
-class _Mention:
-    start: int
-    end: int
-    line: int
-    features: dict[str, str]
 
 
 @dataclass(slots=True)
 class _Lines:
-    """What the lines say, not yet joined: COREF may come before its MENTION.
+    """What the lines say; those of mentions are read first, as COREF may come before its MENTION.
 
     `line_starts` are where lines of the text, which are its sentences, begin among its tokens;
-    `entities` are those of mentions by id, `uses` the ids of mentions that lines have.
+    `mentions` the spans, lines and features of mentions by id, `entities` the names of theirs.
     """
 
     document: AnnotatedDocument
     line_starts: list[int]
-    mentions: dict[str, _Mention] = field(default_factory=dict)
+    mentions: dict[str, tuple[tuple[int, int], int, dict[str, str]]] = field(default_factory=dict)
     entities: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     relations: list[tuple[str, str, str]] = field(default_factory=list)
-    uses: list[tuple[str, int]] = field(default_factory=list)
 
     def read(self, cells: list[str], line: int) -> None:
         """Read the cells of a line."""
-        keyword, is_pair = cells[0], len(cells) == 3 and all(cells)
+        keyword, *ids = cells
         if keyword == "MENTION" and 6 <= len(cells) <= 9 and cells[1]:
             self.read_mention(cells, line)
-        elif keyword == "COREF" and is_pair:
-            self.uses.append((cells[1], line))
-            entities = self.entities[cells[1]]
-            self.document.counts["repeated-links"] += cells[2] in entities
-            entities += [cells[2]] if cells[2] not in entities else []
-        elif keyword in RELATIONS and is_pair:
-            self.uses += [(cells[1], line), (cells[2], line)]
-            self.relations.append((RELATIONS[keyword], cells[1], cells[2]))
-        else:
+            return
+        if keyword not in ("COREF", *RELATIONS) or len(ids) != 2 or not all(ids):
             raise self.document.source.error(
                 "this is not a line of LitBank",
                 line,
@@ -91,12 +74,23 @@ class _Lines:
                 expected=f"{_COLUMNS}; COREF, mention, entity; APPOS or COP, mention, mention",
                 fix="fix or remove the line",
             )
+        for identifier in ids[:1] if keyword == "COREF" else ids:
+            if identifier not in self.mentions:
+                expected = "the id of a MENTION line of this file"
+                source = self.document.source
+                raise absence_error(source, identifier, line, identifier, expected)
+        if keyword in RELATIONS:
+            self.relations.append((RELATIONS[keyword], *ids))
+            return
+        entities = self.entities[ids[0]]
+        self.document.counts["repeated-links"] += ids[1] in entities
+        entities += [ids[1]] if ids[1] not in entities else []
 
     def read_mention(self, cells: list[str], line: int) -> None:
         """Read a mention by its first and last token."""
         document, identifier = self.document, cells[1]
         if identifier in self.mentions:
-            first = self.mentions[identifier].line
+            first = self.mentions[identifier][1]
             raise repetition_error(document.source, identifier, first, line)
         start = self.find_token(cells[2], cells[3], line)
         end = self.find_token(cells[4], cells[5], line) + 1
@@ -111,7 +105,7 @@ class _Lines:
         is_changed = cells[6:7] and cells[6].split() != document.cover([(start, end)]).split()
         document.counts["other-text"] += bool(is_changed)
         features = {"mention_id": identifier, **dict(zip(_TYPES, cells[7:], strict=False))}
-        self.mentions[identifier] = _Mention(start, end, line, features)
+        self.mentions[identifier] = (start, end), line, features
 
     def find_token(self, sentence: str, token: str, line: int) -> int:
         """The token of a sentence and a token number in it, both from 0."""
@@ -133,19 +127,15 @@ class _Lines:
 
     def join(self) -> None:
         """Add the mentions to the document, each to all of its entities, and their relations."""
-        document, expected = self.document, "the id of a MENTION line of this file"
-        for identifier, line in self.uses:
-            if identifier not in self.mentions:
-                raise absence_error(document.source, identifier, line, identifier, expected)
+        document = self.document
         names = {name for entities in self.entities.values() for name in entities}
         numbers: dict[str, int | None] = {}
-        for identifier, mention in self.mentions.items():
+        for identifier, (span, line, features) in self.mentions.items():
             alone = identifier
             while alone in names:
                 alone += "_"
             for entity in self.entities[identifier] or [alone]:
-                span = mention.start, mention.end
-                number = document.add([span], entity, mention.features, mention.line)
+                number = document.add([span], entity, features, line)
                 numbers.setdefault(identifier, number)
                 names.add(entity)
         for kind, antecedent, anaphor in self.relations:
@@ -168,11 +158,12 @@ def read_litbank(source: Source, *, name: str = "") -> Corpus:
         lines=[number for number, words in enumerate(sentences, start=1) for _ in words],
     )
     lines = _Lines(document, starts)
-    for number, line in enumerate(lines_of(source.text), start=1):
-        if line.strip():
-            lines.read(line.split("\t"), number)
+    numbered = enumerate(lines_of(source.text), start=1)
+    rows = [(line.split("\t"), number) for number, line in numbered if line.strip()]
+    for cells, number in sorted(rows, key=lambda row: row[0][0] != "MENTION"):
+        lines.read(cells, number)
     lines.join()
-    return build_corpus([document], source, name, _ODDITIES)
+    return build_corpus([document], source, name)
 
 
 def write_litbank(corpus: Corpus) -> Written:

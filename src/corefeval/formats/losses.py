@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from operator import ne
+from pathlib import Path
 
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, Notices, excerpt, note, plural
-from corefeval.formats.declarations import EVERYTHING, Format, Tally
+from corefeval.formats.declarations import EVERYTHING, Format
 from corefeval.formats.registry import find_format
 from corefeval.model import IDENTITY, LAYERS, Corpus, Document, Mention, Relation, Relations
 from corefeval.model.arrays import plain_rows
 from corefeval.model.identity import writable_text
 from corefeval.model.text_tokens import tokenise
 
-_HALVES = Tally(
-    "surrogates", "half character", "(lone surrogate) written as an escape, like \\udc80"
-)
 ZERO = "##"  # before the words of zeros, in the formats of CRAC
 # Columns that say where a token stands, and its word: every format has these in its own way.
 _STRUCTURE = ("word", "document", "part", "number")
@@ -117,7 +117,7 @@ def note_losses(
     """
     declared = find_format(format)
     return (
-        *note_counts(counts, declared.losses),
+        *note_counts(counts, declared.title),
         *_note_columns(corpus, declared.columns, partial),
         *_note_features(corpus, declared.features if features is None else features),
         *_note_relations(relations),
@@ -126,17 +126,28 @@ def note_losses(
 
 
 def note_counts(
-    counts: Mapping[str, int], losses: Iterable[Tally], *, whose: str = ""
+    counts: Mapping[str, int], title: str = "reading", *, whose: str = ""
 ) -> Iterator[Notice]:
     """Notices of what was counted, by kind; `whose` is the file that they are about.
 
-    A kind that is not among the `losses` is noted by its name.
+    The words are those of `notices.toml` for the writer of a format of this title, or for readers.
+    A kind that has none there is noted by its name.
     """
-    declared = (*losses, _HALVES)
-    undeclared = counts.keys() - {tally.kind for tally in declared}
-    further = (Tally(kind, "item", f"counted as ‘{kind}’") for kind in sorted(undeclared))
-    for kind, noun, text in (*declared, *further):
+    if not any(counts.values()):
+        return
+    table = _words_of_notices()
+    words = table.get(title, {}) | table["writing"]
+    undeclared = sorted(counts.keys() - words.keys())
+    words |= {kind: ("item", f"counted as ‘{kind}’") for kind in undeclared}
+    for kind, (noun, text) in words.items():
         yield from note(kind, counts.get(kind, 0), noun, text, whose=whose)
+
+
+@cache
+def _words_of_notices() -> dict[str, dict[str, tuple[str, str]]]:
+    """The nouns and texts of notices by the titles of formats and by kinds."""
+    table = Path(__file__).with_name("notices.toml").read_text(encoding="utf-8")
+    return tomllib.loads(table)
 
 
 def _note_columns(

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from corefeval.diagnostics import InputError, excerpt
 from corefeval.formats.annotations import AnnotatedDocument, build_corpus, choose_layer
-from corefeval.formats.declarations import Tally
 from corefeval.formats.source import Source, read_source
 from corefeval.formats.xml import Element, parse_xml
 from corefeval.model import Corpus
@@ -15,10 +14,6 @@ from corefeval.model import Corpus
 _PATHS = "common_paths.xml"
 _ENTITIES = ("coref_class", "coref_set", "coref_chain")  # attributes that name entities
 _NO_ENTITY = ("", "empty", "none")
-_ODDITIES = (
-    Tally("single-markables", "markable", "without a set, each an entity of its own"),
-    Tally("broken-spans", "markable", "left out: the span names no words of the document"),
-)
 
 
 def read_mmax(source: Source, *, name: str = "", layer: str | None = None) -> Corpus:
@@ -55,7 +50,7 @@ def read_mmax(source: Source, *, name: str = "", layer: str | None = None) -> Co
             features = {k: v for k, v in markable.attributes.items() if k not in structure}
             features["mention_id"] = markable.get("id")
             document.add(parts, None if is_single else entity, features)
-    return build_corpus([document], source, name, _ODDITIES)
+    return build_corpus([document], source, name)
 
 
 def _read_words(source: Source, project: Element, folder: Path) -> Element:

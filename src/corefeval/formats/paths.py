@@ -97,11 +97,12 @@ def _leave_out_companions(paths: Sequence[str], *, on_disk: bool = False) -> lis
     has_projects = any(path.lower().endswith(".mmax") for path in paths)
     files = []
     for path in paths:
-        name = os.path.basename(path)
+        name, plain = os.path.basename(path), path.removesuffix(".gz")
         partners = [
-            path.removesuffix(companion) + ending
+            plain.removesuffix(companion) + ending + packing
             for companion, ending in COMPANIONS
-            if path.endswith(companion)
+            for packing in ("", ".gz")
+            if plain.endswith(companion)
         ]
         belongs = any(p in listed or (on_disk and os.path.exists(p)) for p in partners)
         belongs |= _ACCESSORY.fullmatch(name) is not None

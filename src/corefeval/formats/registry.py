@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from corefeval.diagnostics import InputError, UsageError, excerpt
-from corefeval.formats.declarations import EVERYTHING, Format, Tally
+from corefeval.formats.declarations import EVERYTHING, Format
 from corefeval.formats.tools import TOOLS, recognises, root_of
 
 HEAD = 1 << 16  # so many bytes are looked at to tell the format
@@ -40,33 +40,7 @@ def is_crac_text(head: bytes) -> bool:
     return bool(lines) and lines[0].startswith(b"# newdoc id =") and b"\t" not in b"".join(lines)
 
 
-# What several formats lose alike.
-_CROSSING = Tally(
-    "crossing-mentions",
-    "mention",
-    "left out: crossing another one of the same entity, which brackets cannot express",
-)
-_GAPS = Tally("discontinuous-mentions", "mention", "with gaps, written as one span")
-_MENTION_IDS = Tally("mention-ids", "mention", "with an id, numbered again")
-_FILE_NAMES = Tally("document-names", "document", "whose id cannot be used as a file name as it is")
-_CHANGED_WORDS = Tally("changed-words", "word", "with blanks or without text, written with _")
-_UNNAMED = Tally("entity-names", "entity", "numbered, because brackets cannot hold names")
-_RENAMED = Tally("document-names", "document", "whose name CoNLL-U cannot express as it is")
-_ANCHORS = Tally("chosen-anchors", "antecedent", "written as the mention before the anaphor")
-_SENTENCES = Tally("sentence-boundaries", "sentence boundary", "left out")
-_ZEROS = (
-    Tally("zero-words", "zero", "whose word is written with ## before it"),
-    Tally("false-zeros", "word", "that will read as a zero"),
-)
-_JSON_LOSSES = (
-    Tally("no-words", "document", "without words: _ for each token"),
-    Tally("repeated-mentions", "repeated mention", "in another order"),
-    _GAPS,
-    Tally("entity-names", "entity name", "left out"),
-)
-
-
-def _declare_json(name: str, summary: str, *losses: Tally, **details: Any) -> Format:
+def _declare_json(name: str, summary: str, **details: Any) -> Format:
     """A kind of the JSON family, which has one reader and one writer."""
     return Format(
         name,
@@ -75,7 +49,6 @@ def _declare_json(name: str, summary: str, *losses: Tally, **details: Any) -> Fo
         "json.writer:write_json",
         kind=name,
         title="JSON",
-        losses=(*_JSON_LOSSES, *losses),
         cutter="ranges:find_json_lines",
         **details,
     )
@@ -107,20 +80,6 @@ _DECLARED = (
         has_layers=True,
         columns=_CONLLU_COLUMNS,
         metadata=(EVERYTHING,),
-        losses=(
-            Tally(
-                "crossing-mentions",
-                "mention",
-                "that cross others, written in parts of one markable",
-            ),
-            _CHANGED_WORDS,
-            _UNNAMED,
-            _RENAMED,
-            _ANCHORS,
-            Tally("minimum-ranges", "minimum span", "with gaps written as a range"),
-            Tally("changed-values", "value", "with blanks or brackets, written with _"),
-            _MENTION_IDS,
-        ),
         cutter="ranges:find_conllua",
     ),
     Format(
@@ -133,32 +92,6 @@ _DECLARED = (
         endings=(".conllu",),
         columns=_CONLLU_COLUMNS,
         metadata=(EVERYTHING,),
-        losses=(
-            _CROSSING,
-            Tally("blank-tokens", "token", "with blanks at the edges or alone, written with ‘_’"),
-            Tally(
-                "cross-sentence-mentions",
-                "mention",
-                "left out: across sentences, which CorefUD cannot express",
-            ),
-            Tally(
-                "entity-names",
-                "entity",
-                "numbered anew: ids are unique in the file, without blanks, brackets or hyphens",
-            ),
-            Tally(
-                "antecedent-mentions",
-                "antecedent",
-                "of bridging written as an entity, not as the mention that it is",
-            ),
-            Tally(
-                "moved-anaphors",
-                "anaphor",
-                "of bridging written for another mention of the entity: one that opens last on a "
-                "token",
-            ),
-            _RENAMED,
-        ),
         cutter="ranges:find_conllu",
     ),
     _declare_json(
@@ -182,28 +115,19 @@ _DECLARED = (
     _declare_json(
         "preco",
         "PreCo's JSON: id, sentences, mention_clusters as sentence, begin, end (exclusive)",
-        Tally(
-            "cross-sentence-mentions",
-            "mention",
-            "left out: across sentences, which PreCo cannot hold",
-        ),
     ),
     _declare_json(
         "crac-json",
         "CRAC's JSON: doc_id, tokens, clusters_token_offsets (inclusive), ## for zeros",
-        _SENTENCES,
-        *_ZEROS,
         columns=("empty",),
     ),
     _declare_json(
         "maverick",
         "Maverick's dictionaries: tokens, clusters_token_offsets (inclusive)",
-        _SENTENCES,
     ),
     _declare_json(
         "fastcoref",
         "fastcoref's JSON: text, clusters as character spans (half-open)",
-        Tally("changed-words", "word", "without text, written as _"),
         has_texts=True,
     ),
     Format(
@@ -215,13 +139,6 @@ _DECLARED = (
         title="LitBank",
         companions=(".txt",),
         features=_TYPES,
-        losses=(
-            _GAPS,
-            _CHANGED_WORDS,
-            Tally("entity-names", "entity", "numbered, because names have tabs or the like"),
-            _FILE_NAMES,
-            _MENTION_IDS,
-        ),
     ),
     Format(
         "brat",
@@ -234,16 +151,6 @@ _DECLARED = (
         companions=(".txt",),
         has_texts=True,
         features=_TYPES,
-        losses=(
-            _CHANGED_WORDS,
-            Tally("entity-names", "entity", "named after their first mention"),
-            Tally("changed-types", "mention", "of a type with blanks, written with _"),
-            Tally("mention-kinds", "mention", "whose mention_type its type does not show"),
-            _ANCHORS,
-            Tally("trimmed-mentions", "mention", "written without line ends at the edges"),
-            _FILE_NAMES,
-            _MENTION_IDS,
-        ),
     ),
     Format(
         "crac-text",
@@ -253,19 +160,6 @@ _DECLARED = (
         looks_like=is_crac_text,
         title="CRAC plain text",
         columns=("empty",),
-        losses=(
-            Tally(
-                "crossing-mentions",
-                "mention",
-                "left out: crossing another one of the same entity, which marks cannot express",
-            ),
-            _GAPS,
-            _SENTENCES,
-            _CHANGED_WORDS,
-            *_ZEROS,
-            Tally("document-names", "document", "whose name cannot be expressed"),
-            Tally("entity-names", "entity", "numbered, because marks cannot hold names"),
-        ),
     ),
     Format(
         "conll",
@@ -278,28 +172,6 @@ _DECLARED = (
         endings=(".conll", "_conll"),
         has_columns=True,
         columns=("tag", "parse", "lemma", "frameset", "sense", "speaker", "named_entity"),
-        losses=(
-            _CROSSING,
-            Tally(
-                "overlapping-mentions",
-                "token",
-                "on which a mention ends and another one of its entity begins: the official scorer "
-                "v8.01 reads these as other mentions",
-            ),
-            _GAPS,
-            Tally("blank-words", "word", "with blanks, written as ‘_’"),
-            Tally(
-                "changed-values",
-                "value",
-                "of token columns with blanks or the like, written as ‘_’",
-            ),
-            Tally("document-names", "document", "whose name CoNLL cannot express as it is"),
-            Tally(
-                "entity-names",
-                "entity",
-                "numbered, because the official scorer reads only numbers",
-            ),
-        ),
         cutter="ranges:find_conll",
     ),
 )

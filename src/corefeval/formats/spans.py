@@ -15,22 +15,12 @@ from corefeval.formats.annotations import (
     build_corpus,
     layer_error,
 )
-from corefeval.formats.declarations import Tally
 from corefeval.formats.json.records import Record, records_of, show
 from corefeval.formats.source import Source
 from corefeval.model import Corpus
 
 _JOINING = re.compile(r"(?:coref|ident|same|anaph|appos|equiv).*|(?:ana|cata)?", re.I | re.S)
 _EXPECTED = "no label, or one that begins with coref, ident, same, anaph, appos or equiv"
-_COUNTED = (
-    Tally("other-annotations", "annotation", "left out: cancelled, or not the first of a task"),
-    Tally("predicted-tasks", "task", "without annotations: the first prediction was read"),
-    Tally("unlabelled-tasks", "task", "without annotations and predictions: no mentions"),
-    Tally("other-results", "result", "left out: neither a span of the text nor a relation"),
-    Tally("rejected-records", "record", "left out: not accepted by the annotator"),
-    Tally("chains-in-types", "document", "without relations, whose labels name the entities"),
-    Tally("nothing-joined", "document", "in which nothing joins mentions: each is an entity alone"),
-)
 
 _Values = dict[str, Any]  # an object of JSON
 
@@ -214,7 +204,7 @@ def read_spans(source: Source, *, kind: str, name: str = "", layer: str | None =
     in_utf16 = _fits_utf16(markups, counts)
     annotations = [_annotate(markup, layer, in_utf16) for markup in markups]
     annotations[0].counts.update(counts)
-    return build_corpus(annotations, source, name, _COUNTED)
+    return build_corpus(annotations, source, name)
 
 
 def _fits_utf16(markups: Sequence[_Markup], counts: Counter[str]) -> bool:

@@ -11,7 +11,6 @@ from corefeval.diagnostics import CorefEvalError, InputError, excerpt
 from corefeval.formats.source import Source
 from corefeval.model import Document, DocumentId
 
-_LINE_END = re.compile(r"\r\n|\n|\r")
 _SAFE_ID = re.compile(r"T[^\s:;]*[0-9]")
 _UNSAFE = re.compile(r"[\t\r\n]+")
 
@@ -63,8 +62,8 @@ def absence_error(
 
 def lines_of(text: str) -> list[str]:
     """The lines of a text; an empty one after the last line end does not count."""
-    lines = _LINE_END.split(text)
-    return lines[:-1] if lines and not lines[-1] else lines
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return lines if lines[-1] else lines[:-1]
 
 
 def feature_values(document: Document, name: str) -> list[str]:

@@ -7,27 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from corefeval.formats.annotations import AnnotatedDocument, build_corpus
-from corefeval.formats.declarations import Tally
 from corefeval.formats.source import Source
-from corefeval.formats.xml import Element, parse_xml
+from corefeval.formats.xml import XML, Element, parse_xml
 from corefeval.model import Corpus
 
 _MENTIONS = frozenset(
     ("rs", "name", "persName", "placeName", "orgName", "geogName", "objectName", "eventName")
 )
+_ID = f"{XML}id"
 _POINTERS = ("ref", "key", "corresp", "sameAs", "ana")
 _BLOCKS = re.compile(
     "ab|argument|back|body|byline|caption|cast(Group|Item|List)|cell|cit|closer|dateline|"
     "div[1-7]?|doc(Author|Date|Imprint|Title)|epigraph|epilogue|figure|floatingText|front|group|"
     "head|imprimatur|item|l|lb|lg|list(Bibl|Person|Place)?|opener|p|performance|postscript|"
     "prologue|row|salute|signed|sp|speaker|spGrp|stage|table|text|titlePage|titlePart|trailer|u"
-)
-_ODDITIES = (
-    Tally(
-        "texts-without-mentions",
-        "text",
-        "without mentions: no element of the layer has a pointer or an xml:id",
-    ),
 )
 _RUNS = re.compile(r"\s+|\S+")
 
@@ -74,9 +67,7 @@ def read_tei(source: Source, *, name: str = "", layer: str | None = None) -> Cor
         )
     texts = (_read_text(document, elements) for document in documents)
     pointers = (pointer,) if pointer else _POINTERS
-    return build_corpus(
-        [_add_mentions(source, text, pointers) for text in texts], source, name, _ODDITIES
-    )
+    return build_corpus([_add_mentions(source, text, pointers) for text in texts], source, name)
 
 
 def _read_text(document: Element, elements: frozenset[str]) -> _Text:
@@ -110,10 +101,14 @@ def _add_mentions(source: Source, text: _Text, pointers: Sequence[str]) -> Annot
         # A key is one name, which may have blanks; all others are lists of pointers.
         targets = [element.get(used)] if used == "key" else element.get(used).split()
         members = sorted({target.removeprefix("#") for target in targets})
-        names = [name for name in ("+".join(members), element.get("xml:id")) if name]
+        names = [name for name in ("+".join(members), element.get(_ID)) if name]
         if not names:
             continue
-        features = {k: v for k, v in element.attributes.items() if k not in (used, "xml:id")}
+        features = {
+            attribute.replace(XML, "xml:"): value
+            for attribute, value in element.attributes.items()
+            if attribute not in (used, _ID)
+        }
         document.add([(start, end)], names[0], features, element.line)
         document.join_names(names[0], names[-1])
         if len(members) > 1:

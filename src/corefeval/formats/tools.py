@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from functools import lru_cache
 
-from corefeval.formats.declarations import Format, Tally
+from corefeval.formats.declarations import Format
 
 _ROOT = re.compile(
     rb"\A\s*(?>(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>)\s*)*"
@@ -86,12 +86,6 @@ TOOLS = (
         title="WebAnno TSV",
         takes_layer=True,
         endings=(".tsv",),
-        losses=(
-            Tally("discontinuous-mentions", "mention", "with gaps, written as one span"),
-            Tally("changed-words", "word", "with tabs or line ends, or without text"),
-            Tally("entity-names", "entity", "numbered, because chains have no names"),
-            Tally("document-names", "document", "whose id cannot be a file name as it is"),
-        ),
     ),
     Format(
         "xmi",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, takewhile
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from corefeval.formats.annotations import (
     build_corpus,
     choose_layer,
 )
-from corefeval.formats.declarations import Tally, Written
+from corefeval.formats.declarations import Written
 from corefeval.formats.losses import (
     carry_words,
     count_gapped,
@@ -35,15 +35,10 @@ _HEADER = re.compile(r"#T_(SP|CH|RL)=([^|]*)\|?(.*)")
 _PART = re.compile(r"\d+-\d+\.\d+")
 _FIRST_COLUMN = 3  # before it are sentence and token, begin and end, and the word
 _PARTS = re.compile(r"(?:\\.|[^\\|])+", re.DOTALL)
-_PLAIN = re.compile(r"([^\[]*)(?:\[(\d+)\])?")
-_VALUE = re.compile(r"((?:\\.|[^\\])*?)(?:\[(\d+)\])?", re.DOTALL)
 _LINK = re.compile(r"(.*)->(\d+)-(\d+)", re.DOTALL)
 _SOURCE = re.compile(r"(\d+-\d+(?:\.\d+)?)(?:\[(\d+)_(\d+)\])?")
 _ESCAPED = re.compile(r"\\(->|.)", re.DOTALL)
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r"}
-_ODDITIES = (
-    Tally("unrelated-spans", "annotation", "left out: no relation in the document joins any"),
-)
 
 
 class _Layer(NamedTuple):
@@ -61,22 +56,12 @@ class _Layer(NamedTuple):
         return self.features[-1].removeprefix("BT_") if self.features else ""
 
 
-class _Row(NamedTuple):
-    """A token, or a part of one: its id, line, position in the document, and cells."""
-
-    identifier: str
-    line: int
-    position: int
-    is_part: bool
-    cells: list[str]
-
-
 @dataclass(slots=True)
 class _Span:
-    """The rows of an annotation, and its features."""
+    """The rows of an annotation by their numbers, and its features."""
 
-    rows: list[_Row] = field(default_factory=list)
-    features: dict[str, str] = field(default_factory=dict)
+    rows: list[int]
+    features: dict[str, str]
 
 
 def read_webanno(source: Source, *, name: str = "", layer: str | None = None) -> Corpus:
@@ -86,13 +71,14 @@ def read_webanno(source: Source, *, name: str = "", layer: str | None = None) ->
     `Layer.feature`: then values of this feature of spans name the entities.
     """
     lines = lines_of(source.text)
-    if not lines or not lines[0].lstrip().startswith(_VERSION):
+    first = next(filter(str.strip, lines), "")
+    if not first.lstrip().startswith(_VERSION):
         expected = f"{_VERSION}.x in the first line"
-        raise _refuse(source, 1, "this is not WebAnno TSV 3", "".join(lines[:1]), expected)
+        raise _refuse(source, 1, "this is not WebAnno TSV 3", first, expected)
     layers = _read_header(lines)
-    tsv = _Tsv(source, layers, *_read_rows(source, lines, layers))
+    tsv = _read_rows(source, lines, layers)
     tsv.read(layer)
-    return build_corpus([tsv.document], source, name, _ODDITIES)
+    return build_corpus([tsv.document], source, name)
 
 
 def _refuse(source: Source, line: int, problem: str, found: str, expected: str) -> InputError:
@@ -114,23 +100,23 @@ def _read_header(lines: Sequence[str]) -> dict[str, _Layer]:
     return layers
 
 
-def _read_rows(
-    source: Source, lines: Sequence[str], layers: Mapping[str, _Layer]
-) -> tuple[list[_Row], AnnotatedDocument]:
+def _read_rows(source: Source, lines: Sequence[str], layers: dict[str, _Layer]) -> _Tsv:
     """The rows of tokens and of parts of tokens, and the document with words and sentences."""
     last = max((layer.last for layer in layers.values()), default=_FIRST_COLUMN - 1)
-    rows: list[_Row] = []
     words: list[str] = []
     starts: list[int] = []
+    stem = str(source.stem)
+    name = document_id(stem) if "%" in stem else None  # as this module writes it
+    document = AnnotatedDocument(source, name, words=words, sentence_starts=starts)
+    tsv = _Tsv(source, layers, document)
     sentence = ""
     for number, line in enumerate(lines, start=1):
         if not line or line[0] == "#":
             continue
         cells = line.split("\t")
-        identifier = cells[0]
-        first, _, token = identifier.partition("-")
+        first, _, token = cells[0].partition("-")
         is_token = first.isdecimal() and token.isdecimal()
-        is_part = not is_token and bool(words) and _PART.fullmatch(identifier) is not None
+        is_part = not is_token and bool(words) and _PART.fullmatch(cells[0]) is not None
         if len(cells) <= last or not cells[last] or not (is_token or is_part):
             if line.isspace():
                 continue
@@ -141,37 +127,51 @@ def _read_rows(
                 starts.append(len(words))
                 sentence = first
             words.append(cells[2])
-        rows.append(_Row(identifier, number, len(words) - 1, is_part and bool(cells[2]), cells))
-    stem = str(source.stem)
-    name = document_id(stem) if "%" in stem else None  # as this module writes it
-    return rows, AnnotatedDocument(source, name, words=words, sentence_starts=starts)
+        elif cells[2]:
+            tsv.part_rows.add(len(tsv.rows))
+        tsv.rows.append(cells)
+        tsv.lines.append(number)
+        tsv.positions.append(len(words) - 1)
+    return tsv
 
 
-def _read_values(cell: str) -> list[tuple[str, str | None]]:
-    """The annotations in a cell with their numbers, if they have any; `*` is without a value."""
+def _split(cell: str) -> list[str]:
+    """What a cell says of each annotation."""
     if cell in ("_", ""):
         return []
-    is_plain = "\\" not in cell  # as nearly all are
-    parts, value = (cell.split("|"), _PLAIN) if is_plain else (_PARTS.findall(cell), _VALUE)
-    matches = [(part, value.fullmatch(part)) for part in parts]
-    return [(match[1], match[2]) if match else (part, None) for part, match in matches]
+    return _PARTS.findall(cell) if "\\" in cell else cell.split("|")
 
 
-def _unescape(value: str) -> str:
-    """The text that a value stands for; nothing for `*` and `_`."""
-    if value in ("*", "_"):
-        return ""
+def _cut_number(text: str) -> tuple[str, str]:
+    """The value of an annotation, escaped, and its number, which is "" without one."""
+    value, _, number = text.rpartition("[")
+    has_number = number.endswith("]") and number[:-1].isdecimal()
+    return (value, number[:-1]) if has_number else (text, "")
+
+
+def _read_value(text: str) -> str:
+    """The value of an annotation without its number; nothing for `*` and `_`."""
+    value, _ = _cut_number(text)
+    if "\\" not in value:  # as in nearly all
+        return "" if value in ("*", "_") else value
     return _ESCAPED.sub(lambda match: _CONTROLS.get(match[1], match[1]), value)
 
 
 @dataclass(slots=True)
 class _Tsv:
-    """The layers and rows of a file, and the document to which mentions of a layer are added."""
+    """The layers of a file, the document to which mentions of one are added, and its rows.
+
+    `rows` are the cells of tokens and parts of tokens, `lines` their lines, `positions` their
+    tokens; `part_rows` are those rows that are parts of tokens.
+    """
 
     source: Source
     layers: dict[str, _Layer]
-    rows: list[_Row]
     document: AnnotatedDocument
+    rows: list[list[str]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    positions: list[int] = field(default_factory=list)
+    part_rows: set[int] = field(default_factory=set)
 
     def read(self, name: str | None) -> None:
         """Add the mentions of a layer to the document."""
@@ -199,7 +199,7 @@ class _Tsv:
             yield [
                 name
                 for name, column in columns.items()
-                if any(row.cells[column] not in ("_", "") for row in self.rows)
+                if any(cells[column] not in ("_", "") for cells in self.rows)
             ]
         yield [""] if chains or self.list_relations() else []
 
@@ -210,57 +210,63 @@ class _Tsv:
 
     def add(self, span: _Span, entity: str | None = None) -> int | None:
         """Add an annotation to the document; returns its number there."""
-        self.document.counts["widened-mentions"] += any(row.is_part for row in span.rows)
-        positions = {row.position for row in span.rows}
+        self.document.counts["widened-mentions"] += not self.part_rows.isdisjoint(span.rows)
+        positions = {self.positions[row] for row in span.rows}
         parts = [(min(positions), max(positions) + 1)]
         if parts[0][1] - parts[0][0] != len(positions):
             parts = [(position, position + 1) for position in positions]
-        return self.document.add(parts, entity or None, span.features, span.rows[0].line)
+        return self.document.add(parts, entity or None, span.features, self.lines[span.rows[0]])
 
     def read_spans(self, layer: _Layer) -> dict[str, _Span]:
-        """The annotations of a span layer by their numbers, or by the rows of those without."""
-        spans: dict[str, _Span] = defaultdict(_Span)
-        for row in self.rows:
-            for column, feature in enumerate(layer.features or ("",), start=layer.first):
-                for text, number in _read_values(row.cells[column]):
-                    span = spans[number or row.identifier]
-                    if not span.rows or span.rows[-1] is not row:
-                        span.rows.append(row)
-                    if feature and not span.features.get(feature):
-                        span.features[feature] = _unescape(text)
+        """The annotations of a span layer by their numbers.
+
+        Those without are on one row, known by its id, with stars for the second and later ones.
+        """
+        spans: dict[str, _Span] = {}
+        nothing = ["_"] * (layer.last + 1 - layer.first)
+        for row, cells in enumerate(self.rows):
+            values = cells[layer.first : layer.last + 1]
+            if values == nothing:  # as in many rows
+                continue
+            columns = list(map(_split, values))
+            longest: list[str] = max(columns, key=len)
+            for place, text in enumerate(longest):
+                _, number = _cut_number(text)
+                identifier = number or cells[0] + "*" * place
+                if identifier not in spans:
+                    stated = zip(layer.features, columns, strict=False)
+                    features = {name: _read_value(v[place]) for name, v in stated if v[place:]}
+                    spans[identifier] = _Span([], features)
+                spans[identifier].rows.append(row)
         return spans
 
     def add_chains(self, layer: _Layer) -> None:
         """Add the mentions of a chain layer: rows of one link of one chain."""
         is_first = layer.features[:1] == ["referenceRelation"]
         relation, kind = layer.first + (not is_first), layer.first + is_first
+        texts: dict[str, list[int]] = defaultdict(list)  # of links, and their rows
+        for row, cells in enumerate(self.rows):
+            for text in _split(cells[relation]):
+                texts[text].append(row)
         links: dict[tuple[str, str], _Span] = {}
-        parsed: dict[str, list[tuple[str, str, str]]] = {}
-        for row in self.rows:
-            cell = row.cells[relation]
-            if cell == "_":  # as in most rows
-                continue
-            if cell not in parsed:
-                parsed[cell] = self.read_links(cell, row.line)
-            for place, (label, chain, link) in enumerate(parsed[cell]):
-                span = links.get((chain, link))
-                if span is None:
-                    kinds = [_unescape(text) for text, _ in _read_values(row.cells[kind])]
-                    stated = kinds[place] if len(kinds) == len(parsed[cell]) else ""
-                    span = links[chain, link] = _Span()
-                    span.features = {"referenceType": stated, "referenceRelation": label}
-                span.rows.append(row)
+        for text, rows in texts.items():
+            cells = self.rows[rows[0]]
+            label, chain, link = self.read_link(text, self.lines[rows[0]])
+            neighbours, kinds = _split(cells[relation]), _split(cells[kind])
+            stated = kinds[neighbours.index(text)] if len(kinds) == len(neighbours) else "_"
+            features = {"referenceRelation": label}
+            if stated[:1] not in ("*", "_", ""):
+                features["referenceType"] = _read_value(stated)
+            links.setdefault((chain, link), _Span([], features)).rows += rows
         for (chain, _), span in links.items():
             self.add(span, chain)
 
-    def read_links(self, cell: str, line: int) -> list[tuple[str, str, str]]:
-        """Label, chain and link of each mention in a cell."""
-        matches = [_LINK.fullmatch(text) for text, number in _read_values(cell) if not number]
-        links = [(_unescape(match[1]), match[2], match[3]) for match in matches if match]
-        if not links or len(links) < len(matches):
-            expected = "a label, ->, and the numbers of the chain and the link, as in *->1-2"
-            raise _refuse(self.source, line, "this is no link of a chain", cell, expected)
-        return links
+    def read_link(self, text: str, line: int) -> tuple[str, str, str]:
+        """Label, chain and link of a mention of a chain."""
+        if match := _LINK.fullmatch(text):
+            return _read_value(match[1]), match[2], match[3]
+        expected = "a label, ->, and the numbers of the chain and the link, as in *->1-2"
+        raise _refuse(self.source, line, "this is no link of a chain", text, expected)
 
     def add_relations(self, layer: _Layer) -> None:
         """Add all annotations of the base of a relation layer, and join them by its relations."""
@@ -269,7 +275,8 @@ class _Tsv:
             spans = self.read_spans(self.layers[layer.base])
         else:
             ends = {end for _, *pair, _ in relations for end in pair}
-            spans = {row.identifier: _Span([row]) for row in self.rows if row.identifier in ends}
+            rows = enumerate(self.rows)
+            spans = {cells[0]: _Span([row], {}) for row, cells in rows if cells[0] in ends}
         numbers = {identifier: self.add(span) for identifier, span in spans.items()}
         for labels, anaphor, antecedent, line in relations:
             for identifier in (anaphor, antecedent):
@@ -281,21 +288,22 @@ class _Tsv:
 
     def read_relations(self, layer: _Layer) -> Iterator[tuple[list[str], str, str, int]]:
         """Labels, source, target and line of each relation; both by their numbers or rows."""
-        for row in self.rows:
-            cell = row.cells[layer.last]
-            places = cell.split("|") if cell not in ("_", "") else []
-            labels = [_read_values(cell) for cell in row.cells[layer.first : layer.last]]
+        for row, cells in enumerate(self.rows):
+            if cells[layer.last] == "_":  # as in most rows
+                continue
+            places = _split(cells[layer.last])
+            labels = list(map(_split, cells[layer.first : layer.last]))
             for number, place in enumerate(places):
                 match = _SOURCE.fullmatch(place)
                 if match is None:
                     expected = "a token, and the numbers of source and target, as in 10-8[60_1]"
                     problem = "this is no source of a relation"
-                    raise _refuse(self.source, row.line, problem, cell, expected)
-                stated = [_unescape(v[number][0]) for v in labels if len(v) == len(places)]
+                    raise _refuse(self.source, self.lines[row], problem, place, expected)
+                stated = [_read_value(v[number]) for v in labels if len(v) == len(places)]
                 identifier, first, second = match.groups()
                 anaphor = identifier if first in (None, "0") else first
-                antecedent = row.identifier if second in (None, "0") else second
-                yield stated, anaphor, antecedent, row.line
+                antecedent = cells[0] if second in (None, "0") else second
+                yield stated, anaphor, antecedent, self.lines[row]
 
 
 _LAYER = "de.tudarmstadt.ukp.dkpro.core.api.coref.type.CoreferenceLink"

@@ -10,25 +10,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.parsers import expat
 
-from corefeval.diagnostics import excerpt
+from corefeval.diagnostics import InputError, excerpt
 from corefeval.formats.source import Source
 
 DEEPEST = 1000  # so many elements may be open at a time
 _WIDE = re.compile(rb"""\s*<\?xml[^>]*encoding\s*=\s*["']utf-?(16|32)""", re.IGNORECASE)
 _PACKAGE = re.compile(r"http:///(.+)\.ecore")
-_PREFIXES = {
-    "http://www.w3.org/XML/1998/namespace": "xml:",
-    "http://www.omg.org/XMI": "xmi:",
-    "http://schema.omg.org/spec/XMI/2.1": "xmi:",
-}
+XML = "http://www.w3.org/XML/1998/namespace "  # what `xml:` stands for before attributes
 
 
 @dataclass(slots=True)
 class Element:
     """An element: its name, attributes and line, and what is in it.
 
-    Names are without prefixes, apart from those of `xml:id`, `xmi:id` and their like; those of
-    UIMA are types such as `uima.cas.Sofa`. `content` has texts and elements in their order.
+    Its name is without a prefix; those of UIMA are types such as `uima.cas.Sofa`. An attribute with
+    a prefix has the address of its namespace, a blank and its name. `content` has texts and
+    elements in their order.
     """
 
     name: str
@@ -92,17 +89,12 @@ def parse_xml(source: Source, *, with_text: bool = True) -> Element:
     plain_names = _PlainNames()
 
     def open_element(name: str, attributes: dict[str, str]) -> None:
-        if len(stack) > DEEPEST:
-            raise source.error(
-                f"elements are nested more than {DEEPEST:,} deep",
-                parser.CurrentLineNumber,
-                found=f"<{excerpt(name)}>",
-                fix="export the file again",
-            )
-        attributes = {plain_names[key]: value for key, value in attributes.items()}
         element = Element(plain_names[name], attributes, parser.CurrentLineNumber)
         stack[-1].append(element)
         stack.append(element)
+        if len(stack) > DEEPEST + 1:
+            problem, fix = f"elements are nested more than {DEEPEST:,} deep", "export it again"
+            raise source.error(problem, element.line, found=f"<{excerpt(name)}>", fix=fix)
 
     def refuse_entity(name: str, *_: object) -> None:
         raise source.error(
@@ -118,20 +110,24 @@ def parse_xml(source: Source, *, with_text: bool = True) -> Element:
     parser.EntityDeclHandler = refuse_entity
     if with_text:
         parser.CharacterDataHandler = lambda text: stack[-1].append(text)
-    problem, line, fix = "", 1, "export the file again, or mend it at this place"
     try:
         parser.Parse(data, True)
-    except expat.ExpatError as error:
-        reason, line = expat.ErrorString(error.code), error.lineno
-        problem = f"the XML is not well-formed: {reason} at column {error.offset + 1}"
-    except (LookupError, ValueError):
-        problem = "the encoding that the XML declaration names is not known"
-        fix = "name the file's encoding with --encoding"
-    if problem:
+    except (expat.ExpatError, LookupError, ValueError) as error:
         place = f"in the <{stack[-1].name}> of line {stack[-1].line}"
         found = place if stack[1:] else excerpt(data[:100].decode("utf-8", "replace"))
-        raise source.error(problem, line, found=found, expected="well-formed XML", fix=fix)
+        raise _parsing_error(source, error, found) from None
     return document.children[0]
+
+
+def _parsing_error(source: Source, error: Exception, found: str) -> InputError:
+    """The error for XML that is not well-formed, or whose encoding the parser does not know."""
+    problem = "the encoding that the XML declaration names is not known"
+    line, fix = 1, "name the file's encoding with --encoding"
+    if isinstance(error, expat.ExpatError):
+        reason, line = expat.ErrorString(error.code), error.lineno
+        problem = f"the XML is not well-formed: {reason} at column {error.offset + 1}"
+        fix = "export the file again, or mend it at this place"
+    return source.error(problem, line, found=found, expected="well-formed XML", fix=fix)
 
 
 def _find_encoding(source: Source) -> tuple[bytes, str | None]:
@@ -143,11 +139,10 @@ def _find_encoding(source: Source) -> tuple[bytes, str | None]:
 
 
 class _PlainNames(dict[str, str]):
-    """Names of elements and attributes by those with namespaces that the parser gives them."""
+    """Names of elements by those with namespaces that the parser gives them."""
 
     def __missing__(self, name: str) -> str:
         namespace, _, local = name.rpartition(" ")
         package = _PACKAGE.fullmatch(namespace)
-        prefix = package[1].replace("/", ".") + "." if package else _PREFIXES.get(namespace, "")
-        self[name] = prefix + local
+        self[name] = f"{package[1].replace('/', '.')}.{local}" if package else local
         return self[name]

@@ -12,12 +12,11 @@ cost nothing: what runs them is imported when it is used.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from corefeval.checks import check_seed, did_you_mean, import_place
+from corefeval.checks import check_seed, did_you_mean, import_on_demand, import_place
 from corefeval.diagnostics import Notices, UsageError
 from corefeval.display import Record, Tabular
 from corefeval.metrics import Metrics
@@ -294,7 +293,7 @@ _ALL = (
     ),
     Experiment(
         "extra-mentions",
-        "What do mentions cost that are in no key entity?",
+        "What do mentions in no key entity cost?",
         "Moosavi and Strube 2016, Figure 7",
         "corefeval.lab.moosavi_strube:extra_mentions",
     ),
@@ -307,7 +306,7 @@ _ALL = (
     ),
     Experiment(
         "mention-tagger",
-        "What do mentions cost that a tagger should not have found?",
+        "What do mentions that a tagger should not have found cost?",
         "Cai and Strube 2010, Figures 1 and 2",
         "corefeval.lab.mention_effects:mention_tagger",
         response="optional",
@@ -337,7 +336,6 @@ def experiment(name: str) -> Experiment:
     raise UsageError(f"there is no experiment {name!r}: {did_you_mean(name, EXPERIMENTS)}")
 
 
-def __getattr__(name: str) -> object:
-    if name in ("PERTURBATIONS", "Perturbation", "compose"):
-        return getattr(importlib.import_module("corefeval.lab.perturbations"), name)
-    raise AttributeError(f"module 'corefeval.lab' has no attribute {name!r}")
+__getattr__ = import_on_demand(
+    __name__, dict.fromkeys(("PERTURBATIONS", "Perturbation", "compose"), ".perturbations")
+)

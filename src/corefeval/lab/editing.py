@@ -23,6 +23,7 @@ from corefeval.model.arrays import (
     mark_rows,
     ragged_arange,
     ranks_in_runs,
+    set_rows,
     stable_order,
     unset,
 )
@@ -193,9 +194,9 @@ def wrong_pairs(document: IntArray, entity: IntArray, generator: Generator) -> I
     which = np.where(place < pairs, place, place - step)
     paired = (which >= 0) & (which < pairs) & ((place < pairs) | (place >= step))
     codes = document * (entity.size + 1) + which
-    result = unset(entity.size)
-    result[paired] = np.unique(codes[paired], return_inverse=True)[1].reshape(-1)
-    return result
+    return set_rows(
+        paired, np.unique(codes[paired], return_inverse=True)[1].reshape(-1), entity.size
+    )
 
 
 def resolve_share(key: Corpus, share: float, growth: str, generator: Generator) -> BoolArray:
@@ -231,12 +232,12 @@ def link_wrongly(key: Corpus, entity: IntArray, generator: Generator) -> IntArra
     leftover = open_rows[pairs < 0]
     # All that is left over in a document is of one key entity: the entities that may take one
     # mention of it each are those without any of it.
-    left = unset(len(key.documents))
-    left[key.mention_document[leftover]] = key.mention_entity[leftover]
+    left = set_rows(
+        key.mention_document[leftover], key.mention_entity[leftover], len(key.documents)
+    )
     placed = np.flatnonzero(entity >= 0)
     number = int(entity.max(initial=-1)) + 1
-    document = unset(number)
-    document[entity[placed]] = key.mention_document[placed]
+    document = set_rows(entity[placed], key.mention_document[placed], number)
     closed = mark_rows(
         entity[placed][key.mention_entity[placed] == left[key.mention_document[placed]]], number
     )

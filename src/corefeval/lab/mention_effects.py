@@ -95,6 +95,7 @@ def mention_identification(setup: Setup) -> ExperimentResult:
 
 
 def _state_identification(measurement: Measurement) -> None:
+    """State what changes where no correct link does, metric by metric."""
     titles = {str(row["metric"]): str(row["title"]) for row in measurement.rows}
     titles = {metric: title for metric, title in titles.items() if metric not in _NO_COREFERENCE}
     for metric, title in titles.items():
@@ -126,7 +127,7 @@ def _state_identification(measurement: Measurement) -> None:
     for metric, title in titles.items():
         with IF_MEASURED:
             value = measurement.f1(metric, panel=NOTHING, share=1.0)
-            text = f"{title}: F1 is 0 for all mentions without one correct link"
+            text = f"{title}: F1 is 0 for all mentions without a single correct link"
             measurement.state(text, value < TINY, {"f1": value}, f"F1 {percent(value)}")
     with IF_MEASURED:
         f1 = {metric: measurement.f1(metric, panel=NOTHING, share=1.0) for metric in THE_SIX}
@@ -224,6 +225,7 @@ def _family_and_policy(metric: str) -> Row:
 
 
 def _state_twinless(measurement: Measurement) -> None:
+    """State what Cai and Strube say of twinless mentions, and whether it holds."""
     for metric in ("muc", "b3-sys", "ceafm-sys"):
         with IF_MEASURED:
             curve = _find_curve(measurement, metric)
@@ -242,6 +244,11 @@ def _state_twinless(measurement: Measurement) -> None:
             {"lowest": min(curve), "highest": max(curve)},
             f"from {percent(min(curve))} to {percent(max(curve))}",
         )
+    _state_gains(measurement)
+
+
+def _state_gains(measurement: Measurement) -> None:
+    """State which metrics gain most as twinless mentions go, and whether it holds."""
     for metric in ("b3-sys", "muc"):
         with IF_MEASURED:
             gains = _find_gains(measurement, "b3-all", metric)

@@ -68,11 +68,12 @@ def correct_links(setup: Setup) -> ExperimentResult:
 
 
 def _state_links(measurement: Measurement, growth: str) -> None:
+    """State what the paper says of resolved links, and whether it holds."""
     find_point = partial(_find_point, measurement, growth)
     with IF_MEASURED:
         f1 = find_point(WITH, 0.0)
         measurement.state(
-            f"MUC and LEA alone are 0 for a response without a correct link ({growth})",
+            f"only MUC and LEA are 0 for a response without a correct link ({growth})",
             {metric for metric, value in f1.items() if value < TINY} == {"muc", "lea"},
             f1,
         )
@@ -151,6 +152,7 @@ def _rank_entities(key: Corpus) -> dict[str, IntArray]:
 
 
 def _state_entities(measurement: Measurement) -> None:
+    """State what the paper says of resolved entities, and whether it holds."""
     with IF_MEASURED:
         distance = _compare_orders(measurement, "ceafe")
         measurement.state(
@@ -242,6 +244,7 @@ def _possible_splits(key: Corpus) -> list[tuple[int, ...]]:
 
 
 def _state_splits(measurement: Measurement) -> None:
+    """State what the paper says of split entities, and whether it holds."""
     with IF_MEASURED:
         f1 = measurement.f1_by("split", "muc")
         by_parts: dict[int, list[float]] = {}
@@ -296,6 +299,7 @@ def extra_mentions(setup: Setup) -> ExperimentResult:
 
 
 def _state_extra_mentions(measurement: Measurement) -> None:
+    """State what the paper says of extra mentions, and whether it holds."""
     with IF_MEASURED:
         by_metric = {metric: measurement.f1_by("error", metric) for metric in THE_SIX}
         scores = {m: len({round(value, 9) for value in f1.values()}) for m, f1 in by_metric.items()}
@@ -322,7 +326,7 @@ def _state_extra_mentions(measurement: Measurement) -> None:
         f1 = {case: value for case, value in by_case.items() if case.startswith("1-")}
         if f1:
             measurement.state(
-                "LEA does not tell entities apart to which one extra mention is added",
+                "LEA does not distinguish between entities to which one extra mention is added",
                 max(f1.values()) - min(f1.values()) < TINY,
                 f1,
             )
@@ -383,6 +387,7 @@ def boundary(setup: Setup) -> ExperimentResult:
 
 
 def _state_boundary(measurement: Measurement) -> None:
+    """State what the papers say of singletons and of one entity, and whether it holds."""
     for metric, rate, side, output, value, source in _BOUNDARY_VALUES:
         with IF_MEASURED:
             measured = measurement.value(rate, metric=metric, mentions=side, output=output)

@@ -126,10 +126,8 @@ def link_missing_pairwise(
     As many pairs as there can be in each document. What is left over (all of one key entity)
     stays out. `share` takes only some of the missing mentions.
     """
-    prepared = prepare(key, response)
-    generator = np.random.default_rng(seed)
-    missing = find_missing(prepared)
-    rows = missing[choose(missing.size, share, generator)]
+    prepared, generator = prepare(key, response), np.random.default_rng(seed)
+    rows = _choose_missing(prepared, share, generator)
     document, entity = prepared.key.mention_document, prepared.key.mention_entity
     pairs = wrong_pairs(document[rows], entity[rows], generator)
     return _with_missing(prepared, rows, pairs)
@@ -150,15 +148,19 @@ def link_missing_together(
     one of each that has more, and so on; a mention that would be alone stays out. So the entities
     are as large as they can be without a correct link.
     """
-    prepared = prepare(key, response)
-    generator = np.random.default_rng(seed)
-    missing = find_missing(prepared)
-    rows = missing[choose(missing.size, share, generator)]
+    prepared, generator = prepare(key, response), np.random.default_rng(seed)
+    rows = _choose_missing(prepared, share, generator)
     round_of = shuffled_ranks(prepared.key.mention_entity[rows], generator)
     codes = prepared.key.mention_document[rows] * (rows.size + 1) + round_of
     _, number, size = np.unique(codes, return_inverse=True, return_counts=True)
     number = number.reshape(-1)
     return _with_missing(prepared, rows, np.where(size[number] > 1, number, -1))
+
+
+def _choose_missing(prepared: Prepared, share: float, generator: np.random.Generator) -> IntArray:
+    """A share of the rows of the key's mentions that the response lacks."""
+    missing = find_missing(prepared)
+    return missing[choose(missing.size, share, generator)]
 
 
 def _with_missing(prepared: Prepared, rows: IntArray, number: IntArray) -> Corpus:

@@ -242,7 +242,7 @@ PROPERTIES = (
              _change(link_missing_together), f"{_MS}, Section 2"),
             ("worse-merge", "two entities with nothing in common are merged",
              _change(merge_entities, which="disjoint"), ""),
-            ("worse-split", "an entity in which all is right is split",
+            ("worse-split", "an entirely correct entity is split",
              _change(split_entities, which="pure"), ""),
         )
     ),
@@ -257,7 +257,7 @@ PROPERTIES = (
         for name, text, make, reference in (
             ("better-removal", "incorrectly resolved mentions are removed",
              _change(remove_incorrectly_resolved), f"{_MS}, Section 2"),
-            ("better-twinless", "mentions are removed that the key lacks",
+            ("better-twinless", "mentions that the key lacks are removed",
              _change(drop_twinless), f"{_CS}, Section 3.2"),
         )
     ),
@@ -266,8 +266,8 @@ PROPERTIES = (
         "equal", reference=f"{_CS}, Table 3",
     ),
     Property(
-        "large-and-small", "a large entity missing is worse than a small one", _large_and_small,
-        "above", response=False, reference=f"{_MS}, Sections 3.3 and 7.2",
+        "large-and-small", "missing a large entity is worse than missing a small one",
+        _large_and_small, "above", response=False, reference=f"{_MS}, Sections 3.3 and 7.2",
     ),
     Property(
         "two-and-one", "two extra mentions together (2-0) are better than one in an entity (1-n)",

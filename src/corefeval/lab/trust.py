@@ -211,6 +211,7 @@ def _rates_by_number(result: Result) -> Rates:
 
 
 def _measure(rule: Property, metrics: list[Metric], seed: int) -> list[Row]:
+    """A row for each metric: in how many random documents it breaks a property, with an example."""
     documents = _make_documents(DOCUMENTS, seed, singletons=rule.singletons)
     if not rule.response:
         documents[:, 1] = -1
@@ -254,6 +255,7 @@ def _shrink(trial: _Trial, metric: Metric, seed: int) -> dict[str, Any]:
 
 
 def _example(trial: _Trial, metric: Metric, row: int) -> dict[str, Any]:
+    """The document of a row as text, with the values that break the property."""
     values = trial.values(metric)
     pairs = trial.situation.pairs
     shown = [_write_entities(side, row) for side in pairs[0]]

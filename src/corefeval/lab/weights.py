@@ -140,7 +140,7 @@ def _state_singletons(measurement: Measurement) -> None:
     with IF_MEASURED:
         f1 = {w: _f1(measurement, "lmuc", w, "e") for w in (PLAIN, "W2", "W3")}
         measurement.state(
-            "LMUC of (e) is above MUC, for all its singletons are right",
+            "LMUC of (e) is above MUC, because all its singletons are right",
             f1[PLAIN] < f1["W2"] < f1["W3"],
             f1,
             percents({"MUC" if w == PLAIN else w: value for w, value in f1.items()}),
@@ -208,6 +208,7 @@ def _state_kinds(measurement: Measurement) -> None:
 def _state_equal(
     measurement: Measurement, metric: str, weightings: tuple[str, ...], tolerance: float = TINY
 ) -> None:
+    """State that a metric is the same under some weightings, and whether it holds."""
     with IF_MEASURED:
         distances = {}
         for response in "abcde":

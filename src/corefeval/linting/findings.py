@@ -25,7 +25,7 @@ from corefeval.formats.conll.tokens import ConllLines
 from corefeval.formats.conllu.tokens import ConlluLines
 from corefeval.formats.source import Source
 from corefeval.model import IDENTITY, Corpus, Document, Mention
-from corefeval.model.arrays import plain_rows
+from corefeval.model.arrays import offsets_of, plain_rows
 from corefeval.model.moving import list_tokens
 from corefeval.model.own_text import OwnText
 from corefeval.model.text_tokens import has_texts, text_of
@@ -112,13 +112,26 @@ class Locator:
     """Makes findings about the documents and mentions of a corpus, with lines and words."""
 
     def __init__(
-        self, corpus: Corpus, file: str | None, files: Sequence[str] | None = None
+        self,
+        corpus: Corpus,
+        file: str | None,
+        files: Sequence[str] | None = None,
+        *,
+        tells_notes: bool = True,
     ) -> None:
-        """`files` are those of each document, where a corpus has several."""
+        """`files` are those of each document, where a corpus has several.
+
+        Without `tells_notes`, kinds whose severity is note may be left out to save time.
+        """
         self.corpus = corpus
         self.file = file
         self.files = files
+        self.tells_notes = tells_notes
         self._documents: dict[int, Document] = {}
+
+    def tells(self, kind: str) -> bool:
+        """Whether findings of a kind are wanted."""
+        return self.tells_notes or KINDS[kind].severity != "note"
 
     def document(self, index: int) -> Document:
         """A document, the same object each time, so that its words are decoded once."""
@@ -303,20 +316,26 @@ def _find_unfinished(source: Source, data: bytes) -> Iterator[tuple[Finding, str
 def find_unaligned(locator: Locator, key: Corpus, response: Corpus) -> Iterator[Finding]:
     """A finding for each token, and for each mention, that the other side has no text for.
 
-    Those of the key have no line of the file that is checked: the message has the key's.
+    Those of the key have no line of the file that is checked: the message has the key's, or the
+    number of the token where a format has no lines.
     """
     for corpus in (response, key):
         if corpus.own_text is None:
             continue
         lacks = f"which {'the key' if corpus is response else 'this file'} lacks"
+        tokens = corpus.own_text.tokens
+        n_before = offsets_of(tokens.rows() >= 0)
         for kind, document, position, subject in _list_unaligned(corpus, corpus.own_text):
-            line = corpus.own_text.tokens.line(document, position)
+            line, begin = tokens.line(document, position), tokens.offsets[document]
+            number = int(n_before[begin + position] - n_before[begin])
             message, identifier = f"{subject}, {lacks}", str(key.documents[document])
             if corpus is key:
-                place = f" (line {line:,} of {key.name or 'the key'})" if line else ""
-                yield Finding(kind, message + place, locator.file, document=identifier)
+                place = f"line {line:,}" if line else f"token {number}"
+                message += f" ({place} of {key.name or 'the key'})"
+                yield Finding(kind, message, locator.file, document=identifier)
             else:
-                yield Finding(kind, message, locator.file, line, identifier)
+                span = number, number + 1
+                yield Finding(kind, message, locator.file, line, identifier, span)
 
 
 def _list_unaligned(corpus: Corpus, own_text: OwnText) -> Iterator[tuple[str, int, int, str]]:

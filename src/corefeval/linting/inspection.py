@@ -24,7 +24,7 @@ from corefeval.formats import files_of, format_of, read, reader_options
 from corefeval.formats.conll.layout import Layout
 from corefeval.formats.conll.repair import Repair
 from corefeval.formats.declarations import Format
-from corefeval.formats.registry import find_format
+from corefeval.formats.registry import UnknownFormatError, find_format
 from corefeval.formats.source import Oddity, Source, read_source
 from corefeval.linting.findings import (
     KINDS,
@@ -39,7 +39,7 @@ from corefeval.linting.findings import (
 )
 from corefeval.linting.oddities import matching_findings, mention_findings, relation_findings
 from corefeval.model import Corpus, DocumentId, TokenDifference, find_difference, join
-from corefeval.model.arrays import IntArray, integers, unset
+from corefeval.model.arrays import IntArray, integers, set_rows
 from corefeval.model.corpus import match_documents
 from corefeval.model.identity import mention_codes
 from corefeval.model.ledger import Entry, Ledger
@@ -92,6 +92,7 @@ def inspect(
     layer: str | None = None,
     documents: str = "*",
     tokens: TokenRule = "same",
+    notes: bool = True,
     **answers: Any,
 ) -> list[Inspection]:
     """Check a file, or each file of a folder or pattern; also how they fit a key.
@@ -100,6 +101,7 @@ def inspect(
     `documents` is a glob: only documents whose id it matches are looked at, and only files that
     have any; a PairingError says that none has. With `tokens` "align", texts that differ from the
     key's are aligned, and findings say what has no counterpart.
+    Without `notes`, findings of that severity may be left out, which saves time.
     Answers of language models need a key; findings say what became of their mentions. `answers` are
     keywords of `read_answers`.
     """
@@ -109,10 +111,16 @@ def inspect(
         return [_inspect_answers(os.fspath(path), find_format(format), encoding, against, answers)]
     files, several = files_of(path)
     key = None if several else against
-    inspections = [
-        _inspect_file(file, format, encoding, word_column, layer, key, documents, tokens, answers)
-        for file in files
-    ]
+    options = (format, encoding, word_column, layer, key, documents, tokens, notes, answers)
+    inspections, unknown = [], []
+    for file in files:
+        try:
+            inspections.append(_inspect_file(file, *options))
+        except UnknownFormatError as error:
+            unknown.append(error)
+    # As in scoring, files of no known format are left out where others can be read.
+    kind = "reading-notice" if inspections else ""
+    inspections += [Inspection(str(e.file), (from_error(e, kind),)) for e in unknown]
     inspections = [i for i in inspections if i.corpus is None or i.corpus.documents]
     if not inspections:
         problem = f"no document of {os.fspath(path)} matches {documents!r}"
@@ -145,8 +153,10 @@ def _inspect_file(
     against: Corpus | None,
     documents: str,
     tokens: TokenRule,
+    notes: bool,
     answers: Mapping[str, Any],
 ) -> Inspection:
+    """Check one file, of any format; what stops reading it is a finding."""
     form = find_format(format) if format else None
     try:
         with memory_for(file):
@@ -154,11 +164,14 @@ def _inspect_file(
         form = format_of(source, file, form)
         if form.needs_key:
             return _inspect_answers(file, form, encoding, against, answers)
+    except UnknownFormatError:
+        raise
     except InputError as error:
         name = "standard input" if file == "-" else file
         return Inspection(name, (from_error(error, file=name),), form)
     options = reader_options(form, source.file, word_column, layer)
-    return inspect_source(source, form, against, documents=documents, tokens=tokens, **options)
+    options |= {"documents": documents, "tokens": tokens, "notes": notes}
+    return inspect_source(source, form, against, **options)
 
 
 def _inspect_answers(
@@ -231,6 +244,7 @@ def inspect_source(
     layout: Layout | None = None,
     documents: str = "*",
     tokens: TokenRule = "same",
+    notes: bool = True,
     **options: Any,
 ) -> Inspection:
     """Check the content of a file; `layout` is its layout where the source is a part of a file.
@@ -249,7 +263,8 @@ def inspect_source(
                 names = {None, *map(str, corpus.documents)}
                 mended = [(finding, done) for finding, done in mended if finding.document in names]
             findings += [finding for finding, _ in mended]
-            findings += _corpus_findings(Locator(corpus, source.file), against, tokens)
+            locator = Locator(corpus, source.file, tells_notes=notes)
+            findings += _corpus_findings(locator, against, tokens)
     except InputError as error:
         findings.append(from_error(error, file=source.file))
     graded = tuple(grade(findings))
@@ -347,8 +362,7 @@ def comparison_findings(
         message = f"not in {key.name or 'the key'}{hint}"
         yield locator.about_document("extra-document", index, message, 0)
     indices = integers(list(pairs))
-    file_index = unset(len(key.documents))
-    file_index[indices] = list(pairs.values())
+    file_index = set_rows(indices, list(pairs.values()), len(key.documents))
     placed = corpus.select_documents(file_index, key.documents)
     if key.tokens is not None and corpus.tokens is not None:
         is_aligned = rule == "align"

@@ -107,21 +107,46 @@ def _positions(corpus: Corpus) -> ArrayPair:
 def _find_overlaps(locator: Locator, first: BoolArray) -> Iterator[Finding]:
     """Mentions that cross other mentions, or are nested in a mention of their entity.
 
-    Each mention is reported once per kind, with the nearest of those that it crosses. Mentions that
-    overlap no other mention (most of them) are skipped.
+    Each mention is reported once per kind, with the nearest of those that it crosses. Groups of
+    overlapping mentions in which there is nothing to report (most of them) are skipped.
     """
     corpus = locator.corpus
     rows = np.flatnonzero(first)
     start, end = (positions[rows] for positions in _positions(corpus))
-    document = corpus.mention_document[rows]
-    stride = int(end.max()) + 1
-    reach = np.maximum.accumulate(document * stride + end)
-    fresh = np.concatenate(([True], (document * stride + start)[1:] >= reach[:-1]))
-    begins = np.flatnonzero(fresh)
-    sizes = np.diff(np.append(begins, rows.size))
+    offset = corpus.mention_document[rows] * (int(end.max()) + 1)
+    start, end = start + offset, end + offset
+    is_odd = _find_close_kin(start, end, corpus.mention_entity[rows])
+    if locator.tells_notes:  # crossing mentions of two entities are but a note
+        is_odd |= _find_crossing(start, end)
+    begins = np.concatenate(([True], start[1:] >= np.maximum.accumulate(end)[:-1]))
+    group = np.cumsum(begins)
     overlap = _make_overlap_test(locator)
-    for begin, size in plain_rows(begins[sizes > 1], sizes[sizes > 1]):
-        yield from _sweep(locator, rows[begin : begin + size], overlap)
+    for number in np.unique(group[is_odd]).tolist():
+        yield from _sweep(locator, rows[group == number], overlap)
+
+
+def _find_crossing(start: IntArray, end: IntArray) -> BoolArray:
+    """Some of the mentions that cross others, in each group of overlapping ones that has any.
+
+    Where none cross, those that are open when a mention opens are also open after it closes, except
+    those that close with it. The first mention that crosses another one has more of them there.
+    """
+    ends = np.sort(end)
+    n_before = np.arange(end.size) - np.searchsorted(ends, start, side="right")
+    n_after = np.searchsorted(start, end) - np.searchsorted(ends, end, side="right")
+    order = stable_order(end)
+    n_together = unset(end.size)
+    n_together[order] = np.arange(end.size) - np.searchsorted(ends, ends)
+    crossing: BoolArray = n_after + n_together > n_before
+    return crossing
+
+
+def _find_close_kin(start: IntArray, end: IntArray, entity: IntArray) -> BoolArray:
+    """The mentions that overlap an earlier one of their entity."""
+    order = stable_order(entity)
+    offset = entity[order] * (int(end.max()) + 1)
+    reach = np.maximum.accumulate(offset + end[order])
+    return mark_rows(order[1:][(offset + start[order])[1:] < reach[:-1]], entity.size)
 
 
 def _make_overlap_test(locator: Locator) -> Callable[[int, int], bool]:
@@ -170,7 +195,7 @@ def _sweep(
             ("self-nested-mention", "is inside", around),
         ):
             other_row = next(filter(partial(overlap, row), candidates), None)
-            if other_row is not None:
+            if other_row is not None and locator.tells(kind):
                 yield _about_two(locator, kind, row, other_row, verb)
         insort(open_mentions, (end, row))
         insort(of_entity, (end, row))
@@ -208,6 +233,7 @@ def tell_span(start: int, end: int) -> str:
 
 
 def _find_across_sentences(locator: Locator) -> Iterator[Finding]:
+    """Mentions that begin in one sentence and end in another."""
     corpus = locator.corpus
     starts, ends = _positions(corpus)
     if corpus.tokens is None:
@@ -232,16 +258,16 @@ def _find_on_blanks(locator: Locator) -> Iterator[Finding]:
         return
     tokens = corpus.tokens
     counts, offsets = (each[corpus.mention_document] for each in (tokens.counts, tokens.offsets))
-    sides: dict[str, BoolArray] = {}
-    for side, place in (("begins", starts), ("ends", ends - 1)):
-        sides[side] = (place >= 0) & (place < counts)
-        edges = (offsets + place)[sides[side]]
-        is_blank = tokens.coded("word", edges).where(lambda word: not word.strip())
-        if "empty" in tokens.columns:
-            is_blank &= ~tokens.coded("empty", edges).where(bool)
-        sides[side][sides[side]] = is_blank
-    for row in np.flatnonzero(sides["begins"] | sides["ends"]).tolist():
-        where = " and ".join(side for side, is_blank in sides.items() if is_blank[row])
+    places = np.stack((starts, ends - 1))
+    on_blank = (places >= 0) & (places < counts)
+    edges = (offsets + places)[on_blank]
+    is_blank = tokens.coded("word", edges).where(lambda word: not word.strip())
+    if "empty" in tokens.columns:
+        is_blank &= ~tokens.coded("empty", edges).where(bool)
+    on_blank[on_blank] = is_blank
+    for row in np.flatnonzero(on_blank.any(axis=0)).tolist():
+        sides = zip(("begins", "ends"), on_blank[:, row], strict=True)
+        where = " and ".join(side for side, is_blank in sides if is_blank)
         yield locator.about_mention("blank-tokens", row, f"{where} on a blank token")
 
 
@@ -271,6 +297,8 @@ def _find_heads(locator: Locator) -> Iterator[Finding]:
         if (np.asarray(corpus.mention_end) - corpus.mention_start > 1).any():
             yield locator.about_file("no-heads", "‘# global.Entity’ names no head")
         return
+    if (np.asarray(corpus.mention_head) >= 0).all():
+        return
     rows: dict[tuple[int, int, int], int] = {}
     columns = (corpus.mention_document, corpus.mention_start, corpus.mention_end)
     for number, place in enumerate(plain_rows(*(np.asarray(c) for c in columns))):
@@ -292,11 +320,15 @@ def _is_number_up_to(most: int, text: str) -> bool:
 
 def _find_minima(locator: Locator) -> Iterator[Finding]:
     """Minimum spans (`minspan`) with numbers of tokens that their mentions do not have."""
-    texts = locator.corpus.features.get("minspan")
-    for row, text in enumerate(() if texts is None else texts.tolist()):
-        numbers = [part.strip() for part in str(text).replace(";", ",").split(",")] if text else []
-        size = len(locator.mention(row).positions) if numbers else 0
-        if not all(_is_number_up_to(size, number) for number in numbers):
+    corpus = locator.corpus
+    texts = corpus.features.get("minspan")
+    if texts is None:
+        return
+    start, end = _positions(corpus)
+    gaps = np.bincount(corpus.gaps[:, 0], corpus.gaps[:, 2] - corpus.gaps[:, 1], corpus.n_mentions)
+    for row, (text, size) in enumerate(plain_rows(texts, integers(end - start - gaps))):
+        numbers = str(text).replace(";", ",").split(",") if text else ()
+        if not all(_is_number_up_to(size, number.strip()) for number in numbers):
             message = f"the minimum span is {excerpt(str(text), 20)} of {plural(size, 'token')}"
             yield locator.about_mention("unusable-minimum", row, message)
 

@@ -205,6 +205,7 @@ def _guess(labelled: Corpus, reading: Spans) -> Notice:
 
 
 def _outside(labelled: Corpus, partner: Corpus, row: int, reading: Spans) -> InputError:
+    """The error for a span that is not within its document."""
     index = int(labelled.mention_document[row])
     start, end = _pairs(labelled)[row]
     count = int(partner.tokens.counts[index]) if partner.tokens is not None else 0

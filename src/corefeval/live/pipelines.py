@@ -145,6 +145,7 @@ def _find_zeros(doc: Any) -> defaultdict[int, dict[WordPlace, str]]:
 
 
 def _find_span(mention: Any, tokens: _Tokens, document: str, name: str) -> tuple[int, int]:
+    """Start and end of a mention in tokens of the document; an InputError for no such words."""
     start, end = mention.start_word, mention.end_word
     if isinstance(start, tuple):
         first = last = start

@@ -8,7 +8,7 @@ one-to-one.
 from __future__ import annotations
 
 from corefeval.matching.candidates import Candidates, Matches, Mentions, TokenSets, resolve
-from corefeval.matching.matchers import Matcher, match_exactly, matcher
+from corefeval.matching.matchers import Matcher, find_candidates, match_exactly, matcher
 
 __all__ = [
     "Candidates",
@@ -16,6 +16,7 @@ __all__ = [
     "Matches",
     "Mentions",
     "TokenSets",
+    "find_candidates",
     "match_exactly",
     "matcher",
     "resolve",

@@ -37,6 +37,7 @@ from corefeval.model.arrays import (
 from corefeval.protocol import MATCHERS
 
 Matcher = Callable[[Mentions, Mentions], Matches]
+Resolver = Callable[[Candidates, Mentions, Mentions], Matches]
 
 
 def matcher(match: str) -> Matcher:
@@ -44,6 +45,14 @@ def matcher(match: str) -> Matcher:
     name, share = split_call(match)
     function: Callable[..., Matches] = import_place(MATCHERS[name].function)
     return function if share is None else partial(function, share=float(share))
+
+
+def find_candidates(match: str, key: Mentions, response: Mentions) -> Candidates:
+    """All pairs that a matcher, other than `exact`, would match if there were no others."""
+    match_all: Callable[..., Matches] = matcher(match)
+    matches = match_all(key, response, resolver=lambda candidates, *_: Matches(*candidates))
+    rows = matches.rows(0)
+    return Candidates(*rows, np.ones(rows[0].size) if matches.weight is None else matches.weight)
 
 
 def match_exactly(key: Mentions, response: Mentions) -> Matches:
@@ -88,7 +97,7 @@ Finder = Callable[[IntArray, IntArray], Candidates]
 _CROWD, _NEIGHBOURS = 64, 16
 
 
-def match_heads(key: Mentions, response: Mentions) -> Matches:
+def match_heads(key: Mentions, response: Mentions, *, resolver: Resolver = resolve) -> Matches:
     """Mentions that have the same head token.
 
     The same tokens with another head are no match. A mention whose head is not known is matched
@@ -102,10 +111,10 @@ def match_heads(key: Mentions, response: Mentions) -> Matches:
     def find(key_rows: IntArray, response_rows: IntArray) -> Candidates:
         return find_overlaps(key, key_rows, response, response_rows, heads=heads)
 
-    return _complete(key, response, (twins[0][agree], twins[1][agree]), find)
+    return _complete(key, response, (twins[0][agree], twins[1][agree]), find, resolver)
 
 
-def match_partially(key: Mentions, response: Mentions) -> Matches:
+def match_partially(key: Mentions, response: Mentions, *, resolver: Resolver = resolve) -> Matches:
     """Response mentions that lie inside a key mention and contain its core: its minimum, or head.
 
     A key mention without a core is matched with one of the same tokens alone.
@@ -115,10 +124,10 @@ def match_partially(key: Mentions, response: Mentions) -> Matches:
     def find(key_rows: IntArray, response_rows: IntArray) -> Candidates:
         return _find_inside(key, key_rows, cores, response, response_rows)
 
-    return _complete(key, response, common_rows(key.codes, response.codes), find)
+    return _complete(key, response, common_rows(key.codes, response.codes), find, resolver)
 
 
-def match_minima(key: Mentions, response: Mentions) -> Matches:
+def match_minima(key: Mentions, response: Mentions, *, resolver: Resolver = resolve) -> Matches:
     """Where the key states a minimum, as `match_partially`; else mentions of equal minimum spans.
 
     A key mention without any minimum is matched with one of the same tokens alone.
@@ -135,10 +144,12 @@ def match_minima(key: Mentions, response: Mentions) -> Matches:
             np.concatenate((inside.weight, equal.weight)),
         )
 
-    return _complete(key, response, common_rows(key.codes, response.codes), find)
+    return _complete(key, response, common_rows(key.codes, response.codes), find, resolver)
 
 
-def match_overlapping(key: Mentions, response: Mentions, *, share: float) -> Matches:
+def match_overlapping(
+    key: Mentions, response: Mentions, *, share: float, resolver: Resolver = resolve
+) -> Matches:
     """Mentions whose Dice overlap is at least `share`."""
 
     def find(key_rows: IntArray, response_rows: IntArray) -> Candidates:
@@ -146,10 +157,12 @@ def match_overlapping(key: Mentions, response: Mentions, *, share: float) -> Mat
         enough = overlaps.weight >= share - 1e-12
         return Candidates(overlaps.key[enough], overlaps.response[enough], overlaps.weight[enough])
 
-    return _complete(key, response, common_rows(key.codes, response.codes), find)
+    return _complete(key, response, common_rows(key.codes, response.codes), find, resolver)
 
 
-def _complete(key: Mentions, response: Mentions, twins: ArrayPair, find: Finder) -> Matches:
+def _complete(
+    key: Mentions, response: Mentions, twins: ArrayPair, find: Finder, resolver: Resolver
+) -> Matches:
     """The twins (mentions of the same tokens), and the heaviest matches of all other mentions."""
     sizes_of_sides = key.codes.size, response.codes.size
     unmatched = [all_true(size) for size in sizes_of_sides]
@@ -158,7 +171,7 @@ def _complete(key: Mentions, response: Mentions, twins: ArrayPair, find: Finder)
     if not all(is_unmatched.any() for is_unmatched in unmatched):
         return _keep_twins(key, response, twins)
     key_rows, response_rows = map(np.flatnonzero, unmatched)
-    matches = resolve(find(key_rows, response_rows), key, response)
+    matches = resolver(find(key_rows, response_rows), key, response)
     if (
         matches.key is None
         or matches.response is None

@@ -276,6 +276,7 @@ _PARSED: dict[str, tuple[list[Declaration], list[MetricRequest]]] = {}
 
 
 def _parse_items(items: Iterable[str | Metric | MetricRequest]) -> list[MetricRequest]:
+    """The metrics that items of a list ask for, presets expanded, each one once."""
     if not isinstance(items, Iterable) or isinstance(items, Mapping):
         raise UsageError(f"metrics are names, Metric values or a list of them, not {items!r:.60}")
     is_named: dict[Metric, bool] = {}

@@ -225,6 +225,7 @@ def align_sets(alignment: Alignment, metric: str) -> AlignedSets:
 
 
 def _align_sets(alignment: Alignment, metric: str) -> AlignedSets:
+    """The aligned sets that `align_sets` keeps."""
     pairs = alignment.remember("pairs of sets", lambda: pair_sets(alignment.beyond))
     counts = _COMPARE_BLOCKS[metric](pairs.alignment)
     f1 = _blanc_f1(counts) if metric == "blanc" else _f1(counts)

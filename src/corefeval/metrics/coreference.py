@@ -229,8 +229,11 @@ def lea_recall(alignment: Alignment, *, importance: Importance = "size") -> Rati
         share.link_ends(overlap.count) / all_links,
     )
     part = in_key.count / np.maximum(key.sizes, 1)[in_key.whole]
+    # Summed entity by entity, so that not a digit changes when the sides are exchanged.
+    entity = overlap.key[share.whole]
+    order = stable_order(entity)
     return (
-        alignment.sums(share.group, weight[overlap.key[share.whole]] * resolved),
+        alignment.sums(share.group[order], (weight[entity] * resolved)[order]),
         alignment.sums(in_key.group, weight[in_key.whole] * part),
     )
 

@@ -23,14 +23,13 @@ from corefeval.model import Corpus
 from corefeval.model.arrays import (
     ArrayPair,
     BoolArray,
-    FloatArray,
     IntArray,
     all_false,
     all_true,
     begin_runs,
     looked_up,
     mark_rows,
-    unset,
+    set_rows,
 )
 from corefeval.model.identity import mention_codes
 
@@ -105,13 +104,7 @@ def immediate(alignment: Alignment, *, chains: Chains = "all") -> Counts:
     correct = ~missed & (antecedent == partner[key.previous[rows]])
     resolved = np.flatnonzero(response.previous >= 0)
     invented = looked_up(key.previous, key_of[resolved]) < 0
-    return _counts(
-        alignment,
-        correct=rows[correct],
-        wrong=rows[~missed & ~correct],
-        missed=rows[missed],
-        invented=resolved[invented],
-    )
+    return _counts(alignment, rows, correct, missed, resolved[invented])
 
 
 def inferred(alignment: Alignment, *, spurious: Spurious = "wl") -> Counts:
@@ -129,14 +122,9 @@ def inferred(alignment: Alignment, *, spurious: Spurious = "wl") -> Counts:
     correct = (closest >= 0) & is_same_entity
     wrong = (closest >= 0) & ~is_same_entity
     also_wrong, invented = _spurious(alignment, noun_in_key, noun_in_response, spurious)
-    return _counts(
-        alignment,
-        correct=rows[correct],
-        wrong=rows[wrong],
-        missed=rows[missed],
-        invented=invented,
-        also_wrong=also_wrong,
-    )
+    counts = _counts(alignment, rows, correct, missed, invented, wrong)
+    counts["wl"] = counts["wl"] + alignment.sums(response.group[also_wrong])
+    return counts
 
 
 def zero(alignment: Alignment) -> Counts:
@@ -151,13 +139,7 @@ def zero(alignment: Alignment) -> Counts:
     correct = ~missed & follows_shared[rows]
     resolved = np.flatnonzero((response.previous >= 0) & is_zero(response))
     invented = ~np.append(anaphor, False)[alignment.swapped.partner[resolved]]
-    return _counts(
-        alignment,
-        correct=rows[correct],
-        wrong=rows[~missed & ~correct],
-        missed=rows[missed],
-        invented=resolved[invented],
-    )
+    return _counts(alignment, rows, correct, missed, resolved[invented])
 
 
 def _are_evaluated(key: Side, noun_before: IntArray) -> BoolArray:
@@ -187,26 +169,22 @@ def _spurious(
 
 def _counts(
     alignment: Alignment,
-    *,
-    correct: IntArray,
-    wrong: IntArray,
-    missed: IntArray,
+    rows: IntArray,
+    correct: BoolArray,
+    missed: BoolArray,
     invented: IntArray,
-    also_wrong: IntArray | None = None,
+    wrong: BoolArray | None = None,
 ) -> Counts:
-    """Outcomes summed by group: key mentions by the key's groups, the others by the response's."""
+    """Outcomes of anaphors of the key (`rows`), and invented ones of the response, by group.
 
-    def total(side: Side, rows: IntArray) -> FloatArray:
-        return alignment.sums(side.group[rows])
-
-    wrong_links = total(alignment.key, wrong)
-    if also_wrong is not None:
-        wrong_links = wrong_links + total(alignment.response, also_wrong)
+    Without `wrong`, those are wrong that are neither correct nor missed.
+    """
+    group = alignment.key.group[rows]
     return {
-        "tp": total(alignment.key, correct),
-        "wl": wrong_links,
-        "fn": total(alignment.key, missed),
-        "fp": total(alignment.response, invented),
+        "tp": alignment.sums(group[correct]),
+        "wl": alignment.sums(group[~missed & ~correct if wrong is None else wrong]),
+        "fn": alignment.sums(group[missed]),
+        "fp": alignment.sums(alignment.response.group[invented]),
     }
 
 
@@ -218,9 +196,9 @@ def _noun_before(side: Side) -> IntArray:
     latest = np.maximum.accumulate(np.where(is_noun(side)[chain], place, -1))
     before = np.concatenate(([-1], latest))[: chain.size]
     same_chain = (before >= 0) & (entity[before] == entity)
-    noun = unset(chain.size)
-    noun[chain] = np.where(same_chain, chain[before], -1) if chain.size else chain
-    return noun
+    return set_rows(
+        chain, np.where(same_chain, chain[before], -1) if chain.size else chain, chain.size
+    )
 
 
 def _has_noun(side: Side) -> BoolArray:

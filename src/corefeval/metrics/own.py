@@ -168,6 +168,7 @@ def _load(entry: Any) -> str:
 
 
 def _register_place(module: str, attribute: str, name: str = "") -> str:
+    """The name of the metric at a place, which is imported and registered if need be."""
     place = f"{module}:{attribute}"
     is_module = all(part.isidentifier() for part in module.split("."))
     if not attribute or not is_module or module.endswith(".py"):

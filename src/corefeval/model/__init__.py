@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
+from corefeval.checks import import_on_demand
 from corefeval.model.construction import corpus_from_arrays, corpus_from_entities
 from corefeval.model.corpus import (
     DEIXIS,
@@ -33,10 +33,11 @@ if TYPE_CHECKING:
 
 # What a score of two CoNLL files does without is imported when it is first used.
 _HOMES = {
-    **dict.fromkeys(("CorpusBuilder", "DocumentBuilder"), "builder"),
-    **dict.fromkeys(("Document", "Entity", "Mention"), "views"),
-    "join": "joining",
+    **dict.fromkeys(("CorpusBuilder", "DocumentBuilder"), ".builder"),
+    **dict.fromkeys(("Document", "Entity", "Mention"), ".views"),
+    "join": ".joining",
 }
+__getattr__ = import_on_demand(__name__, _HOMES)
 
 __all__ = [
     "BRIDGING",
@@ -69,11 +70,3 @@ __all__ = [
     "tokens_of_documents",
     "tokens_of_texts",
 ]
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'corefeval.model' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"corefeval.model.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value

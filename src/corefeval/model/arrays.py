@@ -84,15 +84,24 @@ def starts_of(lengths: IntArray) -> IntArray:
     return starts
 
 
+def set_rows(rows: Any, values: Any, size: int) -> IntArray:
+    """The values of some rows among those from 0 up to `size`; −1 for all others.
+
+    >>> set_rows(np.array([2, 0]), np.array([5, 7]), 4).tolist()
+    [7, -1, 5, -1]
+    """
+    column = unset(size)
+    column[rows] = values
+    return column
+
+
 def find_places(rows: IntArray, size: int) -> IntArray:
     """The place in `rows` of each row from 0 up to `size`; −1 for one that is not there.
 
     >>> find_places(np.array([2, 0]), 3).tolist()
     [1, -1, 0]
     """
-    places = unset(size)
-    places[rows] = np.arange(rows.size)
-    return places
+    return set_rows(rows, np.arange(rows.size), size)
 
 
 def begin_runs(*columns: NDArray[Any]) -> BoolArray:
@@ -164,10 +173,8 @@ def find_previous(group: IntArray) -> IntArray:
     [-1, 0, -1, 1]
     """
     order = stable_order(group)
-    previous = unset(group.size)
     follows = group[order[1:]] == group[order[:-1]]
-    previous[order[1:][follows]] = order[:-1][follows]
-    return previous
+    return set_rows(order[1:][follows], order[:-1][follows], group.size)
 
 
 def ranks_in_runs(group: IntArray, order: IntArray) -> IntArray:
@@ -177,9 +184,8 @@ def ranks_in_runs(group: IntArray, order: IntArray) -> IntArray:
     [1, 0, 0]
     """
     begins = begin_runs(group[order])
-    ranks = unset(order.size)
-    ranks[order] = np.arange(order.size) - np.flatnonzero(begins)[np.cumsum(begins) - 1]
-    return ranks
+    starts = np.flatnonzero(begins)[np.cumsum(begins) - 1]
+    return set_rows(order, np.arange(order.size) - starts, order.size)
 
 
 def is_sorted(values: NDArray[Any]) -> bool:

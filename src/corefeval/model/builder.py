@@ -6,9 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-import numpy as np
-from numpy.typing import NDArray
-
 from corefeval.diagnostics import InputError, Notice, Notices, excerpt, note
 from corefeval.model.arrays import integers
 from corefeval.model.categories import tabulate
@@ -172,11 +169,11 @@ class CorpusBuilder:
         relations, unresolved = self._relations(entities)
         corpus = assemble(
             documents=tuple(document.identifier for document in self.documents),
-            mention_document=_integers(mention.document for mention in mentions),
-            entity=_integers(entity),
-            start=_integers(mention.start for mention in mentions),
-            end=_integers(mention.end for mention in mentions),
-            head=_integers(m.head for m in mentions)
+            mention_document=integers([mention.document for mention in mentions]),
+            entity=integers(entity),
+            start=integers([mention.start for mention in mentions]),
+            end=integers([mention.end for mention in mentions]),
+            head=integers([m.head for m in mentions])
             if any(m.head >= 0 for m in mentions)
             else None,
             features=tabulate([mention.features for mention in mentions]),
@@ -184,7 +181,7 @@ class CorpusBuilder:
             tokens=tokens
             or tokens_of_documents([document.tokens for document in self.documents], self.source),
             relations=relations,
-            entity_layer=_integers(layer for _, layer, _ in entities)
+            entity_layer=integers([layer for _, layer, _ in entities])
             if any(layer for _, layer, _ in entities)
             else None,
             name=self.name or self.source or "",
@@ -224,7 +221,3 @@ def note_unresolved(count: int, file: str) -> Notices:
     """A notice on relations of entities that no mention belongs to."""
     problem = "left out, or without an antecedent, because mentions are missing"
     return note("unresolved-relations", count, "relation", problem, whose=file or "corpus")
-
-
-def _integers(values: Iterable[int]) -> NDArray[np.int64]:
-    return np.fromiter(values, dtype=np.int64)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.checks import CROSS
-from corefeval.model.arrays import IntArray, integers, looked_up, unset
+from corefeval.model.arrays import IntArray, integers, looked_up, set_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +66,7 @@ class Categories:
                 f"{joint.names[pair // width]}{CROSS}{part.names[pair % width]}"
                 for pair in pairs.tolist()
             ]
-            numbers = unset(len(joint))
-            numbers[is_known] = codes
+            numbers = set_rows(is_known, codes, len(joint))
             joint = Categories(numbers, tuple(names))
         return joint
 

@@ -325,6 +325,7 @@ def _iterate(value: object, subject: str, expected: str) -> Iterable[Any]:
 
 
 def _label(mention: Any, where: str) -> Hashable:
+    """A mention as a value that can be compared; an InputError for one that cannot."""
     try:
         if isinstance(mention, np.ndarray | np.generic):
             mention = mention.tolist()
@@ -351,6 +352,7 @@ def _label(mention: Any, where: str) -> Hashable:
 
 
 def _integers(name: str, values: ArrayLike, size: int | None = None) -> IntArray:
+    """Values as an array of whole numbers, of this size if one is given."""
     array = _array(name, values)
     if array.size and not np.issubdtype(array.dtype, np.integer):
         raise InputError(

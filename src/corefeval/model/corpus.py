@@ -47,6 +47,14 @@ T = TypeVar("T")
 NO_GAPS: IntArray = np.empty((0, 3), dtype=np.int64)
 IDENTITY, DEIXIS, NON_REFERRING = range(3)
 LAYERS = ("identity", "deixis", "non-referring")
+# The fields of a corpus that have a number for each mention.
+MENTION_COLUMNS = (
+    "mention_entity",
+    "mention_start",
+    "mention_end",
+    "mention_head",
+    "mention_origin",
+)
 
 
 class DocumentId(NamedTuple):
@@ -178,6 +186,11 @@ class Corpus(PlainState):
         return offsets_of(counts)
 
     @cached_property
+    def entity_offsets(self) -> IntArray:
+        """Where each document's entities begin, and the end: document d has [d] up to [d + 1]."""
+        return offsets_of(np.bincount(self.entity_document, minlength=len(self.documents)))
+
+    @cached_property
     def gaps_of(self) -> dict[int, list[tuple[int, int]]]:
         """Start and end of the gaps of each mention that has any, in textual order."""
         gaps: dict[int, list[tuple[int, int]]] = {}
@@ -296,15 +309,15 @@ class Corpus(PlainState):
             gaps = gaps[new_row[gaps[:, 0]] >= 0].copy()
             gaps[:, 0] = new_row[gaps[:, 0]]
             gaps = gaps[stable_order(gaps[:, 0])]
+        columns: dict[str, Any] = {name: getattr(self, name) for name in MENTION_COLUMNS}
+        columns = {
+            name: values if values is None else values[rows] for name, values in columns.items()
+        }
         return replace(
             self,
-            mention_entity=self.mention_entity[rows],
-            mention_start=None if self.mention_start is None else self.mention_start[rows],
-            mention_end=None if self.mention_end is None else self.mention_end[rows],
+            **columns,
             gaps=gaps,
             labels=None if self.labels is None else _pick(self.labels, rows),
-            mention_head=None if self.mention_head is None else self.mention_head[rows],
-            mention_origin=None if self.mention_origin is None else self.mention_origin[rows],
             features=take_columns(self.features, rows),
             relations=relations,
             own_text=self.own_text and self.own_text.take(rows),

@@ -25,6 +25,7 @@ from corefeval.model.arrays import (
     integers,
     mark_rows,
     ragged_arange,
+    set_rows,
     stable_order,
     unset,
 )
@@ -54,6 +55,7 @@ def mention_codes(key: Corpus, response: Corpus) -> ArrayPair:
 
 
 def _label_codes(*corpora: Corpus) -> ArrayPair:
+    """Codes of plain Python mentions, equal for equal labels of one document."""
     sides: list[Sequence[Hashable]] = [corpus.labels or () for corpus in corpora]
     if min(map(len, sides)) > _MANY:
         spans = [span for span in map(_spans_of, corpora) if span is not None]
@@ -107,9 +109,7 @@ def _number_spans(corpora: Sequence[Corpus], spans: Sequence[IntArray]) -> IntAr
     order = stable_order(values)
     new = begin_runs(values[order])
     is_first = mark_rows(order[new], order.size)
-    codes = unset(order.size)
-    codes[order] = (np.cumsum(is_first) - 1)[order[new]][np.cumsum(new) - 1]
-    return codes
+    return set_rows(order, (np.cumsum(is_first) - 1)[order[new]][np.cumsum(new) - 1], order.size)
 
 
 def _check_identity(corpora: Sequence[Corpus], left: IntArray, right: IntArray) -> None:
@@ -145,6 +145,7 @@ def _is_by_identity(kind: type) -> bool:
 
 
 def _span_codes(*corpora: Corpus) -> ArrayPair:
+    """Codes of spans: document, start, length and gaps in one number, as far as it holds them."""
     starts = [corpus.mention_start for corpus in corpora if corpus.mention_start is not None]
     lengths = [
         corpus.mention_end - corpus.mention_start
@@ -227,6 +228,7 @@ def digest(corpus: Corpus) -> str:
 
 
 def _digest(corpus: Corpus) -> str:
+    """The digest that `digest` keeps."""
     names = (str(name).encode(errors="surrogatepass") for name in corpus.documents)
     documents = np.array([*map(zlib.crc32, names)], np.uint64)
     parts: list[NDArray[np.uint64]] = [column.view(np.uint64) for column in _identities(corpus)]
@@ -373,6 +375,7 @@ def _skip_equal_bytes(key: Tokens, response: Tokens, documents: IntArray) -> Int
 
 
 def _find_in_words(key: Tokens, response: Tokens, documents: IntArray) -> TokenDifference | None:
+    """The first word of some documents that differs; None where all are equal."""
     counts = np.minimum(key.counts[documents], response.counts[documents])
     rows = [ragged_arange(side.offsets[documents], counts) for side in (key, response)]
     words = [side.coded("word", places) for side, places in zip((key, response), rows, strict=True)]

@@ -16,13 +16,14 @@ from corefeval.model.arrays import (
     IntArray,
     all_zero,
     dense_ranks,
+    integers,
     ragged_arange,
     stable_order,
     starts_of,
     unset,
 )
 from corefeval.model.categories import Categories, LazyArray, LazyNames
-from corefeval.model.corpus import LAYERS, NO_GAPS, Corpus, DocumentId
+from corefeval.model.corpus import LAYERS, MENTION_COLUMNS, NO_GAPS, Corpus, DocumentId
 from corefeval.model.own_text import OwnText
 from corefeval.model.relations import NO_RELATIONS, Relations
 from corefeval.model.token_tables import join_tokens, merge_tokens
@@ -34,9 +35,8 @@ def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:
         return replace(corpora[0], name=name or corpora[0].name)
     documents = tuple(identifier for corpus in corpora for identifier in corpus.documents)
     check_repetition((corpus.name, corpus.documents) for corpus in corpora)
-    document_shift = _shifts([len(corpus.documents) for corpus in corpora])
-    entity_shift = _shifts([corpus.n_entities for corpus in corpora])
-    mention_shift = _shifts([corpus.n_mentions for corpus in corpora])
+    counts = [(len(corpus), corpus.n_entities, corpus.n_mentions) for corpus in corpora]
+    document_shift, entity_shift, mention_shift = map(starts_of, integers(counts).T)
     positions = all(corpus.mention_start is not None for corpus in corpora)
     gaps = [
         corpus.gaps + np.array([shift, 0, 0])
@@ -114,26 +114,23 @@ def stack_mentions(corpus: Corpus, second: Corpus) -> Corpus:
     Entities are numbered through too. They lose their names, layers and relations; documents and
     tokens are those of the first.
     """
-
-    def stack(values: Any, second_values: Any) -> Any:
-        if values is None or second_values is None:
-            return None
-        return np.concatenate((values, second_values))
-
+    second = replace(
+        second,
+        mention_entity=second.mention_entity + corpus.n_entities,
+        gaps=second.gaps + np.array([corpus.n_mentions, 0, 0]),
+    )
+    stacked: dict[str, Any] = {}
+    for name in ("entity_document", "gaps", *MENTION_COLUMNS):
+        sides = [getattr(side, name) for side in (corpus, second)]
+        stacked[name] = None if any(side is None for side in sides) else np.concatenate(sides)
     labels = None
     if corpus.labels is not None and second.labels is not None:
         labels = [*corpus.labels, *second.labels]
     return replace(
         corpus,
-        entity_document=stack(corpus.entity_document, second.entity_document),
-        mention_entity=stack(corpus.mention_entity, second.mention_entity + corpus.n_entities),
-        mention_start=stack(corpus.mention_start, second.mention_start),
-        mention_end=stack(corpus.mention_end, second.mention_end),
-        mention_head=stack(corpus.mention_head, second.mention_head),
+        **stacked,
         labels=labels,
-        gaps=stack(corpus.gaps, second.gaps + np.array([corpus.n_mentions, 0, 0])),
         features=join_features((corpus, second)),
-        mention_origin=stack(corpus.mention_origin, second.mention_origin),
         names=None,
         names_hold=False,
         entity_layer=None,
@@ -145,20 +142,9 @@ def stack_mentions(corpus: Corpus, second: Corpus) -> Corpus:
 
 def strip_details(corpus: Corpus) -> Corpus:
     """The mentions and entities alone."""
-    return Corpus(
-        documents=corpus.documents,
-        entity_document=corpus.entity_document,
-        mention_entity=corpus.mention_entity,
-        mention_start=corpus.mention_start,
-        mention_end=corpus.mention_end,
-        gaps=corpus.gaps,
-        labels=corpus.labels,
-        name=corpus.name,
-    )
-
-
-def _shifts(counts: Sequence[int]) -> IntArray:
-    return np.cumsum([0, *counts[:-1]])
+    names = ("documents", "entity_document", "gaps", "labels", "name", *MENTION_COLUMNS[:3])
+    details: dict[str, Any] = {name: getattr(corpus, name) for name in names}
+    return Corpus(**details)
 
 
 def _concatenate(arrays: Sequence[IntArray | None]) -> IntArray:
@@ -218,7 +204,7 @@ def merge_documents(
         mention_head=None if heads is None else LazyArray(partial(_shift_heads, heads, shift)),
         mention_origin=corpus.mention_document,
         tokens=None if corpus.tokens is None else merge_tokens(corpus.tokens, lengths, bounds),
-        names=LazyNames(partial(_pick, coded_names.names, distinct % width)),
+        names=LazyNames(partial(tuple, coded_names.names), distinct % width),
         metadata=_common(corpus.metadata, bounds),
         sentence_metadata=tuple(
             tuple(chain.from_iterable(corpus.sentence_metadata[a:b]))
@@ -251,10 +237,6 @@ def _merge_own_text(
 def _shift_heads(heads: IntArray | LazyArray, shift: IntArray) -> IntArray:
     positions = np.asarray(heads)
     return np.where(positions >= 0, positions + shift, -1)
-
-
-def _pick(names: Sequence[str], rows: IntArray) -> list[str]:
-    return [names[row] for row in rows.tolist()]
 
 
 def _common(metadata: Sequence[object], bounds: IntArray) -> tuple[dict[str, str], ...]:

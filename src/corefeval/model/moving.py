@@ -20,6 +20,7 @@ from corefeval.model.arrays import (
     offsets_of,
     plain_rows,
     ragged_arange,
+    set_rows,
     stable_order,
     starts_of,
     unset,
@@ -212,8 +213,9 @@ def show_on_key(key: Corpus, corpus: Corpus) -> Corpus:
     first, end, _ = key.own_text.places.T
     axis = key.tokens.offsets
     pieces = ragged_arange(axis[document] + first, end - first)
-    key_token = unset(int(axis[-1]))
-    key_token[pieces] = np.repeat(before[:-1] - before[text.offsets[document]], end - first)
+    key_token = set_rows(
+        pieces, np.repeat(before[:-1] - before[text.offsets[document]], end - first), int(axis[-1])
+    )
     rows = np.flatnonzero(is_aligned[corpus.mention_document])
     owner, places = list_tokens(corpus, rows)
     base = axis[corpus.mention_document[rows]]

@@ -317,6 +317,7 @@ def find_sets(corpus: Corpus) -> EntitySets:
 
 
 def _find_sets(corpus: Corpus) -> EntitySets:
+    """The sets that `find_sets` keeps."""
     elements = find_elements(corpus)
     owner = unset(corpus.n_entities)
     nothing = unset(0)

@@ -7,6 +7,7 @@ compared, and tokens found, by the characters that are visible.
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,17 +16,26 @@ from typing import NamedTuple
 import numpy as np
 
 from corefeval.diagnostics import Notices, note
-from corefeval.model.arrays import IntArray, all_zero, integers, plain_rows, ragged_arange
+from corefeval.model.arrays import (
+    IntArray,
+    all_zero,
+    integers,
+    plain_rows,
+    ragged_arange,
+    starts_of,
+)
 from corefeval.model.construction import in_textual_order
 from corefeval.model.corpus import Corpus
+from corefeval.model.moving import respan
 from corefeval.model.token_tables import DocumentTokens, mix_tokens, tokens_of_documents
 from corefeval.model.tokens import Tokens
 
 _VISIBLE = re.compile(r"\S+")
-_WORD = re.compile(r"(?:[^\W_][\u0300-\u036f]*)+|\S")  # letters and digits, or another character
+_RUN = re.compile(r"(.)\1*", re.DOTALL)  # of one character
+# Letters and digits, or another character, each with the marks on it.
+_WORD = re.compile(r"(?:[^\W_]\u0301*)+|\S\u0301*")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _LEFT_OUT = "of nothing but white space, left out"
-_WIDENED, _BLANK, _UNPLACED = 1, 2, 3  # what may become of a mention
 
 
 def has_texts(tokens: Tokens | None) -> bool:
@@ -54,40 +64,10 @@ class Places(NamedTuple):
     @staticmethod
     def of(text: str, lengths: Sequence[int]) -> Places:
         """The places of tokens that follow each other, from their numbers of visible characters."""
-        ends = np.cumsum(lengths, dtype=np.int64)
-        return Places(visible_positions(text), ends - np.asarray(lengths, dtype=np.int64), ends)
-
-    def tokens(self, start: IntArray, end: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-        """The tokens that spans of characters touch: the first, the one after the last.
-
-        The third array says where a span does not begin and end with a token, or is blank.
-        """
-        first_character = np.searchsorted(self.visible, start)
-        end_character = np.searchsorted(self.visible, end)
-        first = np.searchsorted(self.end, first_character, side="right")
-        after = np.searchsorted(self.start, end_character, side="left")
-        blank = first_character >= end_character
-        kept = np.flatnonzero(~blank)
-        state = np.where(blank, _BLANK, 0)
-        state[kept] = (self.start[first[kept]] != first_character[kept]) | (
-            self.end[after[kept] - 1] != end_character[kept]
-        )
-        return first, after, state
-
-    def inside(self, start: int, end: int) -> tuple[int, int, bool]:
-        """The tokens that lie within a span of characters, and whether they fill it."""
-        first_character, end_character = np.searchsorted(self.visible, (start, end)).tolist()
-        first = int(np.searchsorted(self.start, first_character, side="left"))
-        after = max(int(np.searchsorted(self.end, end_character, side="right")), first)
-        filled = int((self.end[first:after] - self.start[first:after]).sum())
-        return first, after, filled == end_character - first_character
-
-
-def visible_positions(text: str) -> IntArray:
-    """The positions of the characters that are no white space."""
-    runs = [match.span() for match in _VISIBLE.finditer(text)]
-    spans = integers(runs).reshape(-1, 2)
-    return ragged_arange(spans[:, 0], spans[:, 1] - spans[:, 0])
+        runs = integers([match.span() for match in _VISIBLE.finditer(text)]).reshape(-1, 2)
+        visible = ragged_arange(runs[:, 0], runs[:, 1] - runs[:, 0])
+        counts = integers(lengths)
+        return Places(visible, starts_of(counts), np.cumsum(counts))
 
 
 def without_blanks(text: str) -> str:
@@ -99,73 +79,58 @@ def move_to_tokens(
     corpus: Corpus, places: Mapping[int, Places | None], tokens: Tokens | None
 ) -> tuple[Corpus, Notices]:
     """The corpus with `tokens` instead of characters in some documents; None empties a document."""
-    if not places or corpus.mention_start is None or corpus.mention_end is None:
+    if not places or corpus.mention_start is None:
         return corpus, ()
     is_moved = [index in places for index in range(len(corpus))]
     if tokens is not None and corpus.tokens is not None and not all(is_moved):
         tokens = mix_tokens(tokens, corpus.tokens, is_moved)
-    start, end = corpus.mention_start.copy(), corpus.mention_end.copy()
     head = None if corpus.mention_head is None else np.array(corpus.mention_head)
-    state = all_zero(corpus.n_mentions)
+    touched, n_widened = [np.empty((2, 0), dtype=np.int64)], 0
     for document, place in places.items():
-        rows = slice(*corpus.mention_offsets[document : document + 2].tolist())
         if place is None:
-            state[rows] = _UNPLACED
             continue
-        start[rows], end[rows], state[rows] = place.tokens(start[rows], end[rows])
+        tokens_of_rows, widened = touch_tokens(corpus, document, place)
+        touched.append(tokens_of_rows)
+        n_widened += widened.size
         if head is not None:
-            has_head = np.flatnonzero(head[rows] >= 0) + rows.start
-            characters = np.searchsorted(place.visible, head[has_head])
-            head[has_head] = np.searchsorted(place.end, characters, side="right")
-    gaps, widened = _move_gaps(corpus, places, state, start, end)
-    state[widened] = _WIDENED
-    state[(end <= start) & (state <= _WIDENED)] = _BLANK
-    moved = replace(
-        corpus, mention_start=start, mention_end=end, mention_head=head, gaps=gaps, tokens=tokens
-    )
-    counts = np.bincount(state, minlength=_UNPLACED + 1).tolist()
+            heads = head[slice(*corpus.mention_offsets[document : document + 2])]
+            characters = np.searchsorted(place.visible, heads)
+            tokens_of_heads = np.searchsorted(place.end, characters, side="right")
+            heads[:] = np.where(heads >= 0, tokens_of_heads, -1)
+    rows = np.flatnonzero(np.array(is_moved)[corpus.mention_document])
+    row, position = np.concatenate(touched, axis=1)
+    moved = respan(corpus, rows, np.searchsorted(rows, row), position)
+    moved = replace(moved, mention_head=head, tokens=tokens)
+    is_kept = np.asarray(moved.mention_end) > np.asarray(moved.mention_start)
+    is_placed = [places.get(index, True) is not None for index in range(len(corpus))]
+    n_blank = int((~is_kept & np.array(is_placed)[corpus.mention_document]).sum())
     name, remark = corpus.name or "response", "widened to the tokens of the key that they touch"
-    return in_textual_order(moved.keep_mentions(state <= _WIDENED)), (
-        *note("widened-mentions", counts[_WIDENED], "mention", remark, whose=name),
-        *note("blank-mentions", counts[_BLANK], "mention", _LEFT_OUT, whose=name),
+    return in_textual_order(moved.keep_mentions(is_kept)), (
+        *note("widened-mentions", n_widened, "mention", remark, whose=name),
+        *note("blank-mentions", n_blank, "mention", _LEFT_OUT, whose=name),
     )
 
 
-def _move_gaps(
-    corpus: Corpus,
-    places: Mapping[int, Places | None],
-    state: IntArray,
-    first: IntArray,
-    after: IntArray,
-) -> tuple[IntArray, list[int]]:
-    """The gaps on tokens, and the mentions that touch a token which was partly in a gap.
+def touch_tokens(corpus: Corpus, document: int, place: Places) -> tuple[IntArray, IntArray]:
+    """The tokens that mentions of a text touch, and mentions that begin or end within a token.
 
-    A gap with nothing but white space before or behind it is none: the mention (from `first` up to
-    `after`) begins or ends there, which is put right in place.
+    The first array has a column for each: row of the mention, and position of the token.
     """
-    moved: list[list[int]] = []
-    widened = []
-    for row, start, end in corpus.gaps.tolist():
-        document = int(corpus.mention_document[row])
-        place = places.get(document)
-        if document in places and (place is None or state[row] > _WIDENED):
-            continue
-        if place is not None:
-            start, end, exact = place.inside(start, end)
-            widened += [] if exact else [row]
-        if moved and moved[-1][0] == row and moved[-1][2] == start:
-            moved[-1][2] = end  # what was between the two was only white space
-        elif start < end:
-            moved.append([row, start, end])
-    inner = []
-    for row, start, end in moved:
-        if start <= first[row]:
-            first[row] = end
-        elif end >= after[row]:
-            after[row] = start
-        else:
-            inner.append([row, start, end])
-    return integers(inner).reshape(-1, 3), widened
+    rows = slice(*corpus.mention_offsets[document : document + 2].tolist())
+    gaps = corpus.gaps[slice(*np.searchsorted(corpus.gaps[:, 0], (rows.start, rows.stop)))]
+    # Of a mention with gaps each part: it ends with the mention, or where a gap begins.
+    row = np.concatenate((np.arange(rows.start, rows.stop), gaps[:, 0]))
+    start = np.concatenate((np.asarray(corpus.mention_start)[rows], gaps[:, 2]))
+    end = np.concatenate((np.asarray(corpus.mention_end)[rows], gaps[:, 1]))
+    start, end = start[np.lexsort((start, row))], end[np.lexsort((end, row))]
+    begin, stop = np.searchsorted(place.visible, (start, end))
+    is_seen = begin < stop
+    row, begin, stop = np.sort(row)[is_seen], begin[is_seen], stop[is_seen]
+    first = np.searchsorted(place.end, begin, side="right")
+    after = np.searchsorted(place.start, stop)
+    is_widened = (place.start[first] != begin) | (place.end[after - 1] != stop)
+    tokens = np.repeat(row, after - first), ragged_arange(first, after - first)
+    return np.stack(tokens), np.unique(row[is_widened])
 
 
 def tokenise(corpus: Corpus) -> Corpus:
@@ -181,57 +146,39 @@ def tokenise(corpus: Corpus) -> Corpus:
     from corefeval.model.builder import note_unresolved
 
     is_text = [text_of(corpus.tokens, index) is not None for index in range(len(corpus))]
-    blank = {
-        mention.row
-        for document in corpus
-        if (text := text_of(corpus.tokens, document.index)) is not None
-        for mention in document.mentions
-        if not any(text[start:end].strip() for start, end in mention.parts)
-    }
     named = replace(corpus, names=_unique_names(corpus))
-    moved, _ = cut_texts(named, range(len(corpus)), _split_words)
-    lost = sum(
-        not blank.isdisjoint(row for _, row in (relation.anaphor, *relation.antecedents))
-        for relation in corpus.relations
-    )
+    moved, blank_notices = cut_texts(named, range(len(corpus)), _split_words)
+    n_relations = len(corpus.relations) - len(moved.relations)
     remark = "cut into tokens at white space, punctuation and mentions"
     notices = (
         *corpus.notices,
-        *note_unresolved(lost, corpus.name),
+        *note_unresolved(n_relations, corpus.name),
         *note("made-up-tokens", sum(is_text), "text", remark),
-        *note("blank-mentions", len(blank), "mention", _LEFT_OUT),
+        *blank_notices,
     )
     return replace(moved, notices=notices)
 
 
-def token_spans(text: str, cuts: Iterable[int] = ()) -> list[tuple[int, int]]:
-    """Where the tokens of a text are; `cuts` are positions at which a token must not go on.
+def _split_words(text: str) -> Iterator[tuple[int, int]]:
+    """Where words are that white space or punctuation ends; a run of one sign is one word.
 
-    >>> [text[s:e] for text in ["(It isn't well-known...)"] for s, e in token_spans(text)]
+    >>> [text[s:e] for text in ["(It isn't well-known...)"] for s, e in _split_words(text)]
     ['(', 'It', "isn't", 'well-known', '...', ')']
     """
-    return _cut_spans(_split_words(text), cuts)
-
-
-def _split_words(text: str) -> Iterator[tuple[int, int]]:
-    """Where words are that white space or punctuation ends."""
     for word in _VISIBLE.finditer(text):
-        yield from _without_punctuation(text, *word.span())
+        runs = [run.span() for run in _RUN.finditer(text, *word.span())]
+        kinds = [unicodedata.category(text[start])[0] for start, _ in runs]
+        core = [index for index, kind in enumerate(kinds) if kind not in "PS"]
+        if core:
+            runs[core[0] : core[-1] + 1] = [(runs[core[0]][0], runs[core[-1]][1])]
+        yield from runs
 
 
 def _find_words(text: str) -> Iterator[tuple[int, int]]:
-    """Where runs of letters and digits are, and single other characters."""
-    return (word.span() for word in _WORD.finditer(text))
-
-
-def _cut_spans(spans: Iterable[tuple[int, int]], cuts: Iterable[int]) -> list[tuple[int, int]]:
-    """The spans, each cut at the positions inside it."""
-    places = sorted(set(cuts))
-    pieces: list[tuple[int, int]] = []
-    for start, end in spans:
-        inside = places[bisect_right(places, start) : bisect_left(places, end)]
-        pieces += zip((start, *inside), (*inside, end), strict=True)
-    return pieces
+    """Where runs of letters and digits are, and single other characters, with their marks."""
+    marks = (c for c in set(text) if unicodedata.category(c) in ("Mn", "Mc", "Me", "Cf"))
+    shape = text.translate(dict.fromkeys(map(ord, marks), "\u0301"))
+    return (word.span() for word in _WORD.finditer(shape))
 
 
 def cut_texts(
@@ -249,47 +196,15 @@ def cut_texts(
         if text is None:
             continue
         mentions = corpus[index].mentions
-        edges = {bound for mention in mentions for part in mention.parts for bound in part}
-        cuts = _cut_spans(split(text), edges)
+        edges = sorted({bound for mention in mentions for part in mention.parts for bound in part})
+        cuts: list[tuple[int, int]] = []
+        for start, end in split(text):
+            inside = edges[bisect_right(edges, start) : bisect_left(edges, end)]
+            cuts += zip((start, *inside), (*inside, end), strict=True)
         tables[index] = _table(text, cuts, [mention.span for mention in mentions])
         places[index] = Places.of(text, [end - start for start, end in cuts])
     source = None if corpus.tokens is None else corpus.tokens.source
     return move_to_tokens(corpus, places, tokens_of_documents(tables, source))
-
-
-def count_widened(corpus: Corpus, document: int, place: Places) -> int:
-    """How many mentions of a document, which is a text, do not begin and end with tokens."""
-    widened = 0
-    for mention in corpus[document].mentions:
-        start, end = integers(mention.parts).T
-        widened += int((place.tokens(start, end)[2] == _WIDENED).any())
-    return widened
-
-
-def _without_punctuation(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Cut off punctuation at the edges of a word; a run of one sign is one token."""
-    while start < end and _is_punctuation(text[start]):
-        after = start + 1
-        while after < end and text[after] == text[start]:
-            after += 1
-        yield start, after
-        start = after
-    behind = []
-    while end > start and _is_punctuation(text[end - 1]):
-        before = end - 1
-        while before > start and text[before - 1] == text[end - 1]:
-            before -= 1
-        behind.append((before, end))
-        end = before
-    if start < end:
-        yield start, end
-    yield from reversed(behind)
-
-
-def _is_punctuation(character: str) -> bool:
-    import unicodedata  # which only those need who have texts without tokens
-
-    return unicodedata.category(character)[0] in "PS"
 
 
 def _table(

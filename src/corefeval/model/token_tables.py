@@ -216,13 +216,9 @@ def merge_tokens(tokens: Tokens, lengths: IntArray, bounds: IntArray) -> Tokens:
         tokens = place_tokens(tokens, new, lengths, row_of_new=NO_ROW)
     return replace(
         tokens,
-        stated_sentences=partial(_sentences_of, tokens),
+        stated_sentences=partial(getattr, tokens, "sentences"),
         bounds=bounds if tokens.bounds is None else tokens.bounds[bounds],
     )
-
-
-def _sentences_of(tokens: Tokens) -> Sentences:
-    return tokens.sentences
 
 
 def place_tokens(

@@ -191,6 +191,7 @@ class Tokens(PlainState):
         return self._cells(name, tokens)
 
     def _cells(self, name: str | int, tokens: IntArray | None) -> Categories:
+        """The cells of a column for all tokens, or some, each from the table that has the token."""
         rows = self.rows(tokens)
         if len(self.tables) == 1 and (self.token_rows is None or bool((rows >= 0).all())):
             return self.tables[0].columns[name](rows)

@@ -92,7 +92,7 @@ class AuditDrawing(NotedDrawing):
                 for suspicion, findings, recall, precision in map(dict.values, audit.calibration)
             ]
             columns = number_columns("Suspicion", "Findings", "Recall", "Precision")
-            caption = "Planted errors among the findings of at least a suspicion, in percent"
+            caption = "Planted errors that are found, by the least suspicion; rates in percent"
             parts.append(table_of(columns, levels, caption=caption))
         text = f"{len(shown):,} of {plural(len(audit.findings), 'finding')}"
         about = f"{text}, by {', '.join(map(shorten, audit.responses))}"

@@ -225,7 +225,7 @@ def _make_tables(agreement: Agreement, by_document: bool) -> list[Table]:
             (title, _document_f1_table(agreement)),
         ]
     if agreement.ceilings:
-        tables.append(("Responses beside annotators", _ceiling_table(agreement)))
+        tables.append(("Responses compared with annotators", _ceiling_table(agreement)))
     return [table._replace(caption=title) for title, table in tables]
 
 
@@ -312,6 +312,7 @@ def _document_f1_table(agreement: Agreement) -> Table:
 
 
 def _describe_annotators(agreement: Agreement) -> list[str]:
+    """Who annotated how much, and which metrics depend on who is the key."""
     mentions = plural(int(agreement.mentions.sum()), "mention")
     documents = plural(len(agreement.document_ids), "document")
     names = ", ".join(map(shorten, agreement.annotators))

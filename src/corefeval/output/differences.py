@@ -166,11 +166,11 @@ def turning_sentences(differences: Differences) -> list[str]:
         few = differences.turning_set
         names = ", ".join(few[:5]) + (", …" if len(few) > 5 else "")
         absent = plural(len(few), "document")
-        lines.append(f"{first} – {second}: without {absent} the order turns round: {names}.")
+        lines.append(f"{first} – {second}: without {absent} the order is reversed: {names}.")
     for part in differences.turned_slices:
         scores = f"{percent(part.first)} against {percent(part.second)}"
         value = f"{part.feature} {part.value}"
-        lines.append(f"{first} – {second}: in {value} the order is turned round, {scores}.")
+        lines.append(f"{first} – {second}: in {value} the order is reversed, {scores}.")
     return lines
 
 

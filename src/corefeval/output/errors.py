@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from corefeval._version import __version__
-from corefeval.diagnostics import plural
+from corefeval.analysis.errors.links import OUTCOMES
+from corefeval.diagnostics import cut_short, plural
 from corefeval.display import Row
 from corefeval.output.corpora import entity_record, entity_row, entity_table
 from corefeval.output.tables import (
@@ -30,7 +31,6 @@ from corefeval.output.tables import (
 if TYPE_CHECKING:
     from corefeval.analysis.errors import ErrorAnalysis, ErrorInstance, KindRow, Place
 
-OUTCOMES = ("correct", "wrong", "missed", "spurious")
 COUNTS = ("tp", "wl", "fn", "fp")
 
 _CAPTION = "Errors, and the points of F1 that they cost: fixed alone, and in turn"
@@ -171,6 +171,7 @@ def _show_counts(values: Iterable[int]) -> list[str]:
 
 
 def _link_table(analyses: Sequence[ErrorAnalysis]) -> Table:
+    """What became of the links between each two kinds of mentions."""
     tables = [
         {
             (row.anaphor, row.antecedent): _show_counts(getattr(row, name) for name in OUTCOMES)
@@ -211,6 +212,7 @@ def _antecedent_table(analyses: Sequence[ErrorAnalysis]) -> Table:
 
 
 def _mention_table(analysis: ErrorAnalysis, top: int, behind: str) -> Table:
+    """The most expensive mentions, with their errors."""
     rows = [
         (
             _show_document(mention_cost.document, analysis),
@@ -229,6 +231,7 @@ def _mention_table(analysis: ErrorAnalysis, top: int, behind: str) -> Table:
 
 
 def _entity_table(analysis: ErrorAnalysis, top: int, behind: str) -> Table:
+    """The most expensive entities, with their parts."""
     rows = [
         (
             _show_document(entity.document, analysis),
@@ -308,5 +311,4 @@ def _show_words(place: Place, limit: int) -> str:
 
 
 def _cut_text(text: str, limit: int) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return cut_short(" ".join(text.split()), limit)

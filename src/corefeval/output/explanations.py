@@ -90,7 +90,7 @@ def _describe_refusal(refusal: Refusal) -> str:
 
 
 def _ends_table(explanation: Explanation) -> Table:
-    metrics, titles = explanation.metrics, explanation.titles
+    metrics = explanation.metrics
     rows: list[Cells] = []
     for end in (explanation.start, explanation.goal):
         rows.append(_end_row(end.name, end.scores, metrics))
@@ -99,7 +99,12 @@ def _ends_table(explanation: Explanation) -> Table:
             rows.append(_end_row(name, end.scores, metrics, end.protocol.rounding))
     difference = subtract(explanation.goal.scores, explanation.start.scores, metrics)
     rows.append((row_label("difference"), *map(_show_points, difference.values())))
-    return table_of(("F1", *number_columns(*(titles.get(m, m) for m in metrics))), rows)
+    return table_of(("F1", *_metric_columns(explanation)), rows)
+
+
+def _metric_columns(explanation: Explanation | Sensitivity) -> tuple[Column, ...]:
+    """A column of numbers for each metric."""
+    return number_columns(*(explanation.titles.get(m, m) for m in explanation.metrics))
 
 
 def _end_row(
@@ -119,12 +124,12 @@ def _show_points(value: float | None) -> str:
 
 def _step_table(explanation: Explanation) -> Table:
     """A row for each choice, with its points in each metric."""
-    metrics, titles = explanation.metrics, explanation.titles
+    metrics = explanation.metrics
     rows: list[Cells] = [
         (row_label(step.change), *(_show_points(step.points[metric]) for metric in metrics))
         for step in explanation.steps
     ]
-    columns: Columns = ("Choice", *number_columns(*(titles.get(m, m) for m in metrics)))
+    columns: Columns = ("Choice", *_metric_columns(explanation))
     return table_of(columns, rows, caption=_CAPTIONS[explanation.sharing])
 
 
@@ -153,10 +158,10 @@ class SensitivityDrawing(SoloDrawing):
     def sheet_of(self, sensitivity: Sensitivity, format: str) -> Sheet:
         """The values that matter, largest first; what has no number, no effect, another order."""
         parts: list[Table | str] = [_effect_table(sensitivity)]
-        parts += _turn_sentences(sensitivity)
-        parts += [
-            f"No number with {values}: {why}." for why, values in sensitivity.refusals.items()
-        ]
+        parts += sensitivity.turned
+        if len(sensitivity.responses) > 1 and not sensitivity.turns:
+            parts.append("No choice changes the order of the responses.")
+        parts += sensitivity.refused
         if sensitivity.without_effect:
             parts.append(f"Without effect here: {sensitivity.without_effect}.")
         about = f"against {shorten(sensitivity.key)}"
@@ -166,12 +171,12 @@ class SensitivityDrawing(SoloDrawing):
 
 
 def _effect_table(sensitivity: Sensitivity) -> Table:
-    metrics, titles = sensitivity.metrics, sensitivity.titles
+    """The scores, and what each value of a choice changes."""
 
     def rows(
         values: Sequence[Points], show: Callable[[float | None], str]
     ) -> list[tuple[str, list[str]]]:
-        cells = [[show(points.get(metric)) for metric in metrics] for points in values]
+        cells = [[show(points.get(metric)) for metric in sensitivity.metrics] for points in values]
         return [*zip(sensitivity.responses, cells, strict=True)]
 
     effects = [
@@ -180,21 +185,10 @@ def _effect_table(sensitivity: Sensitivity) -> Table:
         if effect.is_shown
     ]
     first = [(row_label("as it is"), rows(sensitivity.scores, percent))]
-    columns: Columns = ("Choice", *number_columns(*(titles.get(m, m) for m in metrics)))
+    columns: Columns = ("Choice", *_metric_columns(sensitivity))
     caption = "F1, and the points that each value of a choice changes, largest first"
     several = len(sensitivity.responses) > 1
     return response_table(columns, first, effects, several=several, caption=caption)
-
-
-def _turn_sentences(sensitivity: Sensitivity) -> list[str]:
-    lines = []
-    for turn in sensitivity.turns:
-        title = sensitivity.titles.get(turn.metric, turn.metric)
-        turned = ", ".join(turn.values)
-        lines.append(f"{title}: {turn.above} is above {turn.below}, but not with {turned}.")
-    if len(sensitivity.responses) > 1 and not lines:
-        lines.append("No choice changes the order of the responses.")
-    return lines
 
 
 @dataclass(frozen=True)
@@ -213,11 +207,12 @@ class SearchDrawing(SoloDrawing):
             if not candidate.hit and candidate.score is not None
         ]
         shown = [*hits, *(() if hits else misses[:_NEAREST])]
+        hows = [[candidate.hit] if hits else [] for candidate in shown]
         rows = [
-            (row_label(candidate.name), percent(candidate.score), candidate.hit)
-            for candidate in shown
+            (row_label(candidate.name), percent(candidate.score), *how)
+            for candidate, how in zip(shown, hows, strict=True)
         ]
-        columns: Columns = ("Protocol or choice", *number_columns(title), "to the number")
+        columns: Columns = ("Protocol or choice", *number_columns(title), *["How"][: len(hits)])
         caption = f"What gives {title} {search.wanted}"
         if not hits:
             caption = f"Nothing gives {title} {search.wanted}; the nearest scores"

@@ -310,6 +310,7 @@ def _show_rates(
     precision_bottom: float,
     f1: float | None = None,
 ) -> str:
+    """Recall, precision and F1 as the official scorer prints them."""
     recall = recall_top / recall_bottom if recall_bottom else 0.0
     precision = precision_top / precision_bottom if precision_bottom else 0.0
     if f1 is None:
@@ -344,6 +345,7 @@ def _rate_lines(scores: Mapping[str, Score], chosen: Sequence[str], form: str) -
 
 
 def _corefud_lines(result: Result, chosen: Sequence[str]) -> list[str]:
+    """The lines with which corefud-scorer begins."""
     protocol = result.protocol
     kinds = []
     if chosen != ["mor"]:  # which looks at mentions alone

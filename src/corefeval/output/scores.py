@@ -115,6 +115,7 @@ class SliceDrawing(Drawing):
 
 
 def _describe_response(result: Result) -> dict[str, object]:
+    """Everything that JSON has of one response."""
     slices = {name: _slice_record(feature_slices) for name, feature_slices in result.slices.items()}
     return {
         "name": result.response,

@@ -187,7 +187,7 @@ def grid_tables(comparison: Comparison) -> tuple[Table, Table, str]:
         for factor, differences in comparison.effects.items() for row in differences
     ]  # fmt: skip
     titles: Columns = ("Factor", "Levels", *number_columns("Difference", "p", "adjusted p"))
-    signs = "‡ firm: significant with one sign, whether lost mentions are left out or kept."
+    signs = "‡ firm: significant in the same direction whether lost mentions are left out or kept."
     return grid, table_of(titles, effects, caption="Effects"), signs
 
 
@@ -220,6 +220,7 @@ def _head_columns(comparison: Comparison) -> tuple[str, ...]:
 
 
 def _metric_columns(comparison: Comparison, metrics: Sequence[str], compact: bool) -> list[Column]:
+    """The columns of some metrics: rates, and ranks where they have room of their own."""
     columns = []
     for metric in metrics:
         title, rates = comparison.title(metric), _choose_rates(comparison, metric)
@@ -242,7 +243,7 @@ def _choose_rates(comparison: Comparison, metric: str) -> tuple[str, ...]:
     """The rates of a metric that are shown: the one that is compared, and others of the style."""
     wishes, compared_rate = STYLE.get().rates, comparison.rate
     if wishes and compared_rate not in wishes:
-        raise UsageError(f"the rates must have {compared_rate} among them, which is compared")
+        raise UsageError(f"the rates must include {compared_rate}, which is compared")
     available = RATES if _is_stacked() else comparison.rates_of(metric, comparison.systems[0])
     return tuple(rate for rate in wishes if rate in available) or (compared_rate,)
 
@@ -365,7 +366,7 @@ class CorporaDrawing(SoloDrawing):
 def standing_table(standing: Standing[CorporaDifference], options: CorporaOptions) -> Table:
     """Systems, best first: rank, average and interval."""
     rows = []
-    for name in sorted(standing.scores, key=lambda name: -standing.scores[name]):
+    for name in standing.order:
         average, interval = standing.scores[name], "–".join(map(percent, standing.intervals[name]))
         rows.append((name, str(standing.ranks[name]), percent(average), interval))
     columns: Columns = (
@@ -382,8 +383,7 @@ def standing_pair_table(
 ) -> Table:
     """Every pair, the better one first: the difference, and on how many corpora it holds."""
     pairs = [pair if pair.difference >= 0 else pair.reversed for pair in standing.pairs]
-    order = sorted(standing.scores, key=lambda name: -standing.scores[name])
-    pairs.sort(key=lambda pair: (order.index(pair.first), order.index(pair.second)))
+    pairs.sort(key=lambda pair: [*map(standing.order.index, (pair.first, pair.second))])
     headings = ("Difference", f"{100 * comparison.options.level:g} % CI", "adjusted p")
     columns: Columns = (
         *("System", "Against"),
@@ -396,6 +396,7 @@ def standing_pair_table(
 
 
 def _pair_row(pair: CorporaDifference) -> Cells:
+    """A pair of systems, and the corpora on which one is better."""
     low, high = pair.interval
     better, worse = pair.better, pair.worse
     named = [*better.corpora, *(f"not {name}" for name in worse.corpora)]
@@ -418,8 +419,8 @@ def standing_legend(standing: Standing[CorporaDifference], comparison: CorporaCo
     return (
         f"Averages over {plural(len(standing.corpora), 'corpus')}. Differences in bold are "
         f"significant at {options.alpha:g} ({options.trials:,} trials), by a paired "
-        f"{options.question}; systems of the same rank do not differ significantly. better and "
-        "worse say on how many corpora, at least, the first system is significantly better or "
-        f"worse than the second ({options.combination.title()} on paired randomization tests), and "
-        "which names these corpora (Holm)."
+        f"{options.question}; systems of the same rank do not differ significantly. “better” "
+        "and “worse” count the corpora on which, at the least, the first system is significantly "
+        f"better or worse than the second ({options.combination.title()} on paired randomization "
+        "tests); “which” names these corpora (Holm)."
     )

@@ -236,6 +236,7 @@ def _make_blocks(table: Table, gap: int, room: int) -> list[Block]:
 def _split_table(
     table: Table, widest: Sequence[int], least: Sequence[int], gap: int, room: int
 ) -> list[Block]:
+    """Blocks one below the other, each with the columns that name the rows."""
     labels = _label_places(table.columns)
     while labels and sum(least[at] + gap for at in labels) + max(least[len(labels) :]) > room:
         labels = labels[:-1]  # so that any other column fits beside them

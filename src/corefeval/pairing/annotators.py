@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -15,12 +14,10 @@ from corefeval.diagnostics import (
     Notice,
     PairingError,
     excerpt,
-    list_names,
     note,
-    plural,
 )
 from corefeval.model import Corpus, DocumentId
-from corefeval.model.arrays import IntArray, ragged_arange
+from corefeval.model.arrays import IntArray, integers, ragged_arange
 from corefeval.model.corpus import match_documents
 from corefeval.model.identity import mention_codes
 from corefeval.model.joining import stack_mentions, strip_details
@@ -78,8 +75,6 @@ def _on_common_documents(
     for that, on their own tokens.
     """
     corpora, notices = _with_common_documents(corpora, protocol.documents)
-    if protocol.documents != "*":
-        corpora = [corpus.choose_documents(protocol.documents) for corpus in corpora]
     standard = min(range(len(corpora)), key=lambda index: _rank(corpora[index]))
     placed = [put_on_tokens(corpora[standard], corpus, protocol)[1:] for corpus in corpora]
     sources = [corpus for corpus, _ in placed]
@@ -111,7 +106,11 @@ def pair_responses(
 
     A document that a response lacks is empty there. Texts and empty nodes must be the same.
     """
-    documents, places, notices = _with_all_documents(corpora, protocol.documents)
+    documents, places = _list_documents(corpora, protocol.documents)
+    order = sorted(range(len(documents)), key=lambda index: str(documents[index]))
+    documents, places = [documents[index] for index in order], places[:, order]
+    outcome = "that not all responses have, without mentions in those that lack them"
+    notices = _note_lacking(documents, places, outcome)
     placed = [c.select_documents(rows, documents) for c, rows in zip(corpora, places, strict=True)]
     if protocol.zeros == "drop":
         placed, zero_notices = settle_zeros(placed, protocol.zeros)
@@ -131,9 +130,7 @@ def pair_responses(
     return placed, codes, notices
 
 
-def _check_responses(
-    placed: list[Corpus], places: Sequence[IntArray], protocol: Protocol
-) -> list[Notice]:
+def _check_responses(placed: list[Corpus], places: IntArray, protocol: Protocol) -> list[Notice]:
     """Check that texts and empty nodes are the same, and put all responses on one sort of tokens.
 
     Responses are replaced in `placed`. All are compared with the one that has the best tokens, and
@@ -157,10 +154,8 @@ def _check_responses(
     return notices
 
 
-def _with_all_documents(
-    corpora: Sequence[Corpus], pattern: str
-) -> tuple[list[DocumentId], list[IntArray], list[Notice]]:
-    """Ids of documents that any corpus has, in order, their places in every corpus, and notices."""
+def _list_documents(corpora: Sequence[Corpus], pattern: str) -> tuple[list[DocumentId], IntArray]:
+    """Ids of documents that any corpus has and a glob matches, and their places in every corpus."""
     identifiers: list[DocumentId] = []
     rows: list[dict[int, int]] = []
     for corpus in corpora:
@@ -170,12 +165,17 @@ def _with_all_documents(
         identifiers += [corpus.documents[index] for index in extra]
         rows.append(row)
     chosen = match_documents(identifiers, pattern, corpora[0].name).tolist()
-    chosen.sort(key=[*map(str, identifiers)].__getitem__)
-    names = [str(identifiers[i]) for i in chosen if any(i not in row for row in rows)]
-    text = "{n} that not all responses have, without mentions in those that lack them: {items}"
-    lacking = Notice("missing-documents", text, len(names), tuple(names), "document")
-    places = [np.array([row.get(i, -1) for i in chosen], dtype=np.int64) for row in rows]
-    return [identifiers[i] for i in chosen], places, [lacking] if names else []
+    places = integers([[row.get(i, -1) for i in chosen] for row in rows])
+    return [identifiers[i] for i in chosen], places
+
+
+def _note_lacking(
+    identifiers: Sequence[DocumentId], places: IntArray, outcome: str
+) -> list[Notice]:
+    """A notice on documents that some corpora lack."""
+    names = tuple(str(identifiers[i]) for i in np.flatnonzero(places.min(axis=0) < 0).tolist())
+    text = f"{{n}} {outcome}: {{items}}"
+    return [Notice("missing-documents", text, len(names), names, "document")] if names else []
 
 
 def _check_nodes(first: Corpus, second: Corpus, paired: IntArray) -> None:
@@ -277,35 +277,20 @@ def _settle_all_zeros(
 def _with_common_documents(
     corpora: Sequence[Corpus], pattern: str
 ) -> tuple[list[Corpus], list[Notice]]:
-    """The corpora without documents that not all have, under the names of the first corpus."""
+    """The documents that all corpora have and a glob matches, under the names of the first."""
     first, *further = corpora
     if all(corpus.documents == first.documents for corpus in further):
-        return list(corpora), []
-    partner_maps = [partners(first.documents, corpus.documents) for corpus in further]
-    common = [
-        i for i in range(len(first.documents)) if all(i in partner for partner in partner_maps)
-    ]
-    if not common:
+        return [corpus.choose_documents(pattern) for corpus in corpora], []
+    identifiers, places = _list_documents(corpora, pattern)
+    common = np.flatnonzero(places.min(axis=0) >= 0)
+    if not common.size:
         raise _absence_error(corpora)
-    rows = [common, *([partner[index] for index in common] for partner in partner_maps)]
-    lacking = [_left_out(c, set(row)) for c, row in zip(corpora, rows, strict=True)]
-    names = dict.fromkeys(name for names in lacking for name in names)
-    names = {name: None for name in names if fnmatch.fnmatchcase(name, pattern)}
-    notices = []
-    if names:
-        message = f"{plural(len(names), 'document')} that not all annotators have, left out: "
-        message += list_names(list(names))
-        notices.append(Notice("missing-documents", message, len(names), tuple(names)))
-    identifiers = [first.documents[index] for index in common]
+    names = [identifiers[i] for i in common.tolist()]
     chosen = [
-        corpus.select_documents(np.array(row, dtype=np.int64), identifiers)
-        for corpus, row in zip(corpora, rows, strict=True)
+        corpus.select_documents(rows[common], names)
+        for corpus, rows in zip(corpora, places, strict=True)
     ]
-    return chosen, notices
-
-
-def _left_out(corpus: Corpus, kept: set[int]) -> list[str]:
-    return [str(name) for index, name in enumerate(corpus.documents) if index not in kept]
+    return chosen, _note_lacking(identifiers, places, "that not all annotators have, left out")
 
 
 def _absence_error(corpora: Sequence[Corpus]) -> PairingError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -309,8 +310,8 @@ def partners(key: Sequence[DocumentId], response: Sequence[DocumentId]) -> dict[
 
     Ids that are the same pair first. Then `bc/x_0` is part 0 of `bc/x`, as some formats write it.
     Then an id without a part pairs with the only part that the other side has; then names that
-    differ in white space; then names with a part in them that are themselves part 0, and names to
-    which a part 0 was added, as of files that were converted once or twice. A single document
+    differ in white space; then names to which a part 0 was added, as of files that were converted
+    once or twice, with those to which none was. A single document
     without a name pairs with the only document of the other side. Where no document of either side
     is named by anything but its file, and nothing pairs, the order counts.
 
@@ -319,28 +320,19 @@ def partners(key: Sequence[DocumentId], response: Sequence[DocumentId]) -> dict[
     {0: 1, 1: 0}
     """
     pairs: dict[int, int] = {}
-    for of_key, of_response in (
-        (_exactly, _exactly),
-        (_with_part_in_name, _with_part_in_name),
-        (_by_name_alone, _by_name_alone),
-        (_by_words, _by_words),
-        (_with_own_part, _as_part_0),
-        (_as_part_0, _with_own_part),
-        (_without_part, _with_0_cut_off),
-        (_with_0_cut_off, _without_part),
-    ):
+    for spell in (_exactly, _with_part_in_name, _by_words, _without_part_0):
         left = [index for index in range(len(key)) if index not in pairs]
         taken = set(pairs.values())
         right = [index for index in range(len(response)) if index not in taken]
         if not left or not right:
             break
-        response_spellings = _unambiguous(response, right, of_response)
-        for text, index in _unambiguous(key, left, of_key).items():
+        response_spellings = _unambiguous(response, right, spell)
+        for text, index in _unambiguous(key, left, spell).items():
             partner = response_spellings.get(text)
             if partner is None:
                 continue
             parts = {key[index].part, response[partner].part}
-            if of_key is not of_response or None in parts or len(parts) == 1:
+            if spell is _without_part_0 or None in parts or len(parts) == 1:
                 pairs[index] = partner
     if not pairs and all(isinstance(document.name, FileName) for document in (*key, *response)):
         return {index: index for index in range(min(len(key), len(response)))}
@@ -357,33 +349,16 @@ def _with_part_in_name(identifier: DocumentId) -> Hashable:
     return identifier.name if identifier.part is None else f"{identifier.name}_{identifier.part}"
 
 
-def _by_name_alone(identifier: DocumentId) -> Hashable:
-    return identifier.name
-
-
 def _by_words(identifier: DocumentId) -> Hashable:
-    return " ".join(str(identifier.name).split())
+    """The name without its part, one blank between its words."""
+    return " ".join(identifier.name.split())
 
 
-def _with_own_part(identifier: DocumentId) -> Hashable:
-    """The name with its part; the id itself, which pairs with nothing, if it has no part."""
-    return identifier if identifier.part is None else _with_part_in_name(identifier)
-
-
-def _as_part_0(identifier: DocumentId) -> Hashable:
-    """The name of a document that is part 0; the id itself for all others."""
-    return identifier.name if identifier.part == 0 else identifier
-
-
-def _without_part(identifier: DocumentId) -> Hashable:
-    """The name of a document that has no part; the id itself for all others."""
-    return identifier.name if identifier.part is None else identifier
-
-
-def _with_0_cut_off(identifier: DocumentId) -> Hashable:
-    """The name before `_0` of a document without a part; the id itself for all others."""
-    cut = identifier.part is None and identifier.name.endswith("_0")
-    return identifier.name.removesuffix("_0") if cut else identifier
+def _without_part_0(identifier: DocumentId) -> Hashable:
+    """The name without a part 0 that was added to it, or to the part in it: `x_0`, `x_1_0`."""
+    if identifier.part is None:
+        return DocumentId(identifier.name.removesuffix("_0"))
+    return re.sub(r"(_\d+)_0$", r"\1", f"{identifier.name}_{identifier.part}")
 
 
 def _unambiguous(

@@ -102,9 +102,11 @@ def advise(pieces: Sequence[Suspects]) -> str:
 
 
 def _show_first(corpus: Corpus) -> str:
-    """The first mention, by its label or positions; nothing where there is none."""
+    """The first mention, by its label, words or positions; nothing where there is none."""
     if not corpus.n_mentions:
         return ""
+    if corpus.own_text is not None:  # positions are those of an axis
+        return excerpt(corpus.on_own_text[int(corpus.mention_document[0])].mentions[0].text or "")
     if corpus.labels is not None:
         return excerpt(repr(corpus.labels[0]), 40)
     starts, ends = corpus.mention_start, corpus.mention_end

@@ -10,9 +10,8 @@ if both were left over and stand at the same place. So the assignment depends on
 with every node at its place, and is made again from what it was until it stays the same. Chains of
 empty nodes need a round for each link; cycles may never settle, so there is a limit.
 
-In sentences in which more than `CROWDED` pairs of nodes share a parent, which no language has, no
-assignment is made: nodes of the very same dependencies are aligned, those at the same place first,
-then in their order.
+In sentences in which more than `CROWDED` pairs of nodes share a parent, which no language has, none
+are aligned: their places must do.
 """
 
 from __future__ import annotations
@@ -29,13 +28,11 @@ from corefeval.model.arrays import (
     BoolArray,
     FloatArray,
     IntArray,
-    all_true,
     begin_runs,
     dense_ranks,
     find_places,
     integers,
     ragged_arange,
-    ranks_in_runs,
     stable_order,
     starts_of,
     unset,
@@ -45,7 +42,7 @@ from corefeval.model.categories import Categories
 CROWDED = 256
 _ROUNDS = 16
 _ID = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,9}))?")
-_STRIDE = 10**9 + 1  # more than the second part of an id can be
+STRIDE = 10**9 + 1  # more than the second part of an id can be
 _FULL = 10.0  # how much more (parent, relation) weighs than the parent alone
 
 
@@ -56,7 +53,7 @@ def encode_id(text: str) -> int:
     True
     """
     match = _ID.fullmatch(text)
-    return -1 if match is None else int(match[1]) * _STRIDE + (int(match[2]) + 1 if match[2] else 0)
+    return -1 if match is None else int(match[1]) * STRIDE + (int(match[2]) + 1 if match[2] else 0)
 
 
 def parse_dependencies(text: str) -> frozenset[tuple[int, str]]:
@@ -113,19 +110,21 @@ class _Links:
         return replace(self, **{name: getattr(self, name)[rows] for name in names})
 
 
-def align_nodes(key: NodeTable, response: NodeTable) -> IntArray:
+def align_nodes(key: NodeTable, response: NodeTable) -> tuple[IntArray, ArrayPair]:
     """For each node of the response the node of the key that it is aligned with, or −1.
 
-    Nodes that share no parent are never aligned, even at the same place.
+    Nodes that share no parent are never aligned, even at the same place. Also returns what ranks
+    the nodes of each side by their dependencies, on both sides alike.
     """
     by_place = find_twins(key.place, response.place)
     key_links, response_links = _link(key, response)
+    contents = key_links.content, response_links.content
     partner = _assign(key_links, response_links, by_place)
     deep = np.concatenate(
         [links.sentence[links.node >= 0] for links in (key_links, response_links)]
     )
     if not deep.size:
-        return partner
+        return partner, contents
     # Further rounds can only change sentences in which parents are empty nodes.
     key_links, response_links = (
         links.take(np.isin(links.sentence, deep)) for links in (key_links, response_links)
@@ -136,18 +135,7 @@ def align_nodes(key: NodeTable, response: NodeTable) -> IntArray:
         if np.array_equal(again[changing], partner[changing]):
             break
         partner = np.where(changing, again, partner)
-    return partner
-
-
-def rank_dependencies(key: NodeTable, response: NodeTable, rows: Sequence[IntArray]) -> ArrayPair:
-    """The DEPS cells of some nodes of each side, as ranks that both sides share."""
-    dependencies = Categories.concatenate(
-        key.dependencies.take(rows[0]), response.dependencies.take(rows[1])
-    )
-    rank = {name: number for number, name in enumerate(sorted(dependencies.names))}
-    by_code = integers([*(rank[name] for name in dependencies.names), -1])
-    ranks = by_code[dependencies.codes]
-    return ranks[: rows[0].size], ranks[rows[0].size :]
+    return partner, contents
 
 
 def join_left(partner: IntArray, by_place: IntArray) -> IntArray:
@@ -218,7 +206,6 @@ def _assign(key: _Links, response: _Links, partner: IntArray) -> IntArray:
     crowded = _find_crowded(key, response, parents)
     aligned = unset(n_response)
     if crowded.size:
-        aligned = _align_same(key, response, crowded)
         few = [~np.isin(links.sentence, crowded) for links in (key, response)]
         key, response = key.take(few[0]), response.take(few[1])
         parents = [codes[rows] for codes, rows in zip(parents, few, strict=True)]
@@ -253,38 +240,6 @@ def _find_crowded(key: _Links, response: _Links, parents: Sequence[IntArray]) ->
     ranks, sentences = dense_ranks(key.sentence[key.first])
     crowded: IntArray = sentences[np.bincount(ranks, shared, minlength=sentences.size) > CROWDED]
     return crowded
-
-
-def _align_same(key: _Links, response: _Links, sentences: IntArray) -> IntArray:
-    """Nodes of the same dependencies: those at the same place, then the others in their order."""
-    rows = [np.unique(links.owner[np.isin(links.sentence, sentences)]) for links in (key, response)]
-    tables = [links.table for links in (key, response)]
-    partner = unset(tables[1].place.size)
-    width = 1 + max(int(links.content.max(initial=0)) for links in (key, response))
-    groups = [
-        table.sentence[side_rows] * width + links.content[side_rows]
-        for table, links, side_rows in zip(tables, (key, response), rows, strict=True)
-    ]
-    at = find_twins(tables[0].place[rows[0]], tables[1].place[rows[1]])
-    agree = (at >= 0) & (groups[0][at] == groups[1])
-    partner[rows[1][agree]] = rows[0][at[agree]]
-    left = [all_true(side_rows.size) for side_rows in rows]
-    left[0][at[agree]] = False
-    left[1][agree] = False
-    rows = [side_rows[is_left] for side_rows, is_left in zip(rows, left, strict=True)]
-    groups = [group[is_left] for group, is_left in zip(groups, left, strict=True)]
-    # The first of a group with the first, the second with the second.
-    ranks, _ = dense_ranks(np.concatenate(groups))
-    width = ranks.size + 1
-    codes = [
-        group * width + ranks_in_runs(group, np.lexsort((table.place[side_rows], group)))
-        for group, table, side_rows in zip(
-            np.split(ranks, [rows[0].size]), tables, rows, strict=True
-        )
-    ]
-    at = find_twins(*codes)
-    partner[rows[1][at >= 0]] = rows[0][at[at >= 0]]
-    return partner
 
 
 def _weigh(

@@ -39,7 +39,7 @@ def pair_nodes(
     partner = unset(nodes[1].size)
     if zeros == "align" and all({"deps", "number"} <= {*side.columns} for side in sides):
         sentences = _join_sentences(sides, pieces)
-        partner = align_nodes(
+        partner, _ = align_nodes(
             *(
                 _list_dependencies(side, nodes[c], places[c], sentences[c], c, pieces, unit)
                 for c, side in enumerate(sides)

@@ -15,7 +15,7 @@ from corefeval.model.arrays import (
     BoolArray,
     IntArray,
     integers,
-    is_sorted,
+    mark_rows,
     plain_rows,
     stable_order,
     unset,
@@ -77,17 +77,11 @@ def _with_twins_related(corpus: Corpus, codes: IntArray, keep: BoolArray) -> Cor
 
 def _find_repeats(codes: IntArray, keep_last: bool) -> BoolArray | None:
     """Which mentions repeat an earlier one (or, with `keep_last`, a later one); None for none."""
-    order = None if is_sorted(codes) else stable_order(codes)
-    ordered = codes if order is None else codes[order]
-    equals_next = ordered[1:] == ordered[:-1]
+    order = stable_order(codes)
+    equals_next = codes[order[1:]] == codes[order[:-1]]
     if not equals_next.any():
         return None
-    repeated = np.concatenate((equals_next, [False]) if keep_last else ([False], equals_next))
-    if order is None:
-        return repeated
-    result = np.empty_like(repeated)
-    result[order] = repeated
-    return result
+    return mark_rows(order[:-1][equals_next] if keep_last else order[1:][equals_next], codes.size)
 
 
 def _duplicate_error(corpus: Corpus, codes: IntArray, row: int, count: int) -> InputError:
@@ -95,10 +89,8 @@ def _duplicate_error(corpus: Corpus, codes: IntArray, row: int, count: int) -> I
     first = document.mentions[int(np.argmax(codes == codes[row])) - document.rows.start]
     again = document.mentions[row - document.rows.start]
     tokens = corpus.tokens
-    source = (
-        None if tokens is None else tokens.source
-    )  # the files of a folder have no single source, nor lines
-    has_line = tokens is not None and source is not None and again.label is None
+    source = None if tokens is None else tokens.source  # of a folder: none, nor lines
+    has_line = source is not None and again.label is None
     line = tokens.line(document.index, again.start) if tokens is not None and has_line else None
     mention = again.label if again.label is not None else f"tokens {again.start} to {again.end - 1}"
     return InputError(

@@ -12,11 +12,11 @@ from corefeval.model.arrays import IntArray, integers, unset
 from corefeval.model.identity import first_unequal, plain_word, seen_word, writable_text
 from corefeval.model.text_tokens import (
     Places,
-    count_widened,
     cut_texts,
     has_texts,
     move_to_tokens,
     text_of,
+    touch_tokens,
     without_blanks,
 )
 from corefeval.protocol import TokenRule
@@ -166,7 +166,7 @@ def _fit_texts(
     place = _place(key_text, *_words(response, key, index))
     if not isinstance(place, Places):
         return _misfit(key, response, index, *place[::-1])
-    if not may_widen and (n_widened := count_widened(key, index, place)):
+    if not may_widen and (n_widened := touch_tokens(key, index, place)[1].size):
         return PairingError(
             "the key is a text without tokens, and not all of its mentions are whole tokens of the "
             "response",
@@ -203,21 +203,18 @@ def _place(text: str, words: Sequence[str], empty: Sequence[bool]) -> Places | t
     characters = without_blanks(text)
     if "".join(words) == characters:  # which is by far the quickest to see
         return Places.of(text, list(map(len, words)))
-    spellings: list[list[str]] = []
-    for respell in (str, seen_word, plain_word):
-        visible = [without_blanks(respell(word)) for word in words]
-        spellings.append(visible)
-        if any(empty):
-            real = zip(visible, empty, strict=True)
-            spellings.append(["" if zero else word for word, zero in real])
-        for visible in spellings:
-            if "".join(visible) == characters:
-                return Places.of(text, list(map(len, visible)))
-    plain = plain_word(characters) if characters else ""  # of the same length
+    respellings = str, seen_word, plain_word
+    spellings = [[without_blanks(respell(word)) for word in words] for respell in respellings]
+    if any(empty):
+        spellings += [
+            ["" if is_zero else word for word, is_zero in zip(visible, empty, strict=True)]
+            for visible in spellings
+        ]
     for visible in spellings:
-        if "".join(visible) == plain:
-            return Places.of(text, list(map(len, visible)))
-    visible = spellings[1] if any(empty) else spellings[0]
+        lengths, joined = [*map(len, visible)], "".join(visible)
+        if sum(lengths) == len(characters) and plain_word(joined) == plain_word(characters):
+            return Places.of(text, lengths)
+    visible = spellings[3 if any(empty) else 0]
     place = Places.of(text, list(map(len, visible)))
     wrong = first_unequal("".join(visible), characters)
     token = int(np.searchsorted(place.end, wrong, side="right"))

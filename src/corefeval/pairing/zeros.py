@@ -10,7 +10,8 @@ all go by the first.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,38 +34,36 @@ from corefeval.model.arrays import (
 )
 from corefeval.model.moving import move_mentions
 from corefeval.model.tokens import documents_of_tokens
-from corefeval.pairing.node_alignment import NodeTable, align_nodes, encode_id, rank_dependencies
+from corefeval.pairing.node_alignment import STRIDE, NodeTable, align_nodes, encode_id
 from corefeval.protocol import Zeros
 
-# Where in the sentences between two words a node stands: in that of the word before it (0), in one
-# without words (1, 2, …), or in that of the word behind it.
-_NEXT = 1 << 40
-_LONGEST = 9  # digits of a node's number
 
-
-@dataclass(frozen=True, slots=True)
-class _Nodes:
+class _Nodes(NamedTuple):
     """The empty nodes of one side, in order: token numbered through, document and place.
 
-    `id` is the whole number of a node, such as 5.1, as `encode_id` has it.
+    `opens` is 1 for a node before the first word of its sentence, else 0; `id` is the whole number
+    of a node, such as 5.1, as `encode_id` has it.
     """
 
     token: IntArray
     document: IntArray
     word: IntArray
-    slot: IntArray
-    number: IntArray
+    opens: IntArray
     id: IntArray
+
+    @property
+    def number(self) -> IntArray:
+        """The second part of each node's id; −1 where there is none."""
+        return np.where(self.id >= 0, self.id % STRIDE - 1, -1)
 
     def take(self, rows: IntArray | BoolArray) -> _Nodes:
         """Some of the nodes."""
-        return _Nodes(*(getattr(self, column.name)[rows] for column in fields(self)))
+        return _Nodes(*(column[rows] for column in self))
 
     @staticmethod
     def join(*parts: _Nodes) -> _Nodes:
         """The nodes of all parts, one part after the other."""
-        names = [column.name for column in fields(_Nodes)]
-        return _Nodes(*(np.concatenate([getattr(p, name) for p in parts]) for name in names))
+        return _Nodes(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 @dataclass(slots=True)
@@ -131,72 +130,42 @@ def _sides(corpora: Sequence[Corpus]) -> list[_Side]:
             if nodes is not side_nodes and is_marked_there.any():
                 taken = nodes.take(is_marked_there[nodes.document])
                 shift = (side.offsets - marking.offsets)[taken.document]
-                joined = _Nodes.join(side.nodes, replace(taken, token=taken.token + shift))
+                joined = _Nodes.join(side.nodes, taken._replace(token=taken.token + shift))
                 side.nodes = joined.take(stable_order(joined.token))
     return sides
 
 
 def _nodes_of(tokens: Tokens | None) -> _Nodes:
-    """The empty nodes that tokens mark; a number is −1 where the format has none."""
+    """The empty nodes that tokens mark; an id is −1 where the format has none."""
     if tokens is None or "empty" not in tokens.columns:
-        return _Nodes(*np.empty((6, 0), dtype=np.int64))
+        return _Nodes(*np.empty((5, 0), dtype=np.int64))
     token = np.flatnonzero(tokens.coded("empty").where(bool))
     document = documents_of_tokens(tokens.offsets, token)
     rank = np.arange(token.size) - np.searchsorted(document, document)
     word = token - tokens.offsets[document] - rank
-    number = node_id = unset(token.size)
+    node_id = unset(token.size)
     if "number" in tokens.columns and token.size:
         texts = tokens.coded("number", token)
-        number, node_id = (
-            integers([*map(parse, texts.names), -1])[texts.codes] for parse in (_number, encode_id)
-        )
-    return _Nodes(token, document, word, _slots(tokens, token, document), number, node_id)
+        node_id = integers([*map(encode_id, texts.names), -1])[texts.codes]
+    # The word before a run of nodes, if it is of the document, ends the sentence or not.
+    runs = token - np.arange(token.size)
+    word_before = token[np.searchsorted(runs, runs)] - 1
+    opens = word_before < tokens.offsets[document]
+    opens |= tokens.sentence_of(token) != tokens.sentence_of(np.maximum(word_before, 0))
+    return _Nodes(token, document, word, integers(opens), node_id)
 
 
-def _number(text: str) -> int:
-    """The second part of a number such as 5.10; −1 where there is none.
-
-    >>> _number("5.10"), _number("")
-    (10, -1)
-    """
-    number = text.partition(".")[2]
-    return int(number) if number.isascii() and number.isdigit() and len(number) <= _LONGEST else -1
-
-
-def _slots(tokens: Tokens, token: IntArray, document: IntArray) -> IntArray:
-    """In which of the sentences between two words each node stands."""
-    if not token.size:
-        return token
-    begins = begin_runs(token - np.arange(token.size), document)
-    run, first = np.cumsum(begins) - 1, np.flatnonzero(begins)
-    last = np.append(first[1:], token.size) - 1
-    begin, end = tokens.offsets[document[first]], tokens.offsets[document[first] + 1]
-    sentence = tokens.sentence_of(token)
-    before = np.where(
-        token[first] > begin,
-        tokens.sentence_of(np.maximum(token[first] - 1, begin)),
-        tokens.sentence_of(begin) - 1,
-    )[run]
-    behind = np.where(
-        token[last] + 1 < end, tokens.sentence_of(np.minimum(token[last] + 1, end - 1)), -2
-    )[run]
-    after: IntArray = np.where(sentence == behind, _NEXT, sentence - before)
-    return np.where(sentence == before, 0, after)
-
-
-@dataclass(frozen=True, slots=True)
-class _Axis:
+class _Axis(NamedTuple):
     """The empty nodes of all sides in order, each place once.
 
-    `group` numbers words and slots in the order of the text, `code` the places; `bases` is what
-    the words of each document begin with in `group`, which has `width` slots for each word.
+    `group` is twice the number of words before a node, and one more where it is of the sentence
+    behind them; `bases` is the number of words before each document. `code` numbers the places.
     """
 
     nodes: _Nodes
     group: IntArray
     code: IntArray
     bases: IntArray
-    width: int
 
 
 def _on_one_axis(
@@ -244,9 +213,7 @@ def _axis(
     # Without the same sentences, or without numbers on all sides, the order of nodes must do.
     starts = _sentence_starts(sides, bases)
     is_unlike = _other_sentences(starts, bases)[every.document]
-    slots, distinct_slots = dense_ranks(np.append(np.where(is_unlike, 0, every.slot), (0, _NEXT)))
-    width = distinct_slots.size
-    group = (bases[every.document] + every.word) * width + slots[:-2]
+    group = 2 * (bases[every.document] + every.word) + np.where(is_unlike, 0, every.opens)
     order = np.concatenate([_ordinals(part) for part in np.split(group, ends)])
     pieces = zip(np.split(group, ends), np.split(every.number, ends), strict=True)
     unusable = np.concatenate([_is_unsorted(*piece) for piece in pieces])
@@ -255,21 +222,15 @@ def _axis(
     code = dense_ranks(group)[0] * max(distinct.size, 1) + ranks
     moves, home = [0] * len(sides), all_true(code.size)
     if align:
-        sentence = _sentences(np.union1d(bases, starts[0][1]), group, width)
+        word = (group - 1) // 2  # of the same sentence
+        sentence = np.searchsorted(np.union1d(bases, starts[0][1]), word, side="right")
         sentence = np.where(is_unlike, -1, sentence)
         code, home, moves = _align(sides, np.split(code, ends), np.split(sentence, ends))
     by_code = np.lexsort((~home, code))  # nodes that stand where those of their code are put first
     union, first = np.unique(code[by_code], return_index=True)
     example = by_code[first]
-    axis = _Axis(every.take(example), group[example], union, bases, width)
+    axis = _Axis(every.take(example), group[example], union, bases)
     return axis, np.split(group, ends), np.split(code, ends), moves
-
-
-def _sentences(starts: IntArray, group: IntArray, width: int) -> IntArray:
-    """The sentence of each node: that of a word beside it, or one without words of its own."""
-    word, slot = np.divmod(group, width)
-    sentence = np.searchsorted(starts, np.where(slot > 0, word, word - 1), side="right")
-    return np.where((slot > 0) & (slot < width - 1), starts.size + 1 + group, sentence)
 
 
 def _align(
@@ -294,19 +255,18 @@ def _align(
         moves.append(0)
         if first_table is None or side_table is None:
             continue
-        partner = align_nodes(first_table, side_table)
+        partner, contents = align_nodes(first_table, side_table)
         rows = partner[partner >= 0], np.flatnonzero(partner >= 0)
         first_rows, side_rows = first_rows[rows[0]], side_rows[rows[1]]
         rank[3] = np.isin(code, first[first_rows])
         if len(sides) == 2:
             first_places, side_places = first[first_rows], code[side_rows]
-            contents = rank_dependencies(first_table, side_table, rows)
-            content = np.where(first_places > side_places, contents[1], contents[0])
+            is_second = first_places > side_places
             ranks[0][:, first_rows] = (
                 np.minimum(first_places, side_places),
                 np.maximum(first_places, side_places),
-                content,
-                first_places > side_places,
+                np.where(is_second, contents[1][rows[1]], contents[0][rows[0]]),
+                is_second,
             )
         rank[:, side_rows] = ranks[0][:, first_rows]
         moves[-1] = int((first[first_rows] != code[side_rows]).sum())
@@ -393,12 +353,12 @@ def _move(side: _Side, axis: _Axis, own_group: IntArray, code: IntArray) -> Corp
     starts = tokens.starts
     document = documents_of_tokens(side.offsets, starts)
     word = starts - np.searchsorted(node_tokens, starts)
-    first = (axis.bases[document] + word - words[document] + 1) * axis.width - 1
+    first = 2 * (axis.bases[document] + word - words[document]) + 1
     begins = word + np.searchsorted(group, first)
     on_nodes = np.flatnonzero(~is_word[starts])
-    at = own_group[np.searchsorted(node_tokens, starts[on_nodes])]
-    run = word[on_nodes] + np.searchsorted(group, at)
-    begins[on_nodes] = np.where(at % axis.width > 0, run, new[starts[on_nodes]])
+    at = np.searchsorted(node_tokens, starts[on_nodes])
+    run = word[on_nodes] + np.searchsorted(group, own_group[at])
+    begins[on_nodes] = np.where(begin_runs(own_group)[at], run, new[starts[on_nodes]])
     return move_mentions(side.corpus, side.offsets, new, counts, begins)
 
 

@@ -32,8 +32,9 @@ class WholeFile:
 
     def read(self, name: str = "") -> Corpus:
         """The documents in it."""
-        how = self.reading
-        corpus = read_file(self.file, how.format, how.encoding, name, how.word_column, how.layer)
+        fields = ("format", "encoding", "word_column", "layer")
+        options = {field: getattr(self.reading, field) for field in fields}
+        corpus = read_file(self.file, name=name, **options)
         return replace(corpus, notices=()) if self.quiet else corpus
 
 
@@ -171,6 +172,7 @@ def index_side(
 
 
 def _index_file(file: str, reading: Reading, piece_size: int, target: str) -> File:
+    """A file with its documents, and where they are in it if it is to be cut."""
     size = file_size(file)
     path = file
     with open_file(file) as stream:

@@ -11,7 +11,7 @@ from corefeval.diagnostics import InputError, Notices
 from corefeval.evaluation import count
 from corefeval.features.token_columns import Samples, take_samples
 from corefeval.model import Corpus, DocumentId
-from corefeval.model.arrays import IntArray, integers, mark_rows, unset
+from corefeval.model.arrays import IntArray, integers, mark_rows, set_rows
 from corefeval.model.identity import digest
 from corefeval.pairing import DocumentPairs, Suspects, find_suspects
 from corefeval.pieces.index import Portion, Side, WholeFile
@@ -64,15 +64,18 @@ def make_pieces(key: Side, response: Side, pairs: DocumentPairs, piece_size: int
 
     What only the response has comes last. Notices on pairs are those of the first piece.
     """
-    place = unset(len(key.documents))  # among the documents that are scored
     with_key_document = np.flatnonzero(pairs.key >= 0)
-    place[pairs.key[with_key_document]] = with_key_document
+    # Among the documents that are scored.
+    place = set_rows(pairs.key[with_key_document], with_key_document, len(key.documents))
     pieces = [
         _piece(key, response, pairs, rows, place[rows][place[rows] >= 0])
         for rows in cut_side(key, np.arange(len(key.documents)), piece_size)
     ]
-    scored = unset(len(response.documents))
-    scored[pairs.response[pairs.response >= 0]] = np.flatnonzero(pairs.response >= 0)
+    scored = set_rows(
+        pairs.response[pairs.response >= 0],
+        np.flatnonzero(pairs.response >= 0),
+        len(response.documents),
+    )
     with_key = mark_rows(pairs.response[pairs.both], len(response.documents))
     pieces += [
         _piece(key, response, pairs, rows[:0], scored[rows][scored[rows] >= 0], rows)

@@ -36,9 +36,17 @@ from corefeval.protocol.declarations import (
     WrongSpans,
     Zeros,
 )
-from corefeval.protocol.matchers import HEADS, MATCHERS, MINIMA, Matcher
 from corefeval.protocol.named import NAMED, NamedProtocol, find_named, programs_with
-from corefeval.protocol.signatures import Fields, choices, fields, register_matcher
+from corefeval.protocol.signatures import (
+    HEADS,
+    MATCHERS,
+    MINIMA,
+    Fields,
+    Matcher,
+    choices,
+    fields,
+    register_matcher,
+)
 
 __all__ = [
     "MATCHERS",

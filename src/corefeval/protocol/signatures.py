@@ -1,14 +1,55 @@
-"""What a signature has: the choices of a protocol, and what else was done to the data."""
+"""The matchers, and what a signature has: the choices of a protocol, and what else was done."""
 
 # No `annotations` from __future__ here: to read types from text takes longer than to make them.
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Annotated, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from corefeval.protocol.accidents import NUMBER, Choice
 from corefeval.protocol.declarations import Choices
-from corefeval.protocol.matchers import MATCHERS, Matcher
+
+# Where heads and minimum spans of mentions may come from, in the order of a signature.
+HEADS = ("file", "dependencies", "parse", "tags")
+MINIMA = ("stated", "parse")
+
+
+class Matcher(NamedTuple):
+    """A matcher: which mentions it matches, the function that finds them, and what that needs.
+
+    The function, or its place as text (`module:function`), is given the `Mentions` of key and
+    response and returns `Matches` (see `matching`). Where a value takes a number in parentheses,
+    such as `overlap(0.5)`, the function has it as `share`, whose default is here. `needs` is what
+    it must know of mentions besides their tokens.
+    """
+
+    summary: str
+    function: str | Callable[..., Any]
+    share: float | None = None
+    needs: Literal["", "heads", "cores", "minima"] = ""
+
+
+MATCHERS = {
+    "exact": Matcher("the same tokens", "corefeval.matching.matchers:match_exactly"),
+    "head": Matcher(
+        "the same head token", "corefeval.matching.matchers:match_heads", needs="heads"
+    ),
+    "partial": Matcher(
+        "the response inside the key, with the key's head or stated minimum",
+        "corefeval.matching.matchers:match_partially",
+        needs="cores",
+    ),
+    "min": Matcher(
+        "as partial by stated minimum spans, else the same minimum span by parse",
+        "corefeval.matching.matchers:match_minima",
+        needs="minima",
+    ),
+    "overlap": Matcher(
+        "tokens in common, with a Dice coefficient of at least this",
+        "corefeval.matching.matchers:match_overlapping",
+        share=0.5,
+    ),
+}
 
 
 class Fields(Choices, total=False):

@@ -11,7 +11,7 @@ from corefeval.consensus.contests import Contest
 from corefeval.consensus.decisions import COLUMNS, WORDS, make_table
 from corefeval.diagnostics import plural
 from corefeval.model import Document
-from corefeval.reports.page import Page
+from corefeval.reports.page import Page, PlainTable
 from corefeval.reports.payload import make_visible
 
 # What an annotator says who has no vote, is for it, or against it.
@@ -27,7 +27,7 @@ class DecisionPage(Page):
     has_charts: ClassVar[bool] = False
 
     @property
-    def plain_table(self) -> tuple[list[str], list[tuple[str, list[str]]]]:
+    def plain_table(self) -> PlainTable:
         """Everything that is contested: what it is about, and how many votes there are."""
         rows = [
             (case["text"], [case["other_text"], f"{case['votes']} of {case['of']}"])
@@ -66,14 +66,13 @@ def make_decision_page(merged: Merged, *, title: str = "Contested decisions") ->
 
 def _describe_case(merged: Merged, contest: Contest) -> dict[str, Any]:
     """What the page shows of a contest: the place of the document, spans, and what all say."""
-    units, has_spans = merged.units, merged.units.corpus.labels is None
+    units = merged.units
     rows = [unit for unit in (contest.unit, contest.partner) if unit >= 0]
-    mentions: list[Any] = [units.mentions[row] for row in rows] if has_spans else []
-    spans = [mention if isinstance(mention[0], tuple) else [mention] for mention in mentions]
+    mentions = [units.mentions[row] for row in rows] if units.corpus.labels is None else []
     no_vote, *words = _SAYINGS[contest.kind]
     return {
         "place": int(units.document[contest.unit]),
-        "spans": [[list(part) for part in parts] for parts in spans],
+        "spans": [m if isinstance(m[0], list) else [m] for m in mentions],
         "says": [
             no_vote if min(entities) < 0 else words[entities[0] != entities[-1]]
             for entities in units.entity[:, rows].tolist()

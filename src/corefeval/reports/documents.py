@@ -18,7 +18,17 @@ from corefeval.analysis.errors.classification import Classification
 from corefeval.analysis.errors.listing import Lookup, SideName
 from corefeval.features.kinds import kinds_if_known
 from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray, find_places, looked_up, offsets_of
+from corefeval.model.arrays import (
+    IntArray,
+    all_zero,
+    find_places,
+    integers,
+    looked_up,
+    offsets_of,
+    plain_rows,
+    stable_order,
+    unset,
+)
 from corefeval.model.moving import list_tokens, respan, show_on_key
 from corefeval.model.text_tokens import text_of
 from corefeval.model.token_tables import place_tokens
@@ -74,10 +84,9 @@ class Positions:
 
     def _number_labels(self, corpus: Corpus) -> IntArray:
         if self.labels is None or corpus.labels is None:
-            return np.zeros(corpus.n_mentions, dtype=np.int64)
-        document = corpus.mention_document.tolist()
-        numbers = [self.labels[d][x] for d, x in zip(document, corpus.labels, strict=True)]
-        return np.array(numbers, dtype=np.int64)
+            return all_zero(corpus.n_mentions)
+        labels = plain_rows(corpus.mention_document, corpus.labels)
+        return integers([self.labels[document][label] for document, label in labels])
 
 
 def find_positions(key: Corpus, responses: Sequence[Corpus], *, text: bool) -> Positions:
@@ -100,11 +109,11 @@ def find_positions(key: Corpus, responses: Sequence[Corpus], *, text: bool) -> P
 def _show_tokens(
     sides: Sequence[Tokens], key: Corpus, responses: Sequence[Corpus], index: int, *, text: bool
 ) -> Json:
+    """A document on the tokens of the first side that has words for it."""
     present = [side for side in sides if side.counts[index]]
     if not present:
-        last = max(
-            (int(b.max(initial=0)) for b in _collect_bounds((key, *responses), index)), default=0
-        )
+        bounds = _collect_bounds((key, *responses), index)
+        last = max((int(side.max(initial=0)) for side in bounds), default=0)
         return _describe_text(last, None, [0] if last else [])
     tokens = next((side for side in present if "word" in side.columns), present[0])
     count = int(tokens.counts[index])
@@ -154,8 +163,8 @@ def _collect_bounds(corpora: Sequence[Corpus], index: int) -> list[IntArray]:
     bounds = []
     for corpus in corpora:
         rows = slice(*corpus.mention_offsets[index : index + 2].tolist())
-        bounds += [side[rows] for side in (corpus.mention_start, corpus.mention_end)
-                  if side is not None]  # fmt: skip
+        sides = (corpus.mention_start, corpus.mention_end)
+        bounds += [side[rows] for side in sides if side is not None]
         of_document = corpus.mention_document[corpus.gaps[:, 0]] == index
         bounds.append(corpus.gaps[of_document, 1:].reshape(-1))
     return bounds
@@ -164,13 +173,9 @@ def _collect_bounds(corpora: Sequence[Corpus], index: int) -> list[IntArray]:
 def _cut_text(characters: str, bounds: Sequence[IntArray], *, text: bool) -> tuple[IntArray, Json]:
     """Cut a text into words, and further where mentions begin and end."""
     spans = [match.span() for match in _PIECE.finditer(characters)]
-    inner = np.unique(np.concatenate([np.array(spans, dtype=np.int64).reshape(-1), *bounds]))
+    inner = np.unique(np.concatenate([integers(spans).reshape(-1), *bounds]))
     ends = np.append(inner, len(characters))[1:]  # none at all for an empty text
-    begins = [
-        (int(start), int(end))
-        for start, end in zip(inner, ends, strict=True)
-        if characters[start:end].strip()
-    ]
+    begins = [span for span in plain_rows(inner, ends) if characters[slice(*span)].strip()]
     words = [characters[start:end].strip() for start, end in begins]
     glued = [
         place
@@ -188,7 +193,7 @@ def _cut_text(characters: str, bounds: Sequence[IntArray], *, text: bool) -> tup
         glued=glued if text else None,
         paragraphs=[n for n, between in enumerate(before) if new.search(between)] or None,
     )
-    return np.array([start for start, _ in begins], dtype=np.int64), document_text
+    return integers([start for start, _ in begins]), document_text
 
 
 def _find_lines(characters: str, pieces: Sequence[tuple[int, int]]) -> list[int]:
@@ -212,7 +217,7 @@ def _show_labels(key: Corpus, responses: Sequence[Corpus], *, text: bool) -> Pos
     for side, corpus in enumerate((key, *responses)):
         entity, document = corpus.mention_entity, corpus.mention_document
         before = -1
-        for row in np.argsort(entity, kind="stable").tolist():
+        for row in stable_order(entity).tolist():
             label_numbers = numbers[document[row]]
             label = (corpus.labels or ())[row]
             new_line = entity[row] != before if side == 0 else len(lines[document[row]]) == 0
@@ -333,8 +338,8 @@ def response_documents(
         columns["cost"], of_key["keyCost"] = costs["response_mentions"], costs["key_mentions"]
     parts = [_describe_mentions(response, place, columns), _split(of_key, key.mention_offsets)]
     if {"key_entities", "response_entities"} <= costs.keys():
-        parts.append(_split({"keyEntityCost": costs["key_entities"]}, _entity_offsets(key)))
-        parts.append(_split({"entityCost": costs["response_entities"]}, _entity_offsets(response)))
+        parts.append(_split({"keyEntityCost": costs["key_entities"]}, key.entity_offsets))
+        parts.append(_split({"entityCost": costs["response_entities"]}, response.entity_offsets))
     documents = join_fields(*parts, _name_entities(errors, "response", text=text))
     if text and response.labels is None:
         lookup = Lookup(errors)
@@ -351,10 +356,10 @@ def response_documents(
 def error_bits(errors: Classification) -> tuple[IntArray, IntArray]:
     """The errors of each mention of the response and of the key: bit k is kind k."""
     items = errors.items
-    bits = np.zeros(items.owner.size, dtype=np.int64)
+    bits = all_zero(items.owner.size)
     for number, kind in enumerate(KINDS):
         bits |= errors.of_kind(kind).astype(np.int64) << number
-    key_bits = np.zeros(errors.key.n_mentions, dtype=np.int64)
+    key_bits = all_zero(errors.key.n_mentions)
     in_key = items.key_row >= 0
     key_bits[items.key_row[in_key]] = bits[in_key]
     return bits[: items.n_response], key_bits
@@ -362,14 +367,8 @@ def error_bits(errors: Classification) -> tuple[IntArray, IntArray]:
 
 def _mention_columns(corpus: Corpus, place: Positions) -> dict[str, IntArray]:
     start, end = place.spans(corpus)
-    first = looked_up(_entity_offsets(corpus)[:-1], corpus.mention_document)
+    first = looked_up(corpus.entity_offsets[:-1], corpus.mention_document)
     return {"start": start, "length": end - start, "entity": corpus.mention_entity - first}
-
-
-def _entity_offsets(corpus: Corpus) -> IntArray:
-    """Where each document's entities begin, and the end."""
-    counts = np.bincount(corpus.entity_document, minlength=len(corpus.documents))
-    return np.concatenate(([0], np.cumsum(counts)))
 
 
 def _mention_kinds(side: Side) -> dict[str, IntArray]:
@@ -403,17 +402,17 @@ def _name_entities(errors: Classification, side: SideName, *, text: bool) -> lis
     `named` are the mentions that name them; −1 for an entity without any mention.
     """
     corpus, lookup = errors.key if side == "key" else errors.response, Lookup(errors)
-    rows = np.argsort(corpus.mention_entity, kind="stable")
-    named = np.full(corpus.n_entities, -1, dtype=np.int64)
+    rows = stable_order(corpus.mention_entity)
+    named = unset(corpus.n_entities)
     for members in np.split(rows, np.cumsum(corpus.entity_sizes)[:-1]):
         if members.size:
             row = lookup.name(side, members)
             first = corpus.mention_offsets[corpus.mention_document[row]]
             named[corpus.mention_entity[row]] = row - first
-    documents = _split({"named": named}, _entity_offsets(corpus))
+    documents = _split({"named": named}, corpus.entity_offsets)
     if corpus.names is not None and text:
         names = list(corpus.names)
-        for document, bounds in zip(documents, pairwise(_entity_offsets(corpus)), strict=True):
+        for document, bounds in zip(documents, pairwise(corpus.entity_offsets), strict=True):
             document["names"] = names[slice(*bounds)]
     return documents
 

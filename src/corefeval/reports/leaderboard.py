@@ -22,7 +22,7 @@ from corefeval.diagnostics import UsageError, plural
 from corefeval.display import visible
 from corefeval.features import shows_words
 from corefeval.files import PathLike
-from corefeval.reports.page import BOARD_SCRIPTS, BOARD_STYLES, Page
+from corefeval.reports.page import BOARD_SCRIPTS, BOARD_STYLES, Page, PlainTable
 from corefeval.reports.payload import make_visible
 from corefeval.results.rates import Numbers
 from corefeval.results.slices import all_values
@@ -42,7 +42,7 @@ class Leaderboard(Page):
     has_charts: ClassVar[bool] = False
 
     @property
-    def plain_table(self) -> tuple[list[str], list[tuple[str, list[str]]]]:
+    def plain_table(self) -> PlainTable:
         """Rank and average of each system by the headline."""
         page = self.payload
         standing = page["standings"][page["headline"]][0]
@@ -117,10 +117,10 @@ def _describe_outcome(outcome: SuiteResult, compared: CorporaComparison | None) 
         "slices": list(_describe_slices(outcome, groups)),
         "unsliced": [str(notice) for notice in outcome.notices if notice.kind == "skipped-slices"],
         "problems": list(_list_problems(outcome)),
-        "level": compared.options.level if compared else None,
-        "alpha": compared.options.alpha if compared else None,
-        "trials": compared.options.trials if compared else None,
-        "resample": compared.options.resample if compared else None,
+        **{
+            name: getattr(compared.options, name) if compared else None
+            for name in ("level", "alpha", "trials", "resample")
+        },
         "signature": compared.signature if compared else "",
         "notices": _list_notices(outcome, compared),
     }
@@ -210,6 +210,7 @@ def _describe_standing(
 def _describe_pair(
     pair: CorporaDifference, names: Sequence[str], outcome: SuiteResult
 ) -> list[Any]:
+    """A pair of systems as a list of plain values."""
     corpora = {corpus.name: place for place, corpus in enumerate(outcome.corpora)}
     sides = [
         [side.count, [corpora[name] for name in side.corpora]] for side in (pair.better, pair.worse)

@@ -45,6 +45,9 @@ BOARD_SCRIPTS = ("data", "elements", "board", "profile", "pairs", "leaderboard")
 STYLES = ("theme", "page", "text", "print")
 BOARD_STYLES = ("theme", "page", "board", "print")
 
+# Headings, and rows with what each is of.
+PlainTable = tuple[list[str], list[tuple[str, list[str]]]]
+
 _IMPORT = re.compile(r"^import .*\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export ", re.MULTILINE)
 
@@ -148,8 +151,8 @@ class Page:
         )
 
     @property
-    def plain_table(self) -> tuple[list[str], list[tuple[str, list[str]]]]:
-        """The numbers for browsers without scripts: headings, and rows with what each is of."""
+    def plain_table(self) -> PlainTable:
+        """The numbers for browsers without scripts."""
         raise NotImplementedError
 
     @property
@@ -172,7 +175,7 @@ class Report(Page):
     """A report: `.save(path)` writes it, `.html` is the text of the page."""
 
     @property
-    def plain_table(self) -> tuple[list[str], list[tuple[str, list[str]]]]:
+    def plain_table(self) -> PlainTable:
         """F1 of each metric and response."""
         scores = self.payload["scores"]
         rows = [

@@ -15,10 +15,16 @@ from corefeval.analysis.errors import KINDS, SUMMARIES, ErrorAnalysis
 from corefeval.analysis.errors.classification import Classification
 from corefeval.beyond import FullSide
 from corefeval.diagnostics import CorefEvalError, Notice, excerpt
-from corefeval.display import visible
+from corefeval.display import are_same, visible
 from corefeval.metrics.anaphora import right_pairs
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray
+from corefeval.model.arrays import (
+    BoolArray,
+    FloatArray,
+    find_places,
+    plain_rows,
+    set_rows,
+)
 from corefeval.model.relations import bridging_pairs, find_elements
 from corefeval.reports.documents import (
     Positions,
@@ -99,6 +105,7 @@ def make_visible(value: Any) -> Any:
 
 
 def _describe_response(scored: Scored, version: int, place: Positions, *, text: bool) -> Json:
+    """Everything that the page has of one response."""
     errors = scored.analysis.classification
     return {
         "name": scored.name,
@@ -134,33 +141,27 @@ def _describe_relations(errors: Classification) -> tuple[list[Json], list[Json]]
 
 
 def _describe_side(side: FullSide, scored: Corpus, right: BoolArray | None) -> list[Json]:
+    """Sets and bridging of each document of a side; `right` are the pairs that the key has."""
     shown: list[Json] = [{} for _ in scored.documents]
-    counts = np.bincount(scored.entity_document, minlength=len(shown))
-    first_entity = (np.cumsum(counts) - counts).tolist()
-    row = np.full(side.corpus.n_mentions + 1, -1, dtype=np.int64)
-    row[side.rows] = np.arange(side.rows.size)
+    row = find_places(side.rows, side.corpus.n_mentions + 1)
     document = side.corpus.entity_document
     entities, rows = np.unique(side.corpus.mention_entity, return_index=True)
-    owner: IntArray = np.full(side.corpus.n_entities, -1, dtype=np.int64)
-    owner[entities] = side.entity[rows]
+    owner = set_rows(entities, side.entity[rows], side.corpus.n_entities)
     for set_entity, parts in find_elements(side.corpus).items():
         elements = [int(owner[part]) for part in sorted(parts) if owner[part] >= 0]
         if owner[set_entity] >= 0 and elements:
             index = int(document[set_entity])
-            shift = first_entity[index]
+            shift = int(scored.entity_offsets[index])
             numbers = [
                 int(owner[set_entity]) - shift,
                 sorted({element - shift for element in elements}),
             ]
             shown[index].setdefault("sets", []).append(numbers)
     pairs = bridging_pairs(side.corpus)
-    columns = (row[pairs.anaphor].tolist(), row[pairs.antecedent].tolist())
-    marks = [None] * len(columns[0]) if right is None else right.tolist()
-    owners = side.corpus.mention_document[pairs.anaphor].tolist()
-    labels = pairs.label.values()
-    for anaphor, antecedent, label, mark, index in zip(
-        *columns, labels, marks, owners, strict=True
-    ):
+    marks = [None] * pairs.anaphor.size if right is None else right
+    owners = side.corpus.mention_document[pairs.anaphor]
+    columns = (row[pairs.anaphor], row[pairs.antecedent], pairs.label.values(), marks, owners)
+    for anaphor, antecedent, label, mark, index in plain_rows(*columns):
         if anaphor >= 0 and antecedent >= 0:
             shift = int(scored.mention_offsets[index])
             numbers = [anaphor - shift, antecedent - shift, label or ""]
@@ -211,23 +212,12 @@ def _group_by_key(systems: Sequence[Scored]) -> list[list[int]]:
 
 
 def _have_equal_keys(first: Corpus, second: Corpus) -> bool:
-    if first is second:
-        return True
-    if first.labels != second.labels:
-        return False
-    counts = [side.tokens.counts if side.tokens is not None else None for side in (first, second)]
-    if not _equal(*counts):
-        return False
-    return all(
-        _equal(getattr(first, name), getattr(second, name))
-        for name in ("mention_entity", "mention_start", "mention_end", "gaps", "entity_document")
-    )
-
-
-def _equal(first: IntArray | None, second: IntArray | None) -> bool:
-    if first is None or second is None:
-        return first is second
-    return np.array_equal(first, second)
+    names = ("mention_entity", "mention_start", "mention_end", "gaps", "entity_document", "labels")
+    sides = [
+        [None if side.tokens is None else side.tokens.counts, *(getattr(side, n) for n in names)]
+        for side in (first, second)
+    ]
+    return first is second or are_same(*sides)
 
 
 def _describe_scores(results: Sequence[Result]) -> Json:
@@ -349,14 +339,8 @@ def describe_choices(sensitivity: Sensitivity) -> Json:
             if effect.is_shown
         ],
         "quiet": sensitivity.without_effect,
-        "refusals": [
-            f"No number with {values}: {why}." for why, values in sensitivity.refusals.items()
-        ],
-        "turns": [
-            f"{sensitivity.titles.get(turn.metric, turn.metric)}: "
-            f"{turn.above} is above {turn.below}, but not with {', '.join(turn.values)}."
-            for turn in sensitivity.turns
-        ],
+        "refusals": sensitivity.refused,
+        "turns": sensitivity.turned,
     }
     return {name: make_visible(value) for name, value in record.items()}
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import UsageError
-from corefeval.display import have_same_fields
+from corefeval.display import Comparable
 from corefeval.protocol import Protocol
 
 Numbers = NDArray[np.float64]
@@ -45,6 +45,13 @@ def ratio_rates(counts: Mapping[str, Any], undefined: float = 0.0) -> Rates:
     recall = divide(counts["recall_numerator"], counts["recall_denominator"], undefined)
     precision = divide(counts["precision_numerator"], counts["precision_denominator"], undefined)
     return {"recall": recall, "precision": precision, "f1": harmonic_mean(recall, precision)}
+
+
+def share_rates(correct: Any, in_key: Any, in_response: Any, undefined: float) -> Rates:
+    """Recall, precision and F1 of what is correct, of all in the key and all in the response."""
+    tops = {"recall_numerator": correct, "precision_numerator": correct}
+    bottoms = {"recall_denominator": in_key, "precision_denominator": in_response}
+    return ratio_rates(tops | bottoms, undefined)
 
 
 def blanc_rates(
@@ -86,39 +93,24 @@ _SIDES = ("key", "response")
 def antecedent_rates(counts: Mapping[str, Any], undefined: float = 0.0) -> Rates:
     """Wrong linkage (wl) counts against recall and precision; accuracy is of what was resolved."""
     correct, resolved = counts["tp"], counts["tp"] + counts["wl"]
-    recall = divide(correct, resolved + counts["fn"], undefined)
-    precision = divide(correct, resolved + counts["fp"], undefined)
-    return {
-        "recall": recall,
-        "precision": precision,
-        "f1": harmonic_mean(recall, precision),
-        "accuracy": divide(correct, resolved, undefined),
-    }
+    rates = share_rates(correct, resolved + counts["fn"], resolved + counts["fp"], undefined)
+    return {**rates, "accuracy": divide(correct, resolved, undefined)}
 
 
 def anchor_rates(counts: Mapping[str, Any], undefined: float = 0.0) -> Rates:
     """Detection and mentions have rates of their own; F1 is the harmonic mean of their F1."""
     rates: Rates = {}
     for part in ("detection", "mentions"):
-        correct = counts[f"{part}_tp"]
-        recall = divide(correct, correct + counts[f"{part}_fn"], undefined)
-        precision = divide(correct, correct + counts[f"{part}_fp"], undefined)
-        rates[f"{part}_recall"], rates[f"{part}_precision"] = recall, precision
-        rates[f"{part}_f1"] = harmonic_mean(recall, precision)
+        part_counts = {name: counts[f"{part}_{name}"] for name in ("tp", "fn", "fp")}
+        part_rates = link_rates(part_counts, undefined)
+        rates |= {f"{part}_{name}": rate for name, rate in part_rates.items()}
     return {**rates, "f1": harmonic_mean(rates["detection_f1"], rates["mentions_f1"])}
 
 
 def link_rates(counts: Mapping[str, Any], undefined: float = 0.0) -> Rates:
     """Recall and precision of what is chosen among all that may be chosen."""
-    return ratio_rates(
-        {
-            "recall_numerator": counts["tp"],
-            "recall_denominator": counts["tp"] + counts["fn"],
-            "precision_numerator": counts["tp"],
-            "precision_denominator": counts["tp"] + counts["fp"],
-        },
-        undefined,
-    )
+    correct = counts["tp"]
+    return share_rates(correct, correct + counts["fn"], correct + counts["fp"], undefined)
 
 
 RATES: dict[str, Callable[[Mapping[str, Any], float], Rates]] = {
@@ -158,7 +150,7 @@ _POOLED = ("key", "response", "common")
 
 
 @dataclass(frozen=True, eq=False)
-class CountTable:
+class CountTable(Comparable):
     """One metric's counts: a row per document, a column per count. A mean has parts instead.
 
     `by` is the feature that the metric itself goes by, as p-link does.
@@ -181,11 +173,6 @@ class CountTable:
         if self.values is None:
             return np.zeros(0, dtype=np.bool_)
         return np.asarray(self.values.any(axis=1))
-
-    def __eq__(self, value: object) -> bool:
-        return have_same_fields(self, value)
-
-    __hash__ = None  # type: ignore[assignment]
 
     @staticmethod
     def join(tables: Sequence[CountTable]) -> CountTable:
@@ -240,7 +227,7 @@ class Aggregation(NamedTuple):
     def additive(self, counts: Mapping[str, Numbers]) -> Numbers:
         """What adds up over documents: a row for each number, a column for each document."""
         columns = [counts[name] for name in self.names]
-        if self.aggregate == "micro" or (self.aggregate == "pool" and not self._is_blanc):
+        if self._adds_counts:
             return np.stack(columns)
         if self.aggregate == "pool":
             mentions = [counts[f"{side}_mentions"] for side in _POOLED]
@@ -259,7 +246,7 @@ class Aggregation(NamedTuple):
 
     def rates_of_sums(self, sums: Numbers) -> Rates:
         """The rates that follow from sums, of any further shape, of what `additive` gives."""
-        if self.aggregate == "micro" or (self.aggregate == "pool" and not self._is_blanc):
+        if self._adds_counts:
             return self.rates(dict(zip(self.names, sums, strict=True)))
         if self.aggregate == "pool":
             return self.rates(self._pool(sums))
@@ -300,8 +287,10 @@ class Aggregation(NamedTuple):
         return divide(f1, np.where(is_defined, bottom, 0.0))
 
     @property
-    def _is_blanc(self) -> bool:
-        return self.shape.startswith("blanc")
+    def _adds_counts(self) -> bool:
+        """Whether the rates of a corpus follow from the sums of its counts alone."""
+        is_pooled = self.aggregate == "pool" and not self.shape.startswith("blanc")
+        return is_pooled or self.aggregate == "micro"
 
     def _pool(self, sums: Numbers) -> dict[str, Numbers]:
         """Counts with the pairs across documents, none of which is a link."""
@@ -314,7 +303,7 @@ class Aggregation(NamedTuple):
     def total(self, counts: Mapping[str, Numbers]) -> tuple[dict[str, float], Rates]:
         """Each count summed over the documents, and the rates of all documents together."""
         sums = {name: float(column.sum()) for name, column in counts.items()}
-        if self.aggregate == "pool" and self._is_blanc and sums:
+        if self.aggregate == "pool" and not self._adds_counts and sums:
             pooled = self._pool(self.additive(counts).sum(axis=1))
             sums = {name: float(pooled[name]) for name in sums}
         if self.aggregate in ("micro", "pool"):

@@ -247,29 +247,19 @@ def result_of_record(
         documents = tuple(parse_texts(record["documents"], "documents"))
     else:
         documents = parent.document_ids
-    if parent is None and not documents:
-        raise ValueError("there are no documents")
-    tables: dict[str, CountTable] = {}
     settings = parse_named_texts(record["settings"])
     version = settings.pop("version", "0")
     protocol = Protocol.of_fields(settings)
-    for metric, table_record in record["tables"].items():
-        tables[metric] = _parse_table(
-            metric, table_record, len(documents), tables, bounded=not protocol.emulates
-        )
-    names: dict[str, Any] = {
-        name: getattr(parent, name) if parent else parse_text(record[name], name)
-        for name in ("key", "response", "key_digest")
-    }
     most = _MOST if protocol.emulates else 1 + _ROUNDING
+    tables: dict[str, CountTable] = {}
+    for metric, table_record in record["tables"].items():
+        tables[metric] = _parse_table(metric, table_record, len(documents), tables, most)
     result = Result(
         tables=tables,
         document_ids=documents,
         protocol=protocol,
         version=version,
-        **names,
-        whole_rates=parent.whole_rates if parent else _parse_rates(record["whole_rates"], most),
-        notices=() if parent else tuple(map(notice_of_record, record["notices"])),
+        **_parse_origin(record, parent, most),
         spell=spell,
         titles=parse_named_texts(record["titles"]),
         ci=parse_level(record["ci"]) if "ci" in record else None,
@@ -278,6 +268,8 @@ def result_of_record(
         answers=_parse_answers(record["answers"]) if "answers" in record else {},
         decisions=tuple(map(_parse_decision, record.get("decisions", ()))),
     )
+    if parent is None and not documents:
+        raise ValueError("there are no documents")
     if result.decisions and tuple(decision.id for decision in result.decisions) != documents:
         raise ValueError("the decisions are not those of the documents")
     if strangers := [metric for metric in result.intervals if metric not in tables]:
@@ -287,6 +279,20 @@ def result_of_record(
         slices = {feature: _parse_slices(feature, entry, result) for feature, entry in entries}
         object.__setattr__(result, "slices", slices)  # frozen, but nobody else has it yet
     return result
+
+
+def _parse_origin(record: Mapping[str, Any], parent: Result | None, most: float) -> dict[str, Any]:
+    """What is said of a result as a whole: its sides, its rates under another rule, its notices.
+
+    A slice takes all but the notices from its parent.
+    """
+    names = ("key", "response", "key_digest")
+    if parent is not None:
+        return {name: getattr(parent, name) for name in (*names, "whole_rates")}
+    origin: dict[str, Any] = {name: parse_text(record[name], name) for name in names}
+    origin["whole_rates"] = _parse_rates(record["whole_rates"], most)
+    origin["notices"] = tuple(map(notice_of_record, record["notices"]))
+    return origin
 
 
 def _parse_intervals(
@@ -342,6 +348,7 @@ def _parse_rates(
 
 
 def _parse_slices(feature: str, record: Mapping[str, Any], parent: Result) -> Slices:
+    """The slices of a record by `_slices_record`."""
     values, special = record["values"], record["special"]
     return Slices(
         feature,
@@ -362,13 +369,9 @@ def _parse_table(
     record: Mapping[str, Any],
     n_documents: int,
     earlier: Mapping[str, CountTable],
-    *,
-    bounded: bool,
+    most: float,
 ) -> CountTable:
-    """The counts of a metric; the parts of a mean must be among the `earlier` metrics.
-
-    Where rates are `bounded`, which they are unless another program is emulated, none exceeds 1.
-    """
+    """The counts of a metric; the parts of a mean must be among the `earlier` metrics."""
     shape = parse_choice(record["shape"], (*RATES, "mean"))
     parts = tuple(parse_texts(record.get("parts", []), f"the parts of {metric}"))
     if bool(parts) != (shape == "mean"):
@@ -384,22 +387,22 @@ def _parse_table(
     values = np.array(columns, dtype=np.float64).T
     if values.shape != (n_documents, len(counts)):
         raise ValueError(f"{metric}: counts of {n_documents} documents were expected")
-    _check_counts(metric, shape, counts, values, bounded=bounded)
+    _check_counts(metric, shape, counts, values, most)
     return CountTable(
         shape, tuple(counts), values, by=parse_text(record.get("by", ""), f"{metric} by")
     )
 
 
 def _check_counts(
-    metric: str, shape: str, counts: Mapping[str, Any], values: Numbers, *, bounded: bool
+    metric: str, shape: str, counts: Mapping[str, Any], values: Numbers, most: float
 ) -> None:
-    """Raise ValueError for counts that are missing or below 0, or have rates above 1."""
+    """Raise ValueError for counts that are missing or below 0, or have rates above `most`."""
     with np.errstate(over="ignore"):
         totals = values.sum(axis=0)
     if not np.isfinite(totals).all() or (values < 0).any():
         raise ValueError(f"{metric}: a count is missing, too large, or below 0")
     rates = rates_of(shape, dict(zip(counts, values.T, strict=True)))
-    if bounded and any((rate > 1 + _ROUNDING).any() for rate in rates.values()):
+    if any((rate > most).any() for rate in rates.values()):
         raise ValueError(f"{metric}: more was found than exists")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from corefeval.checks import CROSS, split_list
 from corefeval.diagnostics import UsageError, list_names
-from corefeval.display import Row, Tabular, have_same_fields
+from corefeval.display import Comparable, Row, Tabular
 from corefeval.results.rates import CountTable
 from corefeval.results.result import DocumentResult, Result
 from corefeval.results.scores import score_rows
@@ -21,7 +21,7 @@ SPECIAL = ("other", "none")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Slices(Tabular, Mapping[str, Result]):
+class Slices(Comparable, Tabular, Mapping[str, Result]):
     """One feature's slices: `slices["pronoun"]["muc"].f1`.
 
     `whole` is all values together. `sizes` says how many documents, entities or mentions of the
@@ -58,11 +58,6 @@ class Slices(Tabular, Mapping[str, Result]):
 
     def __len__(self) -> int:
         return len(self.results)
-
-    def __eq__(self, value: object) -> bool:
-        return have_same_fields(self, value)
-
-    __hash__ = None  # type: ignore[assignment]
 
     @property
     def document_ids(self) -> tuple[str, ...]:

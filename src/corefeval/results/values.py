@@ -33,7 +33,7 @@ def parse_level(value: object) -> float:
     """The value, if it is a level of intervals: a number between 0 and 1."""
     level = parse_number(value, "ci", 0, 1)
     if level in (0, 1):
-        raise ValueError(f"ci: {value!r} leaves nothing over")
+        raise ValueError(f"ci: {value!r} is not between 0 and 1")
     return level
 
 

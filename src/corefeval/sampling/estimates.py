@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from math import ceil, isnan, nan, sqrt
 from statistics import fmean
 from typing import Any, Unpack
@@ -20,18 +21,12 @@ from corefeval.metrics import Metrics, parse_metrics
 from corefeval.model.arrays import FloatArray
 from corefeval.request import Input, Request, ScoreOptions
 from corefeval.sampling.draws import check_digest
-from corefeval.sampling.estimators import LEAST_FOR_MUC, Part, Parts, measure, refuse
+from corefeval.sampling.estimators import Part, Parts, measure, refuse, subtract
 from corefeval.sampling.frame import Frame, Responses, make_frame
 from corefeval.sampling.judgements import Judgements, read_judgements
-from corefeval.sampling.sheets import UNSURE, Sheet
+from corefeval.sampling.sheets import DESIGNS, UNSURE, Sheet
 from corefeval.stats.significance import adjust
 
-OFFERED = {
-    "names": ("b3", "lea", "mentions"),
-    "entities": ("muc", "b3", "lea", "mentions"),
-    "pairs": ("b3", "lea", "mentions"),
-    "sentences": ("mentions",),
-}
 _TINY = 1e-12  # what rounding leaves of 0
 _FEW = 30  # answered draws, below which intervals were not checked
 _CEAF = (
@@ -71,8 +66,12 @@ class Estimate(Record):
 
     def as_dict(self, margin: float | None = None) -> dict[str, Any]:
         """For JSON, with the draws that a margin needs."""
+        names = ("value", "error", "low", "high", "counted")
         needed = None if margin is None else self.needed(margin)
-        return {**dict([*super().as_dict().items()][:5]), "needed": needed}
+        return {**{name: getattr(self, name) for name in names}, "needed": needed}
+
+
+Rates = Mapping[str, Mapping[str, Estimate]]  # by metric and rate
 
 
 @dataclass(frozen=True)
@@ -93,13 +92,19 @@ class Difference(Record):
     @property
     def turned(self) -> Difference:
         """The second system less the first."""
-        value, low, high = (None if x is None else -x for x in (self.value, self.high, self.low))
+        value, low, high = (number and -number for number in (self.value, self.high, self.low))
         turned = replace(self, first=self.second, second=self.first)
         return replace(turned, value=value, low=low, high=high)
 
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON, where only the numbers are."""
+        return {
+            name: value for name, value in super().as_dict().items() if name != "is_significant"
+        }
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimates(Tabular, Mapping[str, Mapping[str, Mapping[str, Estimate]]]):
+class Estimates(Tabular, Mapping[str, Rates]):
     """Estimates by system, metric and rate: `estimates["a"]["b3"]["recall"].value`.
 
     `n` is the number of draws that all people answered, `frame` what they were drawn from.
@@ -107,7 +112,7 @@ class Estimates(Tabular, Mapping[str, Mapping[str, Mapping[str, Estimate]]]):
     has the estimates of each of them.
     """
 
-    scores: Mapping[str, Mapping[str, Mapping[str, Estimate]]]
+    scores: Mapping[str, Rates]
     differences: tuple[Difference, ...]
     refused: Mapping[str, str]
     signature: str
@@ -118,7 +123,7 @@ class Estimates(Tabular, Mapping[str, Mapping[str, Mapping[str, Estimate]]]):
     agreement: Mapping[str, float] | None = None
     annotators: tuple[Estimates, ...] = ()
 
-    def __getitem__(self, system: str) -> Mapping[str, Mapping[str, Estimate]]:
+    def __getitem__(self, system: str) -> Rates:
         return self.scores[system]
 
     def __iter__(self) -> Iterator[str]:
@@ -134,7 +139,7 @@ class Estimates(Tabular, Mapping[str, Mapping[str, Mapping[str, Estimate]]]):
         """The first system less the second, by a rate."""
         for entry in self.differences:
             for difference in (entry, entry.turned):
-                names = (difference.metric, difference.rate, difference.first, difference.second)
+                names = difference.metric, difference.rate, difference.first, difference.second
                 if names == (metric, rate, first, second):
                     return difference
         raise UsageError(f"there is no difference of {first} and {second} by {metric}.{rate}")
@@ -151,9 +156,6 @@ class Estimates(Tabular, Mapping[str, Mapping[str, Mapping[str, Estimate]]]):
     def as_dict(self, margin: float | None = None) -> dict[str, Any]:
         """Everything, for JSON."""
         names = ("signature", "design", "n", "frame", "refused", "agreement")
-        differences = [entry.as_dict() for entry in self.differences]
-        for difference in differences:
-            del difference["is_significant"]
         return {
             **{name: getattr(self, name) for name in names},
             "scores": {
@@ -163,8 +165,10 @@ class Estimates(Tabular, Mapping[str, Mapping[str, Mapping[str, Estimate]]]):
                 }
                 for system, metrics in self.items()
             },
-            "differences": differences,
-            "notices": [notice.as_dict() for notice in self.notices],
+            **{
+                name: [entry.as_dict() for entry in getattr(self, name)]
+                for name in ("differences", "notices")
+            },
         }
 
 
@@ -226,8 +230,8 @@ def _check_sheets(sheets: Sequence[Sheet], sentences: Sheet | None) -> None:
                 expected=str(sheets[0].signature),
                 fix="take copies of one sheet, one per person",
             )
-    designs = None if sentences is None else (sentences.design, sheets[0].design != "sentences")
-    if designs not in (None, ("sentences", True)):
+    is_beside = sheets[0].design != "sentences"
+    if sentences is not None and not (is_beside and sentences.design == "sentences"):
         raise UsageError("sentences is a sheet of the design sentences, beside another one")
 
 
@@ -235,10 +239,10 @@ def _choose_metrics(metrics: Metrics | None, design: str) -> tuple[str, ...]:
     """The metrics to estimate; a UsageError says why a design does not offer one."""
     names = [str(entry.metric) for entry in parse_metrics(metrics)] if metrics is not None else ()
     for name in names:
-        if name not in OFFERED[design]:
-            reason = _REASONS.get(name, f"there are {', '.join(OFFERED[design])}")
+        if name not in DESIGNS[design].metrics:
+            reason = _REASONS.get(name, f"there are {', '.join(DESIGNS[design].metrics)}")
             raise UsageError(f"{name} cannot be estimated from {design}: {reason}")
-    return tuple(names) or OFFERED[design]
+    return tuple(names) or DESIGNS[design].metrics
 
 
 def _estimate(
@@ -251,12 +255,12 @@ def _estimate(
     people = [read_judgements(sheet, frame) for sheet in sheets]
     common = [n for n in people[0].rows if all(n in person.rows for person in people)]
     people = [replace(person, rows={n: person.rows[n] for n in common}) for person in people]
-    reasons = {name: text for person in people for name, text in refuse(person).items()}
-    refused = {name: text for name, text in reasons.items() if name.partition(".")[0] in metrics}
-    kept = [m for m in metrics if m != "muc" or len(common) >= LEAST_FOR_MUC]
-    parts = [measure(person, kept, refused) for person in people]
+    reasons = [item for person in people for item in refuse(person).items()]
+    refused = {name: text for name, text in reasons if name.partition(".")[0] in metrics}
+    parts = [measure(person, metrics, refused) for person in people]
     notices = [notice for person in people for notice in person.notices]
-    notices += _note_ranges(people[0], metrics) if signature.design == "pairs" else ()
+    if signature.design == "pairs" and "many-unsure" in {notice.kind for notice in notices}:
+        notices.append(_note_ranges(people[0], metrics))
     if len(common) < _FEW:
         text = f"{len(common)} answered draws are few: intervals were not checked below {_FEW}"
         notices.append(Notice("few-draws", text, len(common)))
@@ -265,7 +269,9 @@ def _estimate(
         scores = {
             system: {
                 metric: {
-                    rate: _join([entry[system][metric][rate] for entry in parts], size, level)
+                    rate: _make_estimate(
+                        [entry[system][metric][rate] for entry in parts], size, level
+                    )
                     for rate in rates
                 }
                 for metric, rates in metrics.items()
@@ -282,11 +288,15 @@ def _estimate(
     return replace(estimates, agreement=_agree(people), annotators=annotators)
 
 
-def _average(parts: Sequence[Part]) -> tuple[float, float]:
-    """The mean over people and its error: that of their draws, and that of what they differ in."""
-    values = [part.value for part in parts]
+def _join(parts: Sequence[Part]) -> tuple[float, float, int]:
+    """The mean over people, its error, and how many draws count.
+
+    The error is that of the draws, and that of what people differ in.
+    """
+    values = np.array([part.value for part in parts])
     squares = fmean(_vary(part.linear[1]) / max(part.linear[1].size, 1) for part in parts)
-    return fmean(values), sqrt(squares + (_vary(np.array(values)) if len(values) > 1 else 0.0))
+    error = sqrt(squares + (_vary(values) if len(parts) > 1 else 0))
+    return float(values.mean()), error, min(part.counted for part in parts)
 
 
 def _vary(numbers: FloatArray) -> float:
@@ -299,91 +309,88 @@ def _describe(*numbers: float) -> list[Any]:
     return [None if isnan(number) else number for number in numbers]
 
 
-def _join(parts: Sequence[Part], frame_size: int, level: float) -> Estimate:
-    """The estimate of one or several people's rate, with its interval."""
-    value, error = _average(parts)
-    counted = min(part.counted for part in parts)
-    interval = _find_interval(value, error, counted, level)
-    spread = _vary(np.mean([part.linear[0] for part in parts], axis=0))
-    value, error, low, high = _describe(value, error, *interval)
-    return Estimate(value, error, low, high, counted, spread, frame_size, level)
+def _make_estimate(parts: Sequence[Part], frame_size: int, level: float) -> Estimate:
+    """The estimate of one or several people's rate.
 
-
-def _find_interval(value: float, error: float, counted: int, level: float) -> tuple[float, float]:
-    """The interval on the scale of logits; at 0 and 1 that of a share without exceptions."""
+    Its interval is made on the scale of logits; at 0 and 1 it is that of a share without
+    exceptions.
+    """
     from scipy.special import expit, logit, stdtrit
 
-    if counted < 2 or isnan(error):
-        return nan, nan
-    edge = ((1 - level) / 2) ** (1 / counted)
-    if value < _TINY:
-        return 0.0, 1 - edge
-    if value > 1 - _TINY:
-        return edge, 1.0
-    half = stdtrit(counted - 1, 0.5 + level / 2) * error / (value * (1 - value))
-    return float(expit(logit(value) - half)), float(expit(logit(value) + half))
+    value, error, counted = _join(parts)
+    low = high = nan
+    if counted > 1 and not isnan(error):
+        edge = ((1 - level) / 2) ** (1 / counted)
+        if value < _TINY:
+            low, high = 0.0, 1 - edge
+        elif value > 1 - _TINY:
+            low, high = edge, 1.0
+        else:
+            half = stdtrit(counted - 1, 0.5 + level / 2) * error / (value * (1 - value))
+            low, high = (float(expit(logit(value) + step)) for step in (-half, half))
+    spread = _vary(np.mean([part.linear[0] for part in parts], axis=0))
+    value, error, low, high = _describe(value, error, low, high)
+    return Estimate(value, error, low, high, counted, spread, frame_size, level)
 
 
 def _compare(parts: Sequence[Parts], level: float) -> Iterator[Difference]:
     """The differences of all pairs of systems, by metric and rate."""
     systems = [system for system in parts[0] if system != "frame"]
-    rates = parts[0][systems[0]].items()
-    for metric, rate in [(metric, rate) for metric, names in rates for rate in names]:
-        differences = []
-        for first, second in combinations(systems, 2):
-            steps = [e[first][metric][rate].minus(e[second][metric][rate]) for e in parts]
-            differences.append(Difference(metric, rate, first, second, *_test(steps, level)))
-        adjusted = adjust([1.0 if entry.p is None else entry.p for entry in differences])
-        for entry, p in zip(differences, adjusted.tolist(), strict=True):
-            yield replace(entry, is_significant=p < 1 - level)
+    for metric, rates in parts[0][systems[0]].items():
+        for rate in rates:
+            differences = []
+            for pair in combinations(systems, 2):
+                steps = [subtract(*(entry[s][metric][rate] for s in pair)) for entry in parts]
+                differences.append(Difference(metric, rate, *pair, *_test(steps, level)))
+            adjusted = adjust([1.0 if entry.p is None else entry.p for entry in differences])
+            for entry, p in zip(differences, adjusted.tolist(), strict=True):
+                yield replace(entry, is_significant=p < 1 - level)
 
 
 def _test(parts: Sequence[Part], level: float) -> list[Any]:
     """The value of a difference, its error, interval, and p by Student's distribution."""
     from scipy.special import stdtr, stdtrit
 
-    value, error = _average(parts)
-    free = min(part.counted for part in parts) - 1
-    if free < 1 or isnan(error):
-        return _describe(value, error, nan, nan, nan)
-    half = float(stdtrit(free, 0.5 + level / 2)) * error
-    p = float(abs(value) < _TINY)
-    if not p and error:
-        p = 2 * float(stdtr(free, -abs(value) / error))
+    value, error, counted = _join(parts)
+    half = p = nan
+    if counted > 1 and not isnan(error):
+        half = float(stdtrit(counted - 1, 0.5 + level / 2)) * error
+        p = float(abs(value) < _TINY)
+        if not p and error:
+            p = 2 * float(stdtr(counted - 1, -abs(value) / error))
     return _describe(value, error, value - half, value + half, p)
 
 
-def _note_ranges(person: Judgements, metrics: Sequence[str]) -> list[Notice]:
+def _note_ranges(person: Judgements, metrics: Sequence[str]) -> Notice:
     """A notice on what scores would be if all unsure answers of pairs were n, or y."""
-    counts = [notice.count for notice in person.notices if notice.kind == "many-unsure"]
-    bounds = []
+    bounds, unsure = [], sum(row.answer == UNSURE for row in person.sheet)
     for answer in "ny":
         rows = [r.changed(answer=answer) if r.answer == UNSURE else r for r in person.sheet]
-        sheet = replace(person.sheet, design_rows=tuple(rows))
+        sheet = replace(person.sheet, questions=tuple(rows))
         bounds.append(measure(read_judgements(sheet, person.frame), metrics, ()))
     ranges = []
     for system, metric in product(bounds[0], metrics):
         low, high = (100 * bound[system][metric]["precision"].value for bound in bounds)
         ranges.append(f"{metric}.precision of {system} {low:.2f}–{high:.2f}")
     text = f"if all {UNSURE} were n, or all were y: {', '.join(ranges)}"
-    return [Notice("unsure-range", text, count, tuple(ranges)) for count in counts]
+    return Notice("unsure-range", text, unsure, tuple(ranges))
 
 
 def _agree(people: Sequence[Judgements]) -> dict[str, float]:
     """How far people agree: rows, α of pairs, or `-` and B³ F1 of names on the draws."""
-    sheets = [{row.row: row.answer for row in p.sheet if row.is_answered} for p in people]
-    rows = [row for row in sheets[0] if all(row in answers for answers in sheets)]
-    units = [[answers[row] for answers in sheets] for row in rows]
-    agreed = sum(unit.count(unit[0]) == len(unit) for unit in units)
+    answers = [{row.row: row.answer for row in p.sheet if row.is_answered} for p in people]
+    rows = set(answers[0]).intersection(*answers)
+    units = [[by_row[row] for by_row in answers] for row in rows]
+    agreed = sum(len({*unit}) == 1 for unit in units)
     agreement: dict[str, float] = {"rows": len(units), "agreed": agreed}
-    design, codes = people[0].sheet.design, np.array([p.codes for p in people])
-    if design == "pairs":
-        values = np.array(units, dtype=str).reshape(-1, len(people))
-        unlike = (values[:, None] != values[:, :, None]).sum() / (len(people) - 1)
-        likeness = (np.unique(values, return_counts=True)[1] ** 2).sum()
-        counts = AlphaCounts(*np.array([[values.size], [unlike], [likeness]], dtype=float))
-        agreement["alpha"] = counts.total.alpha
-    elif design != "sentences" and codes.size:
+    if people[0].sheet.design == "pairs":
+        counts = Counter(answer for unit in units for answer in unit)
+        total = sum(counts.values())
+        unlike = sum(a != b for unit in units for a, b in permutations(unit, 2))
+        parts = total, unlike / (len(people) - 1), sum(count**2 for count in counts.values())
+        agreement["alpha"] = AlphaCounts(*np.array(parts, dtype=float)).total.alpha
+    elif people[0].sheet.design != "sentences" and people[0].rows:
+        codes = np.array([person.codes for person in people])
         agreement["no_mention"] = float(((codes >= 0) == (codes[0] >= 0)).all(axis=0).mean())
         entities = [
             [np.flatnonzero(row == code).tolist() for code in range(row.max() + 1)] for row in codes
@@ -398,7 +405,7 @@ def _advise(frame: Frame, estimates: Estimates) -> Iterator[Notice]:
     if estimates.design in ("names", "entities"):
         text = "recall is within the frame, the mentions that any response or candidate has: "
         text += "a sheet of sentences tells how many mentions that is"
-        if len(frame.names) == 1 and not frame.has_candidates:
+        if len(frame.names) == 1 and not (len(frame.corpora) > len(frame.names)):
             text = "recall is what the only response links of what it found: add candidates, or "
             text += "a sheet of sentences, to learn what it missed"
         yield Notice("frame-recall", text)

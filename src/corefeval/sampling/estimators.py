@@ -6,8 +6,8 @@ is that of the rate. What cannot be counted is not a number.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
+from itertools import chain
 from math import inf
 from typing import Any, NamedTuple
 
@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corefeval.diagnostics import note
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import IntArray, integers
 from corefeval.sampling.judgements import Judgements
-from corefeval.sampling.sheets import NO_MENTION
+from corefeval.sampling.sheets import NO_MENTION, list_incomplete
 
 LEAST_FOR_MUC = 100  # draws: with fewer, intervals of MUC are too short
+_MUC, _PRECISION = ("muc.recall", "muc.precision"), ("b3.precision", "lea.precision")
 
 
 class Part(NamedTuple):
@@ -32,36 +33,47 @@ class Part(NamedTuple):
     counted: int
     linear: Array
 
-    def combine(self, part: Part, value: float, weight: float, part_weight: float) -> Part:
-        """A function of two rates: its value, and its linear part by the weights of theirs."""
-        linear = weight * self.linear + part_weight * part.linear
-        return Part(value, min(self.counted, part.counted), linear)
-
-    def minus(self, part: Part) -> Part:
-        """The difference of two rates."""
-        return self.combine(part, self.value - part.value, 1, -1)
-
 
 Array = NDArray[Any]
-Rates = Iterator[tuple[str, Part]]
 Parts = dict[str, dict[str, dict[str, Part]]]  # by system, metric and rate
 
 
-def _make_ratio(
-    y: Array, d: Array, finite: float | Array, change: float | Array = 0, spread: float | Array = 1
-) -> Part:
-    """The ratio of two sums; `change` is added to y in the linear part, and `spread` widens it."""
-    total = np.float64(d.sum())
-    with np.errstate(invalid="ignore", divide="ignore"):
-        value = np.float64(y.sum()) / total
-        linear = (y + change - value * d) * spread * (y.size / total)
-    return Part(float(value), int((d > 0).sum()), np.stack((linear, linear * finite)))
+class _Ratio(NamedTuple):
+    """A number for each draw to be summed above and below the line, and the factor of each.
+
+    `change` is added above the line in the linear part, and `spread` widens that part.
+    """
+
+    y: Array
+    d: Array
+    finite: float | Array
+    change: float | Array = 0
+    spread: float | Array = 1
+
+    def estimate(self) -> Part:
+        total = np.float64(self.d.sum())
+        with np.errstate(invalid="ignore", divide="ignore"):
+            value = np.float64(self.y.sum()) / total
+            linear = self.y + self.change - value * self.d
+            linear = linear * self.spread * (self.y.size / total)
+        return Part(float(value), int((self.d > 0).sum()), np.stack((linear, linear * self.finite)))
 
 
-def _make_f1(recall: Part, precision: Part) -> Part:
-    r, p = recall.value, precision.value
+def _combine(parts: Sequence[Part], value: float, *weights: float) -> Part:
+    """A function of rates: its value, and its linear part by the weights of theirs."""
+    linear = sum(weight * part.linear for weight, part in zip(weights, parts, strict=True))
+    return Part(value, min(part.counted for part in parts), np.asarray(linear))
+
+
+def subtract(*parts: Part) -> Part:
+    """The difference of two rates."""
+    return _combine(parts, parts[0].value - parts[1].value, 1, -1)
+
+
+def _make_f1(*parts: Part) -> Part:
+    r, p = (part.value for part in parts)
     total = r + p or inf  # both are 0: so is F1, whatever it is divided by
-    return recall.combine(precision, 2 * r * p / total, 2 * p * p / total**2, 2 * r * r / total**2)
+    return _combine(parts, 2 * r * p / total, 2 * p * p / total**2, 2 * r * r / total**2)
 
 
 def measure(person: Judgements, metrics: Sequence[str], refused: Collection[str]) -> Parts:
@@ -69,25 +81,26 @@ def measure(person: Judgements, metrics: Sequence[str], refused: Collection[str]
 
     Sentences also tell about the frame, as if it were a system that has all mentions.
     """
-    systems = (*person.frame.titles, *["frame"] * (person.sheet.design == "sentences"))
-    parts: Parts = {system: {metric: {} for metric in metrics} for system in systems}
-    for system, by_metric in parts.items():
-        number = (*person.frame.names, "frame").index(system)
-        ratios = dict(_RATES[person.sheet.design](person, number))
-        for metric, rates in by_metric.items():
-            for rate in ("recall", "precision"):
-                name = f"{metric}.{rate}"
-                rates |= {rate: ratios[name]} if name in ratios.keys() - refused else {}
+    design, parts = person.sheet.design, Parts()
+    for system in (*person.frame.titles, *["frame"] * (design == "sentences")):
+        ratios = _RATIOS[design](person, (*person.frame.names, "frame").index(system))
+        parts[system] = {}
+        for metric in metrics:
+            rates = parts[system][metric] = {
+                rate: ratios[f"{metric}.{rate}"].estimate()
+                for rate in ("recall", "precision")
+                if f"{metric}.{rate}" in ratios.keys() - refused
+            }
             if len(rates) == 2:
-                rates["f1"] = _make_f1(**rates)
+                rates["f1"] = _make_f1(*rates.values())
     return parts
 
 
 class _Overlaps(NamedTuple):
     """Key entities of draws, and response entities that share mentions with them.
 
-    `a` is the size of each draw's key entity. Cells of key and response entities have `size`, the
-    size of the response entity, `a_of_cell`, and `c`, the number of mentions that they share.
+    Cells are pairs of key and response entities: `c` mentions are in both, `size` in the response
+    entity. `sizes` are those of key entities.
     """
 
     entity_of_draw: IntArray
@@ -98,6 +111,7 @@ class _Overlaps(NamedTuple):
 
     @property
     def a(self) -> IntArray:
+        """The size of each draw's key entity."""
         return self.sizes[self.entity_of_draw]
 
     def sum(self, weights: Array) -> Array:
@@ -118,21 +132,20 @@ class _Overlaps(NamedTuple):
 
 def _find_overlaps(person: Judgements, system: int) -> _Overlaps:
     """The overlaps of a system; what has no members counts as an entity of its own."""
-    members, frame = person.members, person.frame
+    frame, members = person.frame, person.members
     draws = zip(person.rows, person.names, strict=True)
-    keys = [name if name in members else draw for draw, name in draws]
-    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
-    lists = [[*members[key]] if key in members else [key] for key in numbers]
-    sizes = np.array([*map(len, lists)], dtype=np.int64)
-    mentions = np.array([mention for listed in lists for mention in listed], dtype=np.int64)
-    entity = frame.entity[system, mentions]
-    has = entity >= 0
+    keys: list[Any] = [name if name in members else draw for draw, name in draws]
+    lists = {key: members.get(key, {key}) for key in keys}
+    numbers = {key: number for number, key in enumerate(lists)}
+    sizes = integers([*map(len, lists.values())])
+    mentions = integers([*chain.from_iterable(lists.values())])
     owner = np.repeat(np.arange(sizes.size), sizes)
-    _, first, c = np.unique(_pair(owner, entity)[has], return_index=True, return_counts=True)
-    entity_of_draw = np.array([numbers[key] for key in keys], dtype=np.int64)
-    return _Overlaps(
-        entity_of_draw, owner[has][first], sizes, c, frame.sizes[system, mentions][has][first]
-    )
+    is_shared = frame.entity[system, mentions] >= 0
+    mentions, owner = mentions[is_shared], owner[is_shared]
+    pairs = _pair(owner, frame.entity[system, mentions])
+    _, first, c = np.unique(pairs, return_index=True, return_counts=True)
+    entity_of_draw = integers([numbers[key] for key in keys])
+    return _Overlaps(entity_of_draw, owner[first], sizes, c, frame.sizes[system, mentions[first]])
 
 
 def _pair(first: IntArray, second: IntArray) -> Array:
@@ -140,13 +153,13 @@ def _pair(first: IntArray, second: IntArray) -> Array:
     return np.asarray(first * (second.max(initial=0) + 2) + second)
 
 
-def _rate_entities(person: Judgements, system: int) -> Rates:
+def _count_entities(person: Judgements, system: int) -> dict[str, _Ratio]:
     """MUC, B³ and LEA: each draw has the sums of its entity, divided by the entity's size."""
     overlaps, is_named = _find_overlaps(person, system), person.codes >= 0
     c, size, covered = overlaps.c, overlaps.size, overlaps.sum(overlaps.c)
     is_single = overlaps.sizes[overlaps.entity_of_cell] == 1
     lea = np.where(size > 1, c * (c - 1) / np.maximum(size - 1, 1), is_single)
-    ratios = {
+    sums = {
         "muc.recall": (overlaps.sum(c - 1), 1 - 1 / overlaps.a),
         "muc.precision": (overlaps.sum(c - 1), overlaps.sum(c * (size - 1) / size)),
         "b3.recall": (overlaps.sum(c * c) / overlaps.a, is_named),
@@ -155,146 +168,140 @@ def _rate_entities(person: Judgements, system: int) -> Rates:
         "lea.precision": (overlaps.sum(lea), covered),
         "mentions.precision": (covered, covered),
     }
-    for name, (y, d) in ratios.items():
-        yield name, _make_ratio(y * is_named, d, person.finite)
+    return {name: _Ratio(y * is_named, d, person.finite) for name, (y, d) in sums.items()}
 
 
-def _compare_pairs(group: IntArray, label: IntArray) -> tuple[IntArray, Array, Array, Array]:
-    """For each draw, the size of its group, and the share q of pairs of the group with one label.
+class _Groups(NamedTuple):
+    """For each draw, the `size` of its group, and the share `q` of pairs of it with one label.
 
-    Then what the derivative adds to q, and how much wider the spread of the group is than it looks.
-    Groups and labels below 0 are none: such a draw is together with no other.
+    `change` is what the derivative adds to q, and `spread` how much wider the spread of the group
+    is than it looks.
     """
-    size = np.bincount(group + 1)[group + 1]
-    _, cell, counts = np.unique(_pair(group, label), return_inverse=True, return_counts=True)
-    alike = np.where((group >= 0) & (label >= 0), counts[cell] - 1, 0)
-    share = alike / np.maximum(size - 1, 1)
-    q = np.bincount(group + 1, share)[group + 1] / size
-    return size, q, 2 * (share - q), np.sqrt(np.where(size > 1, (size + 2) / size, 1))
+
+    size: IntArray
+    q: Array
+    change: Array
+    spread: Array
+
+    @staticmethod
+    def of(group: IntArray, label: IntArray) -> _Groups:
+        """Groups and labels below 0 are none: such a draw is together with no other."""
+        size = np.bincount(group + 1)[group + 1]
+        _, cell, counts = np.unique(_pair(group, label), return_inverse=True, return_counts=True)
+        alike = np.where((group >= 0) & (label >= 0), counts[cell] - 1, 0)
+        share = alike / np.maximum(size - 1, 1)
+        q = np.bincount(group + 1, share)[group + 1] / size
+        spread = np.sqrt(np.where(size > 1, (size + 2) / size, 1))
+        return _Groups(size, q, 2 * (share - q), spread)
 
 
-def _rate_names(person: Judgements, system: int) -> Rates:
+def _count_names(person: Judgements, system: int) -> dict[str, _Ratio]:
     """B³ and LEA: pairs of draws with one name, and of draws or companions in one entity."""
-    frame, name, overlaps = person.frame, person.codes, _find_overlaps(person, system)
-    entity, size = frame.entity[system, person.draws], frame.sizes[system, person.draws]
-    is_named, n, frame_size = name >= 0, name.size, person.sheet.signature.frame
-    s, q, change, spread = _compare_pairs(name, entity)
-    a, is_group = overlaps.a, s > 1
-    has_share = np.bincount(name + 1, entity >= 0)[name + 1] / s
-    phi = np.where(is_group, has_share, overlaps.sum(overlaps.c))
-    rest_weight = (frame_size - n - a + 1) / (a * frame_size)
-    weight = np.where(is_group, n / frame_size / s, n / frame_size + rest_weight)
-    together = np.where(is_group, q, overlaps.together)
-    for metric, y in (
-        ("b3", together + weight * (phi - together)),
-        ("lea", np.where(is_group, q, overlaps.lea)),
-    ):
-        yield f"{metric}.recall", _make_ratio(y * is_named, is_named, person.finite, change, spread)
-    is_single = is_named & ~is_group & (a == 1)
-    s, q, change, spread = _compare_pairs(entity, name)
-    has_companion, is_silent = (s == 1) & (size > 1), person.find_silent(system)
-    companions = [person.companions.get((draw, system)) for draw in person.rows]
-    pairs = zip(companions, person.names, strict=True)
-    is_like = np.array([companion is not None and companion == n for companion, n in pairs], bool)
-    q = np.where(size == 1, is_single, np.where(has_companion, is_like, q))
-    yield from _rate_precision(person, size, is_named, q, ~is_silent, has_companion, change, spread)
-
-
-def _rate_precision(
-    person: Judgements,
-    size: IntArray,
-    is_mention: Array,
-    q: Array,
-    is_counted: bool | Array = True,
-    has_companion: bool | Array = True,
-    change: float | Array = 0,
-    spread: float | Array = 1,
-) -> Rates:
-    """Precision of B³, LEA and mentions, from the share q of pairs that are right."""
-    has, share = size > 0, 1 / np.maximum(size, 1)
-    d, finite = has & is_counted, np.where(has_companion & (size > 2), 1.0, person.finite)
-    b3, b3_change = share * is_mention + (1 - share) * q, (1 - share) * change
-    yield "b3.precision", _make_ratio(b3 * d, d, finite, b3_change, spread)
-    yield "lea.precision", _make_ratio(q * d, d, finite, change, spread)
-    yield "mentions.precision", _make_ratio(is_mention & has, has, person.finite)
-
-
-def _rate_pairs(person: Judgements, system: int) -> Rates:
-    """Precision of B³ and LEA, from one other mention of each draw's entity."""
-    title = person.frame.names[system]
-    rows = [[row for row in rows if title in row.systems] for rows in person.rows.values()]
-    answer = np.array([listed[-1].answer if listed else NO_MENTION for listed in rows], str)
-    size = person.frame.sizes[system, person.draws]
-    return _rate_precision(person, size, answer != NO_MENTION, answer == "y")
-
-
-def _rate_sentences(person: Judgements, system: int) -> Rates:
-    """Recall and precision of mentions; the frame itself is the last system, and has its reach."""
-    frame, is_system = person.frame, system < len(person.frame.names)
-    has = frame.entity[system] >= 0 if is_system else np.ones(len(frame.ids), dtype=bool)
-    mentions = [frame.sentences[draw].mentions for draw in person.rows]
-    right = [[m for m in listed if m not in person.wrong] for listed in mentions]
-    missed = [row.answer[1] for row, *_ in person.rows.values()]
-    correct, response = (
-        np.array([sum(has[m] for m in listed) for listed in lists], float)
-        for lists in (right, mentions)
+    name, overlaps = person.codes, _find_overlaps(person, system)
+    entity, size = (
+        person.frame.entity[system, person.draws],
+        person.frame.sizes[system, person.draws],
     )
-    expected = np.array([*map(len, right)], float) + np.array(missed, float)
-    yield "mentions.recall", _make_ratio(correct, expected, person.finite)
+    is_named, n, frame_size = name >= 0, name.size, person.sheet.signature.frame
+    by_name, by_entity, a = _Groups.of(name, entity), _Groups.of(entity, name), overlaps.a
+    is_alone = by_name.size == 1
+    has_share = np.bincount(name + 1, entity >= 0)[name + 1] / by_name.size
+    phi = np.where(is_alone, overlaps.sum(overlaps.c), has_share)
+    rest_weight = np.where(is_alone, (frame_size - n - a + 1) / (a * frame_size), 0)
+    weight = n / frame_size / by_name.size + rest_weight
+    q = np.where(is_alone, overlaps.together, by_name.q)
+    sums = {
+        "b3.recall": q + weight * (phi - q),
+        "lea.recall": np.where(is_alone, overlaps.lea, by_name.q),
+    }
+    linear = person.finite, by_name.change, by_name.spread
+    recall = {metric: _Ratio(y * is_named, is_named, *linear) for metric, y in sums.items()}
+    names = [person.companions.get((draw, system), ()) for draw in person.rows]
+    is_like = [c is not None and c == n for c, n in zip(names, person.names, strict=True)]
+    has_companion = (by_entity.size == 1) & (size > 1)
+    is_silent = has_companion & np.array([name == () for name in names], dtype=bool)
+    q = np.where(has_companion, is_like, by_entity.q)
+    q = np.where(size == 1, is_named & is_alone & (a == 1), q)
+    finite = np.where(has_companion & (size > 2), 1.0, person.finite)
+    lea = _Ratio(q, (size > 0) & ~is_silent, finite, by_entity.change, by_entity.spread)
+    return recall | _count_precision(person, size, is_named, lea)
+
+
+def _count_precision(
+    person: Judgements, size: IntArray, is_mention: Array, lea: _Ratio
+) -> dict[str, _Ratio]:
+    """Precision of B³, LEA and mentions, from the share of pairs that are right, which is LEA's."""
+    share = 1 / np.maximum(size, 1)
+    b3 = lea._replace(y=share * is_mention + (1 - share) * lea.y, change=(1 - share) * lea.change)
+    ratios = {"b3.precision": b3, "lea.precision": lea}
+    ratios = {name: ratio._replace(y=ratio.y * ratio.d) for name, ratio in ratios.items()}
+    has = size > 0
+    return {**ratios, "mentions.precision": _Ratio(is_mention & has, has, person.finite)}
+
+
+def _count_pairs(person: Judgements, system: int) -> dict[str, _Ratio]:
+    """Precision of B³ and LEA, from one other mention of each draw's entity."""
+    size = person.frame.sizes[system, person.draws]
+    names = [person.companions.get((draw, system)) for draw in person.rows]
+    answer = np.array([NO_MENTION if name is None else name[1] for name in names], dtype=str)
+    lea = _Ratio(answer == "y", size > 0, np.where(size > 2, 1.0, person.finite))
+    return _count_precision(person, size, answer != NO_MENTION, lea)
+
+
+def _count_sentences(person: Judgements, system: int) -> dict[str, _Ratio]:
+    """Recall and precision of mentions; the frame itself is the last system, and has its reach."""
+    frame, counts = person.frame, []
+    is_system = system < len(frame.names)
+    has = frame.entity[system] >= 0 if is_system else np.ones(len(frame.ids), dtype=bool)
+    for draw, row in person.rows.items():
+        mentions, wrong = frame.list_mentions(frame.sentences[draw]), row.list_ids("answer")
+        right = [mention for mention in mentions if frame.ids[mention] not in wrong]
+        counts.append((has[right].sum(), has[mentions].sum(), len(right) + row.answer[1]))
+    correct, response, expected = np.array(counts, dtype=float).reshape(-1, 3).T
+    ratios = {"mentions.recall": _Ratio(correct, expected, person.finite)}
     if is_system:
-        yield "mentions.precision", _make_ratio(correct, response, person.finite)
+        ratios["mentions.precision"] = _Ratio(correct, response, person.finite)
+    return ratios
 
 
-_RATES = {
-    "names": _rate_names,
-    "entities": _rate_entities,
-    "pairs": _rate_pairs,
-    "sentences": _rate_sentences,
+_RATIOS = {
+    "names": _count_names,
+    "entities": _count_entities,
+    "pairs": _count_pairs,
+    "sentences": _count_sentences,
 }
 
 
 def refuse(person: Judgements) -> dict[str, str]:
     """Why rates cannot be had, by their names, from sheets of names and entities."""
-    design, times = person.sheet.design, Counter(person.names)
+    design, refused, rates = person.sheet.design, dict[str, str](), ["b3.recall", "lea.recall"]
     if design not in ("names", "entities"):
-        return {}
-    lacking = {
-        draw: row
-        for draw, (row, *_) in person.rows.items()
-        if row.name
-        and row.name not in person.members
-        and (design == "entities" or times[row.name] == 1)
-    }
-    rates = ["b3.recall", "lea.recall"]
+        return refused
+    lacking = list_incomplete(person.rows.values(), design, person.members)
     if design == "entities":
-        rates += ["b3.precision", "lea.precision", "muc.recall", "muc.precision"]
-    elif (person.frame.sizes[:, [*lacking]] == 1).any():
+        rates += [*_PRECISION, *_MUC]
+    elif (person.frame.sizes[:, [person.find(row, "id") for row in lacking]] == 1).any():
         rates += ["lea.precision"]
-    first = {row.name: row.row for row in reversed(lacking.values())}
-    reason = "not all mentions are known of what some rows name: fill in members of rows "
-    refused = dict.fromkeys(rates if lacking else (), reason + _list_numbers(first.values()))
-    if design == "names":
-        return refused | _refuse_silent(person)
-    if len(person.rows) < LEAST_FOR_MUC:
+    if lacking:
+        reason = "not all mentions are known of what some rows name: fill in members of rows "
+        refused = dict.fromkeys(rates, reason + _list_numbers([row.row for row in lacking]))
+    if design == "entities" and len(person.rows) < LEAST_FOR_MUC:
         reason = f"intervals of MUC are too short with fewer than {LEAST_FOR_MUC} answered draws"
-        refused |= {"muc.recall": reason, "muc.precision": reason}
+        refused |= dict.fromkeys(_MUC, reason)
+    if design == "names":
+        systems = [_count_names(person, number) for number in range(len(person.frame.names))]
+        has, is_counted = (
+            np.array([ratios[f"{metric}.precision"].d for ratios in systems])
+            for metric in ("mentions", "lea")
+        )
+        silent = has & ~is_counted
+        outcome = "whose companion has no answer left out of precision"
+        person.notices += note("companions", int(silent.any(axis=0).sum()), "draw", outcome)
+        if (silent.sum(axis=1) * 10 > has.sum(axis=1)).any():
+            rows = [row.row for row in person.sheet if not (row.is_draw or row.is_answered)]
+            reason = f"too many companions have no answer: answer rows {_list_numbers(rows)}"
+            refused |= dict.fromkeys(_PRECISION, reason)
     return refused
-
-
-def _refuse_silent(person: Judgements) -> dict[str, str]:
-    """Refuse precision where many companions have no answer; a notice tells of any."""
-    silent = np.array([person.find_silent(system) for system in range(len(person.frame.names))])
-    n_draws, outcome = (
-        int(silent.any(axis=0).sum()),
-        "whose companion has no answer left out of precision",
-    )
-    person.notices += note("companions", n_draws, "draw", outcome)
-    n_counted = (person.frame.sizes[:, person.draws] > 0).sum(axis=1)
-    if (silent.sum(axis=1) * 10 <= n_counted).all():
-        return {}
-    rows = [row.row for row in person.sheet if not (row.is_draw or row.is_answered)]
-    reason = f"too many companions have no answer: answer rows {_list_numbers(rows)}"
-    return {"b3.precision": reason, "lea.precision": reason}
 
 
 def _list_numbers(numbers: Collection[int]) -> str:

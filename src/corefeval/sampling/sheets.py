@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import re
-import sys
 import unicodedata
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from corefeval.checks import check_path
-from corefeval.diagnostics import InputError, Notice, UsageError, excerpt, plural
+from corefeval.diagnostics import InputError, Notice, UsageError, excerpt
 from corefeval.display import Row as Cells
 from corefeval.display import Tabular
-from corefeval.files import write_file
+from corefeval.files import PathLike, write_file
 from corefeval.formats.source import Source, read_source
 from corefeval.protocol import Protocol
 from corefeval.sampling.frame import escape_cell, name_mention, plain_cell
@@ -26,28 +24,98 @@ Name = tuple[str, str]  # a document, and what a person calls an entity of it
 Mention = Hashable
 MARK = "# corefeval sheet"
 NO_MENTION, UNSURE, NONE = "-", "?", "none"
-YES, NO = ("y", "yes", "1", "ja", "j", "oui", "o"), ("n", "no", "0", "nein", "non")
-_NAMED = "row role of systems document id before mention after answer members"
-COLUMNS = {
-    design: tuple(columns.split())
-    for design, columns in {
-        "names": _NAMED,
-        "entities": _NAMED,
-        "pairs": "row systems document id partner before mention after "
+_SPANS = r"\d{1,15}\.\.\d{1,15}(\+\d{1,15}\.\.\d{1,15})*"
+_ID = rf"({NONE}|m\d{{1,15}}|{_SPANS})"
+_IDS = rf"({_ID}(\s+{_ID})*)?"
+_YES_OR_NO = re.compile(r"(?i)(y|yes|1|ja|j|oui|o)|(n|no|0|nein|non)|[-?]?")
+_RESTORE = "correct it, or restore the row as `corefeval sample` wrote it"
+
+
+class Design(NamedTuple):
+    """What sheets of a design ask for, and the metrics that answers give.
+
+    `answer` is a pattern for answers, and `expected` says in words what they are. `{wrong}` and
+    `{single}` in instructions stand for sentences that depend on what becomes of singletons.
+    """
+
+    columns: str
+    metrics: tuple[str, ...]
+    answer: str | re.Pattern[str]
+    expected: str
+    instructions: tuple[str, ...]
+
+
+_STOP = "Rows are in random order: stop whenever you like, but not because of what you saw."
+_NAME = "Write who or what it is into the column answer: one name for one entity of a document."
+_MEMBERS = "list the ids of its other mentions in the column members, or none"
+_NAMES = Design(
+    "row role of systems document id before mention after answer members",
+    ("b3", "lea", "mentions"),
+    r"[^\x00-\x1f\x7f]*",
+    "a name, - for no mention, or ?",
+    (_NAME, "{wrong}", f"If a name occurs in one draw only, {_MEMBERS}.", _STOP),
+)
+DESIGNS = {
+    "names": _NAMES,
+    "entities": _NAMES._replace(
+        metrics=("muc", *_NAMES.metrics),
+        instructions=(_NAME, "{wrong}", f"In the first row of each name, {_MEMBERS}.", _STOP),
+    ),
+    "pairs": Design(
+        "row systems document id partner before mention after "
         "partner_before partner_mention partner_after answer",
-        "sentences": "row document sentence text mentions answer missed",
-    }.items()
+        _NAMES.metrics,
+        _YES_OR_NO,
+        "y or n, - for no mention, or ?",
+        (
+            "Write y into the column answer if the mention and its partner are the same, and n if "
+            "not.",
+            "Without a partner, write y if it is the only mention of its entity, and n if it is "
+            "not.",
+            "{wrong}",
+            _STOP,
+        ),
+    ),
+    "sentences": Design(
+        "row document sentence text mentions answer missed",
+        ("mentions",),
+        rf"{_IDS}|\?",
+        "ids of the row's mentions that are none, with blanks between them, none, or ?",
+        (
+            "Write the ids of mentions that are none into the column answer, or none, or ?.",
+            "Write into the column missed how many mentions that begin in the sentence are "
+            "missing.",
+            "{single}",
+            _STOP,
+        ),
+    ),
 }
-_EXPECTED = {
-    "names": "a name, - for no mention, or ?",
-    "pairs": "y or n, - for no mention, or ?",
-    "sentences": "ids of the row's mentions that are none, with blanks between them, none, or ?",
+_SINGLETONS = {
+    "keep": {
+        "wrong": "Write - if it is no mention at all, and ? if nobody can know.",
+        "single": "The only mention of an entity is a mention, too.",
+    },
+    "drop": {
+        "wrong": "Write - if it is no mention, or the only one of its entity, and ? if nobody can "
+        "know.",
+        "single": "The only mention of an entity in its document counts as none.",
+    },
+}
+# What cells of other columns must be: a pattern, what is wrong with others, and what was expected.
+_CELLS = {
+    "row": ("[1-9][0-9]{0,14}", "a row without its number", "the number that it had at first"),
+    "role": ("draw|companion", "a role that there is not", "draw or companion"),
+    "missed": ("[0-9]{0,9}", "missed is no number", "how many mentions are missing, or nothing"),
+    "members": (
+        _IDS,
+        "a list of members with what is no id of a mention",
+        "ids such as 3..5 with blanks between them, or none",
+    ),
 }
 _HEAD = re.compile(
     r"design:([^|]*)\|n:(\d{1,15})\|frame:(\d{1,15})\|seed:(\d{1,30})\|key:frame"
     r"\|responses:([^|]*)\|digest:([0-9a-f]{16})\|(.*)"
 )
-_ID = r"\d{1,15}\.\.\d{1,15}(\+\d{1,15}\.\.\d{1,15})*"
 
 
 class Signature(NamedTuple):
@@ -71,83 +139,108 @@ class Signature(NamedTuple):
 class Row:
     """A question and its answer; `cells` are those of the sheet, by column.
 
-    Mentions are spans `(start, end)`, the end exclusive, or the labels of plain Python. `role` is
-    `draw`, or `companion` for one that is named beside the draw `of`; `systems` are those that the
-    row counts for, where it does not count for all. An answer is a name, `-`, `?`, `y` or `n`, and
-    of a sentence wrong mentions and the number missed. `members` are the other mentions of the
-    entity, None where nobody has listed them yet.
+    Mentions are spans `(start, end)`, the end exclusive, or the labels of plain Python, which
+    `labels` has by id. `line` is the row's line in its file.
     """
 
     cells: Mapping[str, str]
     line: int
-    labels: Mapping[tuple[str, str], Mention]
-    row: int
-    document: str
-    mention: Mention | None
-    text: str
-    role: str
-    systems: tuple[str, ...]
-    of: Mention | None
-    partner: Mention | None
-    mentions: tuple[Mention, ...]
-    answer: Any
-    members: tuple[Mention, ...] | None
+    labels: Mapping[str, Mention]
+
+    @property
+    def row(self) -> int:
+        """The number of the row, from 1."""
+        return int(self.cells["row"])
+
+    @property
+    def document(self) -> str:
+        """The id of the document."""
+        return self.cells["document"]
+
+    @property
+    def mention(self) -> Mention | None:
+        """The mention that the row asks about; None for a sentence."""
+        return self._parse_mention("id")
+
+    @property
+    def text(self) -> str:
+        """The words of the mention or sentence."""
+        return self.cells.get("mention", self.cells.get("text", ""))
+
+    @property
+    def role(self) -> str:
+        """`draw`, or `companion` for a mention that is named beside a draw."""
+        return self.cells.get("role", "draw")
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The systems that the row counts for, where it does not count for all."""
+        return tuple(filter(None, self.cells.get("systems", "").split(";")))
+
+    @property
+    def of(self) -> Mention | None:
+        """The draw that a companion belongs to."""
+        return self._parse_mention("of")
+
+    @property
+    def partner(self) -> Mention | None:
+        """The second mention of a pair."""
+        return self._parse_mention("partner")
+
+    @property
+    def mentions(self) -> tuple[Mention, ...]:
+        """The mentions that begin in a sentence."""
+        return self._parse("mentions")
+
+    @property
+    def answer(self) -> Any:
+        """A name, `-`, `?`, `y` or `n`; of a sentence wrong mentions and the number missed."""
+        text = unicodedata.normalize("NFC", self.cells["answer"])
+        if "missed" in self.cells and self.is_answered:
+            return self._parse("answer"), int(self.cells["missed"] or 0)
+        if "partner" in self.cells and (match := _YES_OR_NO.fullmatch(text)) and match.lastindex:
+            return "yn"[match.lastindex - 1]
+        return text
+
+    @property
+    def members(self) -> tuple[Mention, ...] | None:
+        """The other mentions of the entity; None where nobody has listed them yet."""
+        return self._parse("members") if self.cells.get("members") else None
 
     @property
     def is_draw(self) -> bool:
         """Whether the row is no companion."""
-        return self.role != "companion"
+        return self.role == "draw"
 
     @property
     def is_answered(self) -> bool:
         """Whether there is an answer that says something."""
-        return self.answer not in ("", UNSURE)
+        return self.cells["answer"] not in ("", UNSURE)
 
     @property
     def name(self) -> Name | None:
         """The document, and what a person calls the entity; None where it is no mention."""
-        is_named = self.is_answered and self.answer != NO_MENTION
-        return (self.document, self.answer) if is_named else None
+        answer = self.answer
+        return None if answer in ("", UNSURE, NO_MENTION) else (self.document, answer)
+
+    def list_ids(self, column: str) -> list[str]:
+        """The ids in a cell, which may say that there are none."""
+        return [word for word in self.cells.get(column, "").split() if word != NONE]
+
+    def _parse(self, column: str) -> tuple[Mention, ...]:
+        return tuple(self.labels.get(word, parse_id(word)) for word in self.list_ids(column))
+
+    def _parse_mention(self, column: str) -> Mention | None:
+        return next(iter(self._parse(column)), None)
+
+    def join_ids(self, mentions: Iterable[Any]) -> str:
+        """The text of a cell with some mentions of the row's document."""
+        ids = {label: name for name, label in self.labels.items()}
+        return " ".join(ids.get(m) or name_mention(m) for m in mentions) or NONE
 
     def changed(self, **cells: str) -> Row:
         """The row with other cells."""
-        return make_row({**self.cells, **cells}, self.line, self.labels)
-
-
-def make_row(cells: Mapping[str, str], line: int, labels: Mapping[tuple[str, str], Mention]) -> Row:
-    """The row of some cells; `labels` has the mentions of plain Python by document and id."""
-
-    def parse(column: str) -> tuple[Mention, ...]:
-        ids = list_words(cells.get(column, ""))
-        return tuple(labels.get((cells["document"], word), parse_id(word)) for word in ids)
-
-    answer: Any = unicodedata.normalize("NFC", cells["answer"])
-    if "partner" in cells:
-        answer = "y" if answer.lower() in YES else "n" if answer.lower() in NO else answer
-    elif "sentence" in cells and answer not in ("", UNSURE):
-        missed = cells["missed"]
-        answer = parse("answer"), int(missed) if missed.isdecimal() else 0
-    return Row(
-        cells,
-        line,
-        labels,
-        int(cells["row"]),
-        cells["document"],
-        mention=next(iter(parse("id")), None),
-        text=cells.get("mention", cells.get("text", "")),
-        role=cells.get("role", "draw"),
-        systems=tuple(filter(None, cells.get("systems", "").split(";"))),
-        of=next(iter(parse("of")), None),
-        partner=next(iter(parse("partner")), None),
-        mentions=parse("mentions"),
-        answer=answer,
-        members=parse("members") if cells.get("members") else None,
-    )
-
-
-def list_words(text: str) -> list[str]:
-    """The ids in a cell, which may say that there are none."""
-    return [word for word in text.split() if word != NONE]
+        return replace(self, cells={**self.cells, **cells})
 
 
 def parse_id(text: str) -> Mention:
@@ -156,21 +249,34 @@ def parse_id(text: str) -> Mention:
     >>> parse_id("3..5"), parse_id("3..5+7..8"), parse_id("m1")
     ((3, 5), ((3, 5), (7, 8)), 'm1')
     """
-    if not re.fullmatch(_ID, text):
+    if not re.fullmatch(_SPANS, text):
         return text
     spans = tuple(tuple(map(int, part.split(".."))) for part in text.split("+"))
     return spans if len(spans) > 1 else spans[0]
 
 
+def list_incomplete(
+    rows: Iterable[Row], design: str, complete: Container[Name | None]
+) -> list[Row]:
+    """The first row of each name whose members must be known, and are not: of draws alone.
+
+    In a sheet of names, that is so for names that occur in one draw only.
+    """
+    groups: dict[Name, list[Row]] = {}
+    for row in rows:
+        if row.name and row.name not in complete:
+            groups.setdefault(row.name, []).append(row)
+    return [group[0] for group in groups.values() if design == "entities" or len(group) == 1]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Sheet(Tabular):
+class Sheet(Tabular, Sequence[Row]):
     """Rows for people to answer, and the signature of what they are about.
 
-    `frame` is there in a sheet that was drawn here, for its page; `file` in one that was read.
+    `page` makes the page of a sheet that was drawn here; `file` is that of one that was read.
     """
 
-    design_rows: tuple[Row, ...]
-    instructions: tuple[str, ...]
+    questions: tuple[Row, ...]
     signature: Signature
     file: str | None = None
     notices: tuple[Notice, ...] = ()
@@ -181,36 +287,33 @@ class Sheet(Tabular):
         """The design: names, entities, pairs or sentences."""
         return self.signature.design
 
+    @property
+    def instructions(self) -> list[str]:
+        """What people should do, in sentences."""
+        singletons = _SINGLETONS[self.signature.protocol.singletons]
+        return [line.format(**singletons) for line in DESIGNS[self.design].instructions]
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the design."""
+        return DESIGNS[self.design].columns.split()
+
     def __len__(self) -> int:
-        return len(self.design_rows)
+        return len(self.questions)
 
-    def __iter__(self) -> Iterator[Row]:
-        return iter(self.design_rows)
-
-    def __getitem__(self, index: int) -> Row:
-        return self.design_rows[index]
-
-    def __repr__(self) -> str:
-        answers = sum(bool(row.cells["answer"]) for row in self)
-        return f"<Sheet of {self.design}: {plural(len(self), 'row')}, {answers:,} answered>"
+    def __getitem__(self, index: Any) -> Any:
+        return self.questions[index]
 
     def rows(self) -> list[Cells]:
         """The rows as they are written, by column."""
-        return [{column: row.cells[column] for column in COLUMNS[self.design]} for row in self]
+        return [dict(row.cells) for row in self]
 
     @property
     def incomplete(self) -> list[Row]:
         """The rows that still need `members`, so that the size of their entity is known."""
-        names: dict[Name, list[Row]] = {}
-        for row in self:
-            if row.name and row.is_draw and "members" in row.cells:
-                names.setdefault(row.name, []).append(row)
-        return [
-            rows[0]
-            for rows in names.values()
-            if (self.design == "entities" or len(rows) == 1)
-            and all(row.members is None for row in rows)
-        ]
+        draws = [row for row in self if row.is_draw and "members" in row.cells]
+        complete = {row.name for row in draws if row.members is not None}
+        return list_incomplete(draws, self.design, complete)
 
     def fill(self, answer: Callable[[Row], Any]) -> Sheet:
         """The sheet with the answer that a function gives to each row, in a person's place."""
@@ -218,52 +321,29 @@ class Sheet(Tabular):
         for row in self:
             value = answer(row)
             cells = {"answer": str(value)}
-            if self.design == "sentences" and value not in ("", UNSURE):
-                cells = {"answer": self._list(row, value[0]), "missed": str(value[1])}
+            if isinstance(value, tuple):
+                cells = {"answer": row.join_ids(value[0]), "missed": str(value[1])}
             rows.append(self.check(row.changed(**cells)))
-        return replace(self, design_rows=tuple(rows))
+        return replace(self, questions=tuple(rows))
 
     def complete(self, members: Callable[[Row], Iterable[Mention]]) -> Sheet:
         """The sheet with the other mentions of its entity for each row of `incomplete`."""
         rows = {row.row: row for row in self}
         for row in self.incomplete:
-            rows[row.row] = self.check(row.changed(members=self._list(row, members(row))))
-        return replace(self, design_rows=tuple(rows.values()))
-
-    def _list(self, row: Row, mentions: Iterable[Mention]) -> str:
-        ids = {(document, label): name for (document, name), label in row.labels.items()}
-        try:
-            words = [ids.get((row.document, m)) or name_mention(m) for m in mentions]
-        except (TypeError, IndexError, ValueError):
-            text = f"row {row.row}: mentions are spans such as (3, 5), or labels"
-            raise UsageError(text) from None
-        return " ".join(words) or NONE
+            rows[row.row] = self.check(row.changed(members=row.join_ids(members(row))))
+        return replace(self, questions=tuple(rows.values()))
 
     def check(self, row: Row) -> Row:
-        """The row; an InputError for an answer that is none of the design's."""
-        answer, expected = row.cells["answer"], _EXPECTED.get(self.design, _EXPECTED["names"])
-        if not re.fullmatch(r"\d{0,9}", row.cells.get("missed", "")):
-            raise self.error(
-                "missed is no number", row, expected="how many mentions are missing, or nothing"
-            )
-        for word in list_words(row.cells.get("members", "")):
-            if not re.fullmatch(rf"m\d+|{_ID}", word):
-                raise self.error(
-                    f"{excerpt(word)} is no id of a mention",
-                    row,
-                    expected="ids such as 3..5 with blanks between them, or none",
-                )
-        is_wrong = self.design == "pairs" and answer and row.answer not in ("y", "n", *"-?")
-        if self.design == "sentences" and row.is_answered:
-            is_wrong = not {*list_words(answer)} <= {*row.cells["mentions"].split()}
-        if is_wrong or not answer.isprintable():
-            raise self.error(
-                "an answer that the sheet does not ask for",
-                row,
-                found=excerpt(answer),
-                expected=expected,
-                fix="correct it, or write ? if nobody knows",
-            )
+        """The row; an InputError for a cell that is not what the design asks for."""
+        design = DESIGNS[self.design]
+        answer = design.answer, "an answer that the sheet does not ask for", design.expected
+        for column, (pattern, problem, expected) in {**_CELLS, "answer": answer}.items():
+            cell = row.cells.get(column)
+            is_right = cell is None or re.fullmatch(pattern, cell)
+            if "mentions" in row.cells and column == "answer" and row.is_answered:
+                is_right = {*row.list_ids("answer")} <= {*row.list_ids("mentions")}
+            if not is_right:
+                raise self.error(problem, row, found=excerpt(str(cell)), expected=expected)
         return row
 
     @property
@@ -273,73 +353,75 @@ class Sheet(Tabular):
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow([MARK, str(self.signature)])
         writer.writerows([f"# {line}"] for line in self.instructions)
-        writer.writerow(COLUMNS[self.design])
+        writer.writerow(self.columns)
         writer.writerows(map(escape_cell, row.values()) for row in self.rows())
         return stream.getvalue()
 
-    def write(self, path: str | os.PathLike[str]) -> None:
+    def write(self, path: PathLike) -> None:
         """Write the sheet: as a page for labelling where the path ends in .html, else as CSV."""
         text = check_path(path, "name the file to write")
-        if text.lower().endswith((".html", ".htm")):
-            if self.page is None:
-                raise UsageError(
-                    f"{text}: a page needs the texts: draw the sheet again (with answers=…), "
-                    "or open the CSV in the page that it was drawn with"
-                )
+        if not text.lower().endswith((".html", ".htm")):
+            write_file(text, f"\ufeff{self.csv}")
+        elif self.page is not None:
             write_file(text, self.page(self))
         else:
-            write_file(text, f"\ufeff{self.csv}")
+            raise UsageError(
+                f"{text}: a page needs the texts: draw the sheet again (with answers=…), "
+                "or open the CSV in the page that it was drawn with"
+            )
 
-    def error(self, problem: str, row: Row | None = None, **details: str) -> InputError:
+    def error(
+        self, problem: str, row: Row | None = None, *, fix: str = _RESTORE, **details: str
+    ) -> InputError:
         """A mistake in the sheet; for a sheet that was not read from a file, with its row."""
-        line = None if row is None or self.file is None else row.line
-        where = "" if line is not None or row is None else f"row {row.row}: "
-        return InputError(where + problem, file=self.file, line=line, **details)
+        line = (row.line if row else 1) if self.file else None
+        where = f"row {row.row}: " if row and not self.file else ""
+        return InputError(where + problem, file=self.file, line=line, fix=fix, **details)
 
 
-def read_sheet(path: str | os.PathLike[str]) -> Sheet:
+def read_sheet(path: PathLike) -> Sheet:
     """Read a sheet that `Sheet.write` or its page wrote, also after a spreadsheet saved it.
 
     Cells may be separated by commas, semicolons or tabs, and rows may be in any order or missing.
     """
     source = read_source(check_path(path, "name the sheet to read"))
-    head = re.match(rf'"?{MARK}"?([,;\t])', source.text)
-    limit = csv.field_size_limit(sys.maxsize)  # an entity may have many members
-    reader = csv.reader(io.StringIO(source.text, newline=""), delimiter=head[1] if head else ",")
     try:
-        lines = [(reader.line_num, [*map(plain_cell, cells)]) for cells in reader]
-    except csv.Error as error:
-        raise source.error(f"this is no CSV: {error}", reader.line_num) from None
-    finally:
-        csv.field_size_limit(limit)
+        text = source.text
+    except InputError as error:
+        fix = "save it as CSV UTF-8"
+        raise source.error(error.problem, error.line, found=error.found, fix=fix) from None
+    head = re.match(rf'"?{MARK}"?([,;\t])', text)
+    csv.field_size_limit(2**31 - 1)  # an entity may have many members
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=head[1] if head else ",")
+    lines = [(reader.line_num, [*map(plain_cell, cells)]) for cells in reader]
     signature = _read_signature("".join(lines[0][1][1:2]) if head else "", source)
-    comments = [cells[0] for _, cells in lines[1:] if cells and cells[0].startswith("#")]
-    instructions = tuple(comment[1:].strip() for comment in comments)
     table = [line for line in lines[1:] if any(line[1]) and not line[1][0].startswith("#")]
-    header, columns = table[0][1] if table else [], COLUMNS[signature.design]
-    if missing := [column for column in columns if column not in header]:
+    sheet = Sheet((), signature, source.file)
+    first, header = table[0] if table else (1, [])
+    if missing := [column for column in sheet.columns if column not in header]:
         raise source.error(
             f"the column {missing[0]} is missing",
-            table[0][0] if table else 1,
+            first,
             found=excerpt(", ".join(header)),
-            expected=", ".join(columns),
+            expected=", ".join(sheet.columns),
+            fix="restore the line of the columns as `corefeval sample` wrote it",
         )
-    sheet, rows = Sheet((), instructions, signature, source.file), dict[int, Row]()
+    rows: dict[int, Row] = {}
     for line, cells in table[1:]:
         values = dict(zip_longest(header, cells[: len(header)], fillvalue=""))
-        number = int(values["row"]) if re.fullmatch(r"\d{1,15}", values["row"]) else 0
-        if not number or number in rows:
-            raise source.error(
-                f"two rows have the number {number}" if number else "a row without its number",
-                line,
-                found=excerpt(values["row"]),
-                expected="each row once, with the number that it had when the sheet was written",
+        row = sheet.check(Row({column: values[column] for column in sheet.columns}, line, {}))
+        if row.row in rows:
+            raise sheet.error(
+                f"two rows have the number {row.row}",
+                row,
+                expected="each row once",
+                fix=f"remove this row, or the one on line {rows[row.row].line}",
             )
-        row = make_row({column: values[column] for column in columns}, line, {})
-        rows[number] = sheet.check(row)
+        rows[row.row] = row
     if not rows:
-        raise source.error("a sheet without rows", fix="take the sheet as it was written")
-    return replace(sheet, design_rows=tuple(rows[number] for number in sorted(rows)))
+        fix = "take the sheet as `corefeval sample` wrote it"
+        raise source.error("a sheet without rows", first, fix=fix)
+    return replace(sheet, questions=tuple(rows[number] for number in sorted(rows)))
 
 
 def _read_signature(text: str, source: Source) -> Signature:
@@ -351,10 +433,12 @@ def _read_signature(text: str, source: Source) -> Signature:
             fix="keep the first line as `corefeval sample` wrote it",
         )
     design, n, frame, seed, names, digest, protocol = match.groups()
-    if design not in COLUMNS:
-        raise source.error(f"there is no design {excerpt(design)}", 1, expected=", ".join(COLUMNS))
+    fix = "restore the first line as `corefeval sample` wrote it"
+    if design not in DESIGNS:
+        problem = f"there is no design {excerpt(design)}"
+        raise source.error(problem, 1, expected=", ".join(DESIGNS), fix=fix)
     about = design, int(n), int(frame), int(seed), tuple(names.split(";")), digest
     try:
         return Signature(*about, Protocol.parse(protocol))
     except UsageError as error:
-        raise source.error(str(error), 1, fix="restore the first line of the sheet") from None
+        raise source.error(str(error), 1, fix=fix) from None

@@ -185,6 +185,7 @@ def compare_slice(parts: Mapping[str, Result], compared: Comparison) -> Comparis
 
 
 def _compare(systems: Mapping[str, Result], stacked: Stack, options: Options) -> Comparison:
+    """Systems on one corpus, with notices on what their numbers are worth."""
     samples = options.trials if options.test == "bootstrap" else options.samples
     by_rate = bootstrap(stacked, samples, options.seed, rate=options.rate)
     resampled = np.stack([by_rate[metric][options.rate] for metric in stacked.metrics])
@@ -325,7 +326,7 @@ def _warn_of_slices(compared: Comparison) -> list[Notice]:
         elif _warn_of_hopeless(number, n_pairs, compared.options, compared.unit):
             hopeless.append(f"{feature}={value}")
     left_out = (
-        f"{plural(len(few), 'slice')} of fewer than two documents left out: {_list_first(few)}"
+        f"{plural(len(few), 'slice')} with fewer than two documents left out: {_list_first(few)}"
     )
     message = f"{plural(len(hopeless), 'slice')} with too few documents for anything to be "
     message += f"significant, so all systems share a rank: {_list_first(hopeless)}"

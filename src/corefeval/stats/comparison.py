@@ -13,7 +13,7 @@ import numpy as np
 
 from corefeval.checks import check_choice
 from corefeval.diagnostics import Notice, UsageError, plural
-from corefeval.display import Row, Tabular, have_same_fields
+from corefeval.display import Comparable, Row, Tabular
 from corefeval.results import Result
 from corefeval.stats.bootstraps import Interval
 from corefeval.stats.pairs import Differences, Power, differences, documents_needed
@@ -25,7 +25,7 @@ Table = Literal["scores", "differences"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Standings[PairDifference]):
+class Comparison(Comparable, Standings[PairDifference]):
     """Systems by metrics: scores, their intervals, the test of every pair, and what follows.
 
     `scores` and `intervals` are by metric, then system; `pairs` are all pairs of systems for each
@@ -257,6 +257,7 @@ class Comparison(Standings[PairDifference]):
         return [row for metric in self.metrics for row in self._score_rows(metric)]
 
     def _score_rows(self, metric: str) -> Iterator[Row]:
+        """A row for each system by one metric."""
         ranks, best = self.ranks(metric), self.best(metric)
         segments = self.segment_scores.get(metric)
         for system in self.systems:
@@ -311,11 +312,6 @@ class Comparison(Standings[PairDifference]):
             "notices": [str(notice) for notice in self.notices],
             **({"slices": slices} if slices else {}),
         }
-
-    def __eq__(self, other: object) -> bool:
-        return have_same_fields(self, other)
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         units = plural(len(self.document_ids), self.unit)

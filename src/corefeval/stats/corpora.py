@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 
 import numpy as np
@@ -104,6 +104,7 @@ def _check_cells(cells: Cells) -> tuple[str, ...]:
 
 
 def _choose_metrics(cells: Cells, metrics: Iterable[str] | None, rate: str) -> list[str]:
+    """The metrics that are named, or all that have the rate; a UsageError for others."""
     runs = (run for row in cells.values() for several in row.values() for run in several)
     scores = [run.scores for run in runs if run is not None]
     scored = dict.fromkeys(
@@ -311,6 +312,7 @@ class _Suite:
         of_pair: Mapping[tuple[int, int], Averages | None],
         tests: Mapping[str, Tests],
     ) -> Standing[CorporaDifference]:
+        """The standing in a group, from averages of pairs of systems and tests on corpora."""
         options, systems = self.options, self.systems
         averages = {  # without those that are no number, as CEAFe under some protocols
             pair: average
@@ -350,11 +352,8 @@ def _replicate(
 ) -> tuple[Replication, Replication]:
     """On how many corpora the first is better, and on how many the second."""
     tested = {corpus: by_pair[pair] for corpus, by_pair in tests.items() if pair in by_pair}
-    better, worse = (
-        replicate(p_values, alpha=options.alpha, combination=options.combination)
-        for p_values in (
-            {corpus: test.p_better for corpus, test in tested.items()},
-            {corpus: test.p_worse for corpus, test in tested.items()},
-        )
+    find = partial(replicate, alpha=options.alpha, combination=options.combination)
+    return (
+        find({corpus: test.p_better for corpus, test in tested.items()}),
+        find({corpus: test.p_worse for corpus, test in tested.items()}),
     )
-    return better, worse

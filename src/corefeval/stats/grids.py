@@ -42,8 +42,8 @@ def add_effects(
     strict = compared.results
     if any(result.answers.get(kind) for result in strict.values() for kind in _LOST):
         rules = {result.protocol.lost for result in strict.values()}
-        scored = {r.response: r for r in score_again() if r.protocol.lost not in rules}
-        strict = {name: scored[name] for name in strict if name in scored}
+        scored = zip(strict, score_again(), strict=True)
+        strict = {name: r.rename(name) for name, r in scored if r.protocol.lost not in rules}
     effects: dict[str, list[LevelDifference]] = {}
     for place, factor in enumerate(factors):
         columns = np.moveaxis(cells, place, 0).reshape(len(levels[place]), -1)
@@ -58,7 +58,7 @@ def add_effects(
             ]
     rows = [row for differences in effects.values() for row in differences]
     frail = [f"{row.first} – {row.second}" for row in rows if row.significant and not row.firm]
-    outcome = f"significant, but not firm, as lost mentions count: {', '.join(frail)}"
+    outcome = f"significant only if lost mentions are left out: {', '.join(frail)}"
     notices = (*compared.notices, *note("frail-effects", len(frail), "difference", outcome))
     return replace(compared, effects=effects, strict=strict, notices=notices)
 

@@ -67,7 +67,7 @@ def check_documents(result: Result) -> None:
 def check_comparable(results: Mapping[str, Result]) -> None:
     """A UsageError unless there are two results that `check_alike` accepts, of two documents."""
     if len(results) < 2:
-        raise UsageError(f"a comparison needs at least two results, not {len(results)}")
+        raise UsageError(f"a comparison needs at least two responses, not {len(results)}")
     check_alike(results)
     check_documents(next(iter(results.values())))
 
@@ -86,6 +86,7 @@ def check_alike(results: Mapping[str, Result]) -> None:
 
 
 def _check_same_documents(first: str, reference: Result, name: str, result: Result) -> None:
+    """A UsageError that names the first document in which two results differ."""
     if reference.document_ids == result.document_ids:
         return
     index, (left, right) = next(

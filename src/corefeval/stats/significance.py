@@ -186,7 +186,7 @@ def exact_p(stacked: Stack, pairs: Pairs, rate: str, cells: int = 1) -> Numbers:
     documents = stacked.n_documents
     if documents > EXACT_LIMIT:
         raise UsageError(
-            f"an exact test is for {EXACT_LIMIT} documents at most, and here are {documents:,}: "
+            f"an exact test is for {EXACT_LIMIT} documents at most, and there are {documents:,}: "
             "use randomization"
         )
     blocks = every_swap(documents, bytes_each=_swap_bytes(stacked))

@@ -211,6 +211,11 @@ class Standing(Generic[Pair]):
         """The systems than which one is significantly better."""
         return tuple(name for name in self.scores if self.is_better(system, name))
 
+    @property
+    def order(self) -> list[str]:
+        """The systems, best first."""
+        return sorted(self.scores, key=lambda name: -self.scores[name])
+
     @cached_property
     def ranks(self) -> dict[str, int]:
         """Ranks, best first, with ties where there is no significant difference.
@@ -415,6 +420,8 @@ def _check_numbers(numbers: Iterable[object]) -> None:
 
 
 def _read_standing(record: Mapping[str, Any]) -> Standing[CorporaDifference]:
+    """The standing of a record, as `as_dict` has it."""
+
     def read_pair(pair: Mapping[str, Any]) -> CorporaDifference:
         sides = {
             name: Replication(side["count"], tuple(side["corpora"]), tuple(side["p_values"]))

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
-from corefeval.diagnostics import CorefEvalError, plural
+from corefeval.diagnostics import CorefEvalError, Notice, plural
 from corefeval.display import Row, Tabular, visible
 from corefeval.evaluation import read_key, score_whole
-from corefeval.formats import read
 from corefeval.linting import Finding, Inspection, inspect
 from corefeval.model import Corpus, join
+from corefeval.pairing.mismatches import MISMATCH
+from corefeval.preparation import prepare_inputs
 from corefeval.protocol import Protocol
 from corefeval.request import Input, Request
-from corefeval.suites.definition import Suite, SuiteCorpus
-from corefeval.suites.running import find_path_problem, one_line, select
+from corefeval.suites.definition import Suite, SuiteCorpus, find_path_problem, one_line, select
 
 Ruling = Literal["ok", "warning", "failed"]
 
@@ -94,19 +96,13 @@ def _check_corpus(suite: Suite, corpus: SuiteCorpus, strict: bool) -> Iterator[V
     ruling: Ruling = "failed"
     if not problem:
         try:
-            key = read(
-                corpus.key,
-                format=corpus.key_format,
-                encoding=corpus.encoding,
-                word_column=corpus.word_column,
-                layer=corpus.key_layer,
-                name=corpus.name,
-            )
             inspections = _inspect_side(corpus, corpus.key, None, is_key=True)
             # Those who submit responses cannot change a key, so it is never judged strictly.
             ruling, problem = _decide(inspections, strict=False)
-            key = None if ruling == "failed" else key  # no response is compared with a broken key
-            key_as_scored = key and read_key(key, Request.of(corpus.protocol or None, {}))
+            if ruling != "failed":  # no response is compared with a broken key
+                key_as_read = _join(inspections)
+                key_as_scored = read_key(key_as_read, Request.of(corpus.protocol or None, {}))
+                key = key_as_read.with_details(name=corpus.name)
         except CorefEvalError as error:
             key, ruling, problem = None, "failed", one_line(error)
     yield Verdict(corpus.name, "", None, corpus.key, ruling, problem)
@@ -136,30 +132,48 @@ def judge(inspections: list[Inspection], key: Input, protocol: Protocol | None) 
     Without a key it is scored against itself, and by corefeval's own protocol where none is named.
     A protocol that takes no heads from the file does without the warning that there are none.
     """
-    if protocol is not None and (not protocol.reads_itself or protocol.match == "exact"):
-        inspections = [
-            replace(item, findings=tuple(f for f in item.findings if f.kind != "no-heads"))
-            for item in inspections
-        ]
-    corpora = [item.corpus for item in inspections if item.corpus is not None]
-    if not corpora or any(item.has_errors for item in inspections):
+    inspections = _drop_heads(inspections, protocol)
+    if any(item.has_errors or item.corpus is None for item in inspections):
         return inspections
     try:
-        corpus = corpora[0] if len(corpora) == 1 else join(corpora)
-        request = Request.of(protocol, {}, metrics="muc")
-        response: Any = read_key(corpus, request)  # once, also where it is its own key
-        scored_key: Any = response if key is None else read_key(key, request)
-        if request.protocol.reads_itself:  # it is enough to match mentions
-            from corefeval.emulation.corefud_scorer import emulate
-
-            emulate(scored_key, response, request.protocol)
-        else:
-            score_whole(scored_key, response, request)
+        _try_scoring(inspections, key, protocol)
     except CorefEvalError as error:
         first, *following = inspections
         refusal = Finding("refused-file", one_line(error), first.file)
         return [replace(first, findings=(refusal, *first.findings)), *following]
     return inspections
+
+
+def _drop_heads(inspections: list[Inspection], protocol: Protocol | None) -> list[Inspection]:
+    """The inspections without warnings of missing heads, where a protocol takes none from files."""
+    if protocol is None or (protocol.reads_itself and protocol.match != "exact"):
+        return inspections
+    return [
+        replace(item, findings=tuple(f for f in item.findings if f.kind != "no-heads"))
+        for item in inspections
+    ]
+
+
+def _join(inspections: list[Inspection]) -> Corpus:
+    corpora = [item.corpus for item in inspections if item.corpus is not None]
+    return corpora[0] if len(corpora) == 1 else join(corpora)
+
+
+def _try_scoring(
+    inspections: list[Inspection], key: Input, protocol: Protocol | None
+) -> Sequence[Notice]:
+    """What is noticed in all that comes before counting; an error if scoring is impossible."""
+    request = Request.of(protocol, {}, metrics="muc")
+    response: Any = read_key(_join(inspections), request)  # once, also where it is its own key
+    scored_key: Any = response if key is None else read_key(key, request)
+    if request.protocol.reads_itself:
+        from corefeval.emulation.corefud_scorer import emulate
+
+        emulate(scored_key, response, request.protocol)
+        return ()
+    if request.protocol.emulates:
+        return score_whole(scored_key, response, request).notices
+    return prepare_inputs(scored_key, response, request).notices
 
 
 def _inspect_side(
@@ -170,17 +184,31 @@ def _inspect_side(
     *,
     is_key: bool = False,
 ) -> list[Inspection]:
+    """The inspections of a key or of a response.
+
+    A response is compared with the key only where pairing them raises or notices something, since
+    the comparison, which says where, takes longer.
+    """
     protocol = Protocol.of(corpus.protocol or None)
-    inspections = inspect(
+    inspect_side = partial(
+        inspect,
         path,
-        against=key,
         format=corpus.key_format if is_key else corpus.response_format,
         encoding=corpus.encoding,
         word_column=corpus.word_column,
         layer=corpus.key_layer if is_key else corpus.response_layer,
         tokens=protocol.tokens,
+        notes=False,
     )
-    return judge(inspections, key_as_scored, protocol)
+    if key is not None and not protocol.reads_itself and protocol.tokens != "align":
+        with suppress(CorefEvalError):
+            inspections = inspect_side()
+            if not any(item.has_errors for item in inspections) and not any(
+                "document" in notice.noun or notice.kind == MISMATCH
+                for notice in _try_scoring(inspections, key_as_scored, protocol)
+            ):
+                return _drop_heads(inspections, protocol)
+    return judge(inspect_side(against=key), key_as_scored, protocol)
 
 
 def _decide(inspections: list[Inspection], strict: bool) -> tuple[Ruling, str]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from corefeval.checks import check_path, did_you_mean, split_list
-from corefeval.diagnostics import InputError, UsageError, excerpt, plural
+from corefeval.diagnostics import CorefEvalError, InputError, UsageError, excerpt, plural
 from corefeval.files import PathLike, is_remote, open_file
+from corefeval.formats import files_of
 from corefeval.metrics import parse_metrics
 from corefeval.protocol import Protocol
 from corefeval.results.scores import RATE_NAMES
@@ -125,13 +125,14 @@ class Suite:
             yield from (("systems", place, text) for text in _system_mistakes(system, names))
 
     def _metric_mistakes(self) -> Iterator[Mistake]:
-        if self.missing not in get_args(Missing):
-            yield "", 0, f"missing is one of {', '.join(get_args(Missing))}, not {self.missing!r}"
-        for level in split_list(self.resample):
-            if level not in LEVELS:
-                yield "", 0, f"resample is any of {', '.join(LEVELS)}, not {level!r}"
-        if self.rate not in RATE_NAMES:
-            yield "", 0, f"rate is one of {', '.join(RATE_NAMES)}, not {self.rate!r}"
+        levels = [("resample is any of", LEVELS, level) for level in split_list(self.resample)]
+        for beginning, choices, value in (
+            ("missing is one of", get_args(Missing), self.missing),
+            *levels,
+            ("rate is one of", RATE_NAMES, self.rate),
+        ):
+            if value not in choices:
+                yield "", 0, f"{beginning} {', '.join(choices)}, not {value!r}"
         if all(map(_has_metrics_of_its_own, self.corpora)):
             return  # the metrics are other programs': they are checked when these are run
         for name, text in (("metrics", self.metrics), ("headline", self.headline)):
@@ -141,11 +142,8 @@ class Suite:
                 yield "", 0, f"{name}: {error}"
         if self.metric_names and self.headline not in self.metric_names:
             available = ", ".join(self.metric_names)
-            yield (
-                "",
-                0,
-                f"the headline {self.headline!r} is not a metric here: there are {available}",
-            )
+            text = f"the headline {self.headline!r} is not a metric here: there are {available}"
+            yield "", 0, text
         yield from (("", 0, f"by: {text}") for text in _feature_mistakes(self.by))
 
     def check(self) -> Suite:
@@ -158,17 +156,12 @@ class Suite:
 def _naming_mistakes(table: str, entries: Sequence[SuiteCorpus | SuiteSystem]) -> Iterator[Mistake]:
     if not entries:
         yield table, 0, f"there are no {table}: write [[{table}]]"
-    times = Counter(entry.name for entry in entries)
-    seen: set[str] = set()
-    for place, entry in enumerate(entries):
-        if entry.name in seen:
-            yield table, place, f"{plural(times[entry.name], 'entry')} called {entry.name!r}"
-            seen.discard(entry.name)
-            times[entry.name] = 0
-        elif times[entry.name] > 1:
-            seen.add(entry.name)
-        if not entry.name.strip() or re.search(r"[{}\x00-\x1f]", entry.name):
-            yield table, place, f"{excerpt(entry.name)} is not a name: it is blank, or has braces"
+    names = [entry.name for entry in entries]
+    for place, name in enumerate(names):
+        if names[:place].count(name) == 1:
+            yield table, place, f"{plural(names.count(name), 'entry')} called {name!r}"
+        if not name.strip() or re.search(r"[{}\x00-\x1f]", name):
+            yield table, place, f"{excerpt(name)} is not a name: it is blank, or has braces"
 
 
 def _corpus_mistakes(corpus: SuiteCorpus) -> Iterator[str]:
@@ -434,3 +427,52 @@ def _locate_files(suite: Suite, folder: str) -> Suite:
 
     systems = (replace(entry, responses=locate_all(entry.responses)) for entry in suite.systems)
     return replace(suite, corpora=tuple(corpora), systems=tuple(systems))
+
+
+def select(suite: Suite, systems: Sequence[str] = (), corpora: Sequence[str] = ()) -> Suite:
+    """The suite with these systems and corpora only; without any names, all of them.
+
+    Corpora and systems that then have no part in each other are left out. Raises a UsageError for a
+    name that the suite does not have.
+    """
+    if not systems and not corpora:
+        return suite
+    for kind, chosen, entries in (
+        ("system", systems, suite.systems),
+        ("corpus", corpora, suite.corpora),
+    ):
+        known_names = [entry.name for entry in entries]
+        for name in chosen:
+            if name not in known_names:
+                raise UsageError(f"there is no {kind} {name!r}: {did_you_mean(name, known_names)}")
+    members = [system for system in suite.systems if not systems or system.name in systems]
+    names = [
+        corpus.name
+        for corpus in suite.corpora
+        if (not corpora or corpus.name in corpora)
+        and any(system.takes_part(corpus.name) for system in members)
+    ]
+    if not names:
+        raise UsageError("none of the chosen systems takes part in any of the chosen corpora")
+    parts = ((system, tuple(filter(system.takes_part, names))) for system in members)
+    return replace(
+        suite,
+        corpora=tuple(corpus for corpus in suite.corpora if corpus.name in names),
+        systems=tuple(replace(system, corpora=part) for system, part in parts if part),
+    )
+
+
+def find_path_problem(path: str) -> str:
+    """The problem with a path that leads nowhere, else an empty text; addresses are not checked."""
+    try:
+        is_there = is_remote(path) or bool(files_of(path)[1]) or os.path.exists(path)
+    except CorefEvalError as error:
+        return error.problem if isinstance(error, InputError) else one_line(error)
+    return "" if is_there else "there is no such file"
+
+
+def one_line(error: Exception) -> str:
+    """An error on one line: what is wrong and where, and what was found."""
+    if isinstance(error, InputError) and error.found:
+        return f"{str(error).splitlines()[0]} (found {error.found})"
+    return "; ".join(line.strip() for line in str(error).splitlines()) or type(error).__name__

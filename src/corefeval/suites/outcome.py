@@ -106,23 +106,18 @@ class SuiteResult(Tabular):
     def _remarks(self) -> Iterator[Notice]:
         """Notices of cells without results, and of corpora and systems without any result."""
         for corpus in self.corpora:
-            cells_of_corpus = {
-                place: cell for place, cell in self.cells.items() if place[0] == corpus.name
-            }
-            faults = [cell.problem for cell in cells_of_corpus.values() if cell.fault == "key"]
+            cells = [cell for place, cell in self.cells.items() if place[0] == corpus.name]
+            faults = [cell.problem for cell in cells if cell.fault == "key"]
             if faults:
                 text = f"{corpus.name}: left out for all systems because of its key: {faults[0]}"
                 yield Notice("broken-key", text)
-                continue
-            if all(cell.result is None for cell in cells_of_corpus.values()):
+            elif all(cell.result is None for cell in cells):
                 text = f"{corpus.name}: no system has a response to it that could be scored"
                 yield Notice("empty-corpus", text)
+        scored_systems = {system for system, _ in self._result_counts}
         for system in self.systems:
-            cells_of_system = [
-                cell for (_, name, _), cell in self.cells.items() if name == system.name
-            ]
-            if all(cell.result is None for cell in cells_of_system):
-                text = f"{system.name}: it has no response that could be scored, on any corpus"
+            if system.name not in scored_systems:
+                text = f"{system.name} has no response that could be scored"
                 yield Notice("empty-system", text)
         for (name, system_name, seed), cell in self.cells.items():
             if cell.fault == "response":
@@ -138,12 +133,14 @@ class SuiteResult(Tabular):
             if notice.kind == "skipped-slices"
         )
         if skipped:
-            suffix = f"; {plural(len(skipped) - 1, 'more such notice')}" if len(skipped) > 1 else ""
+            suffix = f" ({len(skipped) - 1:,} more like this)" if len(skipped) > 1 else ""
             yield Notice("skipped-slices", next(iter(skipped)) + suffix, len(skipped))
-        kinds_by_result = (
-            dict.fromkeys(notice.kind for notice in result.notices) for result in self.scored
+        kinds = Counter(
+            kind
+            for result in self.scored
+            for kind in dict.fromkeys(notice.kind for notice in result.notices)
+            if kind not in ("skipped-slices", "undefined-slice")  # told above, or of no consequence
         )
-        kinds = Counter(kind for kinds_of_result in kinds_by_result for kind in kinds_of_result)
         if kinds:
             listed = ", ".join(f"{kind} in {plural(n, 'result')}" for kind, n in kinds.items())
             text = f"some results have notices, which the JSON output lists: {listed}"
@@ -264,20 +261,11 @@ class SuiteResult(Tabular):
         """Whether there are statistics of a metric."""
         return self.statistics is not None and metric in self.statistics.metrics
 
-    @property
-    def has_results(self) -> bool:
-        """Whether anything was scored."""
-        return bool(self.scored)
-
     @cached_property
     def sound_corpora(self) -> list[str]:
         """The corpora whose keys are not broken."""
         broken = {name for (name, _, _), cell in self.cells.items() if cell.fault == "key"}
         return [corpus.name for corpus in self.corpora if corpus.name not in broken]
-
-    def has_broken_key(self, corpus: str) -> bool:
-        """Whether a corpus is left out for all systems, because of its key."""
-        return corpus not in self.sound_corpora
 
     def n_results(self, system: str, corpus: str) -> int:
         """How many results there are of a system on a corpus."""

@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 from corefeval._version import __version__
-from corefeval.checks import did_you_mean, split_list
+from corefeval.checks import split_list
 from corefeval.diagnostics import (
     CorefEvalError,
     InputError,
@@ -34,7 +34,7 @@ from corefeval.request import Request
 from corefeval.results import Result
 from corefeval.results.saved import result_of_record, result_record
 from corefeval.stats import CorporaComparison
-from corefeval.suites.definition import Suite, SuiteCorpus
+from corefeval.suites.definition import Suite, SuiteCorpus, find_path_problem, one_line
 from corefeval.suites.outcome import NO_PART, CellPlace, SuiteCell, SuiteResult
 from corefeval.suites.statistics import compare_suite
 
@@ -152,39 +152,6 @@ def _compare(
     return comparison
 
 
-def select(suite: Suite, systems: Sequence[str] = (), corpora: Sequence[str] = ()) -> Suite:
-    """The suite with these systems and corpora only; without any names, all of them.
-
-    Corpora and systems that then have no part in each other are left out. Raises a UsageError for a
-    name that the suite does not have.
-    """
-    if not systems and not corpora:
-        return suite
-    _check_names("system", systems, [system.name for system in suite.systems])
-    _check_names("corpus", corpora, [corpus.name for corpus in suite.corpora])
-    members = [system for system in suite.systems if not systems or system.name in systems]
-    names = [
-        corpus.name
-        for corpus in suite.corpora
-        if (not corpora or corpus.name in corpora)
-        and any(system.takes_part(corpus.name) for system in members)
-    ]
-    if not names:
-        raise UsageError("none of the chosen systems takes part in any of the chosen corpora")
-    parts = ((system, tuple(filter(system.takes_part, names))) for system in members)
-    return replace(
-        suite,
-        corpora=tuple(corpus for corpus in suite.corpora if corpus.name in names),
-        systems=tuple(replace(system, corpora=part) for system, part in parts if part),
-    )
-
-
-def _check_names(kind: str, chosen: Sequence[str], names: Sequence[str]) -> None:
-    for name in chosen:
-        if name not in names:
-            raise UsageError(f"there is no {kind} {name!r}: {did_you_mean(name, names)}")
-
-
 @dataclass(frozen=True, slots=True)
 class Run:
     """The options that all cells share; `name` is what workers know the keys of a run by."""
@@ -259,15 +226,6 @@ def _examine_inputs(
     except (CorefEvalError, OSError) as error:
         return [], one_line(error), 0
     return facts, "", total
-
-
-def find_path_problem(path: str) -> str:
-    """The problem with a path that leads nowhere, else an empty text; addresses are not checked."""
-    try:
-        is_there = is_remote(path) or bool(files_of(path)[1]) or os.path.exists(path)
-    except CorefEvalError as error:
-        return error.problem if isinstance(error, InputError) else one_line(error)
-    return "" if is_there else "there is no such file"
 
 
 def _with_digest(job: Job, run: Run, inputs: list[str]) -> Job:
@@ -400,13 +358,6 @@ def _make_request(corpus: SuiteCorpus, metrics: str, by: tuple[str, ...]) -> Req
     return Request.of(
         corpus.protocol or None, reading, metrics=metrics, by=by, features=corpus.features
     )
-
-
-def one_line(error: Exception) -> str:
-    """An error on one line: what is wrong and where, and what was found."""
-    if isinstance(error, InputError) and error.found:
-        return f"{str(error).splitlines()[0]} (found {error.found})"
-    return "; ".join(line.strip() for line in str(error).splitlines()) or type(error).__name__
 
 
 class Cache(Store):

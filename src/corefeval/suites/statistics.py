@@ -126,7 +126,7 @@ def make_table(
     scores = {rate: outcome.scores(name, rate) for rate in chosen}
     scores = {rate: table for rate, table in scores.items() if not np.isnan(table).all()}
     if not scores:
-        if outcome.has_results:
+        if outcome.scored:
             raise UsageError(f"{name} has no {', '.join(chosen)}: name other rates")
         scores = {rate: outcome.scores(name, rate) for rate in chosen}
     lacking = tuple(rate for rate in chosen if rate not in scores)
@@ -351,11 +351,8 @@ def with_statistics(
     comparison = compare_suite(outcome, names, **options)
     if previous is None:
         return comparison
-    standings, tests = (
-        (*previous.standings, *comparison.standings),
-        {**previous.tests, **comparison.tests},
-    )
-    return replace(previous, standings=standings, tests=tests)
+    standings = (*previous.standings, *comparison.standings)
+    return replace(previous, standings=standings, tests={**previous.tests, **comparison.tests})
 
 
 def with_tests(outcome: SuiteResult, metric: str | None = None) -> SuiteResult:
@@ -383,12 +380,12 @@ def compare_suite(
     """
     if outcome.resample:
         options = {"resample": tuple(split_list(outcome.resample)), **options}
-    corpora = [corpus for corpus in outcome.corpora if not outcome.has_broken_key(corpus.name)]
-    names = {corpus.name for corpus in corpora}
+    names = outcome.sound_corpora
+    corpora = [corpus for corpus in outcome.corpora if corpus.name in names]
     groups = {
         group: [outcome.corpora[place].name for place in places]
         for group, places in outcome.groups.items()
-        if names.intersection(outcome.corpora[place].name for place in places)
+        if any(outcome.corpora[place].name in names for place in places)
     }
     cells = {
         corpus.name: {

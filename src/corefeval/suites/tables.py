@@ -239,7 +239,8 @@ def legend(table: SuiteTable) -> str:
         weighted = len({corpus.weight for corpus in outcome.corpora}) > 1
         how = "weighted mean" if weighted else "mean"
         sentences.append(f"Macro is the {how} over {plural(len(outcome.sound_corpora), 'corpus')}.")
-    sentences += ["Micro is of the counts of all corpora together."] if "micro" in kinds else []
+    if "micro" in kinds:
+        sentences.append("Micro is computed from the counts of all corpora together.")
     if any(len(system.seeds) > 1 for system in outcome.systems):
         sentences.append("± is the standard deviation over seeds.")
     sentences.append(_describe_ranks(table))

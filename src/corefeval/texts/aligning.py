@@ -6,6 +6,7 @@ together. A stretch that only one text has stays unaligned, instead of being sme
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -78,9 +79,6 @@ class _Text:
     def codes(self) -> NDArray[np.uint32]:
         return np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
-    def count_words(self, low: int, high: int) -> int:
-        return bisect_left(self.word_starts, high) - bisect_right(self.word_starts, low) + 1
-
     def word_edges(self, low: int, high: int) -> list[int]:
         """Where the words of a stretch begin, and its end."""
         first, last = bisect_right(self.word_starts, low), bisect_left(self.word_starts, high)
@@ -150,7 +148,7 @@ class _Layout:
             gap = self._trim(gap, blocks)
             if gap.is_one_sided:
                 continue
-            cells = self._count_cells(gap)
+            cells = math.prod(len(edges) - 1 for edges in self._word_edges(gap))
             if cells > _CELLS and level <= len(_ANCHORS):
                 chain = (
                     self._find_anchors(gap, _ANCHORS[level])
@@ -168,9 +166,11 @@ class _Layout:
         for gap in words:
             self._lay_words(gap)
 
-    def _count_cells(self, gap: _Gap) -> int:
-        return self.short.count_words(gap.low, gap.high) * self.long.count_words(
-            gap.other_low, gap.other_high
+    def _word_edges(self, gap: _Gap) -> tuple[list[int], list[int]]:
+        """Where the words of a gap begin in both texts, and its ends."""
+        return (
+            self.short.word_edges(gap.low, gap.high),
+            self.long.word_edges(gap.other_low, gap.other_high),
         )
 
     def _cut_to_tokens(self, block: Block) -> Block:
@@ -292,8 +292,7 @@ class _Layout:
 
     def _lay_words(self, gap: _Gap) -> None:
         """Align what is alike between two blocks, and a few words that take others' places."""
-        edges = self.short.word_edges(gap.low, gap.high)
-        other_edges = self.long.word_edges(gap.other_low, gap.other_high)
+        edges, other_edges = self._word_edges(gap)
         size, other_size = len(edges) - 1, len(other_edges) - 1
         few, many = sorted((size, other_size))
         if many > 4 * few + 16:

@@ -290,6 +290,7 @@ class ErrorAnalysis(Tabular):
         ]
 
     def _table_rows(self) -> Iterator[tuple[object, ...]]:
+        """Table, row, measure, metric and value of all numbers but costs."""
         for kind in self.kinds:
             yield "kind", kind.kind, "count", "", kind.count
             for measure, gains in (("alone", kind.alone), ("in_turn", kind.in_turn)):

@@ -31,6 +31,7 @@ from corefeval.model.arrays import (
     find_places,
     looked_up,
     mark_rows,
+    set_rows,
     stable_order,
     unset,
 )
@@ -271,6 +272,7 @@ class Classification:
         return {}
 
     def _find_kind(self, kind: ErrorKind) -> BoolArray:
+        """Which items are errors of a kind, by the parts of entities that they are in."""
         items, parts = self.items, self.parts
         if kind == "span":
             return items.wrong
@@ -352,13 +354,13 @@ def find_parts(items: Items, owner: IntArray, n_response: int, n_key: int) -> Pa
         return_counts=True,
     )
     response, key = np.divmod(codes, width)
-    of_item = unset(owner.size)
-    of_item[rows] = part.reshape(-1)
+    of_item = set_rows(rows, part.reshape(-1), owner.size)
     mains = []
     for entity, number in ((response, n_response), (key, n_key)):
         best_last = np.lexsort((-first, count))
-        main = unset(number)
-        main[entity[best_last]] = best_last  # of several values the last one stays
+        main = set_rows(
+            entity[best_last], best_last, number
+        )  # of several values the last one stays
         mains.append(main)
     return Parts(response, key, count, of_item, *mains)
 
@@ -377,10 +379,8 @@ def _number_places(alignment: Alignment, key: Corpus, response: Corpus) -> Array
     latest = np.maximum.accumulate(np.where(is_matched, np.arange(chain.size), -1))
     entity = side.mention_entity[chain]
     follows_match = (latest >= 0) & (entity[latest] == entity)
-    after = unset(chain.size)
-    after[chain] = np.where(follows_match, key_of[chain[latest]], -1)
-    tiebreak = unset(chain.size)
-    tiebreak[chain] = np.where(is_matched, 0, 1 + np.arange(chain.size))
+    after = set_rows(chain, np.where(follows_match, key_of[chain[latest]], -1), chain.size)
+    tiebreak = set_rows(chain, np.where(is_matched, 0, 1 + np.arange(chain.size)), chain.size)
     n_key = key.n_mentions
     order = np.lexsort(
         (

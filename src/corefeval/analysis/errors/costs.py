@@ -75,6 +75,7 @@ def fix(errors: Classification, kinds: Sequence[ErrorKind]) -> Alignment:
 
 
 def _fix_kind(errors: Classification, partition: Partition, kind: ErrorKind) -> Partition:
+    """The partition after one kind of error has been fixed."""
     if kind == "span":
         return replace(partition, spans_are_right=True)
     owner = partition.owner
@@ -114,6 +115,7 @@ def _introduce(
 
 
 def _align(errors: Classification, partition: Partition) -> Alignment:
+    """Key and response aligned, the response with the entities of a partition."""
     items = errors.items
     place = items.right_place if partition.spans_are_right else items.place
     rows = np.flatnonzero(partition.owner >= 0)
@@ -141,6 +143,7 @@ def _make_side(
     entity: IntArray,
     key_row: IntArray,
 ) -> Side:
+    """The response's side of a partition; its mentions are those of `rows`."""
     key, response = errors.alignment.key, errors.alignment.response
 
     def feature(name: str) -> Categories:
@@ -269,6 +272,7 @@ def _count_groups(
     response_group: IntArray,
     document: IntArray | None = None,
 ) -> Mapping[str, FloatArray]:
+    """A metric's counts, where mentions of one group are counted apart from all others."""
     number = max(alignment.key.sizes.size, alignment.response.sizes.size, 1)
     if document is not None:
         number = max(document.size, 1)

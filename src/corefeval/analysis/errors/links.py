@@ -21,7 +21,7 @@ import numpy as np
 from corefeval.alignment import Alignment, Side
 from corefeval.analysis.errors.classification import Classification
 from corefeval.analysis.errors.listing import ErrorInstance, Lookup, SideName
-from corefeval.diagnostics import CorefEvalError, Notice, Notices, UndefinedMetricError
+from corefeval.diagnostics import CorefEvalError, Notice, Notices, UndefinedMetricError, cut_short
 from corefeval.display import Record
 from corefeval.metrics import Metric
 from corefeval.model.arrays import IntArray, all_zero, integers, looked_up
@@ -120,6 +120,7 @@ def _make_all_alike(side: Side) -> Categories:
 def _count_outcomes(
     alignment: Alignment, key_kind: IntArray, response_kind: IntArray, number: int
 ) -> IntArray:
+    """Links by document, kind of the anaphor, kind of the antecedent, and outcome."""
     key, response = alignment.key, alignment.response
     partner, key_of = alignment.partner, alignment.swapped.partner
     rows = np.flatnonzero(key.previous >= 0)
@@ -159,6 +160,7 @@ def _cells(
 def _count_antecedents(
     alignment: Alignment, key_kind: IntArray, response_kind: IntArray, number: int
 ) -> tuple[dict[str, dict[str, IntArray]], list[Notice]]:
+    """Tuggener's counts by document and kind of the anaphor; notices on what is skipped."""
     divided = alignment.divided(key_kind, response_kind, number)
     tables, notices = {}, []
     for metric in map(Metric.parse, ("immediate", "inferred")):
@@ -190,7 +192,10 @@ def list_relations(errors: Classification, kind: str) -> Iterator[ErrorInstance]
     corpora = full_alignment.key.corpus, full_alignment.response.corpus
     for side, row, key_rows, response_rows in sorted(find(lookup, kind.split()[0])):
         texts = [
-            " + ".join(_short(lookup.mention(corpus, mention_row).text) for mention_row in rows)
+            " + ".join(
+                cut_short(" ".join(lookup.mention(corpus, mention_row).text.split()), _LONGEST)
+                for mention_row in rows
+            )
             or None
             for corpus, rows in zip(corpora, (key_rows, response_rows), strict=True)
         ]
@@ -204,6 +209,7 @@ _RelationError = tuple[int, int, list[int], list[int]]
 
 
 def _find_set_errors(lookup: Lookup, outcome: str) -> Iterator[_RelationError]:
+    """Sets of antecedents that are missed, spurious or wrong."""
     from corefeval.metrics.anaphora import align_sets
 
     alignment = lookup.errors.alignment
@@ -236,6 +242,7 @@ def _name_elements(lookup: Lookup, side: SideName, number: int) -> list[int]:
 
 
 def _find_bridging_errors(lookup: Lookup, outcome: str) -> Iterator[_RelationError]:
+    """Anaphors of bridging that are missed, spurious or wrong."""
     from corefeval.metrics.anaphora import right_pairs
     from corefeval.model.relations import bridging_pairs
 
@@ -259,8 +266,3 @@ def _find_bridging_errors(lookup: Lookup, outcome: str) -> Iterator[_RelationErr
         response_antecedents = antecedents(response.anaphor, response.antecedent, int(row))
         key_antecedents = antecedents(key.anaphor, key.antecedent, int(back[row]))
         yield 1, int(row), key_antecedents if outcome == "wrong" else [], response_antecedents
-
-
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -281,6 +281,7 @@ def _make_mention_cost(
     recall: Mapping[str, FloatArray],
     precision: Mapping[str, FloatArray],
 ) -> MentionCost:
+    """What a mention costs; `place` numbers those of the key, then those of the response alone."""
     errors, items = lookup.errors, lookup.errors.items
     key_row = place if place < errors.key.n_mentions else -1
     item = response_row
@@ -325,6 +326,7 @@ def rank_entities(
 def _make_entity_cost(
     lookup: Lookup, side: SideName, index: int, cost: float, loss: Mapping[str, float]
 ) -> EntityCost:
+    """What an entity costs, and how many entities of the other side have its mentions."""
     errors = lookup.errors
     alignment = errors.alignment if side == "key" else errors.alignment.swapped
     corpus = errors.key if side == "key" else errors.response

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Unpack, overload
@@ -16,7 +17,6 @@ from corefeval.analysis.explanation.scorings import CONLL, Points, Scorings, sub
 from corefeval.analysis.explanation.sensitivity import (
     Search,
     Sensitivity,
-    is_number,
     measure_choices,
     parse_number,
     search_number,
@@ -122,7 +122,7 @@ def explain(
         )
     if more_responses:
         raise UsageError("to explain two protocols or a number, give one response, not several")
-    if is_number(to):
+    if _is_number(to):
         parse_number(to)  # a misspelling is an error before anything is read
         scorings = Scorings(key, response, request, "conll" if metrics is None else metrics)
         return search_number(scorings, request.protocol, to)
@@ -130,6 +130,13 @@ def explain(
     scorings = Scorings(key, response, request, CONLL if metrics is None else metrics)
     protocols = without_data_fields(request.protocol), without_data_fields(goal.protocol)
     return _explain_rules(scorings, protocols, (_name(base), _name(to)))
+
+
+def _is_number(text: object) -> bool:
+    """Whether this is a published number and no protocol."""
+    if isinstance(text, str):
+        return bool(re.fullmatch(r"\s*[+-]?[\d.]+%?\s*", text))
+    return isinstance(text, int | float) and not isinstance(text, bool)
 
 
 def _explain_rules(
@@ -297,7 +304,7 @@ def check_choosing(request: Request, metrics: Metrics) -> None:
     if request.protocol.emulate != "none":
         raise UsageError(
             f"{request.protocol.emulate} takes no choices of other programs: "
-            "name what to compare it with by to=… / --to"
+            "say what to compare it with: to=… / --to"
         )
 
 

@@ -107,6 +107,7 @@ class Scorings:
         return Outcome(scores, notices=result.notices)
 
     def _result(self, protocol: Protocol) -> Result:
+        """The result under a protocol, from what was read, prepared or counted for others."""
         if protocol.reads_itself:
             readings = self.request.key_reading, self.request.response_reading
             encodings = readings[0].encoding, readings[1].encoding

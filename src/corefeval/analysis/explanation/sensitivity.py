@@ -130,6 +130,20 @@ class Sensitivity(Tabular):
                 values[effect.choice, effect.value] = None
         return {reason: group_values(values) for reason, values in reasons.items()}
 
+    @property
+    def refused(self) -> list[str]:
+        """A sentence for each reason why values give no number."""
+        return [f"No number with {values}: {why}." for why, values in self.refusals.items()]
+
+    @property
+    def turned(self) -> list[str]:
+        """A sentence for each two responses whose order by a metric depends on a choice."""
+        return [
+            f"{self.titles.get(turn.metric, turn.metric)}: {turn.above} is above {turn.below}, "
+            f"but not with {', '.join(turn.values)}."
+            for turn in self.turns
+        ]
+
     def rows(self) -> list[Row]:
         """One row for each value of each choice, response and metric."""
         return [
@@ -235,6 +249,7 @@ def _measure(
     name: str,
     value: str,
 ) -> ChoiceEffect:
+    """What a value of a choice changes in the scores of each response."""
     points, refusals = [], []
     base = protocol.but(rounding="none")
     changed = base if name == "rounding" else Protocol.of_fields({name: value}, base)
@@ -343,15 +358,6 @@ class Search(Tabular):
         return f"<Search for {self.metric} {self.wanted}: {names}>"
 
 
-def is_number(text: object) -> bool:
-    """Whether this is a published number and no protocol."""
-    if isinstance(text, bool):
-        return False
-    if isinstance(text, int | float):
-        return True
-    return isinstance(text, str) and bool(re.fullmatch(r"\s*[+-]?[\d.]+%?\s*", text))
-
-
 def parse_number(number: object) -> str:
     """The digits of a published percentage; a UsageError for anything else."""
     text = str(number).strip().removesuffix("%")
@@ -383,21 +389,14 @@ def search_number(scorings: Scorings, base: Protocol, number: object) -> Search:
         # A single choice that changes nothing says nothing.
         changes = score is None or base_score is None or abs(score - base_score) >= SHOWN
         if name in NAMED or name == _GIVEN or changes:
-            candidates.append(
-                Candidate(
-                    name,
-                    score,
-                    _name_hit(score, text),
-                    outcome.error.command_text if outcome.error else "",
-                )
-            )
-    goal = float(text) / 100
-    candidates.sort(
-        key=lambda candidate: (
-            math.inf if candidate.score is None else round(abs(candidate.score - goal), 9)
-        )
-    )
-    candidates.sort(key=lambda candidate: not candidate.hit)
+            error = outcome.error.command_text if outcome.error else ""
+            candidates.append(Candidate(name, score, _name_hit(score, text), error))
+
+    def distance(candidate: Candidate) -> float:
+        score, goal = candidate.score, float(text) / 100
+        return math.inf if score is None else round(abs(score - goal), 9)
+
+    candidates.sort(key=lambda candidate: (not candidate.hit, distance(candidate)))
     return Search(
         key=scorings.key.name,
         response=scorings.response.name,

@@ -19,8 +19,7 @@ from corefeval.formats.answers.tags import (
     TaggedText,
     find_marks,
     normal_label,
-    read_labelled,
-    read_nested,
+    read_marks,
 )
 
 
@@ -68,7 +67,7 @@ def _read_crac(text: str) -> TaggedText:
     if half:
         begin = _word_start(text, 0, len(text))
         assembly.lose(begin, begin + len(text[begin:].partition("|")[0]), begin, "cut off")
-    return read_labelled(text, marks, assembly)
+    return read_marks(text, marks, assembly)
 
 
 def _word_start(text: str, low: int, high: int) -> int:
@@ -97,13 +96,15 @@ _NESTED = 50  # brackets in brackets: nobody closes what was opened further out
 _NUMBER = r"[\w.-]*\d[\w.-]*"
 _E = r"(?:entity|ent|cluster|chain|e|c)[_ -]?"
 _LINK = r"\((?:#[^()\n]{0,60}|(?:cluster|entity)[ _-]?\w+)\)"
+_SIGN = r"([①-➿⬀-⯿🀀-🫿]\ufe0f?)"  # a picture or a circled number as a label
 _BEHIND = {
-    "markdown": r"\s?\((#[^()\n]{0,60}|(?:cluster|entity)[ _-]?\w+|\d{1,4})\)",
+    "markdown": r"\s?\((#[^()\n]{0,60}|(?:cluster|entity)[ _-]?\w+|[A-Z]?\d{1,4})\)",
     "hash": r"\s?(?:#([A-Za-z0-9_]+)|\(#(\w+)\))",
     "subscript": r"(?:\$?_(e?\d+)\$?|\$?_\{([^{}\n]{0,40})\}\$?|<su[bp]>([^<\n]{0,40})</su[bp]>"
     r"|([₀-₉]+)|([⁰¹²³⁴-⁹]+)|\$?\^\{?(\w{1,9})\}?\$?)",
     "marked": r"\s?\[\^?#?([A-Za-z]?\d{1,4}|(?-i:[A-Z]))\]|\{#?([\w-]{1,30})\}|@([A-Za-z0-9_]+)"
-    r"|(?-i:([A-Z0-9][A-Z0-9_]*)(?![a-z\d]))|_([A-Za-z]\w{0,20})",
+    r"|(?-i:([A-Z0-9][A-Z0-9_]*)(?![a-z\d]))|_([A-Za-z]\w{0,20})"
+    rf"|\s?{_SIGN}",
 }
 _HALF_CLOSING = re.compile(
     r"\](?:\s?\((?:#[^()\n]{0,60}|(?:cluster|entity)[ _-]?\w*)?|\s?#|\$?_\{?[^{}\s]{0,40}|"
@@ -112,7 +113,7 @@ _HALF_CLOSING = re.compile(
 _DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹", "01234567890123456789")
 _HANGING = re.compile(
     r"(?<=[\w'’])(?:\[\^?([A-Za-z]?\d{1,3}|(?-i:[A-Z]))\]|([₀-₉]+)|([⁰¹²³⁴-⁹]+)|<su[bp]>([^<\n]{0,40})</su[bp]>"
-    r"|\$?[_^]\{?(\d{1,3})\}?\$?(?!\w))"
+    r"|\$?[_^]\{?(\d{1,3}|[a-z])\}?\$?(?!\w))"
 )
 _RESOLVED = re.compile(r"(?<=[\w'’])\s?[\[(]\s?(?:=\s?|→\s?|i\.e\.,?\s)?([^\[\]()\n=|]{1,80})[\])]")
 
@@ -131,13 +132,13 @@ def _brackets(
 ) -> Callable[[str], TaggedText]:
     """A reader of brackets: `close` has a label before or behind the closing one, for `END`.
 
-    An opening bracket with `opening` behind it has the label itself. Plain ones are text, and so
-    is what another shape closes; with `bare`, they are mentions without a label. `hanging` labels
-    stand behind single words.
+    In `opening`, the label stands before or behind the opening one, for `START`. Plain ones are
+    text, and so is what another shape closes; with `bare`, they are mentions without a label.
+    `hanging` labels stand behind single words.
     """
     starts, ends = f"(?:{_alternatives(shapes.values())})", f"(?:{_alternatives(shapes)})"
     kinds = [(CLOSE, re.compile(close.replace("END", ends)))] if close else []
-    kinds += [(OPEN, re.compile(starts + opening))] if opening else []
+    kinds += [(OPEN, re.compile(opening.replace("START", starts)))] if opening else []
     kinds += [(CUT, _HALF_CLOSING)] if "[" in shapes.values() and close else []
     kinds.append((TEXT_OPEN if opening else OPEN, re.compile(starts + (r"\s?" if bare else ""))))
     kinds.append((TEXT_CLOSE, re.compile((r"\s?" if bare else "") + ends)))
@@ -149,7 +150,7 @@ def _brackets(
         if len(shapes) > 1:
             marks = _by_shape(text, marks, shapes)
         marks = sorted([*marks, *labels], key=lambda mark: (mark.start, mark.end))
-        parsed = read_nested(text, marks, bare=bare)
+        parsed = read_marks(text, marks, bare=bare)
         for mention in parsed.mentions:
             mention.entity = mention.entity.translate(_DIGITS)
         return parsed
@@ -207,7 +208,7 @@ def _on_words(text: str, pattern: re.Pattern[str]) -> Iterable[Mark]:
 
 def _read_resolved(text: str) -> TaggedText:
     """`she [Ada] smiled`: words behind a word say whom it refers to."""
-    return read_nested(text, list(_on_words(text, _RESOLVED)))
+    return read_marks(text, list(_on_words(text, _RESOLVED)))
 
 
 # ------------------------------------------------------------------ elements
@@ -262,7 +263,7 @@ def _read_xml(text: str) -> TaggedText:
             if "id" in attributes.lower() and name.lower() == "coref":
                 references[match.start()] = _value(_REF.search(attributes)) or ""
     assembly = Assembly(text, removed=[(m.start, m.end) for m in marks if m.kind == REMOVE])
-    parsed = read_labelled(text, [mark for mark in marks if mark.kind != REMOVE], assembly)
+    parsed = read_marks(text, [mark for mark in marks if mark.kind != REMOVE], assembly)
     if any(references.values()):  # as in MUC: ID is the mention's own, REF that of its antecedent
         entity_of: dict[str, str] = {}
         for mention in parsed.mentions:
@@ -284,25 +285,35 @@ def _read_seq2seq(text: str) -> TaggedText:
 
 # ------------------------------------------------------------------ columns
 
-_ROW = re.compile(r"^(.*\S)[ \t]+([-_*]|\(?\d{1,5}\)?(?:\|\(?\d{1,5}\)?)*)[ \t]*$", re.MULTILINE)
+_TAG = r"([-_*]|O|[BIES]-\w[\w-]*|\(?\d{1,5}\)?(?:\|\(?\d{1,5}\)?)*)"
+_ROW = re.compile(rf"(?:^(.*\S)[ \t]+|(\S+)/){_TAG}(?:[ \t]*$|(?<=[\w-])(?=\s))", re.MULTILINE)
 _COLUMN = re.compile(r"(\()?(\d{1,5})(\))?")
 
 
 def _read_columns(text: str) -> TaggedText:
-    """A word on each line, with CoNLL's brackets in the last column: `Ada (1)`."""
+    """A word on each line with a last column of CoNLL, `Ada (1)`, or words with tags: `Ada/B-1`."""
     words, low = [], 0
     marks: list[Mark] = []
+    inside = ""  # the entity of the tags before
     for row in _ROW.finditer(text):
-        word = row[1].split()[-1]
-        high = low + len(word)
-        for opening, number, closing in _COLUMN.findall(row[2]):
+        word, tag = (row[1] or row[2]).split()[-1], row[3]
+        entity = tag[2:] if tag[1:2] == "-" else ""
+        if inside and (entity != inside or tag[0] in "BS"):
+            marks.append(Mark(CLOSE, low - 1, low - 1, inside))
+            inside = ""
+        if entity and not inside:
+            marks.append(Mark(OPEN, low, low, entity))
+        high, inside = low + len(word), entity
+        for opening, number, closing in _COLUMN.findall(tag) if not entity else ():
             if opening:
                 marks.append(Mark(OPEN, low, low, number))
             if closing:
                 marks.append(Mark(CLOSE, high, high, number))
         words.append(word)
         low = high + 1
-    return read_labelled(" ".join(words), sorted(marks, key=lambda mark: mark.start))
+    if inside:
+        marks.append(Mark(CLOSE, low - 1, low - 1, inside))
+    return read_marks(" ".join(words), sorted(marks, key=lambda mark: mark.start))
 
 
 # ------------------------------------------------------------------ all of them
@@ -314,13 +325,15 @@ _INSIDE = r"\s?(?:\|[^\[\]{}|\n]{1,40})??\|\s?([^\[\]{}|\n]{1,400}?)\s?END"
 _NUMBERED = rf"#?(\d+){_WORDS}"
 _EVERY = "|".join(_BEHIND.values())
 _ENDS = f"(?:{_alternatives(_ANY)})"
+_STARTS = f"(?:{_alternatives(_ANY.values())})"
+_BEFORE = rf"(?:{_SIGN}\s?START|START{_LEADING})"
 _Row = tuple[str, str, str, Callable[[str], TaggedText]]
 _DECLARED: tuple[_Row, ...] = (
     ("crac", "mention|[e1]", r"(?<=\S)\|(?:\[e?\d+\]?|e?\d+\])(?=[\s,.;:!?)\]\"'’”]|$)",
      _read_crac),
     ("bracket", "[e1 mention]", rf"[\[(]\s?{_E}\d+\s?[:|]?\s+(?=[^\s\])])",
-     _brackets(_SQUARE | _ROUND, "", rf"\s?{_E}(\d+)\s?[:|]?\s+(?=[^\s\])])")),
-    ("number", "[1 mention]", r"\[" + _NUMBERED, _brackets(_SQUARE, "", _NUMBERED)),
+     _brackets(_SQUARE | _ROUND, "", rf"START\s?{_E}(\d+)\s?[:|]?\s+(?=[^\s\])])")),
+    ("number", "[1 mention]", r"\[" + _NUMBERED, _brackets(_SQUARE, "", f"START{_NUMBERED}")),
     ("markdown", "[mention](#1)", r"\]" + _BEHIND["markdown"], _read_markdown),
     ("xml", '<m id="1">mention</m>', _ELEMENT.pattern, _read_xml),
     ("subscript", "[mention]_1", r"\]" + _BEHIND["subscript"],
@@ -338,10 +351,9 @@ _DECLARED: tuple[_Row, ...] = (
     ("inside", "{mention | 1}", rf"\|[^\[\]{{}}|\n]{{1,400}}{_ENDS}", _brackets(_ANY, _INSIDE)),
     ("behind", "{mention}_1, mention[^1]", rf"{_ENDS}(?:{_EVERY})|{_HANGING.pattern}",
      _brackets(_ANY, f"END(?:{_EVERY})", hanging=_HANGING)),
-    ("leading", "{1 mention}", rf"(?:{_alternatives(_ANY.values())}){_LEADING}",
-     _brackets(_ANY, "", _LEADING)),
+    ("leading", "{1 mention}", _BEFORE.replace("START", _STARTS), _brackets(_ANY, "", _BEFORE)),
     ("resolved", "mention [antecedent]", _RESOLVED.pattern, _read_resolved),
-    ("columns", "a word and (1) on each line", r"\(?\d{1,5}\)[ \t]*$", _read_columns),
+    ("columns", "a word and (1) on each line", r"\(?\d{1,5}\)[ \t]*$|[\s/][BS]-\w", _read_columns),
 )  # fmt: skip
 CONVENTIONS = {
     name: Convention(name, example, re.compile(seen, re.IGNORECASE | re.MULTILINE), read)

@@ -4,44 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from corefeval.diagnostics import InputError
-from corefeval.formats.answers.lookup import KeyText
+from corefeval.formats.answers.lookup import KeyDocument
 from corefeval.formats.answers.placing import SEED
 from corefeval.formats.answers.text import ATOM, Atoms, Vocabulary, atoms_of_tokens
 from corefeval.model import Corpus, DocumentId
-from corefeval.model.arrays import IntArray
-from corefeval.model.ledger import Span
 from corefeval.model.text_tokens import text_of
 from corefeval.texts import hash_runs
 
 _LEAST_SHARE = 0.2  # of a document's seeds that an answer must have to be taken for it
-
-
-@dataclass(slots=True)
-class KeyDocument:
-    """A document of the key, prepared once for all that is laid upon it."""
-
-    index: int
-    identifier: str
-    words: Sequence[str]
-    atoms: Atoms
-    sentence_of: IntArray
-    bounds: tuple[IntArray, IntArray]  # where each word begins and ends in the corpus' positions
-    text: KeyText | None = None
-
-    def look_up(self, vocabulary: Vocabulary) -> KeyText:
-        """The document as a text to look strings up in."""
-        if self.text is None:
-            self.text = KeyText(self.words, self.atoms, vocabulary, self.sentence_of)
-        return self.text
-
-    def shift(self, span: Span) -> Span:
-        """Words of the document as positions of the corpus."""
-        return int(self.bounds[0][span[0]]), int(self.bounds[1][span[1] - 1])
 
 
 class KeyTexts:
@@ -107,7 +81,8 @@ class KeyTexts:
         first = np.zeros(len(words) + 1, dtype=np.bool_)
         first[[0, *starts]] = True
         sentence = np.maximum(np.cumsum(first[: len(words)]) - 1, 0)
-        return KeyDocument(index, self.identifiers[index], words, atoms, sentence, bounds)
+        name, vocabulary = self.identifiers[index], self.vocabulary
+        return KeyDocument(index, name, words, atoms, sentence, bounds, vocabulary)
 
     def find_by_text(self, text: Atoms, among: Iterable[int]) -> list[tuple[int, int, int]]:
         """Documents that a text has much of: number, and the atoms from the first to the last seed.

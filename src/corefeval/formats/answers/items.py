@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from corefeval.formats.answers.lookup import KeyText
+from corefeval.formats.answers.lookup import KeyDocument
+from corefeval.formats.answers.units import LAST, Unit
 
 QUOTED = re.compile(
     r'"([^"\n]+)"|“([^”“"\n]+)[”"]|„([^“”"„\n]+)[“”"]|«\s*([^»\n]+?)\s*»|»([^«\n]+)«|「([^」\n]+)」'
     r"|『([^』\n]+)』|‹([^›\n]+)›|`([^`\n]+)`|(?<![\w*])\*([^*\s][^*\n]*)\*(?![\w*])"
-    r"|(?<!\w)['‘‚]((?:[^\n'‘’]|['’](?=\w))+)['’‘](?!\w)"
+    r"|(?<!\w)['‘‚]((?:[^\n'‘’]|['’](?=\w))+)['’‘](?!\w)|\\text\w*\{([^{}\n]+)\}"
 )
 HALF_QUOTED = re.compile(r'(?:^|(?<=[\s,;:(\[]))["“„«「]([^"“”„«»「」\n]*)\Z')
 REMARK = re.compile(r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]|【[^【】]*】")
@@ -19,6 +20,11 @@ ARROW = re.compile(r"\s*(?:<?[-=–—]+>|[→⇒⟶➔➜↦←]|<[-=]+)\s*")
 _SEPARATORS = tuple(
     re.compile(pattern)
     for pattern in (r"\s*[;；]\s*", ARROW.pattern, r"\s+=+\s+", r"\s+[/|·•+]\s+")
+)
+_DOTS = re.compile(r"\s+(?:…|\.\.\.)\s+")
+_BRACED = re.compile(r"\s*(?:\\?[\[{]|\*(?=[^*]*\s…\s))(?P<items>.*?)(?:\\?[\]}]|\*)[\s\\]*")
+_MARKED = re.compile(
+    r"\*\*(.+?)\*\*|__(.+?)__|==(.+?)==|\*([^*]+)\*|\[([^\[\]]+)\]|<\w+>([^<>]+)</\w+>"
 )
 _COMMA = re.compile(r"\s*[,，、]\s*(?:(?:and|und|en|et|y|e|и|和)\s+)?")
 _IN = re.compile(
@@ -29,7 +35,8 @@ _PLACE = (
     r"|предложени[ея]|предл|строка|l|§|第)"
 )
 _SENTENCE = re.compile(rf"(?<!\w){_PLACE}[\s.:#_-]*(\d{{1,6}})(?!\w*\d)", re.IGNORECASE)
-_BARE = re.compile(r"\W*(\d{1,6})\W*")
+_BARE = re.compile(r"\W*(\d{1,6})(?:[.:,–-]\d{1,6})*\W*")
+_SUBSCRIPT = re.compile(r"_\{?(\d{1,3})\b")
 _ORDINALS = (
     "first erste ersten premier première primer primera prima eerste 第一",
     "second zweite zweiten deuxième segundo segunda secondo seconda tweede 第二",
@@ -45,31 +52,39 @@ _TIMES = re.compile(
 _TWICE = re.compile(
     r"\b(?:twice|zweimal|deux fois|dos veces|due volte|tweemaal)\b|两次|兩次|二回", re.I
 )
-LAST = -1  # the last sentence
+VERB = re.compile(
+    r"\s*(?:(?:all\s+|both\s+|back\s+)?(?:refers?|referring|points?)(?:\s+back)?\s+to|corefers?\s+with"
+    r"|(?:is|are)\s+(?:coreferent\s+with|the\s+same\s+as)|stands\s+for|verwijst\s+naar|slaat\s+op|bezieht\s+sich\s+auf"
+    r"|verweist\s+auf|meint|renvoie\s+à|désigne|se\s+réfère\s+à|se\s+refiere\s+a|remite\s+a"
+    r"|alude\s+a|si\s+riferisce\s+a|rimanda\s+a|относится\s+к|указывает\s+на|指的是|指代|指向|指)"
+    r"\s*[:：]?\s*",
+    re.IGNORECASE,
+)
 
 
-@dataclass(slots=True)
-class Unit:
-    """What may be a mention: its words, its entity's label, and what is said of its place.
+class Text(str):
+    """A string of an answer: where it stands, whether it has its end, and what it stands in.
 
-    `sentence` and `nth` count from 1, `start` is an offset; `contexts` are words around it.
-    `remark` is what else is said. `state` is `lost`, `unclear` or `aside` where that is settled;
-    `why` says so. `antecedent` is what a pair says that the mention refers to. Units of `rows`
-    stand in textual order as a whole, others within their entity.
+    Its `kind` is `string` where quotes or tags say where it ends; else `cell`, `bullet` or `line`,
+    which may have several mentions.
     """
 
-    text: str
-    entity: str = ""
-    where: int = 0
-    sentence: int | None = None
-    start: int | None = None
-    nth: int | None = None
-    contexts: tuple[str, ...] = ()
-    remark: str = ""
-    state: str = ""
-    why: str = ""
-    antecedent: Unit | None = None
-    rows: bool = False
+    where: int
+    complete: bool
+    kind: str
+
+    def __new__(
+        cls, value: str = "", where: int = 0, complete: bool = True, kind: str = "string"
+    ) -> Text:
+        """A string with what is known of it."""
+        text = super().__new__(cls, value)
+        text.where, text.complete, text.kind = where, complete, kind
+        return text
+
+    @property
+    def is_line(self) -> bool:
+        """Whether it is a line, or what stands behind a label in one."""
+        return self.kind in ("bullet", "line")
 
 
 def place_named(text: str) -> int | None:
@@ -92,12 +107,17 @@ def mask_remarks(text: str, *, quotes: bool = False) -> str:
     return _SAID.sub(blank, text)
 
 
+def is_link(text: str) -> bool:
+    """Whether a text says what something refers to."""
+    return bool(VERB.search(mask_remarks(text, quotes=True)))
+
+
 def words_of(match: re.Match[str]) -> str:
     """What stands between two quotes."""
     return next(group for group in match.groups() if group is not None)
 
 
-def heed(unit: Unit, remark: str, key: KeyText) -> list[Unit]:
+def heed(unit: Unit, remark: str, key: KeyDocument) -> list[Unit]:
     """The unit with what a remark says of its place; several where it says how many there are."""
     unit.remark = remark.strip(" ,;:.()（）[]【】–—-")
     plain = QUOTED.sub(" ", remark)
@@ -106,7 +126,9 @@ def heed(unit: Unit, remark: str, key: KeyText) -> list[Unit]:
     count = int(times[1] or times[2]) if times else 2 if _TWICE.search(plain) else 1
     if times:
         plain = plain.replace(times[0], " ")
-    if match := _SENTENCE.search(plain) or _BARE.fullmatch(plain):
+    if match := _SUBSCRIPT.match(plain):
+        unit.nth = int(match[1])
+    elif match := _SENTENCE.search(plain) or _BARE.fullmatch(plain):
         unit.sentence = int(match[1])
         plain = plain.replace(match[0], " ")
     elif re.search(r"\blast\b|\bletzte[rn]?\b|\blaatste\b", plain) and not contexts:
@@ -123,17 +145,42 @@ def heed(unit: Unit, remark: str, key: KeyText) -> list[Unit]:
     return [unit, *(replace(unit) for _ in range(min(count, 200) - 1))]
 
 
-def split_items(text: str, where: int, key: KeyText) -> list[Unit]:
+def marked_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
+    """The marked words of a snippet of the text: `Did you see **my brother**`."""
+    plain, units = "", list[Unit]()
+    last = 0
+    for match in _MARKED.finditer(text):
+        plain += text[last : match.start()]
+        words = words_of(match)
+        units.append(Unit(words, where=where + match.start(), start=len(plain)))
+        plain += words
+        last = match.end()
+    plain += text[last:]
+    if not units or len(plain.split()) <= len(units[0].text.split()) or not key.stands(plain):
+        return []
+    for unit in units:  # what stands before and behind says which place is meant
+        start = unit.start or 0
+        unit.contexts, unit.start = (plain[: start + len(unit.text)], plain[start:]), None
+    return units
+
+
+def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
     """The mentions of an inline list, quoted or not, in braces or not, with their remarks."""
-    if braced := re.fullmatch(r"\s*[\[{](.*)[\]}]\s*", text):
-        where, text = where + braced.start(1), braced[1]
+    if braced := _BRACED.fullmatch(text):
+        where, text = where + braced.start("items"), braced["items"]
     masked = mask_remarks(text)
+    if (dash := _DASH.search(masked)) and QUOTED.search(masked, dash.end()):
+        words = text[: dash.start()].strip(" *_`")
+        if key.stands(words) and not QUOTED.search(words):  # behind it, its context is quoted
+            return heed(Unit(words, where=where), text[dash.end() :], key)
     quotes = list(QUOTED.finditer(masked))
     if quotes or HALF_QUOTED.search(masked):
         return list(_quoted_items(text, masked, quotes, where, key))
-    separator = next((pattern for pattern in _SEPARATORS if pattern.search(masked)), None)
-    pieces = list(_pieces(masked, separator or _COMMA))
-    if separator is None:
+    separator = next((pattern for pattern in _SEPARATORS if pattern.search(masked)), _COMMA)
+    if len(_DOTS.findall(masked)) > 1 and not _COMMA.search(masked):
+        separator = _DOTS
+    pieces = list(_pieces(masked, separator))
+    if separator is _COMMA:
         pieces = _join_runs(text, masked, pieces, key)
     units = []
     for low, high in pieces:
@@ -144,7 +191,7 @@ def split_items(text: str, where: int, key: KeyText) -> list[Unit]:
 
 
 def _quoted_items(
-    text: str, masked: str, quotes: list[re.Match[str]], where: int, key: KeyText
+    text: str, masked: str, quotes: list[re.Match[str]], where: int, key: KeyDocument
 ) -> Iterator[Unit]:
     """Quoted mentions: what follows each is its remark, and a quote behind `in` is its context."""
     index = 0
@@ -172,7 +219,7 @@ def _pieces(masked: str, separator: re.Pattern[str]) -> Iterator[tuple[int, int]
 
 
 def _join_runs(
-    text: str, masked: str, pieces: list[tuple[int, int]], key: KeyText
+    text: str, masked: str, pieces: list[tuple[int, int]], key: KeyDocument
 ) -> list[tuple[int, int]]:
     """Pieces between commas, where the longest run of them that stands in the text is one."""
     joined = []
@@ -193,10 +240,10 @@ def _join_runs(
     return joined
 
 
-_DASH = re.compile(r"\s+[–—-]+\s+|\s*[:：]\s+|\s*@\s*(?=\d)")
+_DASH = re.compile(r"\s+[–—#-]+\s+|\s*[:：]\s+|\s*@\s*(?=\d)")
 
 
-def _cut_remark(piece: str, key: KeyText) -> tuple[str, str]:
+def _cut_remark(piece: str, key: KeyDocument) -> tuple[str, str]:
     """The words of an unquoted mention, and the remark behind them, if it has any."""
     piece = piece.strip(' \t*_`"').rstrip(".。:")
     remark = ""
@@ -204,6 +251,8 @@ def _cut_remark(piece: str, key: KeyText) -> tuple[str, str]:
         cut = REMARK.search(piece)
         if cut and cut.start():
             piece, remark = piece[: cut.start()], piece[cut.start() :]
+        elif cut:
+            piece, remark = piece[cut.end() :], cut[0]
         elif (dash := _DASH.search(piece)) and key.stands(piece[: dash.start()]):
             piece, remark = piece[: dash.start()], piece[dash.end() :]
     return piece.strip(" \t*_`\"“”„«»'‘’").rstrip(".。"), remark

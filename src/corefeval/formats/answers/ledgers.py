@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
@@ -57,7 +57,7 @@ def _cut_unreached(key: Corpus, ledger: Ledger) -> Corpus:
     return key.keep_mentions(key.mention_end <= limits[key.mention_document])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Remarks:
     """What reading noticed beside the ledger.
 
@@ -67,12 +67,12 @@ class Remarks:
 
     name: str
     occurrences: str
-    unknown: list[str]
-    twice: list[str]
-    several: int
-    cut: int
-    documents: int
     pieces: str
+    documents: int
+    unknown: list[str] = field(default_factory=list)
+    twice: list[str] = field(default_factory=list)
+    several: int = 0
+    cut: int = 0
 
 
 def notices_of(corpus: Corpus, remarks: Remarks) -> tuple[Notice, ...]:

@@ -1,9 +1,9 @@
-"""The tokens of a key document, to look up the strings that a list has."""
+"""A document of the key, to look up the strings that a list has."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -12,61 +12,70 @@ from rapidfuzz.distance import Indel
 from rapidfuzz.process import extract
 
 from corefeval.formats.answers.text import ATOM, Atoms, Vocabulary
+from corefeval.formats.answers.units import Places
 from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.ledger import Span
 
-_ARTICLE = re.compile(r"^(the|a|an|this|that|these|those)\s+", re.IGNORECASE)
-_CLITIC = re.compile(r"\s*['’]s?$")
+_TRIMMED = (
+    (re.compile(r"(?<=.)\s*['’]s?$"), "without 's"),
+    (
+        re.compile(r"^(the|a|an|this|that|these|those)\s+(?=.)", re.IGNORECASE),
+        "without its article",
+    ),
+)
 _GAP = re.compile(r"\s*(?:\[?…\]?|\[?\.\.\.\]?)\s*")
 _HANGUL = re.compile(r"[\u1100-\u11ff\uac00-\ud7a3]+")
 _ALIKE = 0.7  # the least likeness of all words of a string that is not there as it is
+_CURLS = str.maketrans("’‘“”–—", "''\"\"--")
 WIDENED = "widened to whole tokens"
 _SUFFIX = 8  # letters of a Korean word behind its stem
 
 
-@dataclass(frozen=True)
-class Places:
-    """All places of a string, those in its own case, and how it was changed to be found."""
+@dataclass
+class KeyDocument:
+    """A document of the key, prepared once for all that is laid upon it or looked up in it."""
 
-    every: list[Span]
-    exact: list[Span]
-    why: str = ""
-
-    @cached_property
-    def cased(self) -> frozenset[Span]:
-        """The places in its own case, as a set."""
-        return frozenset(self.exact)
-
-    def __bool__(self) -> bool:
-        return bool(self.every)
-
-
-@dataclass(slots=True)
-class KeyText:
-    """The tokens of a key document, to look strings up in."""
-
+    index: int
+    identifier: str
     words: Sequence[str]
     atoms: Atoms
-    vocabulary: Vocabulary
     sentence_of: IntArray
-    by_number: dict[int, IntArray] = field(default_factory=dict)
+    bounds: tuple[IntArray, IntArray]  # where each word begins and ends in the corpus' positions
+    vocabulary: Vocabulary
     looked_up: dict[str, Places] = field(default_factory=dict)
-    starting: dict[str, list[int]] = field(default_factory=dict)  # first atoms by first letters
-    spelt: dict[int, str] = field(default_factory=dict)  # the words of the key by their numbers
-    edges: BoolArray = field(init=False)  # whether a token begins at an atom
 
-    def __post_init__(self) -> None:
-        tokens = np.concatenate(([-1], self.atoms.start, [-2]))
-        self.edges = tokens[1:] != tokens[:-1]
-        for atom in np.flatnonzero(self.edges[:-1]).tolist():
-            letter = self.vocabulary.words[self.atoms.numbers[atom]][0]
-            self.starting.setdefault(letter, []).append(atom)
+    @cached_property
+    def edges(self) -> BoolArray:
+        """Whether a token begins at an atom, or behind the last one."""
+        edges: BoolArray = np.diff(self.atoms.start, prepend=-1, append=-2) != 0
+        return edges
+
+    @cached_property
+    def by_number(self) -> dict[int, IntArray]:
+        """The atoms of each number."""
         order = np.argsort(self.atoms.numbers, kind="stable")
         ordered = self.atoms.numbers[order]
-        first = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
-        if ordered.size:
-            parts = np.split(order, first[1:])
-            self.by_number = dict(zip(ordered[first].tolist(), parts, strict=True))
+        first = np.flatnonzero(np.diff(ordered, prepend=-1))
+        parts = np.split(order, first[1:])
+        return dict(zip(ordered[first].tolist(), parts, strict=False))
+
+    @cached_property
+    def starting(self) -> dict[str, list[int]]:
+        """The first atoms of tokens by their first letters."""
+        starting: dict[str, list[int]] = {}
+        for atom in np.flatnonzero(self.edges[:-1]).tolist():
+            starting.setdefault(self.vocabulary.words[self.atoms.numbers[atom]][0], []).append(atom)
+        return starting
+
+    @cached_property
+    def spelt(self) -> dict[int, str]:
+        """The words of the key by their numbers."""
+        words = self.vocabulary.words
+        return {number: words[number] for number in self.by_number if words[number].isalnum()}
+
+    def shift(self, span: Span) -> Span:
+        """Words of the document as positions of the corpus."""
+        return int(self.bounds[0][span[0]]), int(self.bounds[1][span[1] - 1])
 
     def numbers_of(self, text: str) -> list[int]:
         """The atoms of a string."""
@@ -95,35 +104,31 @@ class KeyText:
 
     def stands(self, text: str) -> bool:
         """Whether the words of a string stand in the text, with words left out for `…` or not."""
-        return bool(self.look_up(text))
+        return bool(self.look_up(text).every)
 
     def look_up(self, text: str) -> Places:
         """All places of a string, with small changes where it has none as it is."""
         if text not in self.looked_up:
-            self.looked_up[text] = self._places(text)
+            self.looked_up[text] = self._find_places(text)
         return self.looked_up[text]
 
-    def _places(self, text: str) -> Places:
-        for form, why in _forms(text):
+    def _find_places(self, text: str) -> Places:
+        forms = [(text, "", True), (text, WIDENED, False)]
+        forms += [(p.sub("", text), why, True) for p, why in _TRIMMED if p.search(text)]
+        for form, why, whole_tokens in forms:
             numbers = self.numbers_of(form)
-            for whole_tokens in (True, False):
-                starts = self.find(numbers, whole_tokens=whole_tokens)
-                if not starts.size or (not whole_tokens and why):
-                    continue
-                spans = [self.span(start, len(numbers)) for start in starts.tolist()]
-                spans = list(dict.fromkeys(spans))
-                written = ["".join(self.words[start:end]) for start, end in spans]
-                exact = [
-                    s for s, w in zip(spans, written, strict=True) if w == "".join(form.split())
-                ]
-                bare = _without_blanks(form)
-                exact = exact or [
-                    s for s, w in zip(spans, written, strict=True) if _without_blanks(w) == bare
-                ]
-                note = why or ("" if whole_tokens else WIDENED)
-                return Places(spans, exact or spans, note)
+            starts = self.find(numbers, whole_tokens=whole_tokens).tolist()
+            if starts:
+                spans = list(dict.fromkeys(self.span(start, len(numbers)) for start in starts))
+                exact = self._select(spans, form, str) or self._select(spans, form, _plain) or spans
+                return Places(spans, exact, frozenset(exact), why)
         spans = self._find_joined(text) or self._find_around(text)
-        return Places(spans, spans, WIDENED if spans else "")
+        return Places(spans, spans, frozenset(spans), WIDENED)
+
+    def _select(self, spans: list[Span], text: str, spell: Callable[[str], str]) -> list[Span]:
+        """The places where words are spelt as in a text, whatever the blanks."""
+        spelt = spell("".join(text.split()))
+        return [span for span in spans if spell("".join(self.words[slice(*span)])) == spelt]
 
     def _find_joined(self, text: str) -> list[Span]:
         """Places of words that the key writes apart, or with a suffix: `أخت ه`, `눈을`."""
@@ -164,7 +169,7 @@ class KeyText:
     def look_up_similar(self, text: str) -> Places:
         """The likest place of a string that has none."""
         spans = self.find_similar(self.numbers_of(text))[:1]
-        return Places(spans, spans, "similar words")
+        return Places(spans, spans, frozenset(spans), "similar words")
 
     def find_similar(self, numbers: Sequence[int]) -> list[Span]:
         """Where the key has words much like these, or one more, the likest place first."""
@@ -197,8 +202,6 @@ class KeyText:
         shift = max(range(len(numbers)), key=lambda i: len(words[numbers[i]]))
         if not words[numbers[shift]].isalnum():
             return np.empty(0, dtype=np.int64)
-        if not self.spelt:
-            self.spelt = {n: words[n] for n in self.by_number if words[n].isalnum()}
         near = extract(
             words[numbers[shift]], self.spelt, scorer=Indel.normalized_similarity,
             score_cutoff=_ALIKE, limit=20,
@@ -207,15 +210,5 @@ class KeyText:
         return np.concatenate([np.empty(0, dtype=np.int64), *places])[:200] - shift
 
 
-def _without_blanks(text: str) -> str:
-    return re.sub(r"\s+", "", text).translate(str.maketrans("’‘“”–—", "''\"\"--"))
-
-
-def _forms(text: str) -> list[tuple[str, str]]:
-    """A string and its forms without `'s` and without an article, each with a remark."""
-    forms = [(text, "")]
-    bare = _CLITIC.sub("", text)
-    short = _ARTICLE.sub("", text)
-    forms += [(bare, "without 's")] if bare not in (text, "") else []
-    forms += [(short, "without its article")] if short not in (text, "") else []
-    return forms
+def _plain(text: str) -> str:
+    return text.translate(_CURLS)

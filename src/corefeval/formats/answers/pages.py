@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from corefeval.formats.answers.documents import KeyDocument
-from corefeval.formats.answers.items import QUOTED, Unit, words_of
-from corefeval.formats.answers.links import Links
-from corefeval.formats.answers.lookup import KeyText
-from corefeval.formats.answers.placing import EQUAL, Laid, Projector, lay
-from corefeval.formats.answers.strings import Chooser
-from corefeval.formats.answers.tags import TaggedText
-from corefeval.formats.answers.text import Atoms, Vocabulary, atoms_of_text, fold_text, show_escapes
+from corefeval.formats.answers.items import QUOTED, words_of
+from corefeval.formats.answers.lookup import KeyDocument
+from corefeval.formats.answers.placing import Laid, Projector, lay
+from corefeval.formats.answers.strings import Chooser, Links
+from corefeval.formats.answers.tags import MENDED, TaggedText
+from corefeval.formats.answers.text import Atoms, atoms_of_text, fold_text, show_escapes
+from corefeval.formats.answers.units import Unit
 from corefeval.model.ledger import Coverage, Entry, Span
 
 _LONG = 2000  # characters of a mention that are kept in the ledger
 _NO_FORM = "in no form that is known"
-_VAGUE = ("yaml", "table", "lines")  # forms that other texts may look like
+_VAGUE = ("table", "lines")  # forms that other texts may look like
 _COPIED = 0.3  # the share of a text that is a copy of the document, or of another text
 
 
@@ -35,9 +35,9 @@ class Page:
     asides: list[Entry] = field(default_factory=list)
     mentions: dict[tuple[Span, str], None] = field(default_factory=dict)
 
-    def add(self, unit: Unit, spans: Sequence[Span] = (), why: str = "", places: int = 1) -> None:
+    def add(self, unit: Unit) -> None:
         """A unit with the words it got: none, one, or several; with a reason, it was changed."""
-        spans = [self.document.shift(span) for span in spans]
+        spans, why = [self.document.shift(span) for span in unit.spans], unit.why
         new = [(span, unit.entity) for span in spans if (span, unit.entity) not in self.mentions]
         self.mentions.update(dict.fromkeys(new))
         state = unit.state or "lost"
@@ -46,29 +46,37 @@ class Page:
         start, end = spans[0] if new else (-1, -1)
         if len(spans) > 1:
             why = ", ".join(filter(None, (why, f"and {len(spans) - 1} more places")))
-        words, name = unit.text[:_LONG], self.document.identifier
-        entry = Entry(name, words, unit.entity, start, end, state, why, unit.where, places)  # type: ignore[arg-type]
+        words, name, places = unit.text[:_LONG], self.document.identifier, len(unit.places.every)
+        entry = Entry(name, words, unit.entity, start, end, state, why, unit.where, max(places, 1))  # type: ignore[arg-type]
         (self.asides if state == "aside" else self.entries).append(entry)
 
-    def add_loose(self, units: Iterable[Unit], stands: Callable[[str], bool]) -> None:
+    def add_loose(self, units: Iterable[Unit], text: str) -> None:
         """Units that no form says anything of: asides, or unclear where nothing could be read.
 
-        They are unclear, too, if more of them stand in the text than were placed.
+        They are unclear, too, if more of them stand in the text than were placed. What a line has
+        beside its mentions are remarks.
         """
-        states = {entry.state for entry in self.entries} - {"unclear"}
-        is_read = bool(states - {"lost"} or (states and self.coverage.convention not in _VAGUE))
+        form, states = self.coverage.convention, {entry.state for entry in self.entries}
+        is_read = bool(states - {"lost", "unclear"} or ("lost" in states and form not in _VAGUE))
         if not is_read:
             rows = (*self.entries, *self.asides)
             self.entries = [replace(row, state="unclear", why=row.why or _NO_FORM) for row in rows]
             self.asides = []
+        ends = [match.end() for match in re.finditer("\n", text)] if form in _VAGUE else []
         taken = {entry.where for entry in (*self.entries, *self.asides)}
-        free = [unit for unit in units if unit.where not in taken]
+        lines = {bisect_right(ends, entry.where) for entry in self.entries if ends and is_read}
         n_placed = sum(entry.state in ("placed", "changed") for entry in self.entries)
-        if len([unit for unit in free if stands(unit.text)]) > max(n_placed, 3):
-            is_read = False  # most of what was meant is not in the form that was read
+        free = [unit for unit in units if unit.where not in taken]
         for number, unit in enumerate(free):
-            unit.entity, unit.state = f"?{number}", "aside" if is_read else "unclear"
-            self.add(unit, why="" if is_read else _NO_FORM)
+            unit.entity = f"?{number}"
+            unit.state = "aside" if bisect_right(ends, unit.where) in lines else ""
+        standing = [u for u in free if not u.state and self.document.stands(u.text)]
+        if len(standing) > max(n_placed, 3):
+            is_read = False  # most of what was meant is not in the form that was read
+        for unit in free:
+            if not unit.state:
+                unit.state, unit.why = ("aside", "") if is_read else ("unclear", _NO_FORM)
+            self.add(unit)
 
     def mark_copies(self) -> None:
         """Call lost mentions repeated that are copies of placed ones, as in a loop."""
@@ -94,14 +102,12 @@ class Page:
         return self.coverage.copied >= _COPIED * self.coverage.tokens
 
 
-def read_tagged(
-    document: KeyDocument, parsed: TaggedText, convention: str, vocabulary: Vocabulary
-) -> Page:
+def read_tagged(document: KeyDocument, parsed: TaggedText, convention: str) -> Page:
     """Mentions in a copied text; none where it is no copy, or lacks what it says of words."""
-    parsed = TaggedText(show_escapes(parsed.text), parsed.mentions)
+    text, units, vocabulary = show_escapes(parsed.text), parsed.mentions, document.vocabulary
     cuts, key_numbers = parsed.cuts, document.atoms.numbers
     known_numbers = set(key_numbers.tolist()) if cuts else set[int]()
-    atoms = atoms_of_text(parsed.text, vocabulary, cuts, known_numbers)
+    atoms = atoms_of_text(text, vocabulary, cuts, known_numbers)
     laid = lay(atoms.numbers, key_numbers, vocabulary.words)
     page = Page(document, _coverage(document, atoms, laid, convention))
     cover = page.coverage
@@ -109,22 +115,16 @@ def read_tagged(
         return page
     if convention == "resolved" and cover.missing > 0.1 * cover.tokens:
         return page
-    places = Projector(atoms, document.atoms, laid, vocabulary).place(parsed.mentions)
-    units = []
-    for mention in parsed.mentions:
-        end = min(mention.end, mention.start + _LONG)
-        words = " ".join(parsed.text[mention.start : end].split())
-        units.append(Unit(words, mention.entity, mention.where, why=mention.why))
+    if 2 * sum(unit.why in MENDED for unit in units) > len(units):
+        return page  # which are no tags of this kind
+    for unit in units:
+        start, end = unit.chars
+        unit.text = " ".join(text[start : min(end, start + _LONG)].split())
     if convention in ("tanl", "resolved"):
         _refer(units, always=convention == "resolved")
-    spans = [(place.start, place.end) if place.is_placed else None for place in places]
-    key = document.look_up(vocabulary)
-    added = _link(Links(key, lambda *_: 0.0), units, spans)
-    for unit, span, place in zip(units, spans, places, strict=True):
-        why = ", ".join(dict.fromkeys(filter(None, (unit.why, place.why))))
-        page.add(unit, [span] if span else [], why)
-    for unit, span in added:
-        page.add(unit, [span])
+    Projector(atoms, document.atoms, laid, vocabulary).place(units)
+    for unit in [*units, *Links(document).link(units)]:
+        page.add(unit)
     page.mark_copies()
     return page
 
@@ -142,55 +142,27 @@ def _refer(units: Sequence[Unit], *, always: bool) -> None:
             unit.rows = True
 
 
-def _link(
-    links: Links, units: Sequence[Unit], spans: Sequence[Span | None]
-) -> list[tuple[Unit, Span]]:
-    """Give entities to the units of pairs; antecedents that were no mentions yet come back."""
-    if not any(unit.antecedent for unit in units):
-        return []
-    pairs = [(span, unit) for span, unit in zip(spans, units, strict=True) if span]
-    for span, unit in pairs:
-        if not unit.rows:
-            links.parent[links.root(span)] = links.root(("entity", unit.entity))
-    added = links.link(pairs)
-    names: dict[object, str] = {}
-    for span, unit in [*pairs, *((span, unit) for unit, span in added)]:
-        unit.entity = names.setdefault(links.root(links.spans[span]), str(len(names)))
-    return added
-
-
 def read_list(
-    document: KeyDocument,
-    blocks: Sequence[Sequence[Unit]],
-    convention: str,
-    vocabulary: Vocabulary,
-    occurrences: str,
+    document: KeyDocument, blocks: Sequence[Sequence[Unit]], convention: str, occurrences: str
 ) -> Page:
     """Mentions as strings."""
     size = len(document.words)
     page = Page(document, Coverage(document.identifier, convention, size, reached=size))
-    key = document.look_up(vocabulary)
-    _set_drafts_aside(blocks, key)
+    _set_drafts_aside(blocks, document)
     units = [unit for block in blocks for unit in block]
     _mark_repeated(units)
-    chooser = Chooser(key, units, occurrences)
-    chosen = chooser.choose()
-    spans = [(p[0].start, p[0].end) if p[0].is_placed else None for p in chosen]
-    added = _link(Links(key, chooser.points), units, spans)
-    for unit, places, every in zip(units, chosen, chooser.places, strict=True):
-        placed = [(place.start, place.end) for place in places if place.is_placed]
-        page.add(unit, placed, places[0].why, max(len(every), 1))
-    for unit, span in added:
-        page.add(unit, [span])
-    mentions = {id(unit) for unit, _ in added}
+    chooser = Chooser(document, units)
+    chooser.choose(occurrences)
+    for unit in [*units, *Links(document, chooser.points).link(units)]:
+        page.add(unit)
     for target in {id(u.antecedent): u.antecedent for u in units if u.antecedent}.values():
-        if id(target) not in mentions:
-            target.state = "aside"
-            page.add(target, why="an antecedent")
+        if not target.spans:
+            target.state, target.why = "aside", "an antecedent"
+            page.add(target)
     return page
 
 
-def _set_drafts_aside(blocks: Sequence[Sequence[Unit]], key: KeyText) -> None:
+def _set_drafts_aside(blocks: Sequence[Sequence[Unit]], key: KeyDocument) -> None:
     """Set lists aside that a later one says again, as in an answer that corrects itself."""
     later: set[str] = set()
     for block in reversed(blocks):
@@ -217,7 +189,7 @@ def _mark_repeated(units: Sequence[Unit]) -> None:
 
 
 _BRACKETED = re.compile(
-    r"\[([^\[\]\n]{1,200})\]|<(\w+)>([^<>\n]{1,200})</\2>|【([^【】\n]{1,200})】"
+    r"\[([^\[\]\n]{1,200})\]|<\w+>([^<>\n]{1,200})</\w+>|【([^【】\n]{1,200})】|\*\*([^*\n]{1,200})\*\*"
 )
 _BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]+(.*\S)", re.MULTILINE)
 
@@ -227,31 +199,28 @@ def find_loose(text: str) -> Iterator[Unit]:
     for pattern in (QUOTED, _BRACKETED, _BULLET):
         matches = list(pattern.finditer(text))
         for match in matches:
-            words = (
-                words_of(match) if pattern is not _BRACKETED else match[1] or match[3] or match[4]
-            )
-            yield Unit(words, where=match.start())
+            yield Unit(words_of(match), where=match.start())
         if matches:
             return
 
 
 def _coverage(document: KeyDocument, atoms: Atoms, laid: Laid, convention: str) -> Coverage:
     """How much of a document a text has."""
-    size = len(document.words)
-    is_laid = laid.to_key >= 0
-    tokens = document.atoms.start[laid.to_key[is_laid]]
-    pairs = np.bincount(tokens, minlength=size)
-    equal = np.bincount(tokens[laid.kind[is_laid] == EQUAL], minlength=size)
-    atom_counts = np.bincount(document.atoms.start, minlength=size)
+    size, key = len(document.words), document.atoms
+    rows = np.flatnonzero(laid.first >= 0)
+    tokens = key.start[laid.first[rows]]
+    is_equal = key.numbers[laid.first[rows]] == atoms.numbers[rows]
+    equal = np.bincount(tokens[is_equal], minlength=size)
+    atom_counts = np.bincount(key.start, minlength=size)
     copied = int(((equal == atom_counts) & (atom_counts > 0)).sum())
-    touched = int((pairs > 0).sum())
+    touched = np.unique(tokens).size
     return Coverage(
         document.identifier,
         convention,
         size,
         copied,
         touched - copied,
-        int(len(atoms) - is_laid.sum()),
+        len(atoms) - rows.size,
         size - touched,
-        int(tokens.max()) + 1 if tokens.size else 0,
+        int(tokens.max(initial=-1)) + 1,
     )

@@ -3,44 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from rapidfuzz.distance import LCSseq
 from rapidfuzz.process import cpdist
 
-from corefeval.formats.answers.tags import Tagged
+from corefeval.formats.answers.lookup import WIDENED
 from corefeval.formats.answers.text import ZERO, Atoms, Vocabulary
+from corefeval.formats.answers.units import Unit
 from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.ledger import Span
 from corefeval.texts import align_tokens, hash_runs
 
-SEED = 6  # atoms in a row that tell a text
-EQUAL, SIMILAR, DIFFERENT = 1, 2, 3
 _ALIKE = 0.6  # the share of the letters of a word that a word it is laid upon must have
+SEED = 6  # atoms in a row that tell a text
 _NEAR = 8  # atoms: how far off a zero may stand
 
 
-@dataclass(slots=True)
-class Placement:
-    """Where a written mention went: its tokens, half open, or −1 and why not."""
-
-    start: int = -1
-    end: int = -1
-    why: str = ""
-
-    @property
-    def is_placed(self) -> bool:
-        """Whether it has tokens."""
-        return self.start >= 0
+Outcome = tuple[list[Span], str]  # where a mention went, if anywhere, and what is odd about it
 
 
-@dataclass(slots=True)
-class Laid:
-    """For each atom of the answer its first and last atom of the key, −1 for none, and its kind."""
+class Laid(NamedTuple):
+    """For each atom of the answer its first and its last atom of the key, −1 for none."""
 
-    to_key: IntArray
+    first: IntArray
     last: IntArray
-    kind: IntArray
 
 
 def lay(answer: IntArray, key: IntArray, words: Sequence[str]) -> Laid:
@@ -50,24 +38,18 @@ def lay(answer: IntArray, key: IntArray, words: Sequence[str]) -> Laid:
     """
     if (start := _find_run(answer, key)) is not None:
         to_key = np.arange(start, start + answer.size)
-        return Laid(to_key, to_key, np.full(answer.size, EQUAL))
+        return Laid(to_key, to_key)
     kept = np.flatnonzero(~_find_loops(answer, key))
     atoms, key_atoms = ([words[number] for number in side] for side in (answer[kept], key))
     aligned = align_tokens(atoms, key_atoms)
-    pairs = aligned.pieces.tolist()
-    common = cpdist(
-        [atoms[row] for row, _ in pairs],
-        [key_atoms[column] for _, column in pairs],
-        scorer=LCSseq.similarity,
-    )
-    shorter = [min(len(atoms[row]), len(key_atoms[column])) for row, column in pairs]
-    is_own = ~aligned.is_alike | (common >= _ALIKE * np.array(shorter))
-    rows, columns = kept[aligned.pieces[is_own, 0]], aligned.pieces[is_own, 1]
-    to_key, last, kind = (np.full(answer.size, empty, dtype=np.int64) for empty in (-1, -1, 0))
-    to_key[rows[::-1]], last[rows] = columns[::-1], columns
-    kind[rows] = np.where(aligned.is_alike[is_own], SIMILAR, DIFFERENT)
-    kind[rows[answer[rows] == key[columns]]] = EQUAL
-    return Laid(to_key, last, kind)
+    sides = [[atoms[i] for i, _ in aligned.pieces], [key_atoms[j] for _, j in aligned.pieces]]
+    least = [_ALIKE * min(map(len, pair)) for pair in zip(*sides, strict=True)]
+    is_alike = cpdist(*sides, scorer=LCSseq.similarity) >= np.array(least)
+    rows, columns = aligned.pieces[is_alike | ~aligned.is_alike].T
+    rows = kept[rows]
+    first, last = (np.full(answer.size, -1, dtype=np.int64) for _ in range(2))
+    first[rows[::-1]], last[rows] = columns[::-1], columns
+    return Laid(first, last)
 
 
 def _find_run(answer: IntArray, key: IntArray) -> int | None:
@@ -107,25 +89,19 @@ class Projector:
     def __init__(self, answer: Atoms, key: Atoms, laid: Laid, vocabulary: Vocabulary) -> None:
         self.answer, self.key, self.laid, self.words = answer, key, laid, vocabulary.words
         self.zero = vocabulary.number(ZERO)
-        is_laid = laid.to_key >= 0
-        index = np.arange(len(answer))
-        self.last = np.maximum.accumulate(np.where(is_laid, index, -1)) if index.size else index
-        self.next = np.where(is_laid, index, index.size)
-        if index.size:
-            self.next = np.minimum.accumulate(self.next[::-1])[::-1]
         self.taken = np.zeros(len(key), dtype=np.bool_)
-        self.taken[laid.to_key[is_laid]] = True
+        self.rows = np.flatnonzero(laid.first >= 0)  # atoms that are laid
+        self.taken[laid.first[self.rows]] = True
 
-    def place(self, mentions: Sequence[Tagged]) -> list[Placement]:
-        """The place of each mention."""
-        starts = np.array([mention.start for mention in mentions], dtype=np.int64)
-        ends = np.array([mention.end for mention in mentions], dtype=np.int64)
-        first = np.searchsorted(self.answer.end, starts, side="right").tolist()
-        behind = np.searchsorted(self.answer.start, ends, side="left").tolist()
-        return [
-            Placement(why=mention.why) if mention.lost else self._place(*self._trim(low, high))
-            for mention, low, high in zip(mentions, first, behind, strict=True)
-        ]
+    def place(self, units: Sequence[Unit]) -> None:
+        """Give each mention its place."""
+        chars = np.array([unit.chars for unit in units], dtype=np.int64).reshape(-1, 2)
+        first = np.searchsorted(self.answer.end, chars[:, 0], side="right").tolist()
+        behind = np.searchsorted(self.answer.start, chars[:, 1], side="left").tolist()
+        for unit, low, high in zip(units, first, behind, strict=True):
+            if not unit.state:
+                unit.spans, why = self._place(*self._trim(low, high))
+                unit.why = ", ".join(dict.fromkeys(filter(None, (unit.why, why))))
 
     def _trim(self, low: int, high: int) -> tuple[int, int]:
         """The atoms [low, high) without signs at the edges that the key lacks, as in `**Ada**`."""
@@ -140,108 +116,55 @@ class Projector:
         """Whether an atom is a sign that the key does not have there."""
         number = self.answer.numbers[atom]
         is_sign = number != self.zero and not self.words[number].isalnum()
-        return bool(self.laid.to_key[atom] < 0 and is_sign)
+        return bool(self.laid.first[atom] < 0 and is_sign)
 
-    def _place(self, low: int, high: int) -> Placement:
-        """The place of the atoms [low, high)."""
-        if low >= high:
-            return Placement(why="there are no words in it")
-        to_key = self.laid.to_key
-        p, q = int(self.next[low]), int(self.last[high - 1])
-        if p >= high:
-            return self._fill_hole(low, high)
-        inside = to_key[low:high]
-        kinds = self.laid.kind[low:high]
-        placed = int((inside >= 0).sum())
-        sure = int(((inside >= 0) & (kinds < DIFFERENT)).sum())
-        start, end = int(to_key[p]), int(self.laid.last[q]) + 1
-        if p > low:
-            start -= self._room_before(low, p)
-        if q < high - 1:
-            end += self._room_behind(q, high)
+    def _place(self, low: int, high: int) -> Outcome:
+        """The place of the atoms [low, high): from the first that is laid to the last."""
+        inside = low + np.flatnonzero(self.laid.first[low:high] >= 0)
         size = high - low
-        if not sure and not self._is_straight(p, q):
+        if not inside.size and size == 1 and self.answer.numbers[low] == self.zero:
+            return self._nearest_zero(low)
+        if not inside.size:
             return self._fill_hole(low, high)
-        if 2 * placed < size and 2 * (end - start) < size:
-            return Placement(why="most of its words are not there")
+        start = int(self.laid.first[inside[0]])
+        end = int(self.laid.last[inside[-1]]) + 1
+        if 2 * inside.size < size and 2 * (end - start) < size:
+            return [], "most of its words are not there"
         if end - start > 2 * size + 2:
-            return Placement(why="its words are far apart")
-        is_exact = placed == size == end - start and bool((kinds == EQUAL).all())
+            return [], "its words are far apart"
+        is_exact = np.array_equal(self.answer.numbers[low:high], self.key.numbers[start:end])
         return self._tokens(start, end, "" if is_exact else "words changed")
 
-    def _is_straight(self, p: int, q: int) -> bool:
-        """Whether changed words, laid one to one, have unchanged ones or an end on both sides."""
-        to_key, kind = self.laid.to_key, self.laid.kind
-        low, high = p, q
-        while low > 0 and to_key[low - 1] == to_key[low] - 1 and kind[low] == DIFFERENT:
-            low -= 1
-        while (
-            high < to_key.size - 1
-            and to_key[high + 1] == to_key[high] + 1
-            and kind[high] == DIFFERENT
-        ):
-            high += 1
-        at_edges = kind[low] != DIFFERENT or to_key[low] == 0
-        return bool(at_edges and (kind[high] != DIFFERENT or to_key[high] == len(self.key) - 1))
+    def _fill_hole(self, low: int, high: int) -> Outcome:
+        """The place between its neighbours, of a mention none of whose words is laid."""
+        if low >= high:
+            return [], "there are no words in it"
+        if low > 0 and high < len(self.answer) and self.laid.first[[low - 1, high]].min() >= 0:
+            start, end = int(self.laid.last[low - 1]) + 1, int(self.laid.first[high])
+            if 0 < end - start <= 2 * (high - low) + 1:
+                return self._tokens(start, end, "words changed")
+        return [], "its words are not in the document"
 
-    def _room_before(self, low: int, p: int) -> int:
-        """How many free atoms of the key before the first placed one belong to the mention."""
-        before = int(self.last[low - 1]) if low else -1
-        free = int(self.laid.last[before]) + 1 if before >= 0 else 0
-        hole = max(int(self.laid.to_key[p]) - free, 0)
-        return (
-            hole
-            if before == low - 1 and before >= 0 and hole <= 2 * (p - low)
-            else min(hole, p - low)
-        )
-
-    def _room_behind(self, q: int, high: int) -> int:
-        """How many free atoms of the key behind the last placed one belong to the mention."""
-        size = self.laid.to_key.size
-        behind = int(self.next[high]) if high < size else size
-        limit = int(self.laid.to_key[behind]) if behind < size else len(self.key)
-        hole = max(limit - int(self.laid.last[q]) - 1, 0)
-        unplaced = high - 1 - q
-        return (
-            hole
-            if behind == high and behind < size and hole <= 2 * unplaced
-            else min(hole, unplaced)
-        )
-
-    def _fill_hole(self, low: int, high: int) -> Placement:
-        """A mention none of whose words is laid: the key's words in its place, if it fills it."""
-        to_key, size = self.laid.to_key, self.laid.to_key.size
-        before = int(self.last[low - 1]) if low else -1
-        behind = int(self.next[high]) if high < size else size
-        start = int(self.laid.last[before]) + 1 if before >= 0 else 0
-        end = int(to_key[behind]) if behind < size else len(self.key)
-        if high - low == 1 and self.answer.numbers[low] == self.zero:
-            return self._nearest_zero(start, end)
-        length, hole = high - low, end - start
-        enclosed = before == low - 1 and behind == high and before >= 0 and behind < size
-        enclosed = enclosed and DIFFERENT not in self.laid.kind[[before, behind]]
-        if enclosed and 0 < hole <= 2 * length + 1:
-            return self._tokens(start, end, "words changed")
-        return Placement(why="its words are not in the document")
-
-    def _nearest_zero(self, start: int, end: int) -> Placement:
+    def _nearest_zero(self, atom: int) -> Outcome:
         """The nearest free zero of the key, for a zero that the answer has at another place."""
-        low, high = max(start - _NEAR, 0), min(end + _NEAR, len(self.key))
+        before = self.rows[: np.searchsorted(self.rows, atom)][-1:]
+        place = int(self.laid.last[before[0]]) + 1 if before.size else 0
+        low, high = max(place - _NEAR, 0), min(place + _NEAR, len(self.key))
         free = low + np.flatnonzero(
             (self.key.numbers[low:high] == self.zero) & ~self.taken[low:high]
         )
         if not free.size:
-            return Placement(why="there is no zero here")
-        best = int(free[np.argmin(np.abs(2 * free + 1 - start - end))])
+            return [], "there is no zero here"
+        best = int(free[np.argmin(np.abs(free - place))])
         self.taken[best] = True
         return self._tokens(best, best + 1, "a zero at another place")
 
-    def _tokens(self, start: int, end: int, why: str) -> Placement:
+    def _tokens(self, start: int, end: int, why: str) -> Outcome:
         """Atoms of the key as whole tokens."""
         tokens: IntArray = self.key.start
         widened = (start > 0 and tokens[start - 1] == tokens[start]) or (
             end < tokens.size and tokens[end - 1] == tokens[end]
         )
         if widened:
-            why = f"{why}, widened to whole tokens" if why else "widened to whole tokens"
-        return Placement(int(tokens[start]), int(tokens[end - 1]) + 1, why)
+            why = ", ".join(filter(None, (why, WIDENED)))
+        return [(int(tokens[start]), int(tokens[end - 1]) + 1)], why

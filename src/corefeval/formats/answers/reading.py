@@ -4,34 +4,29 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from corefeval.checks import check_choice
 from corefeval.diagnostics import InputError, UsageError, excerpt
 from corefeval.formats.answers.conventions import CONVENTIONS
-from corefeval.formats.answers.documents import KeyDocument, KeyTexts
-from corefeval.formats.answers.items import Unit
+from corefeval.formats.answers.documents import KeyTexts
+from corefeval.formats.answers.grammar import TREES, read_units
 from corefeval.formats.answers.ledgers import Remarks, notices_of
-from corefeval.formats.answers.lines import read_lines
-from corefeval.formats.answers.lists import ListReader, table_nodes
+from corefeval.formats.answers.lookup import KeyDocument
 from corefeval.formats.answers.pages import Page, find_loose, read_list, read_tagged
 from corefeval.formats.answers.records import Answer, about_records, answers_of
 from corefeval.formats.answers.tags import TaggedText
 from corefeval.formats.answers.text import atoms_of_text, clean, hide_escapes, unescape
-from corefeval.formats.answers.trees import Node, parse_json, parse_tables, parse_xml, parse_yaml
+from corefeval.formats.answers.units import Unit
 from corefeval.model import Corpus, select_tokens
 from corefeval.model.construction import assemble
 from corefeval.model.ledger import Coverage, Ledger
 
-_TREES: Mapping[str, Callable[[str], list[Node]]] = {
-    "json": parse_json,
-    "yaml": parse_yaml,
-    "elements": parse_xml,
-    "table": lambda text: table_nodes(parse_tables(text)),
-}
-_WEIGHTS = {**dict.fromkeys(_TREES, 1.0), "lines": 0.8}  # as prose may look like a list in lines
+_WEIGHTS = {**dict.fromkeys(TREES, 1.0), "lines": 0.8}  # as prose may look like a list in lines
 _SIGNS = re.compile(r"[,;，；、\n→⇒/=|\t\"“„«「'<]|->|\Z")  # a list has one for each of its items
 # What a format stands for: the forms to choose from.
 FAMILIES: Mapping[str, tuple[str, ...]] = {
@@ -65,14 +60,12 @@ def read_answers(
 ) -> Corpus:
     """Read answers of language models as a corpus on the key's tokens, with a `ledger` of mentions.
 
-    `key` is a corpus, or the path of one. `answers` is a path (JSON lines with ids and answers,
-    records of chat interfaces, a folder of texts named by document, one text) or a mapping from
-    document ids to texts. `format` is `llm`, which finds the form, or one of them, such as
-    `llm-markdown`. `occurrences` says which place is meant by a listed string that has several:
+    `answers` is a path (records of chat interfaces, JSON lines with ids and answers, a folder of
+    texts named by document, one text) or a mapping from ids to texts. `format` is `llm`, which
+    finds the form, or one form, such as `llm-markdown`. A listed string with several places means
     the one that fits the order of the list (`in-order`), the `first`, or `all`. Entities of
-    different `pieces` of a document are kept `apart`, or `joined` where their numbers are equal.
-    `choice` says which of several answers in a record is read; `answer_at` and `id_at` are paths
-    to the answer and the id in records of no known kind.
+    `pieces` of a document are `apart`, or `joined` where their numbers are equal. `choice` is which
+    of several answers in a record is read; `answer_at` and `id_at` are paths in unknown records.
 
     >>> import corefeval
     >>> key = corefeval.read(corefeval.example("key"))
@@ -80,35 +73,29 @@ def read_answers(
     >>> read_answers({str(key[0].id): f"[e1 {words}]"}, key).ledger
     <Ledger: 1 written, 1 placed (0 changed), 0 repeated, 0 lost, 0 unclear>
     """
-    if format not in FAMILIES:
-        raise UsageError(
-            f"there is no format {format!r} of answers: there are {', '.join(FAMILIES)}"
-        )
-    if occurrences not in ("in-order", "first", "all"):
-        raise UsageError(f"occurrences are in-order, first or all, not {occurrences!r:.60}")
-    if pieces not in ("apart", "joined"):
-        raise UsageError(f"pieces are apart or joined, not {pieces!r:.60}")
+    _check_options(format, occurrences, pieces)
     texts = KeyTexts(_corpus_at(key))
-    answer_list, where = answers_of(
+    listed, where = answers_of(
         answers, encoding=encoding, choice=choice, answer_at=answer_at, id_at=id_at
     )
-    reader = _Reader(texts, FAMILIES[format], occurrences, pieces)
-    pages = reader.read_all(answer_list)
-    ledger = Ledger(
-        tuple(entry for page in pages for entry in page.entries),
-        tuple(page.coverage for page in pages),
-        tuple(entry for page in pages for entry in page.asides),
-    )
-    states = {coverage.state for coverage in ledger.documents}
+    remarks = Remarks(name or where, occurrences, pieces, len(texts.identifiers))
+    pages = _Reader(texts, FAMILIES[format], remarks).read_all(listed)
+    corpus = _corpus_of(pages, texts.key, remarks.name)
+    states = {page.coverage.state for page in pages}
     if not isinstance(answers, Mapping) and "unread" in states and "read" not in states:
-        raise _unreadable_error(ledger, answer_list, format, where)
-    if not pages and answer_list:
-        raise _unknown_error(reader.unknown, texts, where)
-    corpus = _corpus_of(pages, texts.key, name or where, ledger)
-    counts = reader.several, reader.cut, len(texts.identifiers)
-    remarks = Remarks(name or where, occurrences, reader.unknown, reader.twice, *counts, pieces)
-    notices = (*about_records(answer_list, name or where, choice), *notices_of(corpus, remarks))
+        raise _unreadable_error(corpus, listed, format, where)
+    if not pages and listed:
+        raise _unknown_error(remarks.unknown, texts, where)
+    notices = (*about_records(listed, remarks.name, choice), *notices_of(corpus, remarks))
     return corpus.with_details(notices=notices)
+
+
+def _check_options(format: str, occurrences: str, pieces: str) -> None:
+    if format not in FAMILIES:
+        names = ", ".join(FAMILIES)
+        raise UsageError(f"there is no format {format!r} of answers: there are {names}")
+    check_choice("occurrences", occurrences, ("in-order", "first", "all"))
+    check_choice("pieces", pieces, ("apart", "joined"))
 
 
 def _corpus_at(key: object) -> Corpus:
@@ -122,11 +109,12 @@ def _corpus_at(key: object) -> Corpus:
 
 
 def _unreadable_error(
-    ledger: Ledger, answers: Sequence[Answer], format: str, where: str
+    corpus: Corpus, answers: Sequence[Answer], format: str, where: str
 ) -> InputError:
     tried = [f"{CONVENTIONS[n].example} (llm-{n})" for n in FAMILIES[format] if n in CONVENTIONS]
     tried += [f"lists in {name}" for name in FAMILIES[format] if name in _WEIGHTS]
-    share = f"{ledger.unclear / max(ledger.written, 1):.0%} unclear"
+    counts = corpus.ledger.counts if corpus.ledger else {}
+    share = f"{counts['unclear'] / max(sum(counts.values()), 1):.0%} unclear"
     return InputError(
         "no mentions could be read from the answers",
         file=where,
@@ -161,70 +149,57 @@ class _Job:
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads answers against the texts of a key, and remembers what is odd about them.
-
-    `unknown` are answers for no document, `twice` documents with a second one, `several` counts
-    answers about more than one, and `cut` documents that were asked for in pieces.
-    """
+    """Reads answers against the texts of a key, and remarks what is odd about them."""
 
     texts: KeyTexts
     forms: tuple[str, ...]
-    occurrences: str
-    pieces: str
-    unknown: list[str] = field(default_factory=list)
-    twice: list[str] = field(default_factory=list)
-    several: int = 0
-    cut: int = 0
+    remarks: Remarks
 
     def read_all(self, answers: Sequence[Answer]) -> list[Page]:
         """What was written about each document, in the key's order."""
         jobs = [_Job(answer, clean(answer.text)) for answer in answers]
         self._pair(jobs)
-        pages: dict[int, list[Page]] = {}
-        numbers: dict[int, list[int]] = {}
+        pages = defaultdict[int, dict[int, Page]](dict)  # by document and piece
         for job in sorted(jobs, key=lambda job: job.piece):
-            for index, page in self._read_job(job):
-                if job.piece in numbers.setdefault(index, []) or (numbers[index] and not job.piece):
-                    self.twice.append(page.document.identifier)
-                    continue
-                numbers[index].append(job.piece)
-                pages.setdefault(index, []).append(page)
-        self.cut = sum(len(parts) > 1 for parts in pages.values())
-        apart = self.pieces == "apart"
-        ordered = [pages[index] for index in sorted(pages)]
-        return [_join(parts, apart) if len(parts) > 1 else parts[0] for parts in ordered]
+            for page in self._read_job(job):
+                parts = pages[page.document.index]
+                if job.piece in parts or (parts and not job.piece):
+                    self.remarks.twice.append(page.document.identifier)
+                else:
+                    parts[job.piece] = page
+        self.remarks.cut = sum(len(parts) > 1 for parts in pages.values())
+        apart = self.remarks.pieces == "apart"
+        return [_join([*pages[index].values()], apart) for index in sorted(pages)]
 
-    def _read_job(self, job: _Job) -> Iterator[tuple[int, Page]]:
-        if len(job.documents) > 1:
-            self.several += 1
+    def _read_job(self, job: _Job) -> Iterator[Page]:
+        documents = [self.texts.document(index) for index in job.documents]
+        if len(documents) == 1:
+            yield self._finish(self._best(documents[0], job.text), job)
+        elif documents:
+            self.remarks.several += 1
             convention = self._usual(job.text)
             parsed = CONVENTIONS[convention].read(hide_escapes(job.text))
             for index, part in _cut(parsed, job.documents, self.texts):
-                document = self.texts.document(index)
-                yield index, self._finish(self._tagged(document, part, convention), job)
-        for index in job.documents[:1] if len(job.documents) == 1 else ():
-            yield index, self._finish(self._best(self.texts.document(index), job.text), job)
+                page = read_tagged(self.texts.document(index), part, convention)
+                yield self._finish(page, job)
 
     def _finish(self, page: Page, job: _Job) -> Page:
         """The page with what is quoted in the answer besides, and the state of the answer."""
-        text, page.coverage = job.text, replace(page.coverage, finish=job.answer.finish)
+        text, document = job.text, page.document
         loose = [] if page.is_copy and page.entries else list(find_loose(text))
-        is_plain_copy = not page.entries and self._is_copy(page.document, text)
-        n_quoted = len(list(find_loose(" ".join(page.document.words))))  # in the text itself
+        is_plain_copy = not page.entries and bool(text.strip())
+        if is_plain_copy:
+            plain = read_tagged(document, TaggedText(text, []), "")
+            is_plain_copy = plain.is_copy and plain.coverage.added <= _ADDED * len(document.words)
+        n_quoted = len(list(find_loose(" ".join(document.words))))  # in the text itself
         is_marked = re.search(r"\[|<\w+>", text) or len(loose) > n_quoted + _FEW
         if not is_plain_copy or is_marked:
-            page.add_loose(loose, page.document.look_up(self.texts.vocabulary).stands)
+            page.add_loose(loose, text)
         state = _state_of(page, job, is_plain_copy)
         if state == "unread" and not page.entries:
-            page.add_loose([Unit(text.strip()[:60])], bool)
-        page.coverage = replace(page.coverage, state=state)
+            page.add_loose([Unit(text.strip()[:60])], text)
+        page.coverage = replace(page.coverage, finish=job.answer.finish, state=state)
         return page
-
-    def _is_copy(self, document: KeyDocument, text: str) -> bool:
-        return bool(text.strip()) and self._tagged(document, TaggedText(text, []), "").is_copy
-
-    def _tagged(self, document: KeyDocument, parsed: TaggedText, convention: str) -> Page:
-        return read_tagged(document, parsed, convention, self.texts.vocabulary)
 
     def _usual(self, text: str) -> str:
         """The convention of which a text has most tags."""
@@ -233,37 +208,39 @@ class _Reader:
 
     def _best(self, document: KeyDocument, text: str) -> Page:
         """The reading that places most, of all forms that are tried; the first of equals."""
-        size, most, vocabulary = len(document.words), 0.0, self.texts.vocabulary
+        size, most = len(document.words), 0.0
         best = Page(document, Coverage(document.identifier, "", size, missing=size))
-        key = document.look_up(vocabulary)
         for variant in _variants(text):
-            for form, spelling in self._tagged_forms(variant):
-                if CONVENTIONS[form].count(spelling) > most:
-                    parsed = CONVENTIONS[form].read(spelling)
-                    page = self._tagged(document, parsed, form)
-                    if page.value > most or (page.mentions and not best.entries):
-                        best, most = page, max(page.value, 0.0)
-            for form, weight in _WEIGHTS.items():
-                signs = weight * sum(1 for _ in _SIGNS.finditer(variant))
-                if form not in self.forms or signs <= most:
+            for limit, form, spelling in self._forms(variant):
+                if limit <= most:  # it cannot place more than it has signs
                     continue
-                if form == "lines":
-                    blocks = read_lines(variant, key)
+                if form in CONVENTIONS:
+                    page = read_tagged(document, CONVENTIONS[form].read(spelling), form)
+                    is_sure = bool(page.mentions)
                 else:
-                    blocks = ListReader(key).read(_TREES[form](variant))
-                if weight * sum(1 + bool(u.antecedent) for block in blocks for u in block) <= most:
-                    continue
-                page = read_list(document, blocks, form, vocabulary, self.occurrences)
-                value = weight * page.value
-                if value > most or (page.entries and not best.entries and form != "lines"):
+                    blocks = read_units(TREES[form](spelling), document)
+                    page = read_list(document, blocks, form, self.remarks.occurrences)
+                    if len(page.mentions) > _MOST * size:  # a word in each row
+                        continue
+                    is_sure = bool(page.entries) and form != "lines"
+                value = _WEIGHTS.get(form, 1.0) * page.value
+                if value > most or (is_sure and not best.entries):
                     best, most = page, max(value, 0.0)
         return best
 
-    def _tagged_forms(self, text: str) -> list[tuple[str, str]]:
-        """The conventions of tags, those that are seen most first, and the text without escapes."""
+    def _forms(self, text: str) -> Iterator[tuple[float, str, str]]:
+        """The forms that a text may have with how often they are seen: tags, the most ones first.
+
+        Tags may be escaped, or be escaped signs of the text.
+        """
         spellings = dict.fromkeys((hide_escapes(text), hide_escapes(unescape(text))))
-        forms = [(f, spelling) for f in self.forms if f in CONVENTIONS for spelling in spellings]
-        return sorted(forms, key=lambda pair: -CONVENTIONS[pair[0]].count(pair[1]))
+        tags = [
+            (float(CONVENTIONS[form].count(spelling)), form, spelling)
+            for form in self.forms if form in CONVENTIONS for spelling in spellings
+        ]  # fmt: skip
+        yield from sorted(tags, key=lambda seen: -seen[0])
+        signs = sum(1 for _ in _SIGNS.finditer(text))
+        yield from ((_WEIGHTS[f] * signs, f, text) for f in _WEIGHTS if f in self.forms)
 
     # -------------------------------------------------------------- documents
 
@@ -280,7 +257,7 @@ class _Reader:
             if not job.documents and len(self.texts.identifiers) == len(jobs) == 1:
                 job.documents = [0]
             if not job.documents:
-                self.unknown.append(job.answer.identifier or job.text.strip()[:40])
+                self.remarks.unknown.append(job.answer.identifier or job.text.strip()[:40])
             free = [index for index in free if index not in job.documents]
 
     def _find(self, job: _Job, identifier: str) -> None:
@@ -302,6 +279,8 @@ class _Reader:
 
 
 _FEW = 3  # quotes that a copy of a text may add
+_ADDED = 0.3  # words for each word of the document: a copy with more of them is no plain one
+_MOST = 0.7  # mentions for each word of the document
 _FENCE = re.compile(r"^[ \t]*```[^\n]*$", re.MULTILINE)
 
 
@@ -343,14 +322,17 @@ def _state_of(page: Page, job: _Job, is_plain_copy: bool) -> str:
 
 def _join(pages: Sequence[Page], apart: bool) -> Page:
     """The pages of the pieces of a document as one; `apart` keeps their entities so."""
+    if len(pages) == 1:
+        return pages[0]
     covers = [page.coverage for page in pages]
     sums = {n: sum(getattr(c, n) for c in covers) for n in ("copied", "changed", "added")}
-    missing = max(covers[0].tokens - sums["copied"] - sums["changed"], 0)
-    states = sorted((c.state for c in covers), key=lambda state: state != "read")
-    finish = next(filter(None, (c.finish for c in covers)), "")
-    reached = max(c.reached for c in covers)
-    cover = replace(covers[0], **sums, reached=reached, finish=finish, state=states[0])
-    joined = Page(pages[0].document, replace(cover, missing=missing if sums["copied"] else 0))
+    missing = max(covers[0].tokens - sums["copied"] - sums["changed"], 0) if sums["copied"] else 0
+    joined = Page(pages[0].document, replace(
+        covers[0], **sums, missing=missing,
+        reached=max(cover.reached for cover in covers),
+        finish=next(filter(None, (cover.finish for cover in covers)), ""),
+        state=min((cover.state for cover in covers), key=lambda state: state != "read"),
+    ))  # fmt: skip
     for number, page in enumerate(pages, start=1):
         prefix = f"{number}:" if apart else ""
         joined.entries += [replace(e, entity=prefix + e.entity) for e in page.entries]
@@ -374,16 +356,16 @@ def _cut(
             newline = written.text.rfind("\n", end, max(start, end))
             high = newline if newline >= 0 else (end + start) // 2
         inside = [
-            replace(mention, start=mention.start - low, end=min(mention.end, high) - low)
-            for mention in written.mentions
-            if low <= mention.start < high
+            replace(unit, chars=(unit.chars[0] - low, min(unit.chars[1], high) - low))
+            for unit in written.mentions
+            if low <= unit.chars[0] < high
         ]
         pieces.append((index, TaggedText(written.text[low:high], inside)))
         low = max(low, high)
     return pieces
 
 
-def _corpus_of(pages: Sequence[Page], key: Corpus, name: str, ledger: Ledger) -> Corpus:
+def _corpus_of(pages: Sequence[Page], key: Corpus, name: str) -> Corpus:
     """The placed mentions on the key's tokens, and the ledger."""
     numbers: dict[tuple[int, str], int] = {}
     rows = [
@@ -391,15 +373,20 @@ def _corpus_of(pages: Sequence[Page], key: Corpus, name: str, ledger: Ledger) ->
         for place, page in enumerate(pages)
         for (start, end), entity in page.mentions
     ]
-    table = np.array(rows, dtype=np.int64).reshape(-1, 4)
+    document, start, end, entity = np.array(rows, dtype=np.int64).reshape(-1, 4).T.copy()
     chosen = np.array([page.document.index for page in pages], dtype=np.int64)
     corpus = assemble(
         documents=tuple(key.documents[index] for index in chosen.tolist()),
-        mention_document=table[:, 0].copy(),
-        start=table[:, 1].copy(),
-        end=table[:, 2].copy(),
-        entity=table[:, 3].copy(),
+        mention_document=document,
+        start=start,
+        end=end,
+        entity=entity,
         tokens=select_tokens(key.tokens, chosen) if key.tokens is not None else None,
         name=name,
+    )
+    ledger = Ledger(
+        tuple(entry for page in pages for entry in page.entries),
+        tuple(page.coverage for page in pages),
+        tuple(entry for page in pages for entry in page.asides),
     )
     return corpus.with_details(names=[entity for _, entity in numbers], ledger=ledger)

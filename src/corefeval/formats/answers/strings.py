@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
-from corefeval.formats.answers.items import LAST, Unit
-from corefeval.formats.answers.lookup import WIDENED, KeyText, Places
-from corefeval.formats.answers.placing import Placement
+from corefeval.formats.answers.lookup import WIDENED, KeyDocument
+from corefeval.formats.answers.text import fold_text
+from corefeval.formats.answers.units import LAST, Unit
 from corefeval.model.arrays import IntArray
 from corefeval.model.ledger import Span
 
@@ -29,113 +29,88 @@ _NEAREST = 20  # places on both sides of where the answer says
 _ROWS = -1  # the list of all mentions that stand in textual order as a whole
 
 
-@dataclass(slots=True)
-class _Item:
-    """A listed mention on its way to a place; `is_sure` if nothing else can be meant."""
-
-    unit: Unit
-    lookup: Places
-    settled: Span | None = None
-    is_sure: bool = False
-
-
 class Chooser:
-    """Places for all mentions that were listed for a document."""
+    """Gives places to all mentions that were listed for a document."""
 
-    def __init__(self, key: KeyText, units: Sequence[Unit], occurrences: str) -> None:
-        self.key, self.occurrences = key, occurrences
-        self.items = [_Item(unit, self._look_up(unit)) for unit in units]
-        self.lists: dict[object, list[_Item]] = defaultdict(list)
-        for item in self.items:
-            self.lists[_ROWS if item.unit.rows else item.unit.entity].append(item)
+    def __init__(self, key: KeyDocument, units: Sequence[Unit]) -> None:
+        self.key, self.units = key, units
+        self.lists: dict[object, list[Unit]] = defaultdict(list)
+        for unit in units:
+            if not unit.state:
+                places = key.look_up(unit.text)
+                unit.places = places if places.every else key.look_up_similar(unit.text)
+            self.lists[_ROWS if unit.rows else unit.entity].append(unit)
         self.taken: Counter[Span] = Counter()
 
-    def _look_up(self, unit: Unit) -> Places:
-        if unit.state:
-            return Places([], [])
-        return self.key.look_up(unit.text) or self.key.look_up_similar(unit.text)
-
-    @property
-    def places(self) -> list[list[Span]]:
-        """For each mention all the places of its string."""
-        return [item.lookup.every for item in self.items]
-
-    def choose(self) -> list[list[Placement]]:
-        """For each mention its places: one, none, or all where `occurrences` says so."""
-        if self.occurrences == "all":
-            return self._choose_all()
-        if self.occurrences == "first":
-            for item in self.items:
-                item.settled = next(iter(item.lookup.every), None)
+    def choose(self, occurrences: str) -> None:
+        """Give each mention one place or none, or all where `occurrences` says so."""
+        if occurrences == "all":
+            self._choose_all()
+        elif occurrences == "first":
+            for unit in self.units:
+                unit.spans = unit.places.every[:1]
         else:
             self._settle_in_order()
-        return [[self._placement(item)] for item in self.items]
+        for unit in self.units:
+            if unit.spans:
+                unit.why = unit.places.why
+            elif not unit.state:
+                unit.why = (
+                    "all its places are taken" if unit.places.every else "not in the document"
+                )
 
-    def _placement(self, item: _Item) -> Placement:
-        if item.settled is not None:
-            return Placement(*item.settled, item.lookup.why)
-        if item.unit.state:
-            return Placement(why=item.unit.why)
-        return Placement(why="all its places are taken" if item.lookup else "not in the document")
-
-    def _choose_all(self) -> list[list[Placement]]:
-        result = []
+    def _choose_all(self) -> None:
         owner: dict[Span, str] = {}
-        for item in self.items:
-            every, entity = item.lookup.every, item.unit.entity
+        for unit in self.units:
+            every, entity = unit.places.every, unit.entity
             free = [place for place in every if place not in owner]
             owner.update(dict.fromkeys(free, entity))
             # A cluster that says a string twice is given its places again.
-            chosen = free or [place for place in every if owner[place] == entity]
-            places = [Placement(*place, item.lookup.why) for place in chosen]
-            result.append(places or [self._placement(item)])
-        return result
+            unit.spans = free or [place for place in every if owner[place] == entity]
 
     def _settle_in_order(self) -> None:
         """Settle what is sure, then the others by what is left between their neighbours."""
-        for item in self.items:
-            choices = item.lookup.every if not item.lookup.why else []
-            if len(choices) > 1 and item.unit.sentence is not None and self._shift[1] == _SENTENCE:
-                choices = self._in_sentence(item.unit, item.lookup.exact)
-                if item.unit.nth is not None:
-                    choices = choices[item.unit.nth - 1 : item.unit.nth]
+        for unit in self.units:
+            choices = unit.places.every if not unit.places.why else []
+            if len(choices) > 1 and unit.sentence is not None and self._shift[1] == _SENTENCE:
+                choices = self._in_sentence(unit, unit.places.exact)
+                if unit.nth is not None:
+                    choices = choices[unit.nth - 1 : unit.nth]
             if len(choices) == 1 and not self.taken[choices[0]]:
-                self._settle(item, choices[0])
-                item.is_sure = True
+                self._settle(unit, choices[0])
+                unit.sure = True
         back = _BACK if self._is_ordered() else 0.0
         for _ in range(2):  # the second time with all others in their places
             first: Span = (0, 0)
-            for items in self.lists.values():
-                first = self._settle_list(items, first, back)
-        for item in sorted(self.items, key=lambda item: bool(item.lookup.why)):
-            if item.settled is None and item.lookup:
-                self._settle_leftover(item)
+            for units in self.lists.values():
+                first = self._settle_list(units, first, back)
+        for unit in sorted(self.units, key=lambda unit: bool(unit.places.why)):
+            if not unit.spans and unit.places.every:
+                self._settle_leftover(unit)
 
     def _is_ordered(self) -> bool:
         """Whether sure places come in textual order within lists."""
         steps: Counter[bool] = Counter()
-        for items in self.lists.values():
-            sure = [item.settled for item in items if item.is_sure and item.settled]
+        for units in self.lists.values():
+            sure = [unit.spans[0] for unit in units if unit.sure]
             steps.update(a[0] <= b[0] for a, b in pairwise(sure))
         return steps[False] * 4 <= steps[True]
 
-    def _settle(self, item: _Item, place: Span | None) -> None:
-        if item.settled is not None:
-            self.taken[item.settled] -= 1
-        item.settled = place
-        if place is not None:
-            self.taken[place] += 1
+    def _settle(self, unit: Unit, *spans: Span) -> None:
+        self.taken.subtract(unit.spans)
+        unit.spans = [*spans]
+        self.taken.update(spans)
 
-    def _settle_list(self, items: Sequence[_Item], first: Span, back: float) -> Span:
+    def _settle_list(self, units: Sequence[Unit], first: Span, back: float) -> Span:
         """Settle the strings of a list by the cheapest way through their places; its first one."""
-        for item in items:
-            if not item.is_sure:
-                self._settle(item, None)
+        for unit in units:
+            if not unit.sure:
+                self._settle(unit)
         ways: list[tuple[float, Span, tuple[object, ...]]] = [(0.0, first, ())]
-        for item in items:
+        for unit in units:
             best: dict[Span, tuple[float, Span, tuple[object, ...]]] = {}
-            for cost, last, trail in ways if item.lookup.why in ("", WIDENED) else ():
-                for place, points in self._chances(item, last, back):
+            for cost, last, trail in ways if unit.places.why in ("", WIDENED) else ():
+                for place, points in self._chances(unit, last, back):
                     if place not in best or cost + points < best[place][0]:
                         best[place] = cost + points, place, (trail, place)
             for cost, last, trail in ways:
@@ -143,17 +118,17 @@ class Chooser:
                     best[last] = cost + _LOST, last, (trail, None)
             ways = sorted(best.values(), key=lambda way: way[:2])[:_BEAM]
         trail_left = ways[0][2]
-        for item in reversed(items):
+        for unit in reversed(units):
             trail_left, place = trail_left  # type: ignore[assignment]
-            if not item.is_sure and place is not None and not self.taken[place]:
-                self._settle(item, place)
-        return next((item.settled for item in items if item.settled), first)
+            if not unit.sure and place is not None and not self.taken[place]:
+                self._settle(unit, place)
+        return next((unit.spans[0] for unit in units if unit.spans), first)
 
-    def _chances(self, item: _Item, last: Span, back: float) -> list[tuple[Span, float]]:
+    def _chances(self, unit: Unit, last: Span, back: float) -> list[tuple[Span, float]]:
         """Places for a string behind the last one of its list, and what speaks against each."""
-        if item.is_sure and item.settled:
-            return [(item.settled, back if item.settled[0] < last[0] else 0.0)]
-        every, hints = item.lookup.every, self._hints(item)
+        if unit.sure:
+            return [(unit.spans[0], back if unit.spans[0][0] < last[0] else 0.0)]
+        every, hints = unit.places.every, self._hints(unit)
         near = bisect_left(every, (last[0], 0))
         chosen = dict.fromkeys(every[max(near - _NEXT // 2, 0) : near + _NEXT])
         if hints:
@@ -161,7 +136,7 @@ class Chooser:
         chances = []
         for place in sorted(chosen):
             points = hints.get(place, 0.0) + _TAKEN * bool(self.taken[place])
-            points += 0.0 if place in item.lookup.cased else _CASE
+            points += 0.0 if place in unit.places.cased else _CASE
             points += _EARLY * place[0]
             points += back if place[0] < last[0] else 0.0
             points += _LOST if place == last else 0.0
@@ -170,12 +145,11 @@ class Chooser:
             chances.append((place, points))
         return chances
 
-    def _hints(self, item: _Item) -> dict[Span, float]:
+    def _hints(self, unit: Unit) -> dict[Span, float]:
         """What speaks against each place of a string, by what the answer says of it."""
-        unit = item.unit
         if not unit.contexts and unit.sentence is unit.nth is unit.start is None:
             return {}
-        places, sentence, spot = item.lookup.every, self._sentence(unit), None
+        places, sentence, spot = unit.places.every, self._sentence(unit), None
         if sentence is not None:
             spot = int(np.searchsorted(self.key.sentence_of, sentence))
         elif unit.start is not None:
@@ -185,18 +159,17 @@ class Chooser:
             places = places[max(near - _NEAREST, 0) : near + _NEAREST]
         return {place: self.points(unit, place) for place in places}
 
-    def _settle_leftover(self, item: _Item) -> None:
+    def _settle_leftover(self, unit: Unit) -> None:
         """Settle what found no place: on the likeliest free one, never within its own entity."""
-        hints, places = self._hints(item), item.lookup
-        siblings = (
-            [i.settled for i in self.lists[item.unit.entity] if i.settled] if places.why else []
-        )
+        hints, places = self._hints(unit), unit.places
+        siblings = self.lists[unit.entity] if places.why else []
+        inner = [span for sibling in siblings for span in sibling.spans]
         for place in sorted(
             hints or places.every, key=lambda p: (hints.get(p, 0.0), p not in places.cased, p)
         ):
-            inside = any(start <= place[0] and place[1] <= end for start, end in siblings)
-            if not self.taken[place] and not inside:
-                self._settle(item, place)
+            is_inside = any(start <= place[0] and place[1] <= end for start, end in inner)
+            if not self.taken[place] and not is_inside:
+                self._settle(unit, place)
                 return
 
     # -------------------------------------------------------------- what the answer says of places
@@ -251,13 +224,13 @@ class Chooser:
         votes: Counter[int] = Counter()
         sure: Counter[int] = Counter()
         numbered = 0
-        for item in self.items:
-            if item.unit.sentence is None or item.unit.sentence == LAST or item.lookup.why:
+        for unit in self.units:
+            if unit.sentence is None or unit.sentence == LAST or unit.places.why:
                 continue
-            of_places = {int(self.key.sentence_of[place[0]]) for place in item.lookup.every}
-            shifts = {sentence - item.unit.sentence for sentence in of_places}
+            of_places = {int(self.key.sentence_of[place[0]]) for place in unit.places.every}
+            shifts = {sentence - unit.sentence for sentence in of_places}
             votes.update(shifts)
-            sure.update(shifts if len(item.lookup.every) == 1 else ())
+            sure.update(shifts if len(unit.places.every) == 1 else ())
             numbered += bool(shifts)
         if not votes:
             return -1, _SENTENCE
@@ -275,8 +248,78 @@ class Chooser:
     def _slope(self) -> float:
         """Characters of the key for each of the answer's, which may count tokens instead."""
         ratios = [
-            float(self._offsets[item.lookup.every[0][0]]) / item.unit.start
-            for item in self.items
-            if item.unit.start and len(item.lookup.every) == 1
+            float(self._offsets[unit.places.every[0][0]]) / unit.start
+            for unit in self.units
+            if unit.start and len(unit.places.every) == 1
         ]
         return float(np.median(ratios)) if ratios else 1.0
+
+
+_SURE = 3  # words of an antecedent that may be the beginning of a longer mention
+Points = Callable[[Unit, Span], float]
+
+
+@dataclass(slots=True)
+class Links:
+    """The mentions of an answer and who of them is the same, as antecedents become known."""
+
+    key: KeyDocument
+    points: Points = lambda *_: 0.0
+    parent: dict[object, object] = field(default_factory=dict)
+    spans: set[Span] = field(default_factory=set)  # known mentions
+    starts: dict[int, Span] = field(default_factory=dict)  # the longest that begins at a token
+
+    def root(self, name: object) -> object:
+        """What stands for all that is linked with a mention or label."""
+        while (above := self.parent.setdefault(name, name)) != name:
+            name = above
+        return name
+
+    def link(self, units: Sequence[Unit]) -> list[Unit]:
+        """Give entities to the units of pairs; antecedents that were no mentions yet come back.
+
+        An antecedent is the known mention with its words nearest before the mention; else their
+        nearest place before it, else the nearest. Words that are not in the text are a label.
+        """
+        if not any(unit.antecedent for unit in units):
+            return []
+        placed = [(unit.spans[0], unit) for unit in units if unit.spans]
+        for span, unit in placed:
+            self.spans.add(span)
+            self.starts[span[0]] = max(span, self.starts.get(span[0], span))
+            if not unit.rows:
+                self.parent[self.root(span)] = self.root(("entity", unit.entity))
+        added = []
+        for span, unit in sorted(placed, key=lambda pair: pair[0]):
+            if unit.antecedent is not None and self._find(span, unit.antecedent):
+                added.append(unit.antecedent)
+        names: dict[object, str] = {}
+        for unit in [*(unit for _, unit in placed), *added]:
+            unit.entity = names.setdefault(self.root(unit.spans[0]), str(len(names)))
+        return added
+
+    def _find(self, span: Span, antecedent: Unit) -> bool:
+        """Link a mention to its antecedent; says whether that was no mention yet."""
+        places = [place for place in self.key.look_up(antecedent.text).every if place != span]
+        if antecedent.state == "aside" or not places:
+            self.parent[self.root(span)] = self.root(fold_text(antecedent.text))
+            return False
+        place = min(places, key=lambda place: self._cost(antecedent, span, place))
+        mention = self._known(place, span)
+        if mention is None:
+            self.spans.add(place)
+            antecedent.spans = [place]
+        self.parent[self.root(span)] = self.root(mention or place)
+        return mention is None
+
+    def _cost(self, antecedent: Unit, span: Span, place: Span) -> tuple[float, bool, bool, int]:
+        is_behind = place[0] > span[0]
+        is_known = self._known(place, span) is not None and not is_behind
+        return self.points(antecedent, place), not is_known, is_behind, abs(place[0] - span[0])
+
+    def _known(self, place: Span, span: Span) -> Span | None:
+        """The known mention at a place, or a longer one that begins with all of these words."""
+        longer = self.starts.get(place[0], span)
+        if place in self.spans or longer == span or place[1] - place[0] < _SURE:
+            return place if place in self.spans else None
+        return longer if longer[1] > place[1] else None

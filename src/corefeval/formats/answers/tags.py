@@ -9,28 +9,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
+from corefeval.formats.answers.units import Unit
+
 OPEN, CLOSE, TEXT_OPEN, TEXT_CLOSE, REMOVE = "open", "close", "text_open", "text_close", "remove"
 CUT = "cut"  # a closing tag that the end of the answer cuts off
 
 _PREFIX = re.compile(r"(?i)^#?\s*(?:cluster|entity|chain|coref|ent|id|e|c)?[\s_:-]*(?=\d)")
 _CUT_OFF = re.compile(r"[\w,;-]\s*\Z")  # the end of an answer that does not end a sentence
+MENDED = ("never closed", "never opened")  # tags, by guessing a word
 _FIRST_WORD = re.compile(r"\s*[^\w\s]*(?P<word>\w+|[^\w\s]+)")
 _LAST_WORD = re.compile(r"(?P<word>[\w'’-]+|[^\w\s]+)[^\w\s]*\s*$")
-
-
-@dataclass(slots=True)
-class Tagged:
-    """A mention as it was written: its characters in the plain text, and its entity's label.
-
-    `where` is its place in the answer. `why` says how its tags were mended, or why it is `lost`.
-    """
-
-    start: int
-    end: int
-    entity: str
-    where: int
-    why: str = ""
-    lost: bool = False
 
 
 @dataclass(slots=True)
@@ -38,12 +26,12 @@ class TaggedText:
     """The text of an answer without its tags, and the mentions in it."""
 
     text: str
-    mentions: list[Tagged]
+    mentions: list[Unit]
 
     @property
     def cuts(self) -> list[int]:
         """Where mentions begin or end within what would else be one word, in order."""
-        ends = {place for m in self.mentions if not m.lost for place in (m.start, m.end)}
+        ends = {place for unit in self.mentions if not unit.state for place in unit.chars}
         inner = (place for place in ends if 0 < place < len(self.text))
         return sorted(p for p in inner if self.text[p - 1 : p + 1].isalnum())
 
@@ -85,10 +73,15 @@ class Assembly:
     """Mentions by their tags, to be put into the plain text at the end."""
 
     answer: str
-    mentions: list[Tagged] = field(default_factory=list)
+    mentions: list[Unit] = field(default_factory=list)
     removed: list[tuple[int, int]] = field(default_factory=list)
     nameless: int = 0
     last: int = 0  # the last closing tag
+    cut: int = -1  # the last sign, where it does not end a sentence
+
+    def __post_init__(self) -> None:
+        if match := _CUT_OFF.search(self.answer, len(self.answer.rstrip()) - 1):
+            self.cut = match.start()
 
     def pair(self, opened: Mark, closed: Mark, label: str | None, why: str = "") -> None:
         """A mention between two tags; one that names no entity is an entity of its own."""
@@ -100,11 +93,13 @@ class Assembly:
 
     def add(self, start: int, end: int, label: str, where: int, why: str = "") -> None:
         """A mention between two places of the answer."""
-        self.mentions.append(Tagged(start, end, normal_label(label) or label, where, why))
+        label = normal_label(label) or label
+        self.mentions.append(Unit("", label, where, chars=(start, end), why=why))
 
     def lose(self, start: int, end: int, where: int, why: str) -> None:
         """A lost mention whose entity cannot be told: it gets an entity of its own."""
-        self.mentions.append(Tagged(start, end, self._name(), where, why, lost=True))
+        self.add(start, end, self._name(), where, why)
+        self.mentions[-1].state = "lost"
 
     def _name(self) -> str:
         self.nameless += 1
@@ -112,7 +107,7 @@ class Assembly:
 
     def leave_open(self, mark: Mark) -> None:
         """An opening tag that nothing closes: the first word behind it, where it says whose."""
-        is_cut = mark.end > self.last and _CUT_OFF.search(self.answer, mark.end)
+        is_cut = self.last < mark.end <= self.cut
         if mark.label is None or is_cut:
             self.removed += [(mark.start, mark.end)] if is_cut else []
             end = min(mark.end + 40, len(self.answer))
@@ -152,8 +147,8 @@ class Assembly:
             return place - gone[index] - inside
 
         for mention in self.mentions:
-            mention.start, mention.end = plain(mention.start), plain(mention.end)
-        self.mentions.sort(key=lambda mention: (mention.where, mention.start))
+            mention.chars = plain(mention.chars[0]), plain(mention.chars[1])
+        self.mentions.sort(key=lambda mention: (mention.where, mention.chars))
         return TaggedText("".join(kept), self.mentions)
 
 
@@ -168,77 +163,49 @@ def _union(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return merged
 
 
-def read_nested(text: str, marks: Iterable[Mark], *, bare: bool = False) -> TaggedText:
-    """Tags that nest: a closing one takes the newest opening one.
+def read_marks(
+    text: str, marks: Sequence[Mark], assembly: Assembly | None = None, *, bare: bool = False
+) -> TaggedText:
+    """Mentions between tags: a closing one takes the newest opening one, or that of its label.
 
-    With `bare`, opening and closing tags without a label are a mention without an entity; else they
-    are brackets of the text.
-    """
-    assembly, stack = Assembly(text), list[Mark]()
-    for mark in marks:
-        if mark.kind in (OPEN, TEXT_OPEN):
-            stack.append(mark)
-        elif mark.kind == REMOVE:
-            assembly.removed.append((mark.start, mark.end))
-        elif mark.kind == CUT:
-            if stack and (opened := stack.pop()).kind == OPEN:
-                assembly.removed += [(opened.start, opened.end), (mark.start, mark.end)]
-                assembly.lose(opened.end, mark.start, opened.start, "cut off")
-        elif mark.kind == TEXT_CLOSE:
-            if (
-                stack
-                and (opened := stack.pop()).kind == OPEN
-                and (bare or opened.label is not None)
-            ):
-                assembly.pair(opened, mark, opened.label)
-        else:
-            while stack and stack[-1].kind == TEXT_OPEN:
-                stack.pop()
-            if stack:
-                opened = stack.pop()
-                label = mark.label if mark.label is not None else opened.label
-                assembly.pair(opened, mark, label)
-            else:
-                assembly.leave_closed(mark)
-    for mark in stack:
-        if mark.kind == OPEN:
-            assembly.leave_open(mark)
-    return assembly.finish()
-
-
-def read_labelled(text: str, marks: Sequence[Mark], assembly: Assembly | None = None) -> TaggedText:
-    """Tags with labels on both sides, which may cross: a closing tag closes its own label.
-
-    What is left over is paired too, for models slip in one of the two numbers.
+    With labels on both sides, mentions may cross, and what is left over is paired too, for models
+    slip in numbers. With `bare`, tags without a label are a mention without an entity, else text.
     """
     assembly = assembly or Assembly(text)
+    has_labels = any(mark.label is not None for mark in marks if mark.kind == OPEN)
     stack: list[Mark] = []  # of opening tags; what is closed already is passed over
     by_label: dict[str, list[Mark]] = defaultdict(list)
     closed_by: dict[Mark, Mark] = {}
     unopened: list[Mark] = []
     for mark in marks:
-        if mark.kind == OPEN:
+        label = normal_label(mark.label or "")
+        if mark.kind in (OPEN, TEXT_OPEN):
             stack.append(mark)
-            by_label[normal_label(mark.label or "")].append(mark)
+            by_label[label].append(mark)
             continue
-        candidates = stack if mark.label is None else by_label[normal_label(mark.label)]
-        while candidates and candidates[-1] in closed_by:
+        candidates = by_label[label] if has_labels and mark.label is not None else stack
+        passed = (TEXT_OPEN,) if mark.kind == CLOSE else ()
+        while candidates and (candidates[-1] in closed_by or candidates[-1].kind in passed):
             candidates.pop()
         if candidates:
             closed_by[candidates.pop()] = mark
-        else:
+        elif mark.kind == CLOSE:
             unopened.append(mark)
     waiting = [mark for mark in marks if mark.kind == OPEN and mark not in closed_by]
     repaired = _pair_leftovers(closed_by, waiting, unopened)
     for opened, closed in closed_by.items():
-        why = "closed with another number" if opened in repaired else ""
-        assembly.pair(opened, closed, opened.label, why)
-    for mark in waiting:
-        if mark not in closed_by:
-            assembly.leave_open(mark)
+        if closed.kind == CUT and opened.kind == OPEN:
+            assembly.removed += [(opened.start, opened.end), (closed.start, closed.end)]
+            assembly.lose(opened.end, closed.start, opened.start, "cut off")
+        elif closed.kind == CLOSE or (opened.kind == OPEN and (bare or opened.label is not None)):
+            why = "closed with another number" if opened in repaired else ""
+            whose = closed.label if opened.label is None else opened.label
+            assembly.pair(opened, closed, whose, why)
     taken = set(closed_by.values())
-    for mark in unopened:
-        if mark not in taken:
+    for mark in (*waiting, *unopened):
+        if mark.kind == OPEN and mark not in closed_by:
+            assembly.leave_open(mark)
+        elif mark.kind == CLOSE and mark not in taken:
             assembly.leave_closed(mark)
     return assembly.finish()
 

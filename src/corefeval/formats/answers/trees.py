@@ -1,46 +1,62 @@
-"""Lists and objects in answers, as language models write JSON, YAML, XML and tables: with comments,
-all kinds of quotes, and without their ends.
+"""Answers as trees: JSON, XML, tables, and lines with headings, bullets or keys (YAML, too).
+
+They are read as language models write them: with comments, all kinds of quotes, and without ends.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from corefeval.formats.answers.items import ARROW, QUOTED, Text, is_link, mask_remarks
 
-class Text(str):
-    """A string of an answer, where it stands, and whether it has its end."""
-
-    where: int = 0
-    complete: bool = True
+_NO_LABEL = Text()
 
 
 @dataclass(slots=True)
 class Node:
-    """A list, or an object as a list of keys and values; `complete` if it was closed."""
+    """A part of an answer: its label, its text or number, and the parts below it.
 
-    is_object: bool
-    items: list[object] = field(default_factory=list)
-    keys: list[str] = field(default_factory=list)
-    complete: bool = False
+    A label is a key, a heading, the name of a column. The parts of a record are its fields.
+    `complete` says whether it was closed.
+    """
+
+    label: Text = _NO_LABEL
+    value: Text | float | None = None
+    items: list[Node] = field(default_factory=list)
     where: int = 0
+    complete: bool = True
+    is_record: bool = False
 
-    def get(self, key: str) -> object:
-        """The value of a key, or None."""
-        return self.items[self.keys.index(key)] if key and key in self.keys else None
+    @property
+    def texts(self) -> list[Text]:
+        """The strings that it has itself."""
+        return [item.value for item in self.items if isinstance(item.value, Text)]
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers that it has itself."""
+        return [int(item.value) for item in self.items if isinstance(item.value, float)]
+
+    def get(self, label: str) -> Node | None:
+        """The part with a label, or None."""
+        return next((item for item in self.items if label and item.label == label), None)
 
 
 _TOKEN = re.compile(
     r"""(?P<comment>//[^\n]*|/\*.*?\*/|(?m:^\s*\#[^\n]*))
       | (?P<string>"(?:[^"\\]|\\.)*")
-      | (?P<single>'(?:[^'\\]|\\.|'(?=\w))*'(?=\s*(?:[,\]}:]|$)))
+      | (?P<single>'(?:[^'\\]|\\.|'(?=\w))*'(?=\s*(?:[,\]}):]|$)))
       | (?P<half>(?<![^\s\[{(,:])["'](?:[^"\\]|\\.)*\\?\Z)
       | (?P<open>[\[{(]) | (?P<close>[\]})]) | (?P<colon>:) | (?P<comma>,)
       | (?P<number>-?\d+(?:\.\d+)?) | (?P<word>[^\W\d]\w*)""",
     re.VERBOSE | re.DOTALL,
 )
-_DEEP = 50  # lists in lists
 _COLON = re.compile(r"\s*:")
+_YAML = re.compile(
+    r"^\s*(?:[-*•]\s+|[^\s\"'{}\[\]()=][^\n\"{}\[\]]{0,60}:\s+)[\[{](?=.*[\]}]$)", re.MULTILINE
+)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
@@ -74,139 +90,51 @@ def plain_quotes(text: str) -> str:
     return text
 
 
-def parse_json(text: str) -> list[Node]:
+def parse_json(text: str, shift: int = 0) -> list[Node]:
     """The lists and objects in a text, with or without talk around them; nothing is refused.
 
-    Comments, trailing commas, single quotes and missing ends are taken as they come.
+    Comments, trailing commas, single quotes and missing ends are taken as they come. What stands
+    behind bullets or labels in lines is YAML. `shift` is where the text stands in the answer.
     """
+    if len(_YAML.findall(text)) > 1:
+        return []
     roots: list[Node] = []
     stack: list[Node] = []
-    waiting: str | None = None  # the key whose value comes next
+    label = _NO_LABEL  # the key whose value comes next
     for match in _TOKEN.finditer(plain_quotes(text)):
-        kind, token = match.lastgroup, match.group()
+        kind, token, where = match.lastgroup, match.group(), match.start() + shift
         if kind == "open":
-            node = Node(token == "{", where=match.start())
-            if stack:
-                _put(stack[-1], node, waiting)
-            else:
-                roots.append(node)
+            node = Node(label, where=where, complete=False, is_record=token == "{")
+            (stack[-1].items if stack else roots).append(node)
             stack.append(node)
-            waiting = None
-        elif not stack:
+        elif not stack or kind in ("comment", "comma"):
             continue
         elif kind == "close":
-            stack.pop().complete = True
-            waiting = None
+            _label_pair(stack.pop()).complete = True
         elif kind == "colon":
-            if stack[-1].is_object and stack[-1].items and isinstance(stack[-1].items[-1], str):
-                waiting = str(stack[-1].items.pop())
-                stack[-1].keys.pop()
-        elif kind in ("string", "single", "half"):
-            value = Text(_unquote(token[1:] if kind == "half" else token[1:-1]))
-            value.where, value.complete = match.start(), kind != "half"
-            _put(stack[-1], value, waiting)
-            waiting = None
+            before = stack[-1].items[-1].value if stack[-1].is_record and stack[-1].items else None
+            if isinstance(before, Text):
+                label = before
+                stack[-1].items.pop()
+            continue
         elif kind == "number":
             unsure = match.end() == len(text) or len(token) > 15  # cut off, or no place at all
-            _put(stack[-1], None if unsure else float(token), waiting)
-            waiting = None
-        elif kind == "word" and stack[-1].is_object and _COLON.match(text, match.end()):
-            _put(stack[-1], token, None)  # a key without quotes
-        elif kind == "word":
-            waiting = None
+            stack[-1].items.append(Node(label, None if unsure else float(token), where=where))
+        elif kind != "word" or _COLON.match(text, match.end()):  # a key may have no quotes
+            bare = token[kind != "word" :][: -1 if kind in ("string", "single") else None]
+            value = Text(_unquote(bare), where, kind != "half")
+            stack[-1].items.append(Node(label, value, where=where))
+        label = _NO_LABEL
     # A lone quote in parentheses is a remark.
-    is_remark = [text[r.where] == "(" and [*map(type, r.items)] == [Text] for r in roots]
+    is_remark = [text[r.where - shift] == "(" and len(r.texts) == len(r.items) == 1 for r in roots]
     return [r for r, remark in zip(roots, is_remark, strict=True) if r.items and not remark]
 
 
-def _put(node: Node, value: object, key: str | None) -> None:
-    node.items.append(value)
-    node.keys.append(key or "")
-
-
-def plain_key(key: str) -> str:
-    """The letters and digits of a key, in lower case."""
-    return re.sub(r"[\W_]", "", key).lower()
-
-
-# ------------------------------------------------------------------ YAML
-
-_LINE = re.compile(r"^([ ]*)((?:-[ ]+|-$)*)(.*\S|)", re.MULTILINE)
-_PAIR = re.compile(r"""("[^"]*"|'[^']*'|[^\s\[\]{}"'#:,&*-][^:#]{0,60}?)[ ]*:(?:[ ]+|$)(.*)""")
-_FLOW = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'[^']*'|[^,\[\]{}]+)\s*(?:,|$)""")
-_Row = tuple[int, str, int]  # column, text, and its place
-
-
-_HEADED = re.compile(r"^\#{1,6} .*\n\s*[-*•] ", re.MULTILINE)
-_COMMENT = re.compile(r"(?<=\S)[ ]+\#[ ]*([^\n]*)")
-
-
-def parse_yaml(text: str) -> list[Node]:
-    """The tree of block lists and objects in a text, by their columns; other lines are passed.
-
-    Lists below headings are Markdown. A comment behind an item is a remark on it.
-    """
-    rows: list[_Row] = []
-    if len(_HEADED.findall(text)) > 1:
-        return []
-    text = _COMMENT.sub(r" (\1)", text)
-    for match in _LINE.finditer(text):
-        column, where = len(match[1]), match.start(3)
-        dashes = re.findall(r"-[ ]*", match[2])
-        for dash in dashes:
-            rows.append((column, "-", where))
-            column += len(dash)
-        if match[3] and (dashes or _PAIR.fullmatch(match[3])):
-            rows.append((column, match[3], where))
-    if not any(_PAIR.fullmatch(row[1]) for row in rows):
-        return []
-    roots = []
-    while rows:
-        value = _parse_block(rows, 0)
-        roots += [value] if isinstance(value, Node) else []
-    return roots
-
-
-def _parse_block(rows: list[_Row], depth: int) -> object:
-    """The value that the first rows have, which are taken away."""
-    column, text, where = rows[0]
-    pair = _PAIR.fullmatch(text)
-    if depth > _DEEP or (text != "-" and not pair):
-        return _parse_scalar(rows.pop(0)[1], where)
-    node = Node(text != "-", complete=True, where=where)
-    while rows and rows[0][0] == column and (rows[0][1] == "-") == (not node.is_object):
-        pair = _PAIR.fullmatch(rows[0][1]) if node.is_object else None
-        if node.is_object and pair is None:
-            break
-        value = _parse_scalar(pair[2], rows[0][2] + pair.start(2)) if pair else None
-        rows.pop(0)
-        is_below = rows and (rows[0][0] > column or (pair and rows[0][:2] == (column, "-")))
-        if value is None and is_below:
-            value = _parse_block(rows, depth + 1)
-        _put(node, value, pair[1].strip("\"'") if pair else None)
+def _label_pair(node: Node) -> Node:
+    """The node; if it is a pair of a name and a list, as in Python, the name is its label."""
+    if len(node.items) == 2 and not node.is_record and node.texts and node.items[1].items:
+        node.label, node.items = node.texts[0], node.items[1].items
     return node
-
-
-def _parse_scalar(value: str, where: int) -> object:
-    """A string or number, or a flow of them; None where there is nothing."""
-    if value[:1] in ("[", "{") and value[-1:] in ("]", "}"):
-        if '"' in value or "{" in value:
-            return next(iter(parse_json(value)), None)
-        inner = [
-            _parse_scalar(m[1].strip(), where + m.start(1)) for m in _FLOW.finditer(value[1:-1])
-        ]
-        return Node(False, inner, [""] * len(inner), True, where)
-    if not value or value[0] in "|>#":
-        return None
-    is_quoted = len(value) > 1 and value[0] in "\"'" and value[0] == value[-1]
-    return make_value(value[1:-1] if is_quoted else value, where)
-
-
-def make_value(value: str, where: int) -> object:
-    """A number, or a string with its place."""
-    scalar = Text(value)
-    scalar.where = where
-    return float(value) if re.fullmatch(r"\d{1,9}", value) else scalar
 
 
 # ------------------------------------------------------------------ XML
@@ -220,21 +148,25 @@ _ATTRIBUTE = re.compile(r"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 
 def parse_xml(text: str) -> list[Node]:
     """Elements of mentions in elements of entities, without text between them, as lists."""
-    root, group = Node(False), Node(False, complete=True)
+    root, group = Node(), Node()
     for match in _ELEMENT.finditer(text):
         if not match[3] and not match[5]:
             if match[4]:
                 return []
-            group = Node(False, complete=True, where=match.start())
-            _put(root, group, None)
+            group = Node(where=match.start())
+            root.items.append(group)
             continue
-        mention = Node(True, complete=True, where=match.start())
-        for pair in _ATTRIBUTE.finditer(match[2]):
-            _put(mention, make_value(pair[2] or pair[3] or "", match.start()), pair[1])
-        if match[4]:
-            _put(mention, make_value(match[4], match.start(4)), "text")
-        _put(group, mention, None)
+        where = match.start(4) if match[4] else match.start()
+        cells = [(pair[1], pair[2] or pair[3] or "") for pair in _ATTRIBUTE.finditer(match[2])]
+        cells += [("text", match[4])] if match[4] else []
+        items = [_cell(Text(label), value, where) for label, value in cells]
+        group.items.append(Node(items=items, where=match.start(), is_record=True))
     return [root]
+
+
+def _cell(label: Text, value: str, where: int) -> Node:
+    number = float(value) if re.fullmatch(r"\d{1,9}", value) else Text(value, where)
+    return Node(label, number, where=where)
 
 
 # ------------------------------------------------------------------ tables
@@ -243,34 +175,158 @@ _CELLS = [
     re.compile(rf'(?:\A|(?<={sign}))(\s*"[^"]*"\s*(?={sign}|\Z)|(?:(?!{sign}).)*)', re.DOTALL)
     for sign in (r"\|", r"\t", ";", ",")
 ]
-_MARKS = re.compile(r"[-_*]|\(?\d+\)?(?:\|\(?\d+\)?)*")
+_MARKS = re.compile(r"[-_*O]|[BIES]-\S+|\(?\d+\)?(?:\|\(?\d+\)?)*")
 
 
-def parse_tables(text: str) -> list[list[list[Text]]]:
-    """The rows of each table: lines in a row with as many cells, between bars, tabs or commas."""
+def parse_tables(text: str, is_heading: Callable[[str], bool]) -> list[Node]:
+    """Tables as lists of objects: lines in a row with as many cells, between bars, tabs or commas.
+
+    Fields have numbers where the first row says nothing of what they are.
+    """
     for pattern in _CELLS:
-        tables: list[list[list[Text]]] = [[]]
+        tables: list[list[list[Node]]] = [[]]
         low = 0
         for line in text.splitlines(keepends=True):
             bare = re.sub(r"^\s*\||\|?\s*$", lambda match: " " * len(match[0]), line)
-            cells = [(m.start(1), m[1].strip()) for m in pattern.finditer(bare)]
-            words = [Text(cell) for _, cell in cells]
-            for cell, (start, _) in zip(words, cells, strict=True):
-                cell.where = low + start
+            texts = [
+                Text(m[1].strip(), low + m.start(1), kind="cell") for m in pattern.finditer(bare)
+            ]
+            cells = [Node(value=text, where=text.where) for text in texts]
             low += len(line)
             if re.fullmatch(r"[\s|:+=-]+", line) and "-" in line:
                 continue
-            if tables[-1] and len(words) != len(tables[-1][0]):
+            if tables[-1] and len(cells) != len(tables[-1][0]):
                 tables.append([])
-            if len(words) > 1:
-                tables[-1].append(words)
+            if len(cells) > 1:
+                tables[-1].append(cells)
         tables = [rows for rows in tables if len(rows) > 1 and not _is_conll(rows)]
         if tables:
-            return tables
+            return [_label_rows(rows, is_heading) for rows in tables]
     return []
 
 
-def _is_conll(rows: list[list[Text]]) -> bool:
+def _label_rows(rows: list[list[Node]], is_heading: Callable[[str], bool]) -> Node:
+    labels = [Text(str(cell.value).strip(" *"), cell.where) for cell in rows[0]]
+    if not (any(map(is_heading, labels)) or not labels[0]):
+        labels = [Text()] * len(labels)
+    rows = rows if not any(labels) else rows[1:]
+    for row in rows:
+        for number, (cell, label) in enumerate(zip(row, labels, strict=True)):
+            cell.label = label or Text(f"column {number}")
+    return Node(items=[Node(items=row, where=row[0].where, is_record=True) for row in rows])
+
+
+def _is_conll(rows: list[list[Node]]) -> bool:
     """Whether it is a text with a word on each line, and not a table of mentions."""
-    marks = [row[-1] for row in rows if _MARKS.fullmatch(row[-1])]
+    cells = [str(row[-1].value) for row in rows]
+    marks = [cell for cell in cells if _MARKS.fullmatch(cell)]
     return len(marks) > 0.9 * len(rows) and 3 * sum(not m[0].isdigit() for m in marks) > len(rows)
+
+
+# ------------------------------------------------------------------ lines
+
+_LINE = re.compile(
+    r"^(?P<indent>[ \t]*)(?:(?P<heading>\#{1,6})[ \t]+)?"
+    r"(?P<bullet>(?:[-•·◦▪‣+–—:>①-⓿❶-➓]|\*+|[│ ]*[├└][─╴]*|\(?\d{1,3}[.):]|[a-z]\))"
+    r"(?:[ \t]+|(?<=[.)])(?=[\"“„«「*])))?"
+    r"(?:[^\w\s\"'“„«»「『‹`(\[{*#<&\\-]+\s+)?(?P<body>.*\S)",
+    re.MULTILINE,
+)
+_BOLD = re.compile(
+    r"(\*\*|__)(?P<label>.+?)\1\s*(?:\([^()]*\)\s*)?"
+    r"(?:[:：=]|[–—-]+(?=\s|$)|(?<=[:：.]\*\*)|(?<=[:：.]\*\*\s)|(?=[\"“„«「『‹`'{\[→])|$)\s*(?P<items>.*)"
+)
+_COLONED = re.compile(r"(?P<label>[^:：\"“„«「『]{1,80}?)\s*[:：](?!//)\s*(?P<items>.*)")
+_DASHED = re.compile(r"(?P<label>[^\"“„«「『:,;]{1,60}?)\s+[–—-]+\s+(?P<items>.*)")
+_FLOW = re.compile(r"\{.*\}|\[.*[\"'{].*\]")
+_LABEL = 8  # words of a label
+_HTML = re.compile(r"</?(?:[uo]l|li|p|div|br|span|dl|dt|dd|html|body|(b|strong))\b[^<>\n]*>")
+# Between a question and its answer.
+_ANSWER = re.compile(
+    r"(?<=[?？])[*_]*\s*\n\s*[*_>-]*\s*(?:A|Answer|Antwort|R|Réponse)\s?[:.][*_]*\s"
+)
+
+
+def _blank(tag: re.Match[str]) -> str:
+    return ("**" if tag[1] else "").rjust(len(tag[0]))
+
+
+def parse_lines(text: str) -> Iterator[Node]:
+    """The lines of an answer as trees; where numbers start anew behind prose, a new list begins."""
+    block: list[tuple[float, Node]] = []
+    text = _ANSWER.sub(lambda match: "→".center(len(match[0])), _HTML.sub(_blank, text))
+    last = ""
+    numbered = has_headings = False
+    for match in _LINE.finditer(text):
+        bullet = (match["bullet"] or "").strip()
+        body, indent = match["body"], len(match["indent"].expandtabs(4))
+        is_headed = bool(block) and len(last.split()) <= _LABEL
+        if bullet.strip("().:") == "1" and not indent:
+            if numbered and not (has_headings and is_headed):
+                yield _nest(block)
+                block = []
+            numbered, has_headings = True, is_headed
+        label, items, shift = _split_label(body) if not match["heading"] else (body, "", 0)
+        level = indent + (0.5 if bullet else 0.0) + bullet.count("*")
+        if match["heading"]:
+            level = len(match["heading"]) - 10.0
+        elif (
+            not items
+            and not bullet
+            and (label.endswith((":", "：")) or (body[:2] == body[-2:] == "**"))
+        ):
+            level = indent - 0.5
+        last, where = items or label, match.start("body") + shift
+        kind = "bullet" if bullet else "line"
+        node = Node(Text(label.strip(" :：*_"), where, kind=kind), where=where)
+        if not items:
+            node = Node(value=Text(label, where, kind=kind), where=where)
+        if _FLOW.fullmatch(items) and (flow := parse_json(items, where)):
+            node.items, node.is_record = flow[0].items, flow[0].is_record
+        elif items:
+            node.value = Text(items, where, kind=kind)
+        if bullet and label and items:  # as in YAML, lines below may go on with a record
+            block.append((level, Node(where=where, is_record=True)))
+            level = match.start("body") - match.start()
+        block.append((level, node))
+    yield _nest(block)
+
+
+def _split_label(body: str) -> tuple[str, str, int]:
+    """The label of a line, what it has behind it, and where that begins."""
+    if is_link(body) or _FLOW.fullmatch(body):
+        return "", body, 0
+    bold = _BOLD.fullmatch(body)
+    masked = mask_remarks(body)
+    for match in (bold, *(pattern.fullmatch(masked) for pattern in (_COLONED, _DASHED))):
+        if match is None or not re.search(r"\w", match["label"]):
+            continue
+        is_chain = ARROW.match(match["items"]) or ARROW.search(match["label"])
+        if is_chain or QUOTED.search(match["label"]):  # mentions
+            continue
+        low = match.start("items")
+        label = body[match.start("label") : match.end("label")]
+        items = body[low:].strip()
+        return label + ("" if items else ":"), items, low
+    return ("", body, 0) if QUOTED.match(body) else (body, "", 0)
+
+
+def _nest(lines: list[tuple[float, Node]]) -> Node:
+    """Lines as a tree by their levels; a text with others below it is their label."""
+    stack = [(-100.0, root := Node())]
+    for level, node in lines:
+        while stack[-1][0] >= level:
+            stack.pop()
+        stack[-1][1].items.append(node)
+        stack.append((level, node))
+    for _, node in lines:
+        if node.items and not node.label and isinstance(node.value, Text):
+            node.label, node.value = Text(node.value.strip(' :：*_"“”„«»'), node.where), None
+        for number, item in enumerate(node.items):
+            node.items[number] = _unwrap(item)
+    root.items = [*map(_unwrap, root.items)]
+    return root
+
+
+def _unwrap(node: Node) -> Node:
+    return node.items[0] if node.is_record and not node.label and len(node.items) == 1 else node

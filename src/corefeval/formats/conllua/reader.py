@@ -20,7 +20,6 @@ from corefeval.formats.conllua import (
     read_brackets,
     renumber,
 )
-from corefeval.formats.declarations import Tally
 from corefeval.formats.losses import note_counts, sentence_numbers
 from corefeval.formats.source import Oddity, Source
 from corefeval.model import (
@@ -43,31 +42,6 @@ _NEW_DOCUMENT = ("newdoc", "newdoc id")
 _LAYERS = {"IDENTITY": IDENTITY, "DISCOURSE_DEIXIS": DEIXIS}
 _MARKED = (*_LAYERS, "BRIDGING", "REFERENCE", "NOM_SEM")
 _KNOWN = frozenset(("EntityID", "MarkableID", "Min", "SemType", "ElementOf"))
-_ODDITIES = (
-    Tally("minimum-outside", "markable", "with a Min outside its span, which is not used"),
-    Tally("no-entity", "markable", "without EntityID, each an entity of its own"),
-    Tally(
-        "repeated-markables",
-        "markable",
-        "with the id of another entity's: relations go to the first",
-    ),
-    Tally(
-        "contradictory-anchors",
-        "relation",
-        "of bridging with a MentionAnchor outside the EntityAnchor: the mention counts",
-    ),
-    Tally(
-        "misspelt-attributes",
-        "attribute",
-        "with a misspelt name, read as what it seems to be",
-    ),
-    Tally("multiword-lines", "line", "of a multi-word token left out"),
-    Tally(
-        "unread-columns",
-        "document",
-        "whose column REFERENCE or NOM_SEM is not a list of brackets",
-    ),
-)
 
 
 @dataclass(slots=True)
@@ -117,7 +91,7 @@ def read_conllua(
         )
     _drop_empty_columns(builder, but=("empty", *(TOKEN_COLUMNS if all_columns else ("word",))))
     unresolved = counts.pop("unresolved-relations", 0)
-    builder.notices += note_counts(counts, _ODDITIES, whose=source.file)
+    builder.notices += note_counts(counts, whose=source.file)
     builder.notices += note_unresolved(unresolved, source.file)
     return builder.build()
 

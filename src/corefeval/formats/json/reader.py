@@ -14,7 +14,6 @@ import numpy as np
 from corefeval.diagnostics import InputError, excerpt, plural
 from corefeval.formats import reader_options
 from corefeval.formats.annotations import unique_names
-from corefeval.formats.declarations import Tally
 from corefeval.formats.json.records import (
     BOOK,
     CHARACTERS,
@@ -34,19 +33,6 @@ from corefeval.model import Corpus, CorpusBuilder, DocumentId, join
 from corefeval.model.token_tables import tokens_of_texts
 
 Cluster = list[tuple[int, int]]  # spans with the end excluded
-_ODDITIES = (
-    Tally(
-        "other-clusters",
-        "document",
-        "with both ‘clusters’ and ‘predicted_clusters’: ‘clusters’ were read, the others not",
-    ),
-    Tally("unread-speakers", "document", "whose ‘speakers’ do not fit its sentences: left out"),
-    Tally(
-        "unplaced-characters",
-        "document",
-        "whose ‘characters’ fit no entity: kept as metadata, not used for names",
-    ),
-)
 
 
 def read_json(
@@ -86,7 +72,7 @@ def _read_records(
         texts = [reader.add(builder, record, layout) for record, layout in run]
         corpora.append(builder.build(tokens_of_texts(texts, source.file) if has_texts else None))
     corpus = join(corpora, name=name or source.file)
-    notices = note_counts(reader.counts, _ODDITIES, whose=source.file)
+    notices = note_counts(reader.counts, whose=source.file)
     return corpus.with_details(notices=(*corpus.notices, *notices))
 
 
@@ -278,24 +264,19 @@ def _span_error(
     """The error of a mention that is no span of its document or sentence."""
     form, numbers, text, size = "[start, end]", "a pair of", "the document", sum(lengths)
     unit = "character" if kind.words == "text" else "token"
+    are_offsets = _are_offsets(mention, kind)
     if kind.by_sentence:
         form, numbers, size, unit = "[sentence, start, end]", "three", len(lengths), "sentence"
-    if not _are_offsets(mention, kind):
-        problem = f"a mention is not {numbers} whole numbers"
-    elif kind.by_sentence and not 0 <= mention[0] < len(lengths):
-        problem = f"there is no sentence {mention[0]} for a mention"
-    else:
-        if kind.by_sentence:
+        if are_offsets and 0 <= mention[0] < len(lengths):
             text, size, unit = f"sentence {mention[0]}", lengths[mention[0]], "token"
-        problem = f"a mention goes beyond {text}"
-        if min(mention[-2:]) < 0:
-            problem = f"a mention begins before {text}"
-        elif mention[-2] >= mention[-1] + kind.inclusive:
-            problem = f"a mention {'ends before it begins' if kind.inclusive else 'spans nothing'}"
+    problem = f"is no span of {text}" if are_offsets else f"is not {numbers} whole numbers"
     relation, ends = ("≤", "inclusive") if kind.inclusive else ("<", "exclusive")
-    expected = f"{form} with 0 ≤ start {relation} end, in a text of {plural(size, unit)}"
-    fix = f"ends are {ends} here, and positions are counted from 0"
-    return record.error(f"{problem} in {place}", found=show(mention), expected=expected, fix=fix)
+    return record.error(
+        f"a mention in {place} {problem}",
+        found=show(mention),
+        expected=f"{form} with 0 ≤ start {relation} end, in a text of {plural(size, unit)}",
+        fix=f"ends are {ends} here, and positions are counted from 0",
+    )
 
 
 def _named_clusters(characters: Any) -> list[tuple[str, Any]]:

@@ -51,7 +51,7 @@ function differences(a, b) {
   });
   if (!rows.length) return null;
   return el("section", { class: "card" }, el("h2", {}, "Scores"),
-    el("p", { class: "hint" }, `F1 of ${a.name} less that of ${b.name}, with ${percent(data.ci, 0)}% intervals; p by a paired randomization test, corrected for the number of pairs (Holm).`),
+    el("p", { class: "hint" }, `F1 of ${a.name} minus that of ${b.name}, with ${percent(data.ci, 0)}% intervals; p by a paired randomization test, corrected for the number of pairs (Holm).`),
     table([{ title: "Metric" }, { title: "Difference", numeric: true }, { title: "Interval", numeric: true }, { title: "p", numeric: true }], rows));
 }
 

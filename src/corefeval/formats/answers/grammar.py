@@ -1,0 +1,567 @@
+"""Trees as units: which strings are mentions of which entity, and which are labels or remarks."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from corefeval.formats.answers.items import (
+    ARROW,
+    QUOTED,
+    VERB,
+    Text,
+    heed,
+    marked_items,
+    mask_remarks,
+    place_named,
+    split_items,
+    words_of,
+)
+from corefeval.formats.answers.lookup import KeyDocument
+from corefeval.formats.answers.text import fold_text
+from corefeval.formats.answers.trees import Node, parse_json, parse_lines, parse_tables, parse_xml
+from corefeval.formats.answers.units import Unit
+
+# What labels say, by how they begin, in some languages; the first that fits.
+_ROLES = {
+    "antecedent": r"antec[eé]d|antezedens|bezug|refersto|referent|corefer(?!ence)|target|linkedto"
+    r"|verwijst|先行",
+    "context": r"context|snippet|quote|excerpt|kontext|contexto|上下文|in$",
+    "sentence": r"sent(?!e?id)|sentid|line|zin|satz|zeile|regel|oraci|frase|phrase|ligne|riga"
+    r"|предлож|строк|句|行|s$|o$",
+    "nth": r"nth|occurrence|instance|ocurrencia|vorkommen",
+    "start": r"start|begin|offset|position|char|tokens?$|indices",
+    "mentions": r"(?:all|alle)?mention(?:s|es|en)|menciones|menzioni|erwähnungen|vermeldingen"
+    r"|nennungen|упоминания|items|members|mitglieder|spans|expressions|occurrences|called|strings",
+    "mention": r"mention|text|token|surface|expression|span|string|phrase|anaph|anáf|pronoun$|form"
+    r"|vermelding|menci|menzion|erwähnung|ausdruck|expresi|упоминан|提及|文本|word",
+    "group": r"cluster|entity|entidad|entit|chain|cadena|kette|group|coref|сущность|实体|共指",
+    "entity": r"label|set|eid|head|represent|canonical|name|nombre|id$|who|what|number|ref$",
+    "remark": r"type|note|comment|reason|gender|count|confidence|explan|role|class|end|stop",
+}
+_ROLE = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _ROLES.items()))
+_ALONE = re.compile(  # labels of what is in no chain
+    r"singleton|einzel|unresolved|excluded|left out|only once|mentioned once|keine kette"
+    r"|\b(?:not?|non)\b (?:chain|coref|coréf|antecedent|resolved|annotated|linked|included)",
+    re.I,
+)
+_BOLD = re.compile(r"\*\*[^*\"“„«]+\*\*")
+_EQUAL = re.compile(
+    r"(?P<label>[^\"“„«=]{1,60}?)\s+(?:&?=|[←→⇒]|[-=]+>|<[-=]+)\s+(?P<items>[^=←→⇒]*)"
+)
+_SAME = re.compile(
+    r"(?:one and )?(?:the )?same\b|d(?:as|ie|er)selbe|l[ea] même|(?:el|la) mism", re.I
+)
+_ASKED = re.compile(r"[?？]\W*→")
+_WORD = re.compile(r"\w+")
+_SEMI = re.compile(r"\s*[;；]\s*")
+_SEPARATED = re.compile(rf"[;；]|{ARROW.pattern.strip()}|\s[/|=·+]\s")
+_MOST, _LABEL = 40, 8  # words of a mention in a link, and of a label
+_DEEP = 50  # lists in lists
+_NOBODY = ("", "none", "null", "-", "–", "—")
+Fields = dict[str, str]  # the label of the field for each role
+
+
+def role_of(label: str) -> str:
+    """What a field says: `mention`, `group`, …, or nothing where its name is unknown."""
+    match = _ROLE.match(re.sub(r"[\W_]", "", label).lower())
+    return (match.lastgroup or "") if match else ""
+
+
+def _is_heading(label: str) -> bool:
+    return role_of(label) in ("mention", "mentions", "group", "entity", "sentence")
+
+
+TREES: Mapping[str, Callable[[str], Sequence[Node]]] = {
+    "json": parse_json,
+    "elements": parse_xml,
+    "table": lambda text: parse_tables(text, _is_heading),
+    "lines": lambda text: list(parse_lines(text)),
+}
+
+
+class Scope(NamedTuple):
+    """What a part of an answer stands in: an entity, a sentence, and so many other parts."""
+
+    entity: str = ""
+    sentence: int | None = None
+    depth: int = 0
+
+
+def read_units(roots: Sequence[Node], key: KeyDocument) -> list[list[Unit]]:
+    """The units of each tree of an answer; entities are numbered in their order."""
+    if len(roots) > 1 and all(node.is_record for node in roots):  # without a list around them
+        roots = [Node(items=list(roots))]
+    roots = _read_pairs(roots)
+    reader = _Reader(key, roots)
+    blocks = [list(reader.walk(root, Scope())) for root in roots]
+    numbers: dict[str, str] = {}
+    for unit in (unit for block in blocks for unit in block):
+        entity = reader.joined.get(unit.entity, unit.entity)
+        unit.entity = numbers.setdefault(entity, str(len(numbers)))
+    return blocks
+
+
+def _read_pairs(nodes: Sequence[Node]) -> Sequence[Node]:
+    """Lists of two strings in a row as records of pairs, where strings come back in them."""
+    texts = [text for node in nodes for text in node.texts]
+    if any(len(n.texts) != 2 or len(n.items) != 2 or n.is_record for n in nodes):
+        return nodes
+    if len(set(texts)) > 0.85 * len(texts):
+        return nodes
+    for node in nodes:
+        node.items[0].label, node.items[1].label = Text("mention"), Text("antecedent")
+        node.is_record = True
+    return [Node(items=[*nodes])]
+
+
+def _every(nodes: Sequence[Node]) -> Iterator[Node]:
+    """All parts of trees, in their order."""
+    stack = [*reversed(nodes)]
+    while stack:
+        yield (node := stack.pop())
+        stack += reversed(node.items)
+
+
+class _Reader:
+    """Reads trees as units."""
+
+    def __init__(self, key: KeyDocument, roots: Sequence[Node]) -> None:
+        self.key = key
+        self.labels: dict[str, str] = {}  # the entities of labels
+        self.joined: dict[str, str] = {}  # entities that are one with another
+        self.listed: dict[int, list[Unit]] = {}  # the mentions of lines
+        nodes = list(_every(roots))
+        # Whether sentences are parts of entities, or entities parts of sentences.
+        self.has_places = sum(any(map(_is_place, node.items)) for node in nodes) > 1
+        lines = [n for n in nodes if isinstance(n.value, Text) and n.value.is_line]
+        texts = [str(node.value) for node in lines]
+        plain = [str(node.value) for node in lines if not node.label]
+        self.has_chains = any(len(_parts(text, ARROW)) > 2 for text in plain)
+        equal = [match for text in texts if (match := _EQUAL.fullmatch(mask_remarks(text)))]
+        lists = [match for match in equal if re.search("[,;]", match["items"])]
+        self.has_equal_lists = 2 * len(lists) > len(equal)
+        self.has_lists = any(len(self._items(node)) > 1 for node in lines if node.label)
+
+    def walk(self, node: Node, scope: Scope) -> Iterator[Unit]:
+        """The units of a part of an answer, by what its label says: a place, a role, a name."""
+        entity, sentence, depth = scope
+        place = place_named(node.label)
+        if place is not None:
+            sentence = place
+        elif entity and self._is_mention(node):
+            unit = Unit(str(node.label), entity, node.where, sentence)
+            yield from heed(unit, " ".join([str(node.value or ""), *node.texts]), self.key)
+            return
+        elif (node.label or node.value) and not (entity and _lists_mentions(node)):
+            entity = self._name(node, scope) if self._is_entity(node) else ""
+        scope = Scope(entity, sentence, depth + 1)
+        if depth > _DEEP:
+            return
+        if node.is_record:
+            yield from self._record(node, scope, self._fields([node]))
+            return
+        if isinstance(node.value, Text) and (place is None or not node.items):
+            yield from self._text(node, scope)
+        yield from self._list(node, scope)
+
+    def _name(self, node: Node, scope: Scope) -> str:
+        """The entity of a part of an answer; under sentences, equal labels are one entity."""
+        label = fold_text(node.label)
+        is_global = label and scope.sentence is not None
+        return label if is_global else f"{(node.label or node).where} {label}"
+
+    def _is_mention(self, node: Node) -> bool:
+        """Whether a label is a mention, with remarks in the lines below it, or a quoted context."""
+        if node.is_record or not self.key.stands(node.label):
+            return False
+        if node.value:
+            quotes = [words_of(match) for match in QUOTED.finditer(str(node.value))]
+            words = len(node.label.split()) + 2
+            return len(quotes) == 1 and node.label in quotes[0] and len(quotes[0].split()) >= words
+        remarks = [str(item.value) for item in node.items if _is_line(item)]
+        are_remarks = not any(self.key.stands(remark.strip('"“”„«»')) for remark in remarks)
+        return are_remarks and len(remarks) == len(node.items)
+
+    def _is_entity(self, node: Node) -> bool:
+        """Whether a part of an answer has mentions itself, and not only parts with other names."""
+        rows = [item for item in node.items if item.is_record and not item.label]
+        if isinstance(node.value, Text) or any(map(_has_text, node.items)):
+            return True
+        if any(map(_lists_mentions, node.items)):
+            return True
+        if any(item.value and self._is_mention(item) for item in node.items if item.label):
+            return True
+        if self.has_places and any(map(_is_place, node.items)):
+            return True
+        fields = self._fields(rows)
+        is_flat = "mention" in fields and not any(map(_inner_lists, rows))
+        is_flat = is_flat and "antecedent" not in fields and not self._labels(rows, fields)
+        return is_flat and not self._has_lists(rows, fields)
+
+    # -------------------------------------------------------------- lists
+
+    def _list(self, node: Node, scope: Scope) -> Iterator[Unit]:
+        """The units of a list, which may be an entity itself."""
+        rows = [item for item in node.items if item.is_record and not item.label]
+        lines = [item for item in node.items if _is_line(item)]
+        fields = self._fields(rows)
+        if not scope.entity and not lines and self._is_entity(node):
+            scope = scope._replace(entity=self._name(node, scope))
+        if node.numbers and not any(isinstance(i.value, Text) or i.items for i in node.items):
+            yield _unclear(node, scope.entity or f"{node.where}")
+        labels = self._labels(rows, fields) if not scope.entity else []
+        for row, label in zip(rows, labels, strict=False):
+            name = label if scope.sentence is not None else f"{node.where} {label}"
+            inner = scope._replace(entity=name)
+            for unit in self._record(row, inner, fields):
+                unit.rows = True
+                yield unit
+        is_own = scope.depth == 1 or sum(len(self._items(line)) > 1 for line in lines) > 1
+        for item in node.items:
+            if item.is_record and not item.label:
+                yield from self._record(item, scope, fields, rows[0]) if not labels else ()
+            elif _is_line(item):
+                yield from self._text(item, scope, is_own=is_own)
+            elif _has_text(item):
+                yield from self._string(item, scope)
+            elif item.label or item.value or item.items:
+                is_inner = item.label or item.value or len(item.items) == 1
+                yield from self.walk(item, scope if is_inner else scope._replace(entity=""))
+
+    def _has_lists(self, rows: Sequence[Node], fields: Fields) -> bool:
+        """Whether strings have several mentions, as in a table with a row for each entity."""
+        cells = [v for row in rows if (v := _text_at(row, fields["mention"])) is not None]
+        several = [cell for cell in cells if len(split_items(str(cell), 0, self.key)) > 1]
+        return role_of(fields["mention"]) == "mentions" or 2 * len(several) > max(len(cells), 1)
+
+    def _labels(self, rows: Sequence[Node], fields: Fields) -> list[str]:
+        """The entities that rows of mentions name; none where they are pairs, or name no entity."""
+        label = fields.get("group") or fields.get("entity", "")
+        cells = [cell for row in rows if (cell := row.get(label)) and cell.value is not None]
+        labels = [fold_text(str(cell.value)) for cell in cells]
+        is_pair = "antecedent" in fields or "mention" not in fields or any(map(_inner_lists, rows))
+        is_named = len(labels) == len(rows) and (
+            "group" in fields or len(set(labels)) < len(labels) or len(rows) == 1
+        )
+        return labels if is_named and not is_pair and not self._has_lists(rows, fields) else []
+
+    def _fields(self, rows: Sequence[Node]) -> Fields:
+        """The field for each role: by its name, else by whether its strings stand in the text."""
+        fields: Fields = {}
+        cells = defaultdict[str, list[Text]](list)
+        for field in (field for row in rows for field in row.items):
+            role = role_of(field.label)
+            fields.setdefault(role, field.label)
+            if isinstance(field.value, Text) and role in ("", "entity", "group"):
+                cells[field.label].append(field.value)
+        standing = {
+            label: sum(2 * self.key.stands(text) + (not role_of(label)) for text in texts)
+            for label, texts in cells.items()
+        }
+        best = max(standing, key=lambda label: standing[label], default="")
+        if not best or standing[best] < max(len(rows), 1) or self._is_grid(cells):
+            best = ""
+        mention = fields.get("mention") or fields.get("mentions") or best
+        unnamed = [label for label in standing if label != mention]
+        fields = {role: label for role, label in fields.items() if role and label != mention}
+        if mention and unnamed and not {"group", "entity"} & set(fields):
+            fields["entity"] = unnamed[0]
+        return fields | ({"mention": mention} if mention else {})
+
+    def _is_grid(self, cells: Mapping[str, Sequence[Text]]) -> bool:
+        """Whether columns are entities, or places of the entities in the rows of a table."""
+        columns = [
+            texts
+            for label, texts in cells.items()
+            if not role_of(label) and all(map(self._is_cell, texts))
+        ]
+        return len(columns) > 1 and any(text in _NOBODY for texts in columns for text in texts)
+
+    def _is_cell(self, text: Text) -> bool:
+        units = split_items(text, 0, self.key)
+        return text in _NOBODY or any(self.key.stands(unit.text) for unit in units)
+
+    # -------------------------------------------------------------- records
+
+    def _record(
+        self, node: Node, scope: Scope, fields: Fields, first: Node | None = None
+    ) -> Iterator[Unit]:
+        """The units of a record: a mention, a pair, or entities with their lists."""
+        mention = node.get(fields.get("mention", ""))
+        inner = scope if scope.entity else scope._replace(entity=self._name(node, scope))
+        if mention is None or _inner_lists(node) or not (mention.value or mention.items):
+            yield from self._entities(node, scope, fields)
+        elif not isinstance(mention.value, Text):
+            bare = replace(mention, label=Text())
+            for unit in self.walk(bare, inner):
+                yield self._with_fields(unit, node, fields)
+        elif scope is not inner and "antecedent" not in fields and self._has_lists([node], fields):
+            yield from _named(split_items(mention.value, mention.where, self.key), inner)
+        elif scope is not inner and not set(fields) - {"mention", "entity"}:
+            yield from self._entities(node, scope, fields)
+        else:
+            is_complete = node.complete or (
+                first is not None and [*map(_shape, node.items)] == [*map(_shape, first.items)]
+            )
+            for unit in self._string(mention, inner):
+                if not is_complete and not unit.state:
+                    unit.state, unit.why = "lost", "cut off"
+                yield self._with_fields(unit, node, fields)
+            for field in node.items:
+                if isinstance(field.value, Text) and field is not mention:
+                    yield Unit(field.value, unit.entity, field.where, state="aside", why="a field")
+
+    def _with_fields(self, unit: Unit, node: Node, fields: Fields) -> Unit:
+        """A unit with what the fields of its record say of its place and antecedent."""
+        numbers = [field for field in node.items if isinstance(field.value, float)]
+        unknown = [field.label for field in numbers if not role_of(field.label)]
+        if len(unknown) == 1 and not {"sentence", "start", "nth"} & set(fields):
+            fields = {**fields, "sentence": unknown[0]}  # the only number
+        for role in ("sentence", "nth", "start"):
+            number = _number_at(node, fields.get(role, ""))
+            if number is not None:
+                setattr(unit, role, number)
+        context = _text_at(node, fields.get("context", ""))
+        if context is not None and self.key.stands(context):
+            unit.contexts += (str(context),)
+        if target := node.get(fields.get("antecedent", "")):
+            bare = replace(target, label=Text())
+            inner = bare if bare.items else Node(items=[bare])
+            targets = (u for u in self.walk(inner, Scope("-")) if u.text.lower() not in _NOBODY)
+            unit.rows, unit.antecedent = True, next(targets, None)
+        return unit
+
+    def _entities(self, node: Node, scope: Scope, fields: Fields) -> Iterator[Unit]:
+        """The units of a record of lists, which are one entity if it has a label, or of a map."""
+        lists = _inner_lists(node)
+        labels = [
+            field.value
+            for field in node.items
+            if isinstance(field.value, Text)
+            and (not field.value.is_line or role_of(field.label) == "entity")
+            and role_of(field.label) != "remark"
+        ]
+        if scope.entity and not (lists or node.texts or any(item.items for item in node.items)):
+            yield _unclear(node, scope.entity)
+        own = scope.entity or (self._name(node, scope) if labels else "")
+        number = _number_at(node, fields.get("sentence", ""))
+        scope = scope._replace(sentence=scope.sentence if number is None else number)
+        for field in node.items:
+            role = role_of(field.label)
+            if field in lists and (labels or role == "mentions") and self._is_entity(field):
+                inner = scope._replace(entity=own or self._name(node, scope), depth=scope.depth + 1)
+                units = list(self._list(field, inner))
+                listed = [fold_text(unit.text) for unit in units]
+                for label in labels if role not in ("mentions", "mention") else ():
+                    plain = fold_text(label)  # a label that the list leaves out is a mention
+                    if self.key.stands(label) and not any(plain in text for text in listed):
+                        units.insert(0, Unit(str(label), inner.entity, label.where))
+                        break
+                yield from units
+            elif field.items or (not lists and (not role or _lists_mentions(field))):
+                yield from self.walk(
+                    field, scope._replace(entity=own) if _is_place(field) else scope
+                )
+
+    # -------------------------------------------------------------- strings
+
+    def _string(self, node: Node, scope: Scope) -> list[Unit]:
+        """A mention as a string, with a remark behind it, or with numbers that say its place."""
+        text = node.value if isinstance(node.value, Text) else node.texts[0]
+        unit, numbers = Unit(str(text), scope.entity, text.where, scope.sentence), node.numbers
+        if numbers:  # a sentence, or where it begins and ends
+            unit.sentence, unit.start = (None, numbers[0]) if numbers[1:] else (numbers[0], None)
+        if not (text.complete and node.complete):
+            unit.state, unit.why = "lost", "cut off"
+        elif not self.key.stands(text):
+            unit.text = text.strip(' *_`"“”„«»')
+            match = re.fullmatch(r"(.+?)\s*([(（\[].*[)）\]])", unit.text, re.DOTALL)
+            if match and self.key.stands(match[1]):
+                unit.text = match[1]
+                return heed(unit, match[2], self.key)
+        return [unit]
+
+    def _labelled(self, node: Node, text: Text) -> list[Unit]:
+        """The units of a string with a label: mentions by their names, or a pair."""
+        units = split_items(text, node.where, self.key) if text not in _NOBODY else []
+        standing = sum(self.key.stands(unit.text) for unit in units)
+        if text.kind == "string" and len(units) == standing == 1 and self.key.stands(node.label):
+            return [Unit(node.label, where=node.where, antecedent=units[0], rows=True)]
+        is_list = len(units) > 1 or text.kind == "cell"
+        return units if is_list and 2 * standing >= len(units) else []
+
+    # -------------------------------------------------------------- lines
+
+    def _text(self, node: Node, scope: Scope, *, is_own: bool = False) -> Iterator[Unit]:
+        """The units of a text; `is_own` says that lists are entities here."""
+        text, entity = node.value, scope.entity
+        assert isinstance(text, Text)
+        if not text.is_line:
+            yield from _named(self._labelled(node, text), scope)
+            return
+        if not node.label or _is_place(node):
+            line = Text(text, text.where, kind="bullet") if node.label else text
+            if (link := self._link(line, scope.sentence)) is not None:
+                yield from link
+                return
+        marked = marked_items(text, text.where, self.key) if entity else []
+        items = marked or self._items(node)
+        names = [self.labels.get(n.strip(), "") for n in re.split("[,;]", text.strip("{}[] "))]
+        if all(names) and not node.label:  # labels of mentions, which are one entity
+            self.joined |= dict.fromkeys(names, names[0])
+        elif not entity and scope.sentence is not None:  # remarks say the entity
+            for unit in items:
+                label = fold_text(unit.remark)
+                state = "" if label else "unclear"
+                yield Unit(unit.text, label, unit.where, scope.sentence, state=state, rows=True)
+        elif node.label or (len(items) > 1 and is_own):
+            name = entity if node.label else self._name(node, scope)
+            self.labels[node.label] = name
+            for unit in items if _ALONE.search(node.label) else ():
+                unit.state, unit.why = "aside", "in no chain"
+            yield from _named(items, scope._replace(entity=name))
+        elif entity and (text.kind == "bullet" or items[1:] or self.key.stands(text)):
+            yield from _named(items, scope)
+
+    def _items(self, node: Node) -> list[Unit]:
+        """The mentions that a line lists; none where it is prose."""
+        assert isinstance(node.value, Text)
+        if node.value.where not in self.listed:
+            self.listed[node.value.where] = self._find_items(node.value, bool(node.label))
+        return self.listed[node.value.where]
+
+    def _find_items(self, line: Text, has_label: bool) -> list[Unit]:
+        text, shift, is_bullet = str(line), 0, line.kind == "bullet"
+        match = _EQUAL.fullmatch(mask_remarks(text)) if self.has_equal_lists else None
+        if match and not has_label:
+            shift = match.start("items")
+            text = text[shift:]
+        units = split_items(text, line.where + shift, self.key)
+        quotes = QUOTED.findall(mask_remarks(text))
+        if quotes:
+            bare = re.sub(r"[–—-]\s[^\"“„«]*|_\{?\d+", " ", mask_remarks(text, quotes=True))
+            inside = sum(len(_WORD.findall("".join(groups))) for groups in quotes)
+            most = max(inside, 2) if is_bullet or has_label else 0
+            if len(_BOLD.findall(text)) == 1 and all(self.key.stands(u.text) for u in units):
+                most = _MOST if len(units) > 1 else most  # prose about an entity in bold
+            return units if len(_WORD.findall(bare)) <= most else []
+        standing = sum(self.key.stands(unit.text) for unit in units)
+        is_list = 2 * standing >= len(units) or (is_bullet and has_label)
+        if not (is_bullet or has_label or shift) and not _SEPARATED.search(text):
+            is_list = len(units) == 1  # prose has commas, too
+        return units if is_list else []
+
+    def _link(self, line: Text, sentence: int | None) -> list[Unit] | None:
+        """A pair of a mention and what it refers to, or None where the line is no link."""
+        if self.has_lists and line.kind != "bullet":  # a remark about the lists
+            return None
+        text = str(line)
+        if self.has_equal_lists and _EQUAL.fullmatch(mask_remarks(text)):
+            return None
+        pairs = [Text(text[a:b], line.where + a, kind="bullet") for a, b in _parts(text, _SEMI)]
+        if len(pairs) > 1 and all(len(_parts(pair, ARROW)) == 2 for pair in pairs):
+            return [unit for pair in pairs for unit in self._link(pair, sentence) or ()]
+        parts = _parts(text, ARROW if _ASKED.search(text) else VERB)
+        if len(parts) != 2 and not self.has_chains:
+            parts = _parts(text, ARROW)
+        if len(parts) != 2 and not self.has_equal_lists and " = " in text:
+            parts = _parts(text, re.compile(r"\s+=\s+"))
+        if len(parts) != 2:
+            return None
+        (low, high), (begin, end) = parts
+        left = split_items(text[low:high], line.where + low, self.key)
+        outside = _WORD.findall(mask_remarks(text[low:high], quotes=True))
+        most = 3 if len(left) > 1 else _LABEL + 4  # a question may have more
+        if not left or len(outside) > (most if QUOTED.search(text[low:high]) else _MOST):
+            return None
+        target = text[begin:end].strip(" .。")
+        if target[:1] == "[":
+            target = f'"{target.strip("[]")}"'
+        to = [unit for unit in split_items(target, line.where + begin, self.key) if unit.text]
+        whole = to[0].text if len(to) == 1 else target
+        if not QUOTED.search(target) and not self.key.stands(whole):
+            if len(target.split()) > _LABEL:
+                return None
+            label = re.sub(r"\s*\([^()]*\)$", "", target) or target
+            label = f"{label} {line.where}" if _SAME.match(label) else label
+            to = [Unit(label, where=line.where + begin, state="aside")]
+        if not to:
+            return None
+        for unit in left:
+            unit.antecedent, unit.rows = to[0], True
+            unit.sentence = sentence if unit.sentence is None else unit.sentence
+        return left
+
+
+def _is_place(node: Node) -> bool:
+    return place_named(node.label) is not None
+
+
+def _lists_mentions(node: Node) -> bool:
+    return role_of(node.label) in ("mentions", "mention")
+
+
+def _is_line(node: Node) -> bool:
+    is_line = isinstance(node.value, Text) and node.value.is_line
+    return is_line and not node.label and not node.items
+
+
+def _has_text(node: Node) -> bool:
+    """Whether it is a string without a label, alone or with numbers: `["Ada", 0, 3]`."""
+    if node.label or node.is_record or any(item.items for item in node.items):
+        return False
+    return (
+        not node.items if isinstance(node.value, Text) else len(node.texts) == 1 < len(node.items)
+    )
+
+
+def _shape(field: Node) -> tuple[str, bool]:
+    return field.label, field.value is None
+
+
+def _text_at(node: Node, label: str) -> Text | None:
+    field = node.get(label)
+    return field.value if field and isinstance(field.value, Text) else None
+
+
+def _number_at(node: Node, label: str) -> int | None:
+    field = node.get(label)
+    digits = re.search(r"\d{1,9}", str((field.items or [field])[0].value)) if field else None
+    return int(digits[0]) if digits else None
+
+
+def _unclear(node: Node, entity: str) -> Unit:
+    words = str([item.value for item in node.items if not item.items])
+    state, why = ("unclear", "numbers without words") if node.complete else ("lost", "cut off")
+    return Unit(words, entity, node.where, state=state, why=why)
+
+
+def _inner_lists(node: Node) -> list[Node]:
+    """The fields of a record that are lists of strings, objects or lists."""
+    return [
+        field
+        for field in node.items
+        if not field.is_record and any(isinstance(i.value, Text) or i.items for i in field.items)
+    ]
+
+
+def _parts(text: str, separator: re.Pattern[str]) -> list[tuple[int, int]]:
+    """What stands between separators that are neither quoted nor in remarks; never empty."""
+    edges = [
+        0,
+        *(place for m in separator.finditer(mask_remarks(text, quotes=True)) for place in m.span()),
+        len(text),
+    ]
+    parts = list(zip(edges[::2], edges[1::2], strict=True))
+    return parts if all(text[low:high].strip() for low, high in parts) else []
+
+
+def _named(units: Sequence[Unit], scope: Scope) -> Iterator[Unit]:
+    for unit in units:
+        unit.entity = scope.entity
+        unit.sentence = scope.sentence if unit.sentence is None else unit.sentence
+        yield unit
