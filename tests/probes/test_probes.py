@@ -154,6 +154,21 @@ def test_an_id_of_winogender_has_four_parts(name, tmp_path):
         corefeval.read_probe(tmp_path / "p.tsv")
 
 
+@pytest.mark.parametrize("name", ["gap.tsv", "all_sentences.tsv", "winopron.tsv", "own.tsv"])
+def test_blank_lines_and_other_line_ends(name, tmp_path):
+    path = DATA / "probes" / name
+    text = "\ufeff\n\n" + path.read_text(encoding="utf-8").rstrip("\n").replace("\n", "\r\n\r\n")
+    (tmp_path / name).write_text(text, encoding="utf-8", newline="")
+    assert corefeval.read_probe(tmp_path / name).items == corefeval.read_probe(path).items
+
+
+def test_an_id_in_two_files_names_both(tmp_path):
+    for name in ("one.tsv", "two.tsv"):
+        (tmp_path / name).write_text("id\ttext\nx\t[A Ann] saw [* her]\n")
+    with pytest.raises(InputError, match=r"two\.tsv, line 2: .*one\.tsv, line 2"):
+        corefeval.read_probe([tmp_path / "one.tsv", tmp_path / "two.tsv"])
+
+
 def test_a_plain_key_is_not_a_probe(tmp_path, capsys):
     assert main(["example", os.fspath(tmp_path)]) == 0
     capsys.readouterr()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from corefeval.checks import check_choice
 from corefeval.cli.options import REQUEST_OPTIONS, TABLE_OPTIONS
@@ -12,9 +12,6 @@ from corefeval.cli.printing import check_paths, fail, label, names_of, show, sho
 from corefeval.cli.responses import check_choices, keep, make_request
 from corefeval.cli.scoring import find_low, split_limits
 from corefeval.diagnostics import UsageError
-
-if TYPE_CHECKING:
-    from corefeval.probes import Probe
 
 
 def probe(options: ParsedOptions) -> int:
@@ -30,10 +27,8 @@ def probe(options: ParsedOptions) -> int:
     inputs = [label(argument) for argument in (options.probe, *options.response)]
     labels = inputs if is_saved(inputs[0][1]) else inputs[1:]
     check_paths(labels, [p for _, p in inputs], options.output, options.save, options.write)
-    questions = None
-    if labels is not inputs:
-        reading = {"format": options.probe_format, "encoding": options.encoding}
-        questions = read_probe(options.probe, **reading)
+    reading = {"format": options.probe_format, "encoding": options.encoding}
+    questions = None if labels is inputs else read_probe(options.probe, **reading)
     results = [*_list_results(options, questions, labels)]
     if results:
         with show_trials(options.quiet):
@@ -52,7 +47,7 @@ def probe(options: ParsedOptions) -> int:
 
 
 def _list_results(
-    options: ParsedOptions, questions: Probe | None, labels: Sequence[tuple[str | None, str]]
+    options: ParsedOptions, questions: Any, labels: Sequence[tuple[str | None, str]]
 ) -> Iterator[Any]:
     """The results of responses to a probe, and those that were saved."""
     from corefeval.evaluation import load_all

@@ -118,14 +118,16 @@ def touch_tokens(corpus: Corpus, document: int, place: Places) -> tuple[IntArray
     """
     rows = slice(*corpus.mention_offsets[document : document + 2].tolist())
     gaps = corpus.gaps[slice(*np.searchsorted(corpus.gaps[:, 0], (rows.start, rows.stop)))]
-    # Of a mention with gaps each part: it ends with the mention, or where a gap begins.
-    row = np.concatenate((np.arange(rows.start, rows.stop), gaps[:, 0]))
-    start = np.concatenate((np.asarray(corpus.mention_start)[rows], gaps[:, 2]))
-    end = np.concatenate((np.asarray(corpus.mention_end)[rows], gaps[:, 1]))
-    start, end = start[np.lexsort((start, row))], end[np.lexsort((end, row))]
+    row = np.arange(rows.start, rows.stop)
+    start, end = np.asarray(corpus.mention_start)[rows], np.asarray(corpus.mention_end)[rows]
+    if gaps.size:  # of a mention with gaps each part: it ends with the mention, or before a gap
+        row = np.concatenate((row, gaps[:, 0]))
+        start, end = np.concatenate((start, gaps[:, 2])), np.concatenate((end, gaps[:, 1]))
+        start, end = start[np.lexsort((start, row))], end[np.lexsort((end, row))]
+        row.sort()
     begin, stop = np.searchsorted(place.visible, (start, end))
     is_seen = begin < stop
-    row, begin, stop = np.sort(row)[is_seen], begin[is_seen], stop[is_seen]
+    row, begin, stop = row[is_seen], begin[is_seen], stop[is_seen]
     first = np.searchsorted(place.end, begin, side="right")
     after = np.searchsorted(place.start, stop)
     is_widened = (place.start[first] != begin) | (place.end[after - 1] != stop)

@@ -25,7 +25,6 @@ from corefeval.matching.candidates import (
     sizes,
 )
 from corefeval.model import Corpus, CorpusBuilder
-from corefeval.model.arrays import BoolArray
 from corefeval.model.text_tokens import text_of
 from corefeval.model.token_tables import tokens_of_texts
 from corefeval.preparation import as_corpus, prepare_probe
@@ -190,20 +189,20 @@ def _decide_by_entities(probe: Probe, key: Corpus, response: Corpus, protocol: P
     ]
 
 
-def _fits(rule: str, key: Corpus, response: Corpus, overlaps: Candidates) -> BoolArray:
+def _fits(rule: str, key: Corpus, response: Corpus, overlaps: Candidates) -> Any:
     """Which mentions of the response choose the candidates that they overlap."""
     questions, mentions, share = overlaps
     if rule != "cover":
-        both = sizes(key, questions), sizes(response, mentions)
-        least = {"exact": 1, "nested": 2 * np.minimum(*both) / np.add(*both)}.get(rule)
-        return share >= (float(split_call(rule)[1] or 0) if least is None else least) - 1e-12
-    ends = key.find_axis_heads(np.array(key.on_own_text.mention_head))
-    heads, (starts, _) = ends.copy(), bounds(key, np.arange(key.n_mentions))
+        sides = sizes(key, questions), sizes(response, mentions)
+        shares: Any = {"exact": 1, "nested": 2 * np.minimum(*sides) / np.add(*sides)}
+        return share >= shares.get(rule, float(split_call(rule)[1] or 0)) - 1e-12
+    heads = key.find_axis_heads(np.array(key.on_own_text.mention_head))
+    begins, (starts, _) = heads.copy(), bounds(key, np.arange(key.n_mentions))
     for row, document in enumerate(key.mention_document.tolist()):
         if text := text_of(key.tokens, document):  # whose heads are runs of letters and digits
-            heads[row] -= len(re.findall(r"[^\W_]*$", text[starts[row] : ends[row]])[0])
-    both = (contain(response, mentions, edge[questions]) for edge in (heads, ends))
-    return np.logical_and(*both)
+            begins[row] -= len(re.findall(r"[^\W_]*$", text[starts[row] : heads[row]])[0])
+    edges = (contain(response, mentions, edge[questions]) for edge in (begins, heads))
+    return np.logical_and(*edges)
 
 
 def _as_key(probe: Probe, names: str) -> Corpus:

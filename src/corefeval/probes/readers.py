@@ -66,8 +66,10 @@ def list_rows(source: Source, names: Sequence[str] = (), separator: str = "\t") 
         if line.strip() and names:
             record = Record(dict(zip(names, cells, strict=False)), source, place, place)
             if len(cells) != len({*names}):
-                problem, expected = "a row has too few or too many cells", f"{len(names)} cells"
-                raise record.error(problem, found=str(len(cells)), expected=expected)
+                expected = f"{len({*names})}, one for each name of a column"
+                raise record.error(
+                    "a row has too few or too many cells", found=f"{len(cells)}", expected=expected
+                )
             yield record
         elif line.strip():
             names = cells
@@ -227,12 +229,12 @@ def _ask_own_row(record: Record) -> Values:
 # the order in which formats are tried. Only the name of its files tells AmbiCoref.
 Reader = tuple[bytes, Callable[[Source], Iterable[Record]], Callable[[Record], Values]]
 _OBJECT = rb"\A\s*(\[\s*)?\{.*?"
-_TABLE = rb"\A(?=([^\n]*\t)?id[\t\r\n])([^\n]*\t)?text[\t\r\n]"
+_TABLE = rb"\A\s*(?=([^\n]*\t)?id[\t\r\n])([^\n]*\t)?text[\t\r\n]"
 PROBE_FORMATS: dict[str, Reader] = {
     "ambicoref": (rb"(?!)", list_lines, _ask_ambicoref),
-    "gap": (rb"\AID\tText\tPronoun\tPronoun-offset\t", list_rows, _ask_gap),
-    "winogender": (rb"\Asentid\tsentence\s", list_rows, _ask_schema),
-    "winopron": (rb"\Aoccupation\tparticipant\tsentence\t", list_rows, _ask_schema),
+    "gap": (rb"\A\s*ID\tText\tPronoun\tPronoun-offset\t", list_rows, _ask_gap),
+    "winogender": (rb"\A\s*sentid\tsentence\s", list_rows, _ask_schema),
+    "winopron": (rb"\A\s*occupation\tparticipant\tsentence\t", list_rows, _ask_schema),
     "probe-tsv": (_TABLE, list_rows, _ask_own_row),
     "knowref": (_OBJECT + rb'"sentence_with_pronoun"\s*:', records_of, _ask_knowref),
     "probe": (_OBJECT + rb'("(gold|target)"\s*:|\[\* )', records_of, attrgetter("values")),
@@ -298,14 +300,15 @@ def read_probe(source: object, *, format: str | None = None, encoding: str = "ut
     """
     if isinstance(source, Probe):
         return source
-    parts = source if isinstance(source, list | tuple) else [source]
+    parts: Sequence[Any] = source if isinstance(source, list | tuple) else [source]
     items, formats, skipped = dict[str, tuple[Item, Record]](), dict[str, None](), list[str]()
     for name, record in _list_records(parts, format, encoding, skipped):
         formats[name] = None
         item = convert(record, partial(_read_item, name), f"an item of {name}")
         _, first = items.setdefault(item.id, (item, record))
         if first is not record:
-            problem = f"an item is also item {first.number + 1} of {first.source.file}"
+            place = f"line {first.line}" if first.line else f"record {first.number + 1}"
+            problem = f"an item is also in {first.source.file}, {place}"
             raise record.error(problem, found=excerpt(item.id), expected="an id for each item")
     name = ", ".join(os.fspath(part) for part in parts if not isinstance(part, Mapping)) or "items"
     if not items:

@@ -124,7 +124,7 @@ def wilson(count: int, total: int, level: float) -> Ends:
 
 def pair_up(pairs: Iterable[tuple[Decision, Decision]], of: str, level: float) -> Paired:
     """The figures of pairs of decisions, by whether they are `right`, or `decided`."""
-    counts = Counter((getattr(first, of), getattr(second, of)) for first, second in pairs)
+    counts = Counter(tuple(getattr(decision, of) for decision in pair) for pair in pairs)
     cells = tuple(counts[pair] for pair in product((True, False), repeat=2))
     total, (_, wins, losses, _) = sum(cells), cells
     gap, split, size = wins - losses, wins + losses, total + 2
@@ -296,26 +296,23 @@ class ProbeResult(Result):
         pairs = zip(self.decisions, result.decisions, strict=True)
         scored = (pair for pair in pairs if pair[0].right is not None)
         paired = pair_up(scored, "right", self.level)
-        names, f1 = (self.response, result.response), (links.difference, links.p)
-        return PairedSystems(*paired.as_dict().values(), *names, paired.p, *f1)
+        return PairedSystems(
+            **paired.as_dict(),
+            first=self.response,
+            second=result.response,
+            adjusted_p=paired.p,
+            f1_difference=links.difference,
+            f1_p=links.p,
+        )
 
     def as_dict(self) -> Row:
         """The figures of all items, for JSON; no rates of links without scored items."""
         low, high = self.interval or (None, None)
         links: Row = {name: int(number) for name, number in self.links.counts.items()}
         rates = {name: rate if self.scored else None for name, rate in self.links.rates.items()}
-        return {
-            "items": self.items,
-            "scored": self.scored,
-            "right": self.right,
-            "accuracy": self.accuracy,
-            "low": low,
-            "high": high,
-            "links": links | rates,
-            "outcomes": self.outcomes,
-            "choices": self.choices,
-            "human": self.human,
-        }
+        names = ("items", "scored", "right", "accuracy", "outcomes", "choices", "human")
+        figures = {name: getattr(self, name) for name in names}
+        return figures | {"low": low, "high": high, "links": links | rates}
 
     def parts(self) -> list[tuple[str, str, ProbeResult]]:
         """All items, and those with each value of the groups that are shown."""

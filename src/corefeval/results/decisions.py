@@ -60,8 +60,10 @@ class Decision(Record):
 
         Those of an open item are none of these, and those of a missing one are all fn.
         """
-        if self.gold is None or self.choice == "missing":
-            return 0, 0, 0 if self.gold is None else self.candidates, 0
-        correct = len({*self.chosen} & {*self.gold})
-        extra, lacking = len(self.chosen) - correct, len(self.gold) - correct
-        return correct, extra, lacking, self.candidates - correct - extra - lacking
+        if self.gold is None:
+            return 0, 0, 0, 0
+        if self.choice == "missing":
+            return 0, 0, self.candidates, 0
+        chosen, gold = {*self.chosen}, {*self.gold}
+        correct, unnamed = len(chosen & gold), self.candidates - len(chosen | gold)
+        return correct, len(chosen - gold), len(gold - chosen), unnamed
