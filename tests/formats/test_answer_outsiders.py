@@ -31,6 +31,32 @@ def read(answer: str) -> corefeval.Corpus:
         '[{"anapher": "She", "bezugswort": "Ada"}, {"anapher": "him", "bezugswort": "Bo"},'
         ' {"anapher": "her", "bezugswort": "Ada"}]',
         "Ada = E1 (new)\nBo = E2 (new)\nShe = E1\nhim = E2\nher = E1\n",
+        "| Sentence | A | B |\n|---|---|---|\n"
+        "| 1 | Ada | Bo |\n| 2 | She | him |\n| 3 | her | - |\n",
+        "| Entity | S1 | S2 | S3 |\n|---|---|---|---|\n"
+        "| A | Ada | She | her |\n| B | Bo | him | - |\n",
+        "### Ada\n> **Ada** met Bo\n> **She** liked him\n> Bo knew **her**\n\n"
+        "### Bo\n> Ada met **Bo**\n> She liked **him**\n",
+        '**A**\n* Ada — "Ada met Bo"\n* She — "She liked him"\n* her — "Bo knew her"\n'
+        '**B**\n* Bo — "Ada met Bo"\n* him — "She liked him"\n',
+        '{"A": {"s1": ["Ada"], "s2": ["She"], "s3": ["her"]}, "B": {"s1": ["Bo"], "s2": ["him"]}}',
+        '{"s1": [{"mention": "Ada", "entity": "A"}, {"mention": "Bo", "entity": "B"}], "s2": '
+        '[{"mention": "She", "entity": "A"}, {"mention": "him", "entity": "B"}], "s3": '
+        '[{"mention": "her", "entity": "A"}]}',
+        "🔵[Ada] met 🟢[Bo]. 🔵[She] liked 🟢[him]. Bo knew 🔵[her].",
+        "[Ada]🚢 met [Bo]👩. [She]🚢 liked [him]👩. Bo knew [her]🚢.",
+        "Ada_i met Bo_j. She_i liked him_j. Bo knew her_i.",
+        "Ada/B-A met/O Bo/B-B ./O She/B-A liked/O him/B-B ./O Bo/O knew/O her/B-A ./O",
+        r"E_1 &= \{\text{Ada},\ \text{She},\ \text{her}\} \\"
+        "\n"
+        r"E_2 &= \{\text{Bo}_1,\ \text{him}\}",
+        '**Q: Who is "She"?**\nA: Ada\n\n**Q: Who is "him"?**\nA: Bo\n\n'
+        '**Q: Who is "her"?**\nA: Ada\n',
+        "coref('She', 'Ada').\ncoref('him', 'Bo').\ncoref('her', 'Ada').\n",
+        "A\n├── Ada\n├── She\n└── her\nB\n├── Bo\n└── him\n",
+        "A ← Ada, She, her\nB ← Bo, him\n",
+        '- "Ada", "She" and "her" refer to the same person.\n'
+        '- "Bo" and "him" refer to the same person.\n',
     ],
 )
 def test_what_is_meant_is_read(answer):
@@ -48,3 +74,18 @@ def test_prose_with_quotes_is_unread_and_every_quote_has_a_row():
     ledger = read(answer).ledger
     assert ledger.documents[0].state == "unread"
     assert {"Ada", "Bo", "She", "him", "her"} <= {entry.written for entry in ledger.entries}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Ada/1 met/0 Bo/2 ./0 She/1 liked/0 him/2 ./0 Bo/0 knew/0 her/1 ./0",
+        "**Ada** met **Bo**. **She** liked **him**. Bo knew **her**.",
+        "<<Ada = A>> met <<Bo = B>>. <<She = A>> liked <<him = B>>. Bo knew <<her = A>>.",
+    ],
+)
+def test_copies_with_unknown_marks_are_unread(answer):
+    ledger = read(answer).ledger
+    assert ledger.documents[0].state == "unread"
+    assert not ledger.placed
+    assert ledger.unclear

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from corefeval.formats.answers.items import (
     ARROW,
+    ASKED,
     QUOTED,
     VERB,
     Text,
@@ -55,7 +56,6 @@ _EQUAL = re.compile(
 _SAME = re.compile(
     r"(?:one and )?(?:the )?same\b|d(?:as|ie|er)selbe|l[ea] même|(?:el|la) mism", re.I
 )
-_ASKED = re.compile(r"[?？]\W*→")
 _WORD = re.compile(r"\w+")
 _SEMI = re.compile(r"\s*[;；]\s*")
 _SEPARATED = re.compile(rf"[;；]|{ARROW.pattern.strip()}|\s[/|=·+]\s")
@@ -465,7 +465,7 @@ class _Reader:
         pairs = [Text(text[a:b], line.where + a, kind="bullet") for a, b in _parts(text, _SEMI)]
         if len(pairs) > 1 and all(len(_parts(pair, ARROW)) == 2 for pair in pairs):
             return [unit for pair in pairs for unit in self._link(pair, sentence) or ()]
-        parts = _parts(text, ARROW if _ASKED.search(text) else VERB)
+        parts = _parts(text, ARROW if ASKED.search(text) else VERB)
         if len(parts) != 2 and not self.has_chains:
             parts = _parts(text, ARROW)
         if len(parts) != 2 and not self.has_equal_lists and " = " in text:

@@ -60,6 +60,7 @@ VERB = re.compile(
     r"\s*[:：]?\s*",
     re.IGNORECASE,
 )
+ASKED = re.compile(r"[?？]\W*→")  # between a question and its answer
 
 
 class Text(str):
@@ -109,7 +110,7 @@ def mask_remarks(text: str, *, quotes: bool = False) -> str:
 
 def is_link(text: str) -> bool:
     """Whether a text says what something refers to."""
-    return bool(VERB.search(mask_remarks(text, quotes=True)))
+    return bool(VERB.search(mask_remarks(text, quotes=True)) or ASKED.search(text))
 
 
 def words_of(match: re.Match[str]) -> str:

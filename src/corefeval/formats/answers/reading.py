@@ -212,7 +212,7 @@ class _Reader:
         best = Page(document, Coverage(document.identifier, "", size, missing=size))
         for variant in _variants(text):
             for limit, form, spelling in self._forms(variant):
-                if limit <= most:  # it cannot place more than it has signs
+                if limit <= max(most, len(best.mentions)):  # it has no more signs than that
                     continue
                 if form in CONVENTIONS:
                     page = read_tagged(document, CONVENTIONS[form].read(spelling), form)
