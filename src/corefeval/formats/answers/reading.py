@@ -212,7 +212,7 @@ class _Reader:
         best = Page(document, Coverage(document.identifier, "", size, missing=size))
         for variant in _variants(text):
             for limit, form, spelling in self._forms(variant):
-                if limit <= max(most, len(best.mentions)):  # it has no more signs than that
+                if most >= _NEARLY * limit:  # it cannot place more than it has signs
                     continue
                 if form in CONVENTIONS:
                     page = read_tagged(document, CONVENTIONS[form].read(spelling), form)
@@ -280,6 +280,7 @@ class _Reader:
 
 _FEW = 3  # quotes that a copy of a text may add
 _ADDED = 0.3  # words for each word of the document: a copy with more of them is no plain one
+_NEARLY = 0.985  # of the signs of a form that are placed already: it is not tried
 _MOST = 0.7  # mentions for each word of the document
 _FENCE = re.compile(r"^[ \t]*```[^\n]*$", re.MULTILINE)
 

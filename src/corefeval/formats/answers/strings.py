@@ -26,6 +26,7 @@ _SENTENCE, _UNSURE, _CONTEXT, _NTH, _NEAR, _OFFSET = 6.0, 1.0, 15.0, 20.0, 0.7, 
 _LOST, _TAKEN, _BACK, _EDGE, _CASE, _EARLY = 9.0, 4.0, 3.0, 2.0, 1.5, 0.0001
 _BEAM, _NEXT = 8, 6  # ways that are kept, and places behind the last one that are weighed
 _NEAREST = 20  # places on both sides of where the answer says
+_MANY = 100  # places of a string that says nothing of how sentences are counted
 _ROWS = -1  # the list of all mentions that stand in textual order as a whole
 
 
@@ -226,6 +227,8 @@ class Chooser:
         numbered = 0
         for unit in self.units:
             if unit.sentence is None or unit.sentence == LAST or unit.places.why:
+                continue
+            if len(unit.places.every) > _MANY:
                 continue
             of_places = {int(self.key.sentence_of[place[0]]) for place in unit.places.every}
             shifts = {sentence - unit.sentence for sentence in of_places}

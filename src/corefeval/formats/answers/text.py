@@ -32,19 +32,22 @@ def clean(answer: str) -> str:
     """The answer composed (NFC), with blanks in the place of thoughts."""
     text = unicodedata.normalize("NFC", answer).replace("\ufeff", " ").replace("\u200b", " ")
     last, opened = 0, ""
-    kept = list[str]()
+    kept = list[tuple[int, int]]()
     for mark in _THOUGHT.finditer(text) if "<" in text else ():
         closing, name = bool(mark[1]), mark[2].lower()
         if not closing and not opened:
-            kept.append(text[last : mark.start()])
+            kept.append((last, mark.start()))
             last, opened = mark.start(), name
         elif closing and name == (opened or name):
-            kept.append(re.sub(r"\S", " ", text[last if opened else 0 : mark.end()]))
-            kept = kept if opened else kept[-1:]
+            kept = kept if opened else []  # all before a lone end is a thought
             last, opened = mark.end(), ""
-    if opened and not "".join(kept).strip():
+    if opened and not any(text[start:end].strip() for start, end in kept):
         return ""
-    return "".join(kept) + text[last:]
+    pieces, behind = list[str](), 0
+    for start, end in (*kept, (last, len(text))):
+        pieces += [re.sub(r"\S", " ", text[behind:start]), text[start:end]]
+        behind = end
+    return "".join(pieces)
 
 
 def hide_escapes(text: str) -> str:
