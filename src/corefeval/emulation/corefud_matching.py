@@ -22,7 +22,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from corefeval.diagnostics import InputError, excerpt
 from corefeval.emulation.corefud_brackets import Bracketed
@@ -159,6 +158,8 @@ def match_mentions(key: Entities, response: Entities, match: str, zeros: str) ->
 
 def _assign(key: set[Mention], response: set[Mention], match: str) -> list[Pair]:
     """The pairs of a heaviest assignment; of several, that of the program."""
+    from scipy.optimize import linear_sum_assignment
+
     rows = sorted(key, key=lambda mention: mention.order)
     columns = sorted(response, key=lambda mention: mention.order)
     edges = list(islice(_EDGES[match](rows, columns), MOST_EDGES + 1))

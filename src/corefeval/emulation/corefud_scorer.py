@@ -194,29 +194,29 @@ def choose_metrics(metrics: Metrics, protocol: Protocol) -> list[str]:
 
 
 def emulate(key: CorefudText, response: CorefudText, protocol: Protocol) -> list[EmulatedDocument]:
-    """What the program makes of each document of the key.
-
-    Raises a PairingError where the texts differ as far as the program looks, or where the response
-    lacks a document.
-    """
-    files = key.file, response.file
-    _check_texts(*files)
-    sides = key.documents, response.documents
-    if missing := [str(name) for name in sides[0] if name not in sides[1]]:
-        raise PairingError(
-            f"the response lacks {plural(len(missing), 'document')}: {list_names(missing)}",
-            file=files[1].file,
-            expected=f"all {len(sides[0])} documents of {files[0].file}",
-            fix="add them with their sentences, without mentions",
-        )
+    """What the program makes of each document of the key; raises what `check_pair` raises."""
+    check_pair(key, response)
     documents = []
     with memory_for():
-        for name in sides[0]:
-            in_key = make_entities(files[0], sides[0][name], protocol)
-            in_response = make_entities(files[1], sides[1][name], protocol)
+        for name, entities in key.documents.items():
+            in_key = make_entities(key.file, entities, protocol)
+            in_response = make_entities(response.file, response.documents[name], protocol)
             pairs = match_mentions(in_key, in_response, protocol.match, protocol.zeros)
             documents.append(EmulatedDocument(name, in_key, in_response, pairs))
     return documents
+
+
+def check_pair(key: CorefudText, response: CorefudText) -> None:
+    """Raise a PairingError if the response lacks a document, or is another text for the program."""
+    _check_texts(key.file, response.file)
+    missing = [str(name) for name in key.documents if name not in response.documents]
+    if missing:
+        raise PairingError(
+            f"the response lacks {plural(len(missing), 'document')}: {list_names(missing)}",
+            file=response.file.file,
+            expected=f"all {len(key.documents)} documents of {key.file.file}",
+            fix="add them with their sentences, without mentions",
+        )
 
 
 def count_affected(documents: Sequence[EmulatedDocument]) -> dict[str, int]:

@@ -413,10 +413,12 @@ def _name(locator: Locator, entity: int) -> str:
 
 def _number_circles(elements: dict[int, set[int]], number: int) -> IntArray:
     """A number for each entity, the same for those that lead to each other."""
+    pairs = [(entity, part) for entity in elements for part in elements[entity] & elements.keys()]
+    if not pairs:  # no set has a set as an element
+        return np.arange(number)
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    pairs = [(entity, element) for entity in elements for element in elements[entity]]
     columns = np.array(pairs).reshape(-1, 2).T
     table = coo_array((np.ones(len(pairs)), columns), shape=(number, number))
     labels: IntArray = connected_components(table, connection="strong")[1]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
-from corefeval.diagnostics import CorefEvalError, Notice, plural
+from corefeval.diagnostics import CorefEvalError, Notice, plural, uncollected
 from corefeval.display import Row, Tabular, visible
 from corefeval.evaluation import read_key, score_whole
 from corefeval.linting import Finding, Inspection, inspect
@@ -74,6 +74,7 @@ class SuiteCheck(Tabular):
         return f"<SuiteCheck of {self.summary}>"
 
 
+@uncollected()
 def check_suite(suite: Suite, *, strict: bool = False, systems: Iterable[str] = ()) -> SuiteCheck:
     """Verdicts on all keys and responses of a suite, or on those of some systems.
 
@@ -168,9 +169,11 @@ def _try_scoring(
     response: Any = read_key(_join(inspections), request)  # once, also where it is its own key
     scored_key: Any = response if key is None else read_key(key, request)
     if request.protocol.reads_itself:
-        from corefeval.emulation.corefud_scorer import emulate
+        from corefeval.emulation.corefud_scorer import check_pair, make_entities
 
-        emulate(scored_key, response, request.protocol)
+        check_pair(scored_key, response)
+        for entities in response.documents.values():
+            make_entities(response.file, entities, request.protocol)
         return ()
     if request.protocol.emulates:
         return score_whole(scored_key, response, request).notices

@@ -223,6 +223,7 @@ _TELLING_LINE = re.compile(rb"(?m)^(?:" + b"|".join(map(re.escape, TELLING)) + b
 _OF_DOCUMENTS = ("newdoc", "global.", "meta::")
 _DEFAULT_FIELDS = ("eid", "etype", "head", "minspan", "infstat", "link", "identity")
 _ID_FIELDS = ("eid", "GRP")
+_NO_FEATURES = frozenset((*_ID_FIELDS, "head"))
 
 
 def read_comment(comment: str) -> tuple[str, str]:
@@ -270,7 +271,7 @@ class Header:
         return {
             name: unquote(value) if "%" in value else value
             for name, value in zip(self.fields, parts, strict=False)
-            if value and value != "_" and name not in (*_ID_FIELDS, "head")
+            if value and value != "_" and name not in _NO_FEATURES
         }
 
 
