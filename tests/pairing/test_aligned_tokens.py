@@ -341,7 +341,7 @@ def test_the_choice_and_its_other_spellings():
     with pytest.raises(UsageError, match="ignore_tokens means tokens ignore"):
         score([KEY], [RESPONSE], tokens="align", ignore_tokens=True)
     for program in ("corefud-1.2", "ua-1"):
-        with pytest.raises(UsageError, match=f"emulate:{program} has tokens same"):
+        with pytest.raises(UsageError, match=f"emulate:{program} has only tokens same"):
             score([KEY], [RESPONSE], protocol=program, tokens="align")
 
 

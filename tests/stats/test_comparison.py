@@ -240,7 +240,7 @@ def test_metrics_that_all_have(systems):
 def test_senseless_arguments(systems, options):
     with pytest.raises(UsageError):
         compare(systems, **options)
-    with pytest.raises(UsageError, match="at least two results"):
+    with pytest.raises(UsageError, match="at least two responses"):
         compare([systems["good"]])
 
 
