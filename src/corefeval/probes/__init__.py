@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Unpack
 
 from corefeval.checks import split_list
-from corefeval.diagnostics import Notice, PairingError, UsageError, list_names, note
+from corefeval.diagnostics import Notice, PairingError, UsageError, list_names, note, uncollected
 from corefeval.probes.decisions import Chosen, decide
 from corefeval.probes.items import PROBE_STYLES, Item, Probe
 from corefeval.probes.readers import is_probe, read_probe
@@ -22,6 +22,7 @@ __all__ = ["PROBE_STYLES", "Probe", "ProbeResult", "is_probe", "probe", "read_pr
 _STEPS = ("reading", "pairing", "policies", "rates", "probes")
 
 
+@uncollected()
 def probe(
     probe: object,
     response: object,
