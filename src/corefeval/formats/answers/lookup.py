@@ -200,10 +200,11 @@ class KeyDocument:
             shift = min(in_key, key=lambda i: self.by_number[numbers[i]].size)
             return self.by_number[numbers[shift]][:200] - shift
         shift = max(range(len(numbers)), key=lambda i: len(words[numbers[i]]))
-        if not words[numbers[shift]].isalnum():
+        word = words[numbers[shift]]
+        if word.isdigit() or not word.isalnum():  # a misspelt number is another one
             return np.empty(0, dtype=np.int64)
         near = extract(
-            words[numbers[shift]], self.spelt, scorer=Indel.normalized_similarity,
+            word, self.spelt, scorer=Indel.normalized_similarity,
             score_cutoff=_ALIKE, limit=20,
         )  # fmt: skip
         places = [self.by_number[number] for _, _, number in near]

@@ -280,7 +280,9 @@ class _Reader:
 
 _FEW = 3  # quotes that a copy of a text may add
 _ADDED = 0.3  # words for each word of the document: a copy with more of them is no plain one
-_NEARLY = 0.985  # of the signs of a form that are placed already: it is not tried
+# A form is not tried if this share of its signs is placed already. Lower, and a form that would
+# read a few mentions more is missed; higher, and long answers are read twice for a lost mention.
+_NEARLY = 0.985
 _MOST = 0.7  # mentions for each word of the document
 _FENCE = re.compile(r"^[ \t]*```[^\n]*$", re.MULTILINE)
 

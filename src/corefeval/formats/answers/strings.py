@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -165,9 +165,10 @@ class Chooser:
         hints, places = self._hints(unit), unit.places
         siblings = self.lists[unit.entity] if places.why else []
         inner = [span for sibling in siblings for span in sibling.spans]
-        for place in sorted(
-            hints or places.every, key=lambda p: (hints.get(p, 0.0), p not in places.cased, p)
-        ):
+        ordered = chain(places.exact, places.every)
+        if hints:
+            ordered = iter(sorted(hints, key=lambda p: (hints[p], p not in places.cased, p)))
+        for place in ordered:
             is_inside = any(start <= place[0] and place[1] <= end for start, end in inner)
             if not self.taken[place] and not is_inside:
                 self._settle(unit, place)
