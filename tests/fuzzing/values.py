@@ -13,7 +13,7 @@ from corefeval.formats import FORMATS
 from corefeval.formats.registry import ANSWERS
 from corefeval.lab import EXPERIMENTS
 from corefeval.metrics import REGISTRY, presets
-from corefeval.probes import PROBE_FORMATS
+from corefeval.probes.readers import PROBE_FORMATS
 from corefeval.protocol import NAMED, choices
 from fuzzing.hostility import CODECS, NAMES
 from fuzzing.inputs import (
