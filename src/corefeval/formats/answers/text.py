@@ -31,20 +31,25 @@ _LETTERS = str.maketrans(dict(zip("øłđıæœ", ("o", "l", "d", "i", "ae", "oe
 def clean(answer: str) -> str:
     """The answer composed (NFC), with blanks in the place of thoughts."""
     text = unicodedata.normalize("NFC", answer).replace("\ufeff", " ").replace("\u200b", " ")
-    last, opened = 0, ""
-    kept = list[str]()
+    start, opened = 0, ""
+    thoughts = list[tuple[int, int]]()
     for mark in _THOUGHT.finditer(text) if "<" in text else ():
         closing, name = bool(mark[1]), mark[2].lower()
         if not closing and not opened:
-            kept.append(text[last : mark.start()])
-            last, opened = mark.start(), name
+            start, opened = mark.start(), name
         elif closing and name == (opened or name):
-            kept.append(re.sub(r"\S", " ", text[last if opened else 0 : mark.end()]))
-            kept = kept if opened else kept[-1:]
-            last, opened = mark.end(), ""
-    if opened and not "".join(kept).strip():
+            if not opened:  # all that came before was thought
+                start = 0
+                thoughts.clear()
+            thoughts.append((start, mark.end()))
+            opened = ""
+    kept, last = "", 0
+    for begin, end in thoughts:
+        kept += text[last:begin] + re.sub(r"\S", " ", text[begin:end])
+        last = end
+    if opened and not (kept + text[last:start]).strip():
         return ""
-    return "".join(kept) + text[last:]
+    return kept + text[last:]
 
 
 def hide_escapes(text: str) -> str:
