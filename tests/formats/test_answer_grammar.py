@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
@@ -152,3 +153,22 @@ def test_zeros_are_asked_for_and_read_back(style, tmp_path):
     corpus = corefeval.read_answers({name: WRITERS[style](passage)}, key)
     assert {span[:2] for span in placed(corpus)} == {(0, 2), (4, 5)}
     assert corpus.ledger.lost == 0
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "<think>" + "Who is she in this line?\n" * 8_000 + '</think>[["Ada", "She"]]',
+        "</think>" * 20_000 + '[["Ada", "She"]]',
+        json.dumps({"Ada": ["Ada", "She"]} | {str(number): ["x"] for number in range(4_000)}),
+    ],
+    ids=["thoughts", "ends of thoughts", "names"],
+)
+def test_long_answers_take_no_longer_than_their_length(answer):
+    key = {"doc_key": "d", "sentences": [["Ada", "met", "him", "."], ["She", "smiled", "."]]}
+    begin = time.process_time()
+    result = corefeval.score(
+        [{**key, "clusters": [[[0, 0], [4, 4]]]}], {"d": answer}, response_format="llm"
+    )
+    assert result["muc"].recall == 1
+    assert time.process_time() - begin < 8

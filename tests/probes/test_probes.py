@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -128,7 +129,7 @@ MORE_BAD = [
         "nothing at a span",
     ),
     ('{"id": "x", "text": "Ann left.", "target": [0, 3], "candidates": []}', "26 candidates"),
-    ('{"id": "x", "text": ["[* she]"], "gold": "A"}', "not an item"),
+    ('{"id": "x", "text": ["[* she]"], "gold": "A"}', "a list of tokens"),
     ('{"id": "x", "tokens": [1, 2], "target": [0, 1], "candidates": [[1, 2]]}', "not an item"),
     ('{"id": "", "text": "[A Ann] [* she]"}', "not an item"),
     ('{"id": "x", "text": "[A Ann] [* she]", "human": {"A": -1}}', "not an item"),
@@ -446,3 +447,29 @@ def test_mcnemar_is_exact(pairs):
     sums = [abs(sum(signs)) for signs in product((1, -1), repeat=len(gaps))]
     expected = sum(total >= abs(sum(gaps)) for total in sums) / len(sums)
     assert first.compare(second, trials=1).p == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"text": ["Ann", "saw", "her"], "target": [2, 3], "candidates": [[0, 1]]},
+        {"tokens": "Ann saw her", "target": [8, 11], "candidates": [[0, 3]]},
+        {"text": "Ann saw her", "target": [True, 3], "candidates": [[0, 3]]},
+        {"id": None},
+    ],
+)
+def test_values_of_a_wrong_kind_are_no_items(change):
+    with pytest.raises(InputError, match=r"an item has|there is nothing at a span"):
+        corefeval.read_probe([{**PLAIN, **change}])
+
+
+@pytest.mark.parametrize("noise", ["<think>", "</think>", "*\n", "\n", "answer\n"])
+def test_long_answers_take_no_longer_than_their_length(noise):
+    begin = time.process_time()
+    answer = f"{noise * 20_000}\nAnswer: Ann"
+    assert corefeval.probe([PLAIN], {"1": answer}).accuracy == 1
+    assert time.process_time() - begin < 5
+
+
+def test_thoughts_without_a_beginning_do_not_count():
+    assert corefeval.probe([PLAIN], {"1": "Ann or Bea?</think>\n\nAnn"}).accuracy == 1

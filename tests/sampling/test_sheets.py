@@ -338,3 +338,12 @@ def test_other_texts_are_refused(tmp_path):
     elsewhere = corefeval.read(RESPONSES["eager"]).choose_documents("bc/*")
     with pytest.raises(InputError, match="do not have the same text"):
         corefeval.sample({"a": elsewhere, "b": one, "c": two}, design="names", n=9)
+
+
+@pytest.mark.parametrize("size", [0, 1, 99_999])
+def test_the_frame_of_the_signature_is_that_of_the_responses(size, tmp_path):
+    sheet = PERSON.fill(corefeval.sample(RESPONSES, design="names", n=20))
+    text = re.sub("frame:[0-9]+", f"frame:{size}", sheet.csv)
+    (tmp_path / "sheet.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="line 1: the sheet has another frame"):
+        corefeval.estimate(corefeval.read_sheet(tmp_path / "sheet.csv"), RESPONSES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -14,6 +15,7 @@ import numpy as np
 from corefeval.checks import split_call
 from corefeval.diagnostics import KeyNeededError, Notice, PairingError, UsageError, list_names, note
 from corefeval.formats.answers.records import answers_of
+from corefeval.formats.answers.text import clean
 from corefeval.formats.json.records import Record
 from corefeval.formats.source import read_source
 from corefeval.matching.candidates import (
@@ -36,9 +38,8 @@ from corefeval.request import Reading
 Chosen = set[str] | str  # labels of candidates, or why there are none
 Choices = tuple[dict[str, Chosen], list[Notice]]  # by the ids of items
 
-_THOUGHT = re.compile(r"(?is)<think>.*?</think>")
 _LABELLED = re.compile(
-    r"(?im)^[\s*_#>`\"']*(?:the\s+)?(?:final\s+)?answer(?:\s+is)?[\s*_]*[:=][\s*_]*(.*)$"
+    r"(?im)^(?:[^\S\n]|[*_#>`\"'])*(?:the\s+)?(?:final\s+)?answer(?:\s+is)?[\s*_]*[:=][\s*_]*(.*)$"
 )
 _LETTER = re.compile(
     r"(?im)[\s*_\"'`“‘]*(?:(?:option|choice)\b[\s*_:\"'`“‘]*)?"
@@ -118,12 +119,13 @@ def _decide_by_answers(probe: Probe, rows: list[tuple[str, Any]]) -> Choices:
 
 
 def _split_words(text: str) -> list[str]:
-    return re.findall(r"(?!(?:the|an?)\b)\b\w+", text.casefold())
+    composed = unicodedata.normalize("NFC", text.casefold())
+    return re.findall(r"(?!(?:the|an?)\b)\b\w+", composed)
 
 
 def _find_reply(text: str) -> str:
     """What counts of an answer: no thoughts, and what follows the last `Answer:`."""
-    spoken = _THOUGHT.sub("", text)
+    spoken = clean(text) or text
     return str((_LABELLED.findall(spoken) or [spoken])[-1]).strip()
 
 

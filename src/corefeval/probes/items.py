@@ -83,6 +83,9 @@ def make_item(record: Mapping[str, Any]) -> Item:
     """
     tokens = tuple(record.get("tokens") or ())
     text, identifier = " ".join(tokens) or record["text"], str(record["id"])
+    is_text = isinstance(record["tokens"], list | tuple) if tokens else isinstance(text, str)
+    check(is_text, "an item has a text, or a list of tokens", text, "a string, or strings")
+    check(record["id"] is not None, "an item has no id", text, "an id for each item")
     gold, pair = record.get("gold"), record.get("pair")
     if tokens or "target" in record:
         target, entries = record["target"], record["candidates"]
@@ -120,7 +123,8 @@ def make_item(record: Mapping[str, Any]) -> Item:
 
 def _read_span(units: str | tuple[str, ...], span: Any) -> Span:
     start, end = span
-    has_words = 0 <= start < end <= len(units) and "".join(units[start:end]).strip()
+    is_number = bool not in (type(start), type(end))
+    has_words = is_number and 0 <= start < end <= len(units) and "".join(units[start:end]).strip()
     check(has_words, "there is nothing at a span", span, f"[start, end) up to {len(units)}")
     return start, end
 

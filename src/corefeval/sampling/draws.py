@@ -70,7 +70,7 @@ def sample(
 
 def check_digest(sheet: Sheet, frame: Frame) -> None:
     """Raise an InputError unless a sheet is about the responses and candidates of a frame."""
-    signature = sheet.signature
+    signature, size = sheet.signature, _count_draws(frame, sheet.design)
     if (signature.responses, signature.digest) != (frame.names, frame.digest):
         fix = "take the files that the sheet was drawn from, and the same candidates, or draw again"
         if signature.responses != frame.names:
@@ -85,11 +85,20 @@ def check_digest(sheet: Sheet, frame: Frame) -> None:
             f"with the digest {signature.digest}",
             fix=fix,
         )
+    if signature.frame != size:
+        raise sheet.error(
+            "the sheet has another frame", found=f"{signature.frame}", expected=f"{size}"
+        )
+
+
+def _count_draws(frame: Frame, design: str) -> int:
+    """How many mentions or sentences there are to draw."""
+    return len(frame.sentences if design == "sentences" else frame.ids)
 
 
 def _draw(frame: Frame, design: str, n: int, seed: int) -> Sheet:
     """A sheet of n draws: the first of a permutation that depends on seed and digest alone."""
-    size = len(frame.sentences if design == "sentences" else frame.ids)
+    size = _count_draws(frame, design)
     if not size:
         raise InputError("there is nothing to draw from", file=frame.corpora[0].name or None)
     bits = np.random.PCG64(np.random.SeedSequence((seed, int(frame.digest, 16))))

@@ -337,7 +337,7 @@ class _Reader:
 
     def _entities(self, node: Node, scope: Scope, fields: Fields) -> Iterator[Unit]:
         """The units of a record of lists, which are one entity if it has a label, or of a map."""
-        lists = _inner_lists(node)
+        lists = {id(field) for field in _inner_lists(node)}
         labels = [
             field.value
             for field in node.items
@@ -352,7 +352,7 @@ class _Reader:
         scope = scope._replace(sentence=scope.sentence if number is None else number)
         for field in node.items:
             role = role_of(field.label)
-            if field in lists and (labels or role == "mentions") and self._is_entity(field):
+            if id(field) in lists and (labels or role == "mentions") and self._is_entity(field):
                 inner = scope._replace(entity=own or self._name(node, scope), depth=scope.depth + 1)
                 units = list(self._list(field, inner))
                 listed = [fold_text(unit.text) for unit in units]

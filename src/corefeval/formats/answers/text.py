@@ -31,23 +31,25 @@ _LETTERS = str.maketrans(dict(zip("øłđıæœ", ("o", "l", "d", "i", "ae", "oe
 def clean(answer: str) -> str:
     """The answer composed (NFC), with blanks in the place of thoughts."""
     text = unicodedata.normalize("NFC", answer).replace("\ufeff", " ").replace("\u200b", " ")
-    last, opened = 0, ""
-    kept = list[tuple[int, int]]()
+    start, opened = 0, ""
+    thoughts = list[tuple[int, int]]()
     for mark in _THOUGHT.finditer(text) if "<" in text else ():
         closing, name = bool(mark[1]), mark[2].lower()
         if not closing and not opened:
-            kept.append((last, mark.start()))
-            last, opened = mark.start(), name
+            start, opened = mark.start(), name
         elif closing and name == (opened or name):
-            kept = kept if opened else []  # all before a lone end is a thought
-            last, opened = mark.end(), ""
-    if opened and not any(text[start:end].strip() for start, end in kept):
+            if not opened:  # all that came before was thought
+                start = 0
+                thoughts.clear()
+            thoughts.append((start, mark.end()))
+            opened = ""
+    kept, last = "", 0
+    for begin, end in thoughts:
+        kept += text[last:begin] + re.sub(r"\S", " ", text[begin:end])
+        last = end
+    if opened and not (kept + text[last:start]).strip():
         return ""
-    pieces, behind = list[str](), 0
-    for start, end in (*kept, (last, len(text))):
-        pieces += [re.sub(r"\S", " ", text[behind:start]), text[start:end]]
-        behind = end
-    return "".join(pieces)
+    return kept + text[last:]
 
 
 def hide_escapes(text: str) -> str:

@@ -45,7 +45,7 @@ class Node:
 
 
 _TOKEN = re.compile(
-    r"""(?P<comment>//[^\n]*|/\*.*?\*/|(?m:^\s*\#[^\n]*))
+    r"""(?P<comment>//[^\n]*|/\*.*?\*/|(?m:^[^\S\n]*\#[^\n]*))
       | (?P<string>"(?:[^"\\]|\\.)*")
       | (?P<single>'(?:[^'\\]|\\.|'(?=\w))*'(?=\s*(?:[,\]}):]|$)))
       | (?P<half>(?<![^\s\[{(,:])["'](?:[^"\\]|\\.)*\\?\Z)
@@ -55,7 +55,7 @@ _TOKEN = re.compile(
 )
 _COLON = re.compile(r"\s*:")
 _YAML = re.compile(
-    r"^\s*(?:[-*•]\s+|[^\s\"'{}\[\]()=][^\n\"{}\[\]]{0,60}:\s+)[\[{](?=.*[\]}]$)", re.MULTILINE
+    r"^[^\S\n]*(?:[-*•]\s+|[^\s\"'{}\[\]()=][^\n\"{}\[\]]{0,60}:\s+)[\[{](?=.*[\]}]$)", re.MULTILINE
 )
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
@@ -187,7 +187,8 @@ def parse_tables(text: str, is_heading: Callable[[str], bool]) -> list[Node]:
         tables: list[list[list[Node]]] = [[]]
         low = 0
         for line in text.splitlines(keepends=True):
-            bare = re.sub(r"^\s*\||\|?\s*$", lambda match: " " * len(match[0]), line)
+            bare = line.rstrip().removesuffix("|").ljust(len(line))
+            bare = re.sub(r"^\s*\|", lambda match: " " * len(match[0]), bare)
             texts = [
                 Text(m[1].strip(), low + m.start(1), kind="cell") for m in pattern.finditer(bare)
             ]
