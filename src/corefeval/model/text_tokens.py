@@ -20,6 +20,7 @@ from corefeval.model.arrays import (
     IntArray,
     all_zero,
     integers,
+    mark_rows,
     plain_rows,
     ragged_arange,
     starts_of,
@@ -49,25 +50,42 @@ def text_of(tokens: Tokens | None, document: int) -> str | None:
     return None if table is None else table.text
 
 
+class Cut(NamedTuple):
+    """A text, and how many visible characters each of its tokens has, which follow each other."""
+
+    text: str
+    lengths: Sequence[int]
+
+
 class Places(NamedTuple):
-    """Where the tokens of a document are in its text.
+    """Where the tokens of some documents are in their texts, one text put behind the other.
 
     `visible` has the position of each character that is no white space; tokens begin and end
     (exclusively) at such characters, by number. A token of white space alone is nowhere: its end
-    is its start.
+    is its start. Each of the `documents` has its first character and its first token at `bases`.
     """
 
     visible: IntArray
     start: IntArray
     end: IntArray
+    documents: IntArray
+    bases: IntArray
 
     @staticmethod
-    def of(text: str, lengths: Sequence[int]) -> Places:
-        """The places of tokens that follow each other, from their numbers of visible characters."""
+    def of(cuts: Mapping[int, Cut | None]) -> Places:
+        """The places of tokens in the texts of documents, which are in order, without None."""
+        placed = {document: cut for document, cut in cuts.items() if cut is not None}
+        text = "".join(cut.text for cut in placed.values())
         runs = integers([match.span() for match in _VISIBLE.finditer(text)]).reshape(-1, 2)
         visible = ragged_arange(runs[:, 0], runs[:, 1] - runs[:, 0])
-        counts = integers(lengths)
-        return Places(visible, starts_of(counts), np.cumsum(counts))
+        counts = integers([length for cut in placed.values() for length in cut.lengths])
+        sizes = integers([[len(part) for part in cut] for cut in placed.values()]).reshape(-1, 2)
+        bases = np.cumsum(sizes, axis=0) - sizes
+        return Places(visible, starts_of(counts), np.cumsum(counts), integers([*placed]), bases)
+
+    def find_bases(self, documents: IntArray) -> IntArray:
+        """The first characters of documents, and their first tokens."""
+        return self.bases[np.searchsorted(self.documents, documents)].T
 
 
 def without_blanks(text: str) -> str:
@@ -76,63 +94,59 @@ def without_blanks(text: str) -> str:
 
 
 def move_to_tokens(
-    corpus: Corpus, places: Mapping[int, Places | None], tokens: Tokens | None
+    corpus: Corpus, cuts: Mapping[int, Cut | None], tokens: Tokens | None
 ) -> tuple[Corpus, Notices]:
     """The corpus with `tokens` instead of characters in some documents; None empties a document."""
-    if not places or corpus.mention_start is None:
+    if not cuts or corpus.mention_start is None:
         return corpus, ()
-    is_moved = [index in places for index in range(len(corpus))]
-    if tokens is not None and corpus.tokens is not None and not all(is_moved):
-        tokens = mix_tokens(tokens, corpus.tokens, is_moved)
+    is_moved, document = mark_rows([*cuts], len(corpus)), corpus.mention_document
+    if tokens is not None and corpus.tokens is not None and not is_moved.all():
+        tokens = mix_tokens(tokens, corpus.tokens, is_moved.tolist())
+    places = Places.of(cuts)
+    (row, position), widened = touch_tokens(corpus, places)
+    is_placed = mark_rows(places.documents, len(corpus))
     head = None if corpus.mention_head is None else np.array(corpus.mention_head)
-    touched, n_widened = [np.empty((2, 0), dtype=np.int64)], 0
-    for document, place in places.items():
-        if place is None:
-            continue
-        tokens_of_rows, widened = touch_tokens(corpus, document, place)
-        touched.append(tokens_of_rows)
-        n_widened += widened.size
-        if head is not None:
-            heads = head[slice(*corpus.mention_offsets[document : document + 2])]
-            characters = np.searchsorted(place.visible, heads)
-            tokens_of_heads = np.searchsorted(place.end, characters, side="right")
-            heads[:] = np.where(heads >= 0, tokens_of_heads, -1)
-    rows = np.flatnonzero(np.array(is_moved)[corpus.mention_document])
-    row, position = np.concatenate(touched, axis=1)
+    if head is not None:
+        headed = np.flatnonzero((head >= 0) & is_placed[document])
+        characters, first_tokens = places.find_bases(document[headed])
+        numbers = np.searchsorted(places.visible, characters + head[headed])
+        head[headed] = np.searchsorted(places.end, numbers, side="right") - first_tokens
+    rows = np.flatnonzero(is_moved[document])
     moved = respan(corpus, rows, np.searchsorted(rows, row), position)
     moved = replace(moved, mention_head=head, tokens=tokens)
     is_kept = np.asarray(moved.mention_end) > np.asarray(moved.mention_start)
-    is_placed = [places.get(index, True) is not None for index in range(len(corpus))]
-    n_blank = int((~is_kept & np.array(is_placed)[corpus.mention_document]).sum())
+    n_blank = int((~is_kept & (is_placed | ~is_moved)[document]).sum())
     name, remark = corpus.name or "response", "widened to the tokens of the key that they touch"
     return in_textual_order(moved.keep_mentions(is_kept)), (
-        *note("widened-mentions", n_widened, "mention", remark, whose=name),
+        *note("widened-mentions", widened.size, "mention", remark, whose=name),
         *note("blank-mentions", n_blank, "mention", _LEFT_OUT, whose=name),
     )
 
 
-def touch_tokens(corpus: Corpus, document: int, place: Places) -> tuple[IntArray, IntArray]:
-    """The tokens that mentions of a text touch, and mentions that begin or end within a token.
+def touch_tokens(corpus: Corpus, places: Places) -> tuple[IntArray, IntArray]:
+    """The tokens that mentions of texts touch, and mentions that begin or end within a token.
 
     The first array has a column for each: row of the mention, and position of the token.
     """
-    rows = slice(*corpus.mention_offsets[document : document + 2].tolist())
-    gaps = corpus.gaps[slice(*np.searchsorted(corpus.gaps[:, 0], (rows.start, rows.stop)))]
-    row = np.arange(rows.start, rows.stop)
-    start, end = np.asarray(corpus.mention_start)[rows], np.asarray(corpus.mention_end)[rows]
+    edges = corpus.mention_offsets[places.documents], corpus.mention_offsets[places.documents + 1]
+    row = ragged_arange(edges[0], edges[1] - edges[0])
+    low, high = np.searchsorted(corpus.gaps[:, 0], edges)
+    gaps = corpus.gaps[ragged_arange(low, high - low)]
+    start, end = np.asarray(corpus.mention_start)[row], np.asarray(corpus.mention_end)[row]
     if gaps.size:  # of a mention with gaps each part: it ends with the mention, or before a gap
         row = np.concatenate((row, gaps[:, 0]))
         start, end = np.concatenate((start, gaps[:, 2])), np.concatenate((end, gaps[:, 1]))
         start, end = start[np.lexsort((start, row))], end[np.lexsort((end, row))]
         row.sort()
-    begin, stop = np.searchsorted(place.visible, (start, end))
+    characters, first_tokens = places.find_bases(corpus.mention_document[row])
+    begin, stop = np.searchsorted(places.visible, (characters + start, characters + end))
     is_seen = begin < stop
     row, begin, stop = row[is_seen], begin[is_seen], stop[is_seen]
-    first = np.searchsorted(place.end, begin, side="right")
-    after = np.searchsorted(place.start, stop)
-    is_widened = (place.start[first] != begin) | (place.end[after - 1] != stop)
-    tokens = np.repeat(row, after - first), ragged_arange(first, after - first)
-    return np.stack(tokens), np.unique(row[is_widened])
+    first = np.searchsorted(places.end, begin, side="right")
+    after = np.searchsorted(places.start, stop)
+    is_widened = (places.start[first] != begin) | (places.end[after - 1] != stop)
+    positions = ragged_arange(first - first_tokens[is_seen], after - first)
+    return np.stack((np.repeat(row, after - first), positions)), np.unique(row[is_widened])
 
 
 def tokenise(corpus: Corpus) -> Corpus:
@@ -192,7 +206,7 @@ def cut_texts(
 
     Words are what `split` returns, cut at edges of mentions.
     """
-    tables, places = [DocumentTokens()] * len(corpus), {}
+    tables, pieces = [DocumentTokens()] * len(corpus), {}
     for index in documents:
         text = text_of(corpus.tokens, index)
         if text is None:
@@ -204,9 +218,9 @@ def cut_texts(
             inside = edges[bisect_right(edges, start) : bisect_left(edges, end)]
             cuts += zip((start, *inside), (*inside, end), strict=True)
         tables[index] = _table(text, cuts, [mention.span for mention in mentions])
-        places[index] = Places.of(text, [end - start for start, end in cuts])
+        pieces[index] = Cut(text, [end - start for start, end in cuts])
     source = None if corpus.tokens is None else corpus.tokens.source
-    return move_to_tokens(corpus, places, tokens_of_documents(tables, source))
+    return move_to_tokens(corpus, pieces, tokens_of_documents(tables, source))
 
 
 def _table(

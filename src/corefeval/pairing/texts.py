@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from corefeval.model import Corpus, DocumentId, TokenDifference, Tokens, find_di
 from corefeval.model.arrays import IntArray, integers, unset
 from corefeval.model.identity import first_unequal, plain_word, seen_word, writable_text
 from corefeval.model.text_tokens import (
+    Cut,
     Places,
     cut_texts,
     has_texts,
@@ -116,16 +117,20 @@ def put_texts_on_tokens(
     if is_labelled or response.labels is not None or not any(map(has_texts, sides)):
         return key, response, unset(0), []
     unfit: list[int] = []
-    moves: tuple[dict[int, Places | None], ...] = {}, {}
+    moves: tuple[dict[int, Cut | None], ...] = {}, {}
     for index in range(len(key)):
         key_text, text = (text_of(side, index) for side in sides)
-        place = _fit_texts(key, response, index, may_widen)
+        place = _fit_texts(key, response, index)
         if isinstance(place, PairingError) and rule == "align":
             unfit.append(index)
         elif isinstance(place, PairingError) and (rule == "same" or text is None):
             raise place
-        elif isinstance(place, Places) or (place is not None and key_text is None):
-            moves[text is not None][index] = place if isinstance(place, Places) else None
+        elif isinstance(place, Cut) or (place is not None and key_text is None):
+            moves[text is not None][index] = place if isinstance(place, Cut) else None
+    for index in () if may_widen else _find_misplaced(key, response, moves[0], rule):
+        del moves[0][index]
+        unfit.append(index)
+    unfit.sort()
     notices: list[Notice] = []
     moved = []
     for corpus, tokens, places in zip((key, response), sides[::-1], moves, strict=True):
@@ -141,14 +146,32 @@ def put_texts_on_tokens(
     return moved[0], moved[1], integers(unfit), notices
 
 
-def _fit_texts(
-    key: Corpus, response: Corpus, index: int, may_widen: bool
-) -> Places | PairingError | None:
+def _find_misplaced(
+    key: Corpus, response: Corpus, cuts: Mapping[int, Cut | None], rule: TokenRule
+) -> set[int]:
+    """Texts of the key with mentions inside tokens of the response, unless that is an error.
+
+    Nothing of a key that is a text is changed for the response's sake.
+    """
+    _, widened = touch_tokens(key, Places.of(cuts))
+    documents = key.mention_document[widened].tolist()
+    if documents and rule != "align":
+        raise PairingError(
+            "the key is a text without tokens, and not all of its mentions are whole tokens of the "
+            "response",
+            file=_file(response),
+            found=f"{plural(documents.count(documents[0]), 'mention')} of the key inside tokens",
+            expected="tokens that begin and end where the mentions of the key do",
+            fix="score against a key with tokens, to which mentions in characters are mapped, or "
+            "use --tokens align",
+        )
+    return {*documents}
+
+
+def _fit_texts(key: Corpus, response: Corpus, index: int) -> Cut | PairingError | None:
     """Where the words of one side are in the text of the other; what is wrong if they are not.
 
-    None where neither side, or both, are a text. Nothing of a key that is a text is changed for the
-    response's sake: its mentions must begin and end with tokens of the response, unless they
-    `may_widen`.
+    None where neither side, or both, are a text.
     """
     key_text, text = (text_of(side.tokens, index) for side in (key, response))
     if key_text is not None and text is not None:
@@ -160,23 +183,11 @@ def _fit_texts(
         return _misfit(key, response, index, actual, expected)
     if text is not None:
         place = _place(text, *_words(key, response, index))
-        return place if isinstance(place, Places) else _misfit(key, response, index, *place)
+        return place if isinstance(place, Cut) else _misfit(key, response, index, *place)
     if key_text is None or response.tokens is None or not response.tokens.counts[index]:
         return None
     place = _place(key_text, *_words(response, key, index))
-    if not isinstance(place, Places):
-        return _misfit(key, response, index, *place[::-1])
-    if not may_widen and (n_widened := touch_tokens(key, index, place)[1].size):
-        return PairingError(
-            "the key is a text without tokens, and not all of its mentions are whole tokens of the "
-            "response",
-            file=_file(response),
-            found=f"{plural(n_widened, 'mention')} of the key inside tokens",
-            expected="tokens that begin and end where the mentions of the key do",
-            fix="score against a key with tokens, to which mentions in characters are mapped, or "
-            "use --tokens align",
-        )
-    return place
+    return place if isinstance(place, Cut) else _misfit(key, response, index, *place[::-1])
 
 
 def _words(key: Corpus, response: Corpus, index: int) -> tuple[list[str], list[bool]]:
@@ -195,14 +206,14 @@ def _words(key: Corpus, response: Corpus, index: int) -> tuple[list[str], list[b
     return words, [value == "1" for value in tokens.column(index, "empty")]
 
 
-def _place(text: str, words: Sequence[str], empty: Sequence[bool]) -> Places | tuple[str, str]:
+def _place(text: str, words: Sequence[str], empty: Sequence[bool]) -> Cut | tuple[str, str]:
     """Where the words are in the text; zeros may be in it or not, blanks in words may be `_`.
 
     If they are not, what the text has at the first difference, and what was expected.
     """
     characters = without_blanks(text)
     if "".join(words) == characters:  # which is by far the quickest to see
-        return Places.of(text, list(map(len, words)))
+        return Cut(text, [*map(len, words)])
     respellings = str, seen_word, plain_word
     spellings = [[without_blanks(respell(word)) for word in words] for respell in respellings]
     if any(empty):
@@ -213,9 +224,9 @@ def _place(text: str, words: Sequence[str], empty: Sequence[bool]) -> Places | t
     for visible in spellings:
         lengths, joined = [*map(len, visible)], "".join(visible)
         if sum(lengths) == len(characters) and plain_word(joined) == plain_word(characters):
-            return Places.of(text, lengths)
+            return Cut(text, lengths)
     visible = spellings[3 if any(empty) else 0]
-    place = Places.of(text, list(map(len, visible)))
+    place = Places.of({0: Cut(text, [*map(len, visible)])})
     wrong = first_unequal("".join(visible), characters)
     token = int(np.searchsorted(place.end, wrong, side="right"))
     word = words[token] if token < len(words) else None
