@@ -160,6 +160,7 @@ def test_zeros_are_asked_for_and_read_back(style, tmp_path):
     [
         "<think>" + "Who is she in this line?\n" * 8_000 + '</think>[["Ada", "She"]]',
         "</think>" * 20_000 + '[["Ada", "She"]]',
+        "<think>" + "Who is she? " * 16_000 + '</think>Chains: [["Ada", "She"]]',
         json.dumps({"Ada": ["Ada", "She"]} | {str(number): ["x"] for number in range(4_000)}),
     ],
     ids=["thoughts", "ends of thoughts", "names"],

@@ -169,7 +169,8 @@ def _try_scoring(
     response: Any = read_key(_join(inspections), request)  # once, also where it is its own key
     scored_key: Any = response if key is None else read_key(key, request)
     if request.protocol.reads_itself:
-        from corefeval.emulation.corefud_scorer import check_pair, make_entities
+        from corefeval.emulation.corefud_matching import make_entities
+        from corefeval.emulation.corefud_scorer import check_pair
 
         check_pair(scored_key, response)
         for entities in response.documents.values():

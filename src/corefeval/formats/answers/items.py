@@ -110,8 +110,7 @@ def mask_remarks(text: str, *, quotes: bool = False) -> str:
 
 def is_link(text: str) -> bool:
     """Whether a text says what something refers to."""
-    plain = " ".join(text.split())  # long runs of blanks take long to search
-    return bool(VERB.search(mask_remarks(plain, quotes=True)) or ASKED.search(plain))
+    return bool(VERB.search(mask_remarks(text, quotes=True)) or ASKED.search(text))
 
 
 def words_of(match: re.Match[str]) -> str:

@@ -28,8 +28,11 @@ _BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
 _LETTERS = str.maketrans(dict(zip("øłđıæœ", ("o", "l", "d", "i", "ae", "oe"), strict=True)))
 
 
+_BLANKS = re.compile(r"[^\S\n]{100,}")  # which take long to search
+
+
 def clean(answer: str) -> str:
-    """The answer composed (NFC), with blanks in the place of thoughts."""
+    """The answer composed (NFC), with blanks in the place of thoughts, at most 100 in a row."""
     text = unicodedata.normalize("NFC", answer).replace("\ufeff", " ").replace("\u200b", " ")
     start, opened = 0, ""
     thoughts = list[tuple[int, int]]()
@@ -49,7 +52,7 @@ def clean(answer: str) -> str:
         last = end
     if opened and not (kept + text[last:start]).strip():
         return ""
-    return kept + text[last:]
+    return _BLANKS.sub(" " * 100, kept + text[last:])
 
 
 def hide_escapes(text: str) -> str:
