@@ -306,8 +306,8 @@ def _split_label(body: str) -> tuple[str, str, int]:
     for match in (bold, *(pattern.fullmatch(masked) for pattern in (_COLONED, _DASHED))):
         if match is None or not re.search(r"\w", match["label"]):
             continue
-        is_chain = ARROW.match(match["items"]) or ARROW.search(match["label"])
-        is_chain = is_chain or (match.re is _DASHED and _DASHED.match(match["items"]))
+        is_chain = bool(ARROW.match(match["items"]) or ARROW.search(match["label"]))
+        is_chain |= match.re is _DASHED and bool(_DASHED.match(match["items"]))
         if is_chain or QUOTED.search(match["label"]):  # mentions
             continue
         low = match.start("items")
