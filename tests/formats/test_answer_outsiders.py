@@ -11,8 +11,9 @@ WORDS = ["Ada", "met", "Bo", ".", "She", "liked", "him", ".", "Bo", "knew", "her
 MEANT = [{"Ada", "She", "her"}, {"Bo", "him"}]
 
 
-def read(answer: str) -> corefeval.Corpus:
-    key = corpus_from_records({"doc_key": "d", "sentences": [WORDS], "clusters": []}, "key")
+def read(answer: str, text: str = "") -> corefeval.Corpus:
+    words = text.split() or WORDS
+    key = corpus_from_records({"doc_key": "d", "sentences": [words], "clusters": []}, "key")
     assert key is not None
     return corefeval.read_answers({"d": answer}, key)
 
@@ -57,6 +58,10 @@ def read(answer: str) -> corefeval.Corpus:
         "A ← Ada, She, her\nB ← Bo, him\n",
         '- "Ada", "She" and "her" refer to the same person.\n'
         '- "Bo" and "him" refer to the same person.\n',
+        "Chain A (Ada): {Ada [1], She [2], her [3]}\nChain B (Bo): {Bo [1], him [2]}\n",
+        "- Ada - She - her\n- Bo / him\n",
+        '### A\n- "**Ada** met Bo"\n- "**She** liked"\n- "knew **her**"\n\n'
+        '### B\n- "Ada met **Bo**"\n- "liked **him**"\n',
     ],
 )
 def test_what_is_meant_is_read(answer):
@@ -89,3 +94,39 @@ def test_copies_with_unknown_marks_are_unread(answer):
     assert ledger.documents[0].state == "unread"
     assert not ledger.placed
     assert ledger.unclear
+
+
+def test_quotes_in_parentheses_behind_words_are_remarks():
+    answer = (
+        'The woman is "Ada" and then "She" (both "She liked" and elsewhere), and the man is taken '
+        'up by "him" ("liked him", "knew her").'
+    )
+    corpus = read(answer)
+    assert corpus.ledger.documents[0].state == "unread"
+    assert not corpus.ledger.placed
+
+
+def test_antecedents_behind_noun_phrases_take_their_articles_and_names():
+    text = "Ada saw Captain Bo Lund . The old dog knew the man and „ He “ smiled ."
+    answer = (
+        "Ada saw Captain Bo Lund . The old dog knew the man (Captain Bo Lund) and "
+        "„He (the man)“ smiled ."
+    )
+    entries = read(answer, text).ledger.entries
+    assert {entry.written.lower() for entry in entries} == {"the man", "he", "captain bo lund"}
+    assert len({entry.entity for entry in entries}) == 1
+
+
+def test_a_text_with_other_words_for_pronouns_is_unread():
+    text = (
+        "Anna : Good morning . Has he sent it to you , Mark ? "
+        "Mark : No , he told me that he would finish it today . Anna : I need it before noon ."
+    )
+    answer = (
+        "Anna: Good morning. Has Peter sent the report to Mark, Mark?\n"
+        "Mark: No, Peter told Mark that Peter would finish the report today.\n"
+        "Anna: Anna needs the report before noon.\n"
+    )
+    ledger = read(answer, text).ledger
+    assert ledger.documents[0].state in ("unread", "empty")
+    assert not ledger.placed

@@ -76,7 +76,7 @@ def _word_start(text: str, low: int, high: int) -> int:
     while begin > low and not text[begin - 1].isspace():
         begin -= 1
     inner = begin
-    while inner < high - 1 and text[inner] in "([{\"“‘«¿¡'’":
+    while inner < high - 1 and text[inner] in "([{\"“„‘«¿¡'’":
         inner += 1
     return (
         inner
@@ -116,6 +116,13 @@ _HANGING = re.compile(
     r"|\$?[_^]\{?(\d{1,3}|[a-z])\}?\$?(?!\w))"
 )
 _RESOLVED = re.compile(r"(?<=[\w'’])\s?[\[(]\s?(?:=\s?|→\s?|i\.e\.,?\s)?([^\[\]()\n=|]{1,80})[\])]")
+_ARTICLE = r"the|an?|this|these|those|el|l[aeo]s?|un[ae]?|il|gli|de|het|een"
+# The end of a noun phrase: names with an article, or one word with one; in German, a noun.
+_PHRASE = re.compile(
+    rf"(?<!\w)(?:(?:(?i:{_ARTICLE}|d(?:er|ie|as|en|em|es)|eine?[nmrs]?)\s)?"
+    rf"(?:[A-ZÀ-ÖØ-Þ]\w+\s)*[A-ZÀ-ÖØ-Þ]\S*|(?i:{_ARTICLE})\s\S+)\Z"
+)
+_NEAR = 80  # characters of a phrase
 
 
 def _alternatives(words: Iterable[str]) -> str:
@@ -195,10 +202,15 @@ def _read_markdown(text: str) -> TaggedText:
     return _brackets(_SQUARE, f"END{_BEHIND['markdown']}")(_PILED.sub(unpile, text))
 
 
-def _on_words(text: str, pattern: re.Pattern[str]) -> Iterable[Mark]:
+def _on_words(
+    text: str, pattern: re.Pattern[str], before: re.Pattern[str] | None = None
+) -> Iterable[Mark]:
     """Marks for labels behind single words: `she[^1]`, `she₁`, `she [Ada]`."""
     for match in pattern.finditer(text):
         begin = _word_start(text, 0, match.start())
+        end = match.start()
+        if before and (phrase := before.search(text, max(end - _NEAR, 0), end)):
+            begin = phrase.start()
         if "#" in text[begin - 1 : match.start()]:  # within a link
             continue
         label = next(group for group in match.groups() if group is not None)
@@ -208,7 +220,7 @@ def _on_words(text: str, pattern: re.Pattern[str]) -> Iterable[Mark]:
 
 def _read_resolved(text: str) -> TaggedText:
     """`she [Ada] smiled`: words behind a word say whom it refers to."""
-    return read_marks(text, list(_on_words(text, _RESOLVED)))
+    return read_marks(text, list(_on_words(text, _RESOLVED, _PHRASE)))
 
 
 # ------------------------------------------------------------------ elements

@@ -21,7 +21,7 @@ _SEPARATORS = tuple(
     re.compile(pattern)
     for pattern in (r"\s*[;；]\s*", ARROW.pattern, r"\s+=+\s+", r"\s+[/|·•+]\s+")
 )
-_DOTS = re.compile(r"\s+(?:…|\.\.\.)\s+")
+_DOTS = re.compile(r"\s+(?:…|\.\.\.|[–—-])\s+")
 _BRACED = re.compile(r"\s*(?:\\?[\[{]|\*(?=[^*]*\s…\s))(?P<items>.*?)(?:\\?[\]}]|\*)[\s\\]*")
 _MARKED = re.compile(
     r"\*\*(.+?)\*\*|__(.+?)__|==(.+?)==|\*([^*]+)\*|\[([^\[\]]+)\]|<\w+>([^<>]+)</\w+>"
@@ -150,6 +150,7 @@ def marked_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
     """The marked words of a snippet of the text: `Did you see **my brother**`."""
     plain, units = "", list[Unit]()
     last = 0
+    text = text.strip(' "“”„«»').rjust(len(text.rstrip(' "“”„«»')))
     for match in _MARKED.finditer(text):
         plain += text[last : match.start()]
         words = words_of(match)
@@ -178,7 +179,7 @@ def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
     if quotes or HALF_QUOTED.search(masked):
         return list(_quoted_items(text, masked, quotes, where, key))
     separator = next((pattern for pattern in _SEPARATORS if pattern.search(masked)), _COMMA)
-    if len(_DOTS.findall(masked)) > 1 and not _COMMA.search(masked):
+    if len(_DOTS.findall(masked)) > 1 and all(map(key.stands, _DOTS.split(masked))):
         separator = _DOTS
     pieces = list(_pieces(masked, separator))
     if separator is _COMMA:

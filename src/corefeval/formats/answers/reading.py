@@ -187,10 +187,14 @@ class _Reader:
         """The page with what is quoted in the answer besides, and the state of the answer."""
         text, document = job.text, page.document
         loose = [] if page.is_copy and page.entries else list(find_loose(text))
-        is_plain_copy = not page.entries and bool(text.strip())
-        if is_plain_copy:
+        size, is_plain_copy = len(document.words), False
+        is_sure = page.entries and page.coverage.convention != "lines"
+        if text.strip() and not is_sure and len(page.mentions) <= _SPARSE * size:
             plain = read_tagged(document, TaggedText(text, []), "")
-            is_plain_copy = plain.is_copy and plain.coverage.added <= _ADDED * len(document.words)
+            is_plain_copy = not page.entries and plain.is_copy
+            is_plain_copy = is_plain_copy and plain.coverage.added <= _ADDED * size
+            if plain.is_copy and page.entries:  # the text in other words, and no list
+                page = Page(document, page.coverage)
         n_quoted = len(list(find_loose(" ".join(document.words))))  # in the text itself
         is_marked = re.search(r"\[|<\w+>", text) or len(loose) > n_quoted + _FEW
         if not is_plain_copy or is_marked:
@@ -279,6 +283,7 @@ class _Reader:
 
 
 _FEW = 3  # quotes that a copy of a text may add
+_SPARSE = 0.1  # mentions for each word of the document: a copy with no more of them is no list
 _ADDED = 0.3  # words for each word of the document: a copy with more of them is no plain one
 # A form is not tried if this share of its signs is placed already. Lower, and a form that would
 # read a few mentions more is missed; higher, and long answers are read twice for a lost mention.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, pairwise
@@ -165,9 +165,9 @@ class Chooser:
         hints, places = self._hints(unit), unit.places
         siblings = self.lists[unit.entity] if places.why else []
         inner = [span for sibling in siblings for span in sibling.spans]
-        ordered = chain(places.exact, places.every)
+        ordered: Iterable[Span] = chain(places.exact, places.every)
         if hints:
-            ordered = iter(sorted(hints, key=lambda p: (hints[p], p not in places.cased, p)))
+            ordered = sorted(hints, key=lambda p: (hints[p], p not in places.cased, p))
         for place in ordered:
             is_inside = any(start <= place[0] and place[1] <= end for start, end in inner)
             if not self.taken[place] and not is_inside:

@@ -125,9 +125,14 @@ def parse_json(text: str, shift: int = 0) -> list[Node]:
             value = Text(_unquote(bare), where, kind != "half")
             stack[-1].items.append(Node(label, value, where=where))
         label = _NO_LABEL
-    # A lone quote in parentheses is a remark.
-    is_remark = [text[r.where - shift] == "(" and len(r.texts) == len(r.items) == 1 for r in roots]
-    return [r for r, remark in zip(roots, is_remark, strict=True) if r.items and not remark]
+    return [root for root in roots if root.items and not _is_remark(root, text, root.where - shift)]
+
+
+def _is_remark(node: Node, text: str, where: int) -> bool:
+    """Whether a list is a lone quote in parentheses, or some of them behind words."""
+    if text[where] != "(" or len(node.texts) < len(node.items):
+        return False
+    return len(node.items) == 1 or bool(re.search(r"[\w\"”’]\s$", text[max(where - 2, 0) : where]))
 
 
 def _label_pair(node: Node) -> Node:
@@ -239,7 +244,7 @@ _BOLD = re.compile(
 )
 _COLONED = re.compile(r"(?P<label>[^:：\"“„«「『]{1,80}?)\s*[:：](?!//)\s*(?P<items>.*)")
 _DASHED = re.compile(r"(?P<label>[^\"“„«「『:,;]{1,60}?)\s+[–—-]+\s+(?P<items>.*)")
-_FLOW = re.compile(r"\{.*\}|\[.*[\"'{].*\]")
+_FLOW = re.compile(r"\{\s*(?:[\"'“\[{(}]|[\w ]+:).*|\{\s*\}|\[.*[\"'{].*\]")
 _LABEL = 8  # words of a label
 _HTML = re.compile(r"</?(?:[uo]l|li|p|div|br|span|dl|dt|dd|html|body|(b|strong))\b[^<>\n]*>")
 # Between a question and its answer.
@@ -302,7 +307,8 @@ def _split_label(body: str) -> tuple[str, str, int]:
     for match in (bold, *(pattern.fullmatch(masked) for pattern in (_COLONED, _DASHED))):
         if match is None or not re.search(r"\w", match["label"]):
             continue
-        is_chain = ARROW.match(match["items"]) or ARROW.search(match["label"])
+        is_chain = bool(ARROW.match(match["items"]) or ARROW.search(match["label"]))
+        is_chain |= match.re is _DASHED and bool(_DASHED.match(match["items"]))
         if is_chain or QUOTED.search(match["label"]):  # mentions
             continue
         low = match.start("items")
