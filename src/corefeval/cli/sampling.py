@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 
 from corefeval.cli.options import REQUEST_OPTIONS
 from corefeval.cli.parsing import ParsedOptions
 from corefeval.cli.printing import check_paths, label, names_of, plain_names, show, tell
-from corefeval.diagnostics import UsageError, plural
+from corefeval.diagnostics import CorefEvalError, UsageError, plural
 from corefeval.display import visible
 
 _OF_TABLES = ("digits", "caption", "label", "width")
@@ -28,17 +29,32 @@ def sample(options: ParsedOptions) -> None:
 
     if options.design is None and options.answers is None:
         raise UsageError("--design is missing: choose names, entities, pairs or sentences")
+    if options.n is None:
+        raise UsageError("--n is missing: say how many draws people should look at")
     responses = _name_responses(options, options.answers, options.candidates)
+    _keep_answers(options.output)
     names = ("design", "n", "seed", "candidates", "answers")
-    sheet = sample(
-        responses, **{"n": 0, **options.given(*names)}, **options.given(*REQUEST_OPTIONS)
-    )
+    sheet = sample(responses, **options.given(*names), **options.given(*REQUEST_OPTIONS))
     sheet.write(options.output)
     size = sheet.signature.frame
     draws = plural(min(sheet.signature.n, size), "draw")
     total = f"{draws} of {size:,}, {plural(len(sheet), 'row')}"
     sys.stdout.write(f"{visible(options.output)}: {total}\n")
     tell(sheet.notices, quiet=options.quiet)
+
+
+def _keep_answers(path: str) -> None:
+    """Raise a UsageError if a sheet that somebody has begun to fill in would be replaced."""
+    from corefeval.sampling.sheets import read_sheet
+
+    answered = 0
+    with suppress(CorefEvalError, OSError):  # what is no sheet is replaced, as by other commands
+        answered = sum(row.is_answered for row in read_sheet(path))
+    if answered:
+        raise UsageError(
+            f"{visible(path)} has {plural(answered, 'row')} with answers, which would be lost: "
+            "name another file with --output"
+        )
 
 
 def estimate(options: ParsedOptions) -> None:

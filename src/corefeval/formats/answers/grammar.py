@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from corefeval.formats.answers.items import (
     ARROW,
@@ -22,28 +21,27 @@ from corefeval.formats.answers.items import (
     words_of,
 )
 from corefeval.formats.answers.lookup import KeyDocument
+from corefeval.formats.answers.shapes import (
+    Scope,
+    every,
+    has_text,
+    inner_lists,
+    is_line,
+    is_place,
+    lists_mentions,
+    make_unclear,
+    name_units,
+    number_at,
+    read_pairs,
+    role_of,
+    shape,
+    split_parts,
+    text_at,
+)
 from corefeval.formats.answers.text import fold_text
-from corefeval.formats.answers.trees import Node, parse_json, parse_lines, parse_tables, parse_xml
+from corefeval.formats.answers.trees import Node
 from corefeval.formats.answers.units import Unit
 
-# What labels say, by how they begin, in some languages; the first that fits.
-_ROLES = {
-    "antecedent": r"antec[eé]d|antezedens|bezug|refersto|referent|corefer(?!ence)|target|linkedto"
-    r"|verwijst|先行",
-    "context": r"context|snippet|quote|excerpt|kontext|contexto|上下文|in$",
-    "sentence": r"sent(?!e?id)|sentid|line|zin|satz|zeile|regel|oraci|frase|phrase|ligne|riga"
-    r"|предлож|строк|句|行|s$|o$",
-    "nth": r"nth|occurrence|instance|ocurrencia|vorkommen",
-    "start": r"start|begin|offset|position|char|tokens?$|indices",
-    "mentions": r"(?:all|alle)?mention(?:s|es|en)|menciones|menzioni|erwähnungen|vermeldingen"
-    r"|nennungen|упоминания|items|members|mitglieder|spans|expressions|occurrences|called|strings",
-    "mention": r"mention|text|token|surface|expression|span|string|phrase|anaph|anáf|pronoun$|form"
-    r"|vermelding|menci|menzion|erwähnung|ausdruck|expresi|упоминан|提及|文本|word",
-    "group": r"cluster|entity|entidad|entit|chain|cadena|kette|group|coref|сущность|实体|共指",
-    "entity": r"label|set|eid|head|represent|canonical|name|nombre|id$|who|what|number|ref$",
-    "remark": r"type|note|comment|reason|gender|count|confidence|explan|role|class|end|stop",
-}
-_ROLE = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _ROLES.items()))
 _ALONE = re.compile(  # labels of what is in no chain
     r"singleton|einzel|unresolved|excluded|left out|only once|mentioned once|keine kette"
     r"|\b(?:not?|non)\b (?:chain|coref|coréf|antecedent|resolved|annotated|linked|included)",
@@ -65,37 +63,11 @@ _NOBODY = ("", "none", "null", "-", "–", "—")
 Fields = dict[str, str]  # the label of the field for each role
 
 
-def role_of(label: str) -> str:
-    """What a field says: `mention`, `group`, …, or nothing where its name is unknown."""
-    match = _ROLE.match(re.sub(r"[\W_]", "", label).lower())
-    return (match.lastgroup or "") if match else ""
-
-
-def _is_heading(label: str) -> bool:
-    return role_of(label) in ("mention", "mentions", "group", "entity", "sentence")
-
-
-TREES: Mapping[str, Callable[[str], Sequence[Node]]] = {
-    "json": parse_json,
-    "elements": parse_xml,
-    "table": lambda text: parse_tables(text, _is_heading),
-    "lines": lambda text: list(parse_lines(text)),
-}
-
-
-class Scope(NamedTuple):
-    """What a part of an answer stands in: an entity, a sentence, and so many other parts."""
-
-    entity: str = ""
-    sentence: int | None = None
-    depth: int = 0
-
-
 def read_units(roots: Sequence[Node], key: KeyDocument) -> list[list[Unit]]:
     """The units of each tree of an answer; entities are numbered in their order."""
     if len(roots) > 1 and all(node.is_record for node in roots):  # without a list around them
         roots = [Node(items=list(roots))]
-    roots = _read_pairs(roots)
+    roots = read_pairs(roots)
     reader = _Reader(key, roots)
     blocks = [list(reader.walk(root, Scope())) for root in roots]
     numbers: dict[str, str] = {}
@@ -103,27 +75,6 @@ def read_units(roots: Sequence[Node], key: KeyDocument) -> list[list[Unit]]:
         entity = reader.joined.get(unit.entity, unit.entity)
         unit.entity = numbers.setdefault(entity, str(len(numbers)))
     return blocks
-
-
-def _read_pairs(nodes: Sequence[Node]) -> Sequence[Node]:
-    """Lists of two strings in a row as records of pairs, where strings come back in them."""
-    texts = [text for node in nodes for text in node.texts]
-    if any(len(n.texts) != 2 or len(n.items) != 2 or n.is_record for n in nodes):
-        return nodes
-    if len(set(texts)) > 0.85 * len(texts):
-        return nodes
-    for node in nodes:
-        node.items[0].label, node.items[1].label = Text("mention"), Text("antecedent")
-        node.is_record = True
-    return [Node(items=[*nodes])]
-
-
-def _every(nodes: Sequence[Node]) -> Iterator[Node]:
-    """All parts of trees, in their order."""
-    stack = [*reversed(nodes)]
-    while stack:
-        yield (node := stack.pop())
-        stack += reversed(node.items)
 
 
 class _Reader:
@@ -134,13 +85,13 @@ class _Reader:
         self.labels: dict[str, str] = {}  # the entities of labels
         self.joined: dict[str, str] = {}  # entities that are one with another
         self.listed: dict[int, list[Unit]] = {}  # the mentions of lines
-        nodes = list(_every(roots))
+        nodes = list(every(roots))
         # Whether sentences are parts of entities, or entities parts of sentences.
-        self.has_places = sum(any(map(_is_place, node.items)) for node in nodes) > 1
+        self.has_places = sum(any(map(is_place, node.items)) for node in nodes) > 1
         lines = [n for n in nodes if isinstance(n.value, Text) and n.value.is_line]
         texts = [str(node.value) for node in lines]
         plain = [str(node.value) for node in lines if not node.label]
-        self.has_chains = any(len(_parts(text, ARROW)) > 2 for text in plain)
+        self.has_chains = any(len(split_parts(text, ARROW)) > 2 for text in plain)
         equal = [match for text in texts if (match := _EQUAL.fullmatch(mask_remarks(text)))]
         lists = [match for match in equal if re.search("[,;]", match["items"])]
         self.has_equal_lists = 2 * len(lists) > len(equal)
@@ -156,7 +107,7 @@ class _Reader:
             unit = Unit(str(node.label), entity, node.where, sentence)
             yield from heed(unit, " ".join([str(node.value or ""), *node.texts]), self.key)
             return
-        elif (node.label or node.value) and not (entity and _lists_mentions(node)):
+        elif (node.label or node.value) and not (entity and lists_mentions(node)):
             entity = self._name(node, scope) if self._is_entity(node) else ""
         scope = Scope(entity, sentence, depth + 1)
         if depth > _DEEP:
@@ -182,23 +133,23 @@ class _Reader:
             quotes = [words_of(match) for match in QUOTED.finditer(str(node.value))]
             words = len(node.label.split()) + 2
             return len(quotes) == 1 and node.label in quotes[0] and len(quotes[0].split()) >= words
-        remarks = [str(item.value) for item in node.items if _is_line(item)]
+        remarks = [str(item.value) for item in node.items if is_line(item)]
         are_remarks = not any(self.key.stands(remark.strip('"“”„«»')) for remark in remarks)
         return are_remarks and len(remarks) == len(node.items)
 
     def _is_entity(self, node: Node) -> bool:
         """Whether a part of an answer has mentions itself, and not only parts with other names."""
         rows = [item for item in node.items if item.is_record and not item.label]
-        if isinstance(node.value, Text) or any(map(_has_text, node.items)):
+        if isinstance(node.value, Text) or any(map(has_text, node.items)):
             return True
-        if any(map(_lists_mentions, node.items)):
+        if any(map(lists_mentions, node.items)):
             return True
         if any(item.value and self._is_mention(item) for item in node.items if item.label):
             return True
-        if self.has_places and any(map(_is_place, node.items)):
+        if self.has_places and any(map(is_place, node.items)):
             return True
         fields = self._fields(rows)
-        is_flat = "mention" in fields and not any(map(_inner_lists, rows))
+        is_flat = "mention" in fields and not any(map(inner_lists, rows))
         is_flat = is_flat and "antecedent" not in fields and not self._labels(rows, fields)
         return is_flat and not self._has_lists(rows, fields)
 
@@ -207,12 +158,12 @@ class _Reader:
     def _list(self, node: Node, scope: Scope) -> Iterator[Unit]:
         """The units of a list, which may be an entity itself."""
         rows = [item for item in node.items if item.is_record and not item.label]
-        lines = [item for item in node.items if _is_line(item)]
+        lines = [item for item in node.items if is_line(item)]
         fields = self._fields(rows)
         if not scope.entity and not lines and self._is_entity(node):
             scope = scope._replace(entity=self._name(node, scope))
         if node.numbers and not any(isinstance(i.value, Text) or i.items for i in node.items):
-            yield _unclear(node, scope.entity or f"{node.where}")
+            yield make_unclear(node, scope.entity or f"{node.where}")
         labels = self._labels(rows, fields) if not scope.entity else []
         for row, label in zip(rows, labels, strict=False):
             name = label if scope.sentence is not None else f"{node.where} {label}"
@@ -224,9 +175,9 @@ class _Reader:
         for item in node.items:
             if item.is_record and not item.label:
                 yield from self._record(item, scope, fields, rows[0]) if not labels else ()
-            elif _is_line(item):
+            elif is_line(item):
                 yield from self._text(item, scope, is_own=is_own)
-            elif _has_text(item):
+            elif has_text(item):
                 yield from self._string(item, scope)
             elif item.label or item.value or item.items:
                 is_inner = item.label or item.value or len(item.items) == 1
@@ -234,7 +185,7 @@ class _Reader:
 
     def _has_lists(self, rows: Sequence[Node], fields: Fields) -> bool:
         """Whether strings have several mentions, as in a table with a row for each entity."""
-        cells = [v for row in rows if (v := _text_at(row, fields["mention"])) is not None]
+        cells = [v for row in rows if (v := text_at(row, fields["mention"])) is not None]
         several = [cell for cell in cells if len(split_items(str(cell), 0, self.key)) > 1]
         return role_of(fields["mention"]) == "mentions" or 2 * len(several) > max(len(cells), 1)
 
@@ -243,7 +194,7 @@ class _Reader:
         label = fields.get("group") or fields.get("entity", "")
         cells = [cell for row in rows if (cell := row.get(label)) and cell.value is not None]
         labels = [fold_text(str(cell.value)) for cell in cells]
-        is_pair = "antecedent" in fields or "mention" not in fields or any(map(_inner_lists, rows))
+        is_pair = "antecedent" in fields or "mention" not in fields or any(map(inner_lists, rows))
         is_named = len(labels) == len(rows) and (
             "group" in fields or len(set(labels)) < len(labels) or len(rows) == 1
         )
@@ -293,19 +244,19 @@ class _Reader:
         """The units of a record: a mention, a pair, or entities with their lists."""
         mention = node.get(fields.get("mention", ""))
         inner = scope if scope.entity else scope._replace(entity=self._name(node, scope))
-        if mention is None or _inner_lists(node) or not (mention.value or mention.items):
+        if mention is None or inner_lists(node) or not (mention.value or mention.items):
             yield from self._entities(node, scope, fields)
         elif not isinstance(mention.value, Text):
             bare = replace(mention, label=Text())
             for unit in self.walk(bare, inner):
                 yield self._with_fields(unit, node, fields)
         elif scope is not inner and "antecedent" not in fields and self._has_lists([node], fields):
-            yield from _named(split_items(mention.value, mention.where, self.key), inner)
+            yield from name_units(split_items(mention.value, mention.where, self.key), inner)
         elif scope is not inner and not set(fields) - {"mention", "entity"}:
             yield from self._entities(node, scope, fields)
         else:
             is_complete = node.complete or (
-                first is not None and [*map(_shape, node.items)] == [*map(_shape, first.items)]
+                first is not None and [*map(shape, node.items)] == [*map(shape, first.items)]
             )
             for unit in self._string(mention, inner):
                 if not is_complete and not unit.state:
@@ -322,10 +273,10 @@ class _Reader:
         if len(unknown) == 1 and not {"sentence", "start", "nth"} & set(fields):
             fields = {**fields, "sentence": unknown[0]}  # the only number
         for role in ("sentence", "nth", "start"):
-            number = _number_at(node, fields.get(role, ""))
+            number = number_at(node, fields.get(role, ""))
             if number is not None:
                 setattr(unit, role, number)
-        context = _text_at(node, fields.get("context", ""))
+        context = text_at(node, fields.get("context", ""))
         if context is not None and self.key.stands(context):
             unit.contexts += (str(context),)
         if target := node.get(fields.get("antecedent", "")):
@@ -337,7 +288,7 @@ class _Reader:
 
     def _entities(self, node: Node, scope: Scope, fields: Fields) -> Iterator[Unit]:
         """The units of a record of lists, which are one entity if it has a label, or of a map."""
-        lists = {id(field) for field in _inner_lists(node)}
+        lists = {id(field) for field in inner_lists(node)}
         labels = [
             field.value
             for field in node.items
@@ -346,9 +297,9 @@ class _Reader:
             and role_of(field.label) != "remark"
         ]
         if scope.entity and not (lists or node.texts or any(item.items for item in node.items)):
-            yield _unclear(node, scope.entity)
+            yield make_unclear(node, scope.entity)
         own = scope.entity or (self._name(node, scope) if labels else "")
-        number = _number_at(node, fields.get("sentence", ""))
+        number = number_at(node, fields.get("sentence", ""))
         scope = scope._replace(sentence=scope.sentence if number is None else number)
         for field in node.items:
             role = role_of(field.label)
@@ -362,9 +313,9 @@ class _Reader:
                         units.insert(0, Unit(str(label), inner.entity, label.where))
                         break
                 yield from units
-            elif field.items or (not lists and (not role or _lists_mentions(field))):
+            elif field.items or (not lists and (not role or lists_mentions(field))):
                 yield from self.walk(
-                    field, scope._replace(entity=own) if _is_place(field) else scope
+                    field, scope._replace(entity=own) if is_place(field) else scope
                 )
 
     # -------------------------------------------------------------- strings
@@ -401,9 +352,9 @@ class _Reader:
         text, entity = node.value, scope.entity
         assert isinstance(text, Text)
         if not text.is_line:
-            yield from _named(self._labelled(node, text), scope)
+            yield from name_units(self._labelled(node, text), scope)
             return
-        if not node.label or _is_place(node):
+        if not node.label or is_place(node):
             line = Text(text, text.where, kind="bullet") if node.label else text
             if (link := self._link(line, scope.sentence)) is not None:
                 yield from link
@@ -423,9 +374,9 @@ class _Reader:
             self.labels[node.label] = name
             for unit in items if _ALONE.search(node.label) else ():
                 unit.state, unit.why = "aside", "in no chain"
-            yield from _named(items, scope._replace(entity=name))
+            yield from name_units(items, scope._replace(entity=name))
         elif entity and (text.kind == "bullet" or items[1:] or self.key.stands(text)):
-            yield from _named(items, scope)
+            yield from name_units(items, scope)
 
     def _items(self, node: Node) -> list[Unit]:
         """The mentions that a line lists; none where it is prose."""
@@ -462,14 +413,16 @@ class _Reader:
         text = str(line)
         if self.has_equal_lists and _EQUAL.fullmatch(mask_remarks(text)):
             return None
-        pairs = [Text(text[a:b], line.where + a, kind="bullet") for a, b in _parts(text, _SEMI)]
-        if len(pairs) > 1 and all(len(_parts(pair, ARROW)) == 2 for pair in pairs):
+        pairs = [
+            Text(text[a:b], line.where + a, kind="bullet") for a, b in split_parts(text, _SEMI)
+        ]
+        if len(pairs) > 1 and all(len(split_parts(pair, ARROW)) == 2 for pair in pairs):
             return [unit for pair in pairs for unit in self._link(pair, sentence) or ()]
-        parts = _parts(text, ARROW if ASKED.search(text) else VERB)
+        parts = split_parts(text, ARROW if ASKED.search(text) else VERB)
         if len(parts) != 2 and not self.has_chains:
-            parts = _parts(text, ARROW)
+            parts = split_parts(text, ARROW)
         if len(parts) != 2 and not self.has_equal_lists and " = " in text:
-            parts = _parts(text, re.compile(r"\s+=\s+"))
+            parts = split_parts(text, re.compile(r"\s+=\s+"))
         if len(parts) != 2:
             return None
         (low, high), (begin, end) = parts
@@ -495,73 +448,3 @@ class _Reader:
             unit.antecedent, unit.rows = to[0], True
             unit.sentence = sentence if unit.sentence is None else unit.sentence
         return left
-
-
-def _is_place(node: Node) -> bool:
-    return place_named(node.label) is not None
-
-
-def _lists_mentions(node: Node) -> bool:
-    return role_of(node.label) in ("mentions", "mention")
-
-
-def _is_line(node: Node) -> bool:
-    is_line = isinstance(node.value, Text) and node.value.is_line
-    return is_line and not node.label and not node.items
-
-
-def _has_text(node: Node) -> bool:
-    """Whether it is a string without a label, alone or with numbers: `["Ada", 0, 3]`."""
-    if node.label or node.is_record or any(item.items for item in node.items):
-        return False
-    return (
-        not node.items if isinstance(node.value, Text) else len(node.texts) == 1 < len(node.items)
-    )
-
-
-def _shape(field: Node) -> tuple[str, bool]:
-    return field.label, field.value is None
-
-
-def _text_at(node: Node, label: str) -> Text | None:
-    field = node.get(label)
-    return field.value if field and isinstance(field.value, Text) else None
-
-
-def _number_at(node: Node, label: str) -> int | None:
-    field = node.get(label)
-    digits = re.search(r"\d{1,9}", str((field.items or [field])[0].value)) if field else None
-    return int(digits[0]) if digits else None
-
-
-def _unclear(node: Node, entity: str) -> Unit:
-    words = str([item.value for item in node.items if not item.items])
-    state, why = ("unclear", "numbers without words") if node.complete else ("lost", "cut off")
-    return Unit(words, entity, node.where, state=state, why=why)
-
-
-def _inner_lists(node: Node) -> list[Node]:
-    """The fields of a record that are lists of strings, objects or lists."""
-    return [
-        field
-        for field in node.items
-        if not field.is_record and any(isinstance(i.value, Text) or i.items for i in field.items)
-    ]
-
-
-def _parts(text: str, separator: re.Pattern[str]) -> list[tuple[int, int]]:
-    """What stands between separators that are neither quoted nor in remarks; never empty."""
-    edges = [
-        0,
-        *(place for m in separator.finditer(mask_remarks(text, quotes=True)) for place in m.span()),
-        len(text),
-    ]
-    parts = list(zip(edges[::2], edges[1::2], strict=True))
-    return parts if all(text[low:high].strip() for low, high in parts) else []
-
-
-def _named(units: Sequence[Unit], scope: Scope) -> Iterator[Unit]:
-    for unit in units:
-        unit.entity = scope.entity
-        unit.sentence = scope.sentence if unit.sentence is None else unit.sentence
-        yield unit

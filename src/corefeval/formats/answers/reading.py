@@ -14,11 +14,12 @@ from corefeval.checks import check_choice
 from corefeval.diagnostics import InputError, UsageError, excerpt
 from corefeval.formats.answers.conventions import CONVENTIONS
 from corefeval.formats.answers.documents import KeyTexts
-from corefeval.formats.answers.grammar import TREES, read_units
+from corefeval.formats.answers.grammar import read_units
 from corefeval.formats.answers.ledgers import Remarks, notices_of
 from corefeval.formats.answers.lookup import KeyDocument
 from corefeval.formats.answers.pages import Page, find_loose, read_list, read_tagged
 from corefeval.formats.answers.records import Answer, about_records, answers_of
+from corefeval.formats.answers.shapes import TREES
 from corefeval.formats.answers.tags import TaggedText
 from corefeval.formats.answers.text import atoms_of_text, clean, hide_escapes, unescape
 from corefeval.formats.answers.units import Unit

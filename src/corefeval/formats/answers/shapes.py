@@ -1,0 +1,156 @@
+"""What labels of an answer say, and what shape the parts of its trees have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from corefeval.formats.answers.items import Text, mask_remarks, place_named
+from corefeval.formats.answers.trees import Node, parse_json, parse_lines, parse_tables, parse_xml
+from corefeval.formats.answers.units import Unit
+
+# What labels say, by how they begin, in some languages; the first that fits.
+_ROLES = {
+    "antecedent": r"antec[eé]d|antezedens|bezug|refersto|referent|corefer(?!ence)|target|linkedto"
+    r"|verwijst|先行",
+    "context": r"context|snippet|quote|excerpt|kontext|contexto|上下文|in$",
+    "sentence": r"sent(?!e?id)|sentid|line|zin|satz|zeile|regel|oraci|frase|phrase|ligne|riga"
+    r"|предлож|строк|句|行|s$|o$",
+    "nth": r"nth|occurrence|instance|ocurrencia|vorkommen",
+    "start": r"start|begin|offset|position|char|tokens?$|indices",
+    "mentions": r"(?:all|alle)?mention(?:s|es|en)|menciones|menzioni|erwähnungen|vermeldingen"
+    r"|nennungen|упоминания|items|members|mitglieder|spans|expressions|occurrences|called|strings",
+    "mention": r"mention|text|token|surface|expression|span|string|phrase|anaph|anáf|pronoun$|form"
+    r"|vermelding|menci|menzion|erwähnung|ausdruck|expresi|упоминан|提及|文本|word",
+    "group": r"cluster|entity|entidad|entit|chain|cadena|kette|group|coref|сущность|实体|共指",
+    "entity": r"label|set|eid|head|represent|canonical|name|nombre|id$|who|what|number|ref$",
+    "remark": r"type|note|comment|reason|gender|count|confidence|explan|role|class|end|stop",
+}
+_ROLE = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _ROLES.items()))
+
+
+def role_of(label: str) -> str:
+    """What a field says: `mention`, `group`, …, or nothing where its name is unknown."""
+    match = _ROLE.match(re.sub(r"[\W_]", "", label).lower())
+    return (match.lastgroup or "") if match else ""
+
+
+def is_heading(label: str) -> bool:
+    """Whether a label can stand above a column of a table."""
+    return role_of(label) in ("mention", "mentions", "group", "entity", "sentence")
+
+
+TREES: Mapping[str, Callable[[str], Sequence[Node]]] = {
+    "json": parse_json,
+    "elements": parse_xml,
+    "table": lambda text: parse_tables(text, is_heading),
+    "lines": lambda text: list(parse_lines(text)),
+}
+
+
+def read_pairs(nodes: Sequence[Node]) -> Sequence[Node]:
+    """Lists of two strings in a row as records of pairs, where strings come back in them."""
+    texts = [text for node in nodes for text in node.texts]
+    if any(len(n.texts) != 2 or len(n.items) != 2 or n.is_record for n in nodes):
+        return nodes
+    if len(set(texts)) > 0.85 * len(texts):
+        return nodes
+    for node in nodes:
+        node.items[0].label, node.items[1].label = Text("mention"), Text("antecedent")
+        node.is_record = True
+    return [Node(items=[*nodes])]
+
+
+def every(nodes: Sequence[Node]) -> Iterator[Node]:
+    """All parts of trees, in their order."""
+    stack = [*reversed(nodes)]
+    while stack:
+        yield (node := stack.pop())
+        stack += reversed(node.items)
+
+
+def is_place(node: Node) -> bool:
+    """Whether a part's label names a place in the text."""
+    return place_named(node.label) is not None
+
+
+def lists_mentions(node: Node) -> bool:
+    """Whether a part's label says that mentions are in it."""
+    return role_of(node.label) in ("mentions", "mention")
+
+
+def is_line(node: Node) -> bool:
+    """Whether a part is a line of text without a label."""
+    is_line = isinstance(node.value, Text) and node.value.is_line
+    return is_line and not node.label and not node.items
+
+
+def has_text(node: Node) -> bool:
+    """Whether it is a string without a label, alone or with numbers: `["Ada", 0, 3]`."""
+    if node.label or node.is_record or any(item.items for item in node.items):
+        return False
+    return (
+        not node.items if isinstance(node.value, Text) else len(node.texts) == 1 < len(node.items)
+    )
+
+
+def shape(field: Node) -> tuple[str, bool]:
+    """The label of a field, and whether it has parts instead of a value."""
+    return field.label, field.value is None
+
+
+def text_at(node: Node, label: str) -> Text | None:
+    """The string in a field of a record; None where there is none."""
+    field = node.get(label)
+    return field.value if field and isinstance(field.value, Text) else None
+
+
+def number_at(node: Node, label: str) -> int | None:
+    """The first number in a field of a record; None where there is none."""
+    field = node.get(label)
+    digits = re.search(r"\d{1,9}", str((field.items or [field])[0].value)) if field else None
+    return int(digits[0]) if digits else None
+
+
+def inner_lists(node: Node) -> list[Node]:
+    """The fields of a record that are lists of strings, objects or lists."""
+    return [
+        field
+        for field in node.items
+        if not field.is_record and any(isinstance(i.value, Text) or i.items for i in field.items)
+    ]
+
+
+def split_parts(text: str, separator: re.Pattern[str]) -> list[tuple[int, int]]:
+    """What stands between separators that are neither quoted nor in remarks; never empty."""
+    edges = [
+        0,
+        *(place for m in separator.finditer(mask_remarks(text, quotes=True)) for place in m.span()),
+        len(text),
+    ]
+    parts = list(zip(edges[::2], edges[1::2], strict=True))
+    return parts if all(text[low:high].strip() for low, high in parts) else []
+
+
+class Scope(NamedTuple):
+    """What a part of an answer stands in: an entity, a sentence, and so many other parts."""
+
+    entity: str = ""
+    sentence: int | None = None
+    depth: int = 0
+
+
+def make_unclear(node: Node, entity: str) -> Unit:
+    """A unit for numbers that no words go with, or for a part that was cut off."""
+    words = str([item.value for item in node.items if not item.items])
+    state, why = ("unclear", "numbers without words") if node.complete else ("lost", "cut off")
+    return Unit(words, entity, node.where, state=state, why=why)
+
+
+def name_units(units: Sequence[Unit], scope: Scope) -> Iterator[Unit]:
+    """The units with the entity of what they stand in, and its sentence where they name none."""
+    for unit in units:
+        unit.entity = scope.entity
+        unit.sentence = scope.sentence if unit.sentence is None else unit.sentence
+        yield unit
