@@ -209,10 +209,11 @@ def estimate(
         scores["frame"] = reach["frame"]
         notices += reach.notices
     estimates = replace(estimates, scores=scores)
-    for row in estimates.rows():
-        if row["value"] is None:
-            name = f"{row['metric']}.{row['rate']} of {row['system']}"
-            notices.append(Notice("no-value", f"{name} has no value: there is nothing to count"))
+    rates = [row for row in estimates.rows() if row["value"] is None]
+    names = tuple(f"{row['metric']}.{row['rate']} of {row['system']}" for row in rates)
+    if names:
+        text = "{n} without a value, because there is nothing to count: {items}"
+        notices.append(Notice("no-value", text, len(names), names, "rate"))
     return replace(estimates, notices=merge_notices(notices))
 
 
