@@ -348,3 +348,17 @@ def test_a_score_that_is_no_number_has_no_bounds(key, tmp_path):
     result.save(tmp_path / "result.json")
     assert corefeval.load(tmp_path / "result.json").answers["conll"] == {}
     assert not [notice for notice in result.notices if notice.kind == "llm-bounds"]
+
+
+def test_answers_with_other_ids_are_paired_by_what_they_say_with_a_notice():
+    texts = {
+        "a": "Ada met him and she smiled at the harbour .",
+        "b": "Bob read the paper while he waited for tea .",
+    }
+    documents = [
+        {"doc_key": name, "sentences": [text.split()], "clusters": [[[0, 0], [5, 5]]]}
+        for name, text in texts.items()
+    ]
+    answers = {"1": "[Bob](#1) read the paper while [he](#1) waited for tea ."}
+    result = corefeval.score(documents, answers, response_format="llm")
+    assert [n.items for n in result.notices if n.kind == "llm-guessed"] == [("1",)]

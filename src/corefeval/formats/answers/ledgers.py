@@ -61,7 +61,8 @@ def _cut_unreached(key: Corpus, ledger: Ledger) -> Corpus:
 class Remarks:
     """What reading noticed beside the ledger.
 
-    `unknown` are answers for no document, `twice` documents with a second one, `several` counts
+    `unknown` are answers for no document, `guessed` ids that no document has, whose answers were
+    paired by what they say, `twice` documents with a second one, `several` counts
     answers about more than one, `cut` documents that were answered in pieces, of all `documents`.
     """
 
@@ -70,6 +71,7 @@ class Remarks:
     pieces: str
     documents: int
     unknown: list[str] = field(default_factory=list)
+    guessed: list[str] = field(default_factory=list)
     twice: list[str] = field(default_factory=list)
     several: int = 0
     cut: int = 0
@@ -121,6 +123,8 @@ def _about_reading(ledger: Ledger, remarks: Remarks) -> list[Notice]:
         named("llm-limit", "cut off by a token limit, according to the records: {items}", cut),
         named("llm-cut", "ending early: {items}", places),
         named("llm-unknown", "of unknown documents, left out: {items}", remarks.unknown, "answer"),
+        named("llm-guessed", "with ids that the key lacks, paired by what they say: {items}",
+              remarks.guessed, "answer"),
         named("llm-twice", "answered again, the first answer kept: {items}", remarks.twice),
         Notice("llm-several", f"{name}: {{n}} with several documents, split", remarks.several,
                noun="answer"),

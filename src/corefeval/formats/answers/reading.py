@@ -217,7 +217,8 @@ class _Reader:
         best = Page(document, Coverage(document.identifier, "", size, missing=size))
         for variant in _variants(text):
             for limit, form, spelling in self._forms(variant):
-                if most >= _NEARLY * limit:  # it cannot place more than it has signs
+                nearly = _NEARLY if limit < _MANY else _NEARLY_ALL_OF_MANY
+                if most >= nearly * limit:  # it cannot place more than it has signs
                     continue
                 if form in CONVENTIONS:
                     page = read_tagged(document, CONVENTIONS[form].read(spelling), form)
@@ -257,12 +258,15 @@ class _Reader:
         answered = {index for job in jobs for index in job.documents}
         free = [index for index in range(len(self.texts.identifiers)) if index not in answered]
         for job in jobs:
+            has_id = bool(job.documents)
             if free and not job.piece:
                 self._find_by_content(job, free)
             if not job.documents and len(self.texts.identifiers) == len(jobs) == 1:
                 job.documents = [0]
             if not job.documents:
                 self.remarks.unknown.append(job.answer.identifier or job.text.strip()[:40])
+            elif job.answer.identifier is not None and not has_id:
+                self.remarks.guessed.append(job.answer.identifier)
             free = [index for index in free if index not in job.documents]
 
     def _find(self, job: _Job, identifier: str) -> None:
@@ -287,8 +291,9 @@ _FEW = 3  # quotes that a copy of a text may add
 _SPARSE = 0.1  # mentions for each word of the document: a copy with no more of them is no list
 _ADDED = 0.3  # words for each word of the document: a copy with more of them is no plain one
 # A form is not tried if this share of its signs is placed already. Lower, and a form that would
-# read a few mentions more is missed; higher, and long answers are read twice for a lost mention.
-_NEARLY = 0.985
+# read a few mentions more is missed; higher, and answers are read twice for a lost mention. That
+# doubles the time of long answers, in which lost mentions are common, so less is enough there.
+_NEARLY, _NEARLY_ALL_OF_MANY, _MANY = 0.985, 0.9, 1_000
 _MOST = 0.7  # mentions for each word of the document
 _FENCE = re.compile(r"^[ \t]*```[^\n]*$", re.MULTILINE)
 
