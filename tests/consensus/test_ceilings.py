@@ -89,3 +89,10 @@ def test_tokens_that_differ_are_aligned(conll):
     assert merged.as_dict()["documents"][0]["entities"] == [[[0, 1], [2, 3]], [[2, 6]]]
     assert "first-tokens" in {notice.kind for notice in merged.notices}
     assert not corefeval.audit(ann, [bob], tokens="align").findings
+
+
+def test_a_key_without_mentions_is_audited_by_any_match(conll):
+    line = '{{"doc_key": "x_0", "sentences": [["Ada", "saw", "her"]], "clusters": {}}}\n'
+    key, response = conll(line.format("[]")), conll(line.format("[[[0, 0], [2, 2]]]"))
+    for match in ("exact", "overlap(1)", "partial"):
+        assert not corefeval.audit(key, [response, response], match=match).findings

@@ -118,7 +118,7 @@ def audit_corpora(
     for place, side in enumerate(sides if protocol.match != "exact" else ()):
         prepared = prepare_corpora(corpus, side, request)
         partner = prepared.matches.partners_of_response(side.n_mentions)
-        new_codes = np.where(partner >= 0, codes[0][partner], codes[place + 1])
+        new_codes = np.where(partner >= 0, np.append(codes[0], -1)[partner], codes[place + 1])
         keeps = (partner >= 0) | ~np.isin(new_codes, codes[0])  # no key mention twice
         sides[place], codes[place + 1] = side.keep_mentions(keeps), new_codes[keeps]
         protocol = prepared.protocol
