@@ -75,6 +75,12 @@ def test_segments_begin_with_sentences():
     assert str(cut.key.documents[0]).endswith("segment 1 of 4")
 
 
+def test_more_segments_than_places_take_no_more_memory():
+    sentences = corefeval.read(KEY).select_documents(np.array([0]))
+    for key in (sentences, corpus_from_arrays(entity=[0, 0, 1], start=[0, 4, 9])):
+        assert cut_up(key, key, 10**12).cuts == cut_up(key, key, 1000).cuts
+
+
 def long_document(quality, size=300):
     """A text of 300 sentences of one mention each, some of them in the wrong entity."""
     generator = np.random.default_rng(1)

@@ -151,6 +151,7 @@ def segment(
 def _cuts(key: Corpus, response: Corpus, number: int) -> IntArray:
     """Where segments begin: as near to equal parts as sentences (or else mentions) allow."""
     length, sentences = _sentences(key, response)
+    number = min(number, 2 * max(length, key.n_mentions, 1))  # beyond it, every place is a cut
     shares = np.arange(1, number) / number
     if sentences.size > 1:
         targets = shares * length
