@@ -412,6 +412,9 @@ def test_command(tmp_path, capsys, monkeypatch):
     assert run("probe", probe, "--write", "items.jsonl") == 0
     assert corefeval.read_probe("items.jsonl").items == corefeval.read_probe(probe).items
     assert run("probe", probe) == 2
+    for option in ("--output", "--save"):  # which would be left out
+        assert run("probe", probe, "--write", "again.jsonl", option, "x.json") == 2
+        assert not (tmp_path / "again.jsonl").exists()
 
 
 @pytest.mark.parametrize("format", ["text", "csv", "markdown", "latex"])

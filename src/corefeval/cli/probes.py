@@ -36,7 +36,7 @@ def probe(options: ParsedOptions) -> int:
         drawing = {"by_document": options.by_item, "comparisons": pairs}
         drawing |= options.given(*TABLE_OPTIONS.split())
         show(results, options.output, format=options.format, **drawing)
-    elif options.write is None:
+    elif options.write is None or options.output is not None or options.save is not None:
         raise UsageError("RESPONSE is missing: corefeval probe PROBE RESPONSE…, or --write FILE")
     if questions is not None and options.write is not None:
         questions.write(options.write)
