@@ -22,6 +22,15 @@ def kinds(estimates) -> set[str]:
     return {notice.kind for notice in estimates.notices}
 
 
+def test_a_single_answer_does_not_tell_how_many_are_needed():
+    sheet = corefeval.sample(RESPONSES, design="sentences", n=9, seed=6)
+    first = sheet[0].row
+    filled = sheet.fill(lambda row: ((), 1) if row.row == first else "?")
+    estimates = corefeval.estimate(filled, RESPONSES)
+    assert estimates["eager"]["mentions"]["recall"].needed(0.05) is None
+    assert "needed" in estimates.rows(margin=0.05)[0]
+
+
 def test_estimates_are_mappings_all_the_way():
     sheet = PERSON.fill(corefeval.sample(RESPONSES, design="entities", n=150))
     estimates = corefeval.estimate(sheet, RESPONSES, level=0.9)
@@ -36,6 +45,7 @@ def test_estimates_are_mappings_all_the_way():
     assert entry.low < entry.value < entry.high
     assert entry.needed(0.01) > entry.needed(0.05) >= 2
     assert entry.needed(0.0001) <= estimates.frame
+    assert entry.needed(1e-300) == entry.needed(5e-324) == estimates.frame
     wider = corefeval.estimate(sheet, RESPONSES, level=0.99)["eager"]["b3"]["f1"]
     assert wider.low < entry.low and wider.high > entry.high
     there = estimates.difference("b3", "f1", "cautious", "eager")

@@ -55,14 +55,18 @@ class Estimate(Record):
     level: float = 0.95
 
     def needed(self, width: float) -> int | None:
-        """How many draws in all an interval of ± `width` needs; 0.02 are 2 points."""
+        """How many draws in all an interval of ± `width` needs; 0.02 are 2 points.
+
+        None where there is no rate, or a single draw, which does not show how much rates vary.
+        """
         check_probability("a width", width)
-        if self.value is None:
+        if self.value is None or isnan(self.spread):
             return None
         from scipy.special import ndtri
 
-        draws = self.spread * (float(ndtri(0.5 + self.level / 2)) / width) ** 2
-        return max(2, min(ceil(draws / (1 + draws / self.frame)), self.frame))
+        allowed = (width / float(ndtri(0.5 + self.level / 2))) ** 2  # 0 for the tiniest widths
+        total = allowed * self.frame + self.spread
+        return max(2, min(ceil(self.spread * self.frame / total if total else 0), self.frame))
 
     def as_dict(self, margin: float | None = None) -> dict[str, Any]:
         """For JSON, with the draws that a margin needs."""
