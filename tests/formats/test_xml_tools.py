@@ -26,10 +26,10 @@ TEI = '<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader/><text><body>{}</body
 def read(tmp_path):
     """A function that reads a content as a file of a name, in a layer."""
 
-    def read_content(content, name="doc.xml", layer=None):
+    def read_content(content, name="doc.xml", layer=None, format=None):
         path = tmp_path / name
         path.write_text(content, encoding="utf-8")
-        return corefeval.read(path, layer=layer)
+        return corefeval.read(path, layer=layer, format=format)
 
     return read_content
 
@@ -377,3 +377,23 @@ def test_two_structures_of_one_id_are_an_error(read_xmi, read):
     structures = [{"%ID": 7, "%TYPE": "a"}, {"%ID": 7, "%TYPE": "b"}]
     with pytest.raises(InputError, match="two structures have the id ‘7’"):
         read(json.dumps({"%FEATURE_STRUCTURES": structures}), "doc.json")
+
+
+def test_what_a_document_type_says_of_attributes_is_not_read(read):
+    kind = '<!DOCTYPE TEI [<!ATTLIST rs note CDATA "x">]>'
+    corpus = read(kind + TEI.format('<rs ref="#a">Ada</rs> saw <rs ref="#a">her</rs>'))
+    assert texts(corpus) == {"a": ["Ada", "her"]}
+    assert not corpus.features
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("http://www.tei-c.org/ns/1.0", "http://" + "x" * 20_000, "address of a namespace .*‘http"),
+        ("<TEI", f'<!DOCTYPE TEI [<!ATTLIST rs x CDATA "{"x" * 20_000}">]><TEI', "ATTLIST ‘rs’"),
+        ("<TEI", f"<!DOCTYPE TEI [{'<!ATTLIST rs x ID #IMPLIED>' * 20_000}]><TEI", "ATTLIST ‘rs’"),
+    ],
+)
+def test_declarations_that_count_again_for_each_element_are_limited(read, old, new, words):
+    with pytest.raises(InputError, match=rf"(?s), line 1: .*{words}.*expected.*fix: "):
+        read(TEI.format("<rs/>").replace(old, new), format="tei")

@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NoReturn
 from xml.parsers import expat
 
 from corefeval.diagnostics import InputError, excerpt
 from corefeval.formats.source import Source
 
 DEEPEST = 1000  # so many elements may be open at a time
+_LONGEST = 10_000  # characters that declarations may have that count again for each element
 _WIDE = re.compile(rb"""\s*<\?xml[^>]*encoding\s*=\s*["']utf-?(16|32)""", re.IGNORECASE)
 _PACKAGE = re.compile(r"http:///(.+)\.ecore")
 XML = "http://www.w3.org/XML/1998/namespace "  # what `xml:` stands for before attributes
@@ -79,11 +81,11 @@ def parse_xml(source: Source, *, with_text: bool = True) -> Element:
     """The root element of a file; an InputError with a line where it is not well-formed.
 
     A document type that declares an entity, and elements that nest deeper than `DEEPEST`, are
-    InputErrors, too. Without `with_text`, elements have no texts, which is faster.
+    InputErrors, too. Attributes that only a document type states are left out. Without `with_text`,
+    elements have no texts, which is faster.
     """
     data, encoding = _find_encoding(source)
-    parser = expat.ParserCreate(encoding, " ")
-    parser.buffer_text = True
+    parser = _make_parser(source, encoding)
     document = Element("", {}, 0)
     stack = [document]
     plain_names = _PlainNames()
@@ -96,18 +98,8 @@ def parse_xml(source: Source, *, with_text: bool = True) -> Element:
             problem, fix = f"elements are nested more than {DEEPEST:,} deep", "export it again"
             raise source.error(problem, element.line, found=f"<{excerpt(name)}>", fix=fix)
 
-    def refuse_entity(name: str, *_: object) -> None:
-        raise source.error(
-            "the document type declares an entity, which is never read",
-            parser.CurrentLineNumber,
-            found=f"<!ENTITY {excerpt(name)} …>",
-            expected="XML without entity declarations",
-            fix="remove the declaration, or export the file again",
-        )
-
     parser.StartElementHandler = open_element
     parser.EndElementHandler = lambda _: stack.pop()
-    parser.EntityDeclHandler = refuse_entity
     if with_text:
         parser.CharacterDataHandler = lambda text: stack[-1].append(text)
     try:
@@ -119,6 +111,40 @@ def parse_xml(source: Source, *, with_text: bool = True) -> Element:
     root = document.children[0]
     document.content = ()  # the parser and its handlers hold each other, and this: not the tree
     return root
+
+
+def _make_parser(source: Source, encoding: str | None) -> expat.XMLParserType:
+    """A parser that refuses declarations by which small files take much time or memory."""
+    parser = expat.ParserCreate(encoding, " ")
+    parser.buffer_text = parser.specified_attributes = True
+    n_declared = 0  # attributes and characters of their values
+
+    def refuse(problem: str, found: str, expected: str) -> NoReturn:
+        fix = "remove the declaration, or export the file again"
+        line = parser.CurrentLineNumber
+        raise source.error(problem, line, found=found, expected=expected, fix=fix)
+
+    def refuse_entity(name: str, *_: object) -> None:
+        problem = "the document type declares an entity, which is never read"
+        refuse(problem, f"<!ENTITY {excerpt(name)} …>", "XML without entity declarations")
+
+    def check_namespace(_: str | None, address: str | None) -> None:
+        if address and len(address) > _LONGEST:
+            expected = f"an address of at most {_LONGEST:,} characters"
+            refuse("the address of a namespace is too long", excerpt(address), expected)
+
+    def check_attribute(element: str, name: str, kind: str, default: str | None, _: int) -> None:
+        nonlocal n_declared
+        n_declared += 1 + len(default or "")
+        if n_declared > _LONGEST:
+            expected = f"at most {_LONGEST:,} attributes and characters of their values"
+            problem = "the document type declares too much about attributes"
+            refuse(problem, f"<!ATTLIST {excerpt(element)} {excerpt(name)} …>", expected)
+
+    parser.StartNamespaceDeclHandler = check_namespace
+    parser.AttlistDeclHandler = check_attribute
+    parser.EntityDeclHandler = refuse_entity
+    return parser
 
 
 def _parsing_error(source: Source, error: Exception, found: str) -> InputError:
