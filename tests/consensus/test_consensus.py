@@ -339,3 +339,11 @@ def test_contested_decisions_are_those_of_the_definition(sides):
         for row in merged.contested
     ]
     assert shown == list_by_hand(sides, merged)
+
+
+def test_contests_go_by_the_first_mention_that_is_left_of_a_group():
+    ann = {"d": [[(0, 1), (3, 4), (2, 3)], [(4, 5), (5, 6)]]}
+    bob = {"d": [[(0, 1), (3, 4)], [(2, 3), (5, 6)]]}
+    merged = corefeval.merge({"ann": ann, "bob": bob}, decisions=[("drop", "d", (0, 1))])
+    links = [row for row in merged.as_dict()["documents"][0]["contested"] if row["kind"] == "link"]
+    assert [(row["mention"], row["other"]) for row in links] == [((2, 3), (3, 4)), ((5, 6), (2, 3))]

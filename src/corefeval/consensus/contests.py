@@ -10,6 +10,7 @@ import numpy as np
 
 from corefeval.analysis.units import Units
 from corefeval.consensus.decisions import Constraints
+from corefeval.consensus.partition import in_order
 from corefeval.model.arrays import IntArray, all_zero, begin_runs, plain_rows
 
 
@@ -68,7 +69,8 @@ def _list_links(
     from scipy.sparse import coo_array
 
     kept = np.flatnonzero(entity >= 0)
-    _, first, size = np.unique(group[kept], return_index=True, return_counts=True)
+    order = in_order(group[kept])  # by what decisions left of the groups
+    _, first, size = np.unique(order, return_index=True, return_counts=True)
     first = kept[first]
     home, labels = entity[first], units.entity[:, first]
     marked = (labels >= 0).T
