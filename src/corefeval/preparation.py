@@ -20,7 +20,6 @@ from corefeval.matching import Matches, Mentions, matcher
 from corefeval.model import Corpus
 from corefeval.model.arrays import ArrayPair, IntArray, looked_up
 from corefeval.model.identity import digest, mention_codes
-from corefeval.model.text_tokens import has_texts
 from corefeval.pairing import (
     DocumentPairs,
     Kept,
@@ -177,9 +176,12 @@ def _pair_and_match(
     key: Corpus, response: Corpus, request: Request, pairs: DocumentPairs | None
 ) -> Prepared:
     """Pair documents, apply the policies and match mentions; notices are in the order of steps."""
-    key_digest, own_tokens = digest(key), not has_texts(key.tokens)
+    key_digest = digest(key)
+    own_tokens = key.tokens is None or not key.tokens.has_texts
     pairing = pair(key, response, request.protocol, pairs=pairs)
-    protocol, corpora = _state_choice(request.protocol, response), [pairing.key, pairing.response]
+    protocol, corpora = request.protocol, [pairing.key, pairing.response]
+    if response.ledger is not None:
+        protocol = _state_choice(protocol, response)
     if pairing.spans is not None:
         protocol = protocol.but(spans=pairing.spans)
     notices = [*pairing.key.notices, *pairing.response.notices, *pairing.notices]
@@ -203,11 +205,13 @@ def _pair_and_match(
     sides = Mentions(key, codes[0]), Mentions(response, codes[1])
     matches, protocol, match_notices = _match(*sides, protocol, request, own_tokens, pairs)
     twins, other_spans = _find_twins(*sides, matches, protocol.match)
-    stated, stated_notices = stated_features(
-        request.features, key, response, encoding=request.encoding
-    )
-    if stated:
-        protocol = protocol.but(features=",".join(map(str, stated)))
+    stated, stated_notices = None, list[Notice]()
+    if request.features is not None:
+        stated, stated_notices = stated_features(
+            request.features, key, response, encoding=request.encoding
+        )
+        if stated:
+            protocol = protocol.but(features=",".join(map(str, stated)))
     return Prepared(
         key,
         response,

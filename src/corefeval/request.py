@@ -149,8 +149,12 @@ class Request:
         adjusted = adjusted.nearest if emulated else adjusted
         if sound:
             adjusted.check_sound()
+        sampling, settled = sampling or Sampling(), adjusted
+        if adjusted.values:
+            sampling = _settle_sampling(sampling, adjusted)
+            settled = adjusted.but(segments="none", ci="none")
         request = Request(
-            adjusted.but(segments="none", ci="none") if adjusted.values else adjusted,
+            settled,
             base,
             by=feature_names(by),
             features=features,
@@ -158,7 +162,7 @@ class Request:
             encoding=reading.get("encoding") or "utf-8",
             key_reading=_make_reading("key", reading, adjusted),
             response_reading=_make_reading("response", reading, adjusted),
-            sampling=_settle_sampling(sampling or Sampling(), adjusted),
+            sampling=sampling,
             cutting=cutting or Cutting(),
             emulated=emulated,
         )

@@ -11,7 +11,7 @@ import corefeval
 from corefeval.formats import FORMATS
 from corefeval.formats.losses import note_counts
 from corefeval.model import CorpusBuilder, join
-from corefeval.model.text_tokens import has_texts, text_of
+from corefeval.model.text_tokens import text_of
 from standoff_strategies import write_pair
 
 WRITABLE = [name for name, format in FORMATS.items() if format.writer]
@@ -232,7 +232,7 @@ def repr_of(corpus) -> str:
     tokens = corpus.tokens
     columns = [tokens.column(0, name) for name in tokens.columns]
     features = [list(values) for values in corpus.features.values()]
-    if has_texts(tokens):
+    if tokens is not None and tokens.has_texts:
         return "".join(text_of(tokens, index) or "" for index in range(len(corpus)))
     return "".join(
         str(text)

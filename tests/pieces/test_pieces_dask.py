@@ -58,7 +58,7 @@ def test_a_scheduler_on_the_command_line(cluster, capsys):
 
 
 def test_no_scheduler_answers(capsys, monkeypatch):
-    monkeypatch.setattr("corefeval.cli.pieces.PATIENCE", "200ms")
+    monkeypatch.setattr("corefeval.cli.responses.PATIENCE", "200ms")
     arguments = ["score", str(KEY), str(EAGER), "--scheduler", "tcp://127.0.0.1:1"]
     assert main(arguments) == 2
     assert "there is no answer" in capsys.readouterr().err

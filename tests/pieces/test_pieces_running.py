@@ -97,7 +97,7 @@ def test_workers_end_with_a_run(end, begin):
     script = f"""if __name__ == "__main__":
     import os, signal, sys, time
     from corefeval.cli.parsing import ParsedOptions
-    from corefeval.cli.pieces import open_cutting
+    from corefeval.cli.responses import open_cutting
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
     try:
         with open_cutting(ParsedOptions(jobs=2, piece_size=None, quiet=True)) as cutting:

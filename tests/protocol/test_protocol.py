@@ -202,7 +202,7 @@ def test_nobody_else_pairs_or_matches():
         "consensus/__init__.py": {"pair_annotations", "prepare_corpora"},
         "analysis/errors": {"resolve"},
         "beyond.py": {"matcher"},
-        "pieces/planning.py": {"prepare_corpora"},
+        "pieces/scoring.py": {"prepare_corpora"},
         "sampling/frame.py": {"apply_policies"},
     }
     for path in source.rglob("*.py"):

@@ -17,7 +17,6 @@ from corefeval.features.makers import UNLABELLED
 from corefeval.model import DEIXIS, IDENTITY, LAYERS, NON_REFERRING, Corpus
 from corefeval.model.arrays import BoolArray, IntArray, all_false, begin_runs, plain_rows
 from corefeval.model.relations import bridging_pairs, find_elements
-from corefeval.model.text_tokens import has_texts
 from corefeval.preparation import as_corpus, stated_features
 from corefeval.request import Input, Reading, Stated
 
@@ -157,7 +156,7 @@ def count_contents(corpus: Corpus, features: Mapping[str, object] | None = None)
     all_layers, corpus = corpus, corpus.keep_layer(IDENTITY)
     sizes = corpus.entity_sizes[corpus.entity_sizes > 0]
     start, end = corpus.mention_start, corpus.mention_end
-    in_characters = has_texts(corpus.tokens)
+    in_characters = corpus.tokens is not None and corpus.tokens.has_texts
     tokens = None if in_characters else corpus.tokens
     positions = start is not None and end is not None
     repeated = _find_repeats(corpus) if positions else None

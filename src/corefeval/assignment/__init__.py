@@ -38,7 +38,6 @@ from functools import partial
 import numpy as np
 
 from corefeval.model.arrays import (
-    BoolArray,
     FloatArray,
     IntArray,
     all_false,
@@ -49,7 +48,6 @@ from corefeval.model.arrays import (
     set_rows,
     stable_order,
     unset,
-    without_gaps,
 )
 
 # A component is enumerated if that takes at most so many steps: edges times sets of columns.
@@ -98,7 +96,7 @@ def heaviest_matching(
         (row, n_rows), (column, n_columns) = _with_few_gaps(row), _with_few_gaps(column)
         chosen = _dominant_edges((row, n_rows), (column, n_columns), weight, lead)
         if is_last := chosen.size < _PROGRESS * row.size or not chosen.size:
-            row, column = without_gaps(row)[0], without_gaps(column)[0]
+            row, column = dense_ranks(row)[0], dense_ranks(column)[0]
             if order is None:
                 chosen = _solve_components(row, column, weight)
             else:
@@ -107,7 +105,8 @@ def heaviest_matching(
         taken.append(chosen if left is None else left[chosen])
         if is_last:
             break
-        (free,) = (_is_free(row, n_rows, chosen) & _is_free(column, n_columns, chosen)).nonzero()
+        is_gone = mark_rows(row[chosen], n_rows)[row] | mark_rows(column[chosen], n_columns)[column]
+        (free,) = (~is_gone).nonzero()
         left = free if left is None else left[free]
         row, column, weight = row[free], column[free], weight[free]
     is_taken = all_false(rows.size)
@@ -119,13 +118,10 @@ def heaviest_matching(
 def _with_few_gaps(vertex: IntArray) -> tuple[IntArray, int]:
     """Vertices, numbered anew if the numbers are large for so few edges, and their upper bound."""
     number = int(vertex.max()) + 1
-    return (vertex, number) if number <= _SPARSE * vertex.size else without_gaps(vertex)
-
-
-def _is_free(vertex: IntArray, number: int, chosen: IntArray) -> BoolArray:
-    gone = mark_rows(vertex[chosen], number)
-    untouched: BoolArray = ~gone[vertex]
-    return untouched
+    if number <= _SPARSE * vertex.size:
+        return vertex, number
+    ranks, distinct = dense_ranks(vertex)
+    return ranks, distinct.size
 
 
 def _dominant_edges(

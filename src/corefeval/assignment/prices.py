@@ -43,10 +43,10 @@ from corefeval.model.arrays import (
     FloatArray,
     IntArray,
     all_false,
+    dense_ranks,
     is_sorted,
     set_rows,
     stable_order,
-    without_gaps,
 )
 
 _BITS = 50  # two more for sums are still exact
@@ -60,8 +60,9 @@ def match_by_prices(row: IntArray, column: IntArray, weight: FloatArray) -> IntA
     The smaller side becomes the rows: the more columns stay over, the more ends there are. Warns
     with a `LongWait` where many phases are to come.
     """
-    sides = [without_gaps(vertex) for vertex in (row, column)]
-    (row, n_rows), (column, n_columns) = sorted(sides, key=lambda side: side[1])
+    sides = sorted(map(dense_ranks, (row, column)), key=lambda side: side[1].size)
+    (row, row_names), (column, column_names) = sides
+    n_rows, n_columns = row_names.size, column_names.size
     graph = _Graph(row, column, np.ldexp(weight, _BITS - int(np.frexp(weight.max())[1])))
     graph.match_first()
     if row.size > LONG and graph.count_open_rows() > _MANY * n_rows:

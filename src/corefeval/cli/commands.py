@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from corefeval.checks import did_you_mean
-from corefeval.cli.corpus_commands import CORPUS_COMMANDS, LISTINGS
+from corefeval.cli.corpora import CORPUS_COMMANDS
 from corefeval.cli.file_options import (
     ANNOTATOR,
     IN_PIECES,
     INPUTS,
     KEY,
     KEY_OR_SAVED,
+    LISTED,
     MORE,
     MORE_ANNOTATORS,
     READING,
@@ -325,8 +326,90 @@ corefeval estimate anna.csv a.conll b=b.conll --annotator ben.csv --margin 2""",
         "How responses are scored is in the first line of the sheet.",
     ),
 )
+_LAB = Command(
+    "lab",
+    "analysis:lab",
+    "Find out what metrics reward: run an experiment, on the papers' data or on your own.",
+    (
+        Argument("[EXPERIMENT]", "An experiment, or `list`.", "list"),
+        Argument("[KEY]", "Your own key, instead of the papers'."),
+        Argument("[RESPONSE]", "Your own response, as PATH or NAME=PATH."),
+    ),
+    take(
+        f"metrics output figures format quiet seed {SIDES} tagset unpack_limit",
+        metrics="Metrics, separated by commas: see `corefeval metrics`. By default, all "
+        "metrics that the data allows are measured; tables show those that most papers report.",
+        output={
+            "spelled": "--output -o FOLDER",
+            "help": "Write data (CSV, JSON) and figures into this folder, which is created if "
+            "needed.",
+        },
+        tagset={"group": "Files"},
+    ),
+    """\
+corefeval lab list
+corefeval lab splits
+corefeval lab mention-identification key.conll response.conll -m conll,lea
+corefeval lab trust --output trust/""",
+)
+_LISTINGS = (
+    Command(
+        "cite",
+        "listings:cite",
+        "Print BibTeX for corefeval and for the papers of the metrics that you used.",
+        (Argument("[FILE...]", "Saved results (score … --save FILE): all of their metrics."),),
+        take(
+            "metrics unpack_limit",
+            metrics="Metrics and presets, separated by commas, as for score.",
+        ),
+    ),
+    Command(
+        "metrics",
+        "listings:metrics",
+        "List metrics with their definitions and papers: all of them, or those you name.",
+        (Argument("[NAME...]", "Metrics, in any spelling."),),
+        take("format", format=LISTED),
+    ),
+    Command(
+        "features",
+        "listings:features",
+        "List the features of documents, entities and mentions that scores can be broken down by.",
+        (Argument("[NAME...]", "Features; all of them if none is named."),),
+        take("format", format=LISTED),
+    ),
+    Command(
+        "protocols",
+        "listings:protocols",
+        "List the choices that affect scores, and named protocols that bundle them.",
+        (Argument("[NAME...]", "Named protocols, or choices; all of them if none is named."),),
+        take("format", format=LISTED),
+        details="Write a protocol like the signature below a score: --protocol 'singletons:drop'.",
+    ),
+    Command(
+        "example",
+        "listings:example",
+        "Copy the example corpus to a folder: a key, the output of two systems, and model answers.",
+        (Argument("[FOLDER]", "Where to put the files; the current folder by default.", "."),),
+        take("suite"),
+        details="These are key.conll, cautious.conll and eager.conll, and the answers of two "
+        "language models, tagged.jsonl and listed.jsonl.",
+    ),
+    Command(
+        "completion",
+        "help:completion",
+        "Print a shell script that completes commands, options and their values.",
+        (Argument("SHELL", "The shell.", choices=("bash", "zsh", "fish")),),
+        (),
+        """\
+corefeval completion bash >> ~/.bash_completion
+corefeval completion zsh > ~/.zfunc/_corefeval
+corefeval completion fish > ~/.config/fish/completions/corefeval.fish""",
+        "For zsh, put `fpath+=~/.zfunc` before `compinit` in ~/.zshrc. Then open a new shell.",
+    ),
+)
 COMMANDS: dict[str, Command] = {
-    command.name: command for command in (*_SCORES, *SUITE_COMMANDS, *CORPUS_COMMANDS, *LISTINGS)
+    command.name: command
+    for command in (*_SCORES, *SUITE_COMMANDS, _LAB, *CORPUS_COMMANDS, *_LISTINGS)
 }
 # What groups of commands are for; that of all commands has no name.
 SUMMARIES = {

@@ -1,12 +1,15 @@
-"""Responses on the command line: files to be scored, or results that were saved."""
+"""Responses on the command line: files to be scored, whole or in pieces, or saved results."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from corefeval.checks import split_list
 from corefeval.cli.options import PROTOCOL_OPTIONS, REQUEST_OPTIONS
@@ -17,10 +20,14 @@ from corefeval.display import distinct_names
 from corefeval.protocol import STEPS
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from corefeval.metrics import Metrics
     from corefeval.model import Corpus
+    from corefeval.pieces import Cutting
     from corefeval.request import Request, Sampling
     from corefeval.results import Result
+
 
 # Those of all commands, none of which offers options that it does not have.
 _STEPS = (*STEPS, "errors", "agreement", "merge", "probes")
@@ -107,6 +114,8 @@ def results_of(command: str, options: ParsedOptions, requests: Sequence[Request]
             loaded = _load_saved(name, path, options, requests[0], is_score=command == "score")
         else:
             loaded = next(fresh)
+            if len(loaded) > 1:
+                loaded = [r.rename(f"{r.response} ({r.protocol.match})") for r in loaded]
         stem = short(path).removesuffix(".gz").removesuffix(".json")
         by_file += [stem if len(loaded) == 1 else f"{stem}: {r.response}" for r in loaded]
         results += loaded
@@ -156,7 +165,7 @@ def _score_files(
     else:
         key_source, sources = read_all(key, files, requests[0], quiet=options.quiet)
     for source in sources:
-        yield _by_match([score_whole(key_source, source, request) for request in requests])
+        yield [score_whole(key_source, source, request) for request in requests]
 
 
 def _score_in_pieces(
@@ -166,7 +175,6 @@ def _score_in_pieces(
     requests: Sequence[Request],
 ) -> Iterator[list[Result]]:
     """A list for each response, with a result for each request; files are read in pieces."""
-    from corefeval.cli.pieces import open_cutting
     from corefeval.evaluation import score_request
     from corefeval.pieces import NamedFile
 
@@ -181,14 +189,7 @@ def _score_in_pieces(
                 in_pieces = replace(request, cutting=replace(cutting, resume=folder))
                 sides = NamedFile(key, short(key)), NamedFile(path, name)
                 results.append(score_request(*sides, in_pieces))
-            yield _by_match(results)
-
-
-def _by_match(results: Sequence[Result]) -> list[Result]:
-    """The results of one response; where there are several, their names say which `match`."""
-    if len(results) == 1:
-        return [*results]
-    return [result.rename(f"{result.response} ({result.protocol.match})") for result in results]
+            yield results
 
 
 def keep(results: Sequence[Result], path: str, *, quiet: bool) -> None:
@@ -313,3 +314,74 @@ def _with_intervals(result: Result, sampling: Sampling) -> Result:
         samples=sampling.samples,
         seed=sampling.seed,
     )
+
+
+_PROCESSES_PER_PROCESSOR = 4  # more would only be in each other's way
+PATIENCE = "10s"  # with a scheduler that does not answer
+
+
+@contextmanager
+def open_cutting(options: ParsedOptions, noun: str = "pieces") -> Iterator[Cutting]:
+    """How files are cut, with workers that live as long as the context, and a progress bar."""
+    from corefeval.pieces import Cutting
+
+    if options.jobs < 1:
+        raise UsageError(f"--jobs must be 1 or more, not {options.jobs}")
+    plain = Cutting(options.piece_size)  # which may be no size
+    with ExitStack() as stack:
+        executor = _find_executor(options, stack)
+        progress = stack.enter_context(_progress(noun, options.quiet))
+        yield Cutting(plain.size, executor, None, progress)
+
+
+def _find_executor(options: ParsedOptions, stack: ExitStack) -> Executor | None:
+    """The workers that the options name; None for this process alone."""
+    scheduler = options.given("scheduler")
+    if options.jobs > 1 and scheduler:
+        raise UsageError("--jobs and --scheduler exclude each other: use one of them")
+    if scheduler:
+        return _connect(options.scheduler, stack)
+    if options.jobs == 1:
+        return None
+    from corefeval.pieces.execution import start_workers
+
+    number = min(options.jobs, _PROCESSES_PER_PROCESSOR * (os.cpu_count() or 1))
+    return stack.enter_context(start_workers(number))
+
+
+def _connect(address: str, stack: ExitStack) -> Executor:
+    """The workers of a Dask scheduler, as long as the stack is open."""
+    if not re.fullmatch(r"[\w+.-]+(://\S+|:\d+)", address):
+        raise UsageError(f"--scheduler is an address such as tcp://host:8786, not {address!r:.60}")
+    try:
+        from distributed import Client
+    except ImportError:
+        raise UsageError(
+            "--scheduler needs Dask, which is not installed: pip install distributed"
+        ) from None
+    make: Any = Client
+    try:
+        client = stack.enter_context(make(address, timeout=PATIENCE, set_as_default=False))
+    except (OSError, ValueError, TypeError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise UsageError(f"--scheduler {address}: there is no answer: {reason}") from None
+    executor: Executor = stack.enter_context(client.get_executor())
+    return executor
+
+
+@contextmanager
+def _progress(noun: str, quiet: bool) -> Iterator[Callable[[int, int, int], None] | None]:
+    """A bar with pieces (or what the noun says) and how many bytes of them are done in a second."""
+    with show_progress("Working", quiet) as show:
+        begin = before = time.monotonic()
+        passed = 0
+
+        def tell(done: int, total: int, size: int) -> None:
+            nonlocal begin, before, passed
+            begin = before if size < passed else begin  # another response
+            before, passed = time.monotonic(), size
+            rate = size / 1e6 / max(1e-9, before - begin)
+            if show is not None:
+                show(f"{done:,} of {total:,} {noun}, {rate:.1f} MB/s", done, total)
+
+        yield None if show is None else tell

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from corefeval.cli.options import TABLE_FORMATS, TABLE_OPTIONS, take
 from corefeval.cli.parsing import Argument, Command, ParsedOptions
-from corefeval.cli.pieces import open_cutting
 from corefeval.cli.printing import check_paths, fail, label, put, show, show_trials, tell
-from corefeval.cli.responses import tell_words
+from corefeval.cli.responses import open_cutting, tell_words
 from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.display import visible
 from corefeval.files import write_file

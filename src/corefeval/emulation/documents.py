@@ -20,7 +20,6 @@ from corefeval.formats.conll.tokens import ConllLines
 from corefeval.live import spans_reading, with_positions
 from corefeval.model import Corpus, DocumentId
 from corefeval.model.arrays import plain_rows
-from corefeval.model.text_tokens import has_texts
 from corefeval.pairing import pair
 from corefeval.pairing.regrouping import join_groups
 from corefeval.protocol import Protocol, Spans, programs_with
@@ -121,7 +120,7 @@ def _with_spans(paired: Paired) -> Paired:
 def _check_units(key: Corpus, response: Corpus) -> None:
     """Raise a PairingError where documents are taken as one and sides count other units."""
     sides = [side.tokens for side in (key, response) if side.tokens is not None]
-    units = ["characters" if has_texts(tokens) else "tokens" for tokens in sides]
+    units = ["characters" if tokens.has_texts else "tokens" for tokens in sides]
     if len(set(units)) > 1:
         raise PairingError(
             "--pairing one compares positions as they are, but the sides count different things",

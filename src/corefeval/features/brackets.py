@@ -41,7 +41,7 @@ from corefeval.model.arrays import (
     unset,
 )
 from corefeval.model.categories import Categories
-from corefeval.model.own_text import OwnText
+from corefeval.model.moving import OwnText
 
 _BRACKET = re.compile(r"\(\s*([^()*|\s]+)|(\))")
 _PREFIXED = re.compile(r"([BIESLU])-(.+)", re.DOTALL)

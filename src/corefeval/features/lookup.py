@@ -183,7 +183,8 @@ def pair_features(
 
     Mentions of documents whose tokens differ have features of their own tokens.
     """
-    twins = np.where(response.is_aligned[response.mention_document], -1, twins)
+    if response.own_text is not None:
+        twins = np.where(response.is_aligned[response.mention_document], -1, twins)
     joint = JointFeatures(key, response, twins, tagset)
     is_alone = twins < 0
     rows = np.where(is_alone, key.n_mentions + np.cumsum(is_alone) - 1, twins)

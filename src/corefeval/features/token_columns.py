@@ -30,7 +30,6 @@ from corefeval.model.arrays import (
 )
 from corefeval.model.categories import Categories
 from corefeval.model.moving import list_span_tokens
-from corefeval.model.text_tokens import has_texts
 from corefeval.model.tokens import NO_ROW, documents_of_tokens
 
 WORD = ("word",)
@@ -56,7 +55,7 @@ def settle_samples(tokens: Tokens | None, samples: Samples) -> None:
 
 def take_samples(tokens: Tokens | None, names: Iterable[str | int] | None = None) -> Samples:
     """Samples of the columns of tokens, or of some of them, for `settle_samples`."""
-    if tokens is None or has_texts(tokens):
+    if tokens is None or tokens.has_texts:
         return {}
     return {
         name: _take_sample(tokens, name) for name in (tokens.columns if names is None else names)
@@ -203,8 +202,8 @@ class TokenColumns:
 
     def __init__(self, corpora: Sequence[Corpus], corpus: Corpus, feature: str) -> None:
         tokens = [(c.name, c.tokens) for c in corpora]
-        self.texts = [(name, t) for name, t in tokens if t is not None and not has_texts(t)]
-        self.in_characters = any(t is not None and has_texts(t) for _, t in tokens)
+        self.texts = [(name, t) for name, t in tokens if t is not None and not t.has_texts]
+        self.in_characters = any(t is not None and t.has_texts for _, t in tokens)
         self.corpora = corpora
         self.spans = TokenSpans.of(corpus, [t.counts for _, t in self.texts], feature)
         self._columns: dict[tuple[int, str | int, bool], Categories] = {}
@@ -341,7 +340,7 @@ class TokenColumns:
         comments_of = {}
         for corpus in self.corpora:
             tokens = corpus.tokens
-            if tokens is not None and not has_texts(tokens):
+            if tokens is not None and not tokens.has_texts:
                 comments = tokens.sentence_comments(key) or _stated_comments(corpus, tokens, key)
                 if comments.names and (comments.codes >= 0).any():
                     comments_of[tokens] = comments

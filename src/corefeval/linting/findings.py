@@ -27,9 +27,8 @@ from corefeval.formats.source import Source
 from corefeval.model import IDENTITY, Corpus, Document, Mention
 from corefeval.model.arrays import offsets_of, plain_rows
 from corefeval.model.ledger import Entry, Ledger
-from corefeval.model.moving import list_tokens
-from corefeval.model.own_text import OwnText
-from corefeval.model.text_tokens import has_texts, text_of
+from corefeval.model.moving import OwnText, list_tokens
+from corefeval.model.text_tokens import text_of
 from corefeval.model.tokens import documents_of_tokens
 
 Severity = Literal["error", "warning", "note"]
@@ -248,7 +247,7 @@ class Contents:
         sizes = identity.entity_sizes
         return Contents(
             len(corpus.documents),
-            None if tokens is None or has_texts(tokens) else int(tokens.counts.sum()),
+            None if tokens is None or tokens.has_texts else int(tokens.counts.sum()),
             int((sizes > 0).sum()),
             identity.n_mentions,
             int((sizes == 1).sum()),

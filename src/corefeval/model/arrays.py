@@ -214,13 +214,3 @@ def dense_ranks(values: NDArray[Any]) -> tuple[IntArray, NDArray[Any]]:
             )
     distinct, inverse = np.unique(values, return_inverse=True)
     return inverse.astype(np.int64, copy=False), distinct
-
-
-def without_gaps(numbers: IntArray) -> tuple[IntArray, int]:
-    """Numbers counted anew from 0 without gaps, in their order, and how many there are then.
-
-    >>> without_gaps(np.array([4, 1, 4]))
-    (array([1, 0, 1]), 2)
-    """
-    ranks, distinct = dense_ranks(numbers)
-    return ranks, int(distinct.size)

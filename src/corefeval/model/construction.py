@@ -397,14 +397,19 @@ def textual_order(
     Of mentions with the same start and end the one with more tokens comes first, then the one whose
     first gap is later. Mentions that are equal in all of these keep the order in which they came.
     """
-    if not gaps.size and _in_textual_order(document, start, end):
-        return None
     if gaps.size:
         missing = np.bincount(gaps[:, 0], gaps[:, 2] - gaps[:, 1], minlength=start.size)
         first_gap = np.full(start.size, np.iinfo(np.int64).max)
         np.minimum.at(first_gap, gaps[:, 0], gaps[:, 1])
         keys = (-first_gap, missing, -end, start)
         return np.lexsort(keys if document is None else (*keys, document))
+    rises = start[1:] > start[:-1]
+    if document is not None:
+        rises |= document[1:] > document[:-1]
+    (level,) = (~rises).nonzero()  # mentions that stand where the next one does, at best
+    is_ordered = (start[level + 1] == start[level]) & (end[level + 1] <= end[level])
+    if is_ordered.all() and (document is None or is_sorted(document)):
+        return None
     width = int((end - start).max()) + 1
     if document is None and (int(start.max()) + 1) * width < 1 << 62:
         # One number that sorts alike: on data that is nearly in order the sort is nearly linear.
@@ -420,16 +425,3 @@ def in_textual_order(corpus: Corpus) -> Corpus:
     document = corpus.mention_document if len(corpus.documents) > 1 else None
     order = textual_order(document, start, end, corpus.gaps)
     return corpus if order is None else corpus.take_mentions(order)
-
-
-def _in_textual_order(document: IntArray | None, start: IntArray, end: IntArray) -> bool:
-    if document is None:
-        rising = start[1:] > start[:-1]
-    else:
-        if not is_sorted(document):
-            return False
-        rising = (start[1:] > start[:-1]) | (document[1:] > document[:-1])
-    if rising.all():
-        return True
-    level = np.flatnonzero(~rising)
-    return bool(((start[level + 1] == start[level]) & (end[level + 1] <= end[level])).all())

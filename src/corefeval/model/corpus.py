@@ -33,13 +33,13 @@ from corefeval.model.arrays import (
     unset,
 )
 from corefeval.model.categories import LazyArray, LazyNames, take_columns
-from corefeval.model.own_text import OwnText
 from corefeval.model.relations import NO_RELATIONS, Relations
 from corefeval.model.token_tables import select_tokens
 from corefeval.model.tokens import Tokens
 
 if TYPE_CHECKING:
     from corefeval.model.ledger import Ledger
+    from corefeval.model.moving import OwnText
     from corefeval.model.views import Document
 
 T = TypeVar("T")
@@ -105,8 +105,8 @@ class Corpus(PlainState):
     less its `gaps` (rows of mention, start, end), which are rare. A corpus made of plain Python
     mentions has `labels` instead of positions. `mention_head` is the position of each head token
     (−1 where unknown) and `features` has an array per mention property that the source states;
-    `names` are what the source calls the entities, where it calls them anything; `names_hold`
-    where these are ids of its own, the same of which may be the same entity in other documents.
+    `names` are what the source calls the entities, where it calls them anything; with `names_hold`
+    these are ids that hold across documents: equal names there may be the same entity.
     `mention_origin` numbers the documents that mentions come from, where documents were merged.
     `entity_layer` says where entities are no identity of things but discourse deixis, or mentions
     that refer to nothing (`IDENTITY`, `DEIXIS`, `NON_REFERRING`); None where all are identity.

@@ -154,7 +154,9 @@ def _span_codes(*corpora: Corpus) -> ArrayPair:
     ]
     if len(lengths) < len(corpora):
         raise InputError("a corpus has neither token positions nor labels for its mentions")
-    shapes, n_shapes = _shapes(*corpora)
+    shapes, n_shapes = [all_zero(1)] * len(corpora), 1
+    if any(corpus.gaps.size for corpus in corpora):
+        shapes, n_shapes = _shapes(*corpora)
     # Powers of two, so that most responses leave the codes of a key as they were.
     width, stride = (
         1 << max(int(values.max(initial=0)) for values in sides).bit_length()
@@ -231,7 +233,14 @@ def _digest(corpus: Corpus) -> str:
     """The digest that `digest` keeps."""
     names = (str(name).encode(errors="surrogatepass") for name in corpus.documents)
     documents = np.array([*map(zlib.crc32, names)], np.uint64)
-    parts: list[NDArray[np.uint64]] = [column.view(np.uint64) for column in _identities(corpus)]
+    start, end = corpus.mention_start, corpus.mention_end
+    if start is None or end is None:
+        columns = [integers([zlib.crc32(repr(label).encode()) for label in corpus.labels or ()])]
+    else:
+        gaps = all_zero(corpus.n_mentions if corpus.gaps.size else 1)
+        np.add.at(gaps, corpus.gaps[:, 0], corpus.gaps[:, 1] * 1_000_003 + corpus.gaps[:, 2])
+        columns = [start, end + gaps * 31]
+    parts: list[NDArray[np.uint64]] = [column.view(np.uint64) for column in columns]
     parts.append(documents if documents.size == 1 else documents[corpus.mention_document])
     if corpus.entity_layer is not None and corpus.entity_layer.any():
         # Added, so that corpora without layers keep the digests that they had.
@@ -243,17 +252,6 @@ def _digest(corpus: Corpus) -> str:
     hashes = _mix([mention_hashes, entities[corpus.mention_entity]])
     total = int(hashes.sum()) + int(_mix([documents]).sum())
     return f"{VERSION}-{total % (1 << 64):016x}-{corpus.n_mentions}"
-
-
-def _identities(corpus: Corpus) -> list[NDArray[np.int64]]:
-    """What tells the mentions of a document apart."""
-    if corpus.mention_start is None or corpus.mention_end is None:
-        return [integers([zlib.crc32(repr(label).encode()) for label in corpus.labels or ()])]
-    if not corpus.gaps.size:
-        return [corpus.mention_start, corpus.mention_end]
-    gaps = all_zero(corpus.n_mentions)
-    np.add.at(gaps, corpus.gaps[:, 0], corpus.gaps[:, 1] * 1_000_003 + corpus.gaps[:, 2])
-    return [corpus.mention_start, corpus.mention_end + gaps * 31]
 
 
 def _mix(columns: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:

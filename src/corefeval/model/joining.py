@@ -24,7 +24,7 @@ from corefeval.model.arrays import (
 )
 from corefeval.model.categories import Categories, LazyArray, LazyNames
 from corefeval.model.corpus import LAYERS, MENTION_COLUMNS, NO_GAPS, Corpus, DocumentId
-from corefeval.model.own_text import OwnText
+from corefeval.model.moving import OwnText
 from corefeval.model.relations import NO_RELATIONS, Relations
 from corefeval.model.token_tables import join_tokens, merge_tokens
 

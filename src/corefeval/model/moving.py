@@ -1,4 +1,7 @@
-"""Mentions on other positions: after tokens were put in or left out, or on an axis of two texts."""
+"""Mentions on other positions: after tokens were put in or left out, or on an axis of two texts.
+
+An axis has the pieces of text that key and response have in common: see `pairing.axis`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +32,48 @@ from corefeval.model.categories import LazyArray, LazyColumns
 from corefeval.model.construction import in_textual_order
 from corefeval.model.corpus import Corpus
 from corefeval.model.token_tables import place_tokens
-from corefeval.model.tokens import NO_ROW, NODE_ROW
+from corefeval.model.tokens import NO_ROW, NODE_ROW, Tokens
+
+
+class OwnText(NamedTuple):
+    """The mentions of a side on its own tokens, while they are compared on an axis of two texts.
+
+    `corpus` has the same mentions in the same rows. In documents whose tokens differ it has room
+    for the tokens of both sides, the key's before the response's, so that a position never means
+    a token of either; the tokens of the other side are missing there. `places` has a row for each
+    token, of three positions on the axis: where its pieces begin, where they end, and where its
+    unit begins. A token without pieces ends where it begins.
+    """
+
+    corpus: Corpus
+    places: IntArray
+
+    @property
+    def tokens(self) -> Tokens:
+        """The tokens of the text."""
+        assert self.corpus.tokens is not None
+        return self.corpus.tokens
+
+    def find_units(self, document: IntArray, position: IntArray) -> IntArray:
+        """The unit of each token, as a position on the axis; −1 for one without pieces."""
+        first, end, unit = self.places[self.tokens.offsets[document] + np.maximum(position, 0)].T
+        return np.where((position >= 0) & (end > first), unit, -1)
+
+    def list_pieces(self, document: IntArray, position: IntArray) -> ArrayPair:
+        """How many pieces each of some tokens has, and the positions of all of these."""
+        first, end, _ = self.places[self.tokens.offsets[document] + position].T
+        return end - first, ragged_arange(first, end - first)
+
+    def take(self, rows: IntArray) -> OwnText:
+        """The mentions of these rows."""
+        return self._replace(corpus=self.corpus.take_mentions(rows))
+
+    def select(self, documents: IntArray) -> OwnText:
+        """Some documents, in this order, −1 for one that is not there."""
+        present = documents[documents >= 0]
+        token = ragged_arange(self.tokens.offsets[present], self.tokens.counts[present])
+        return OwnText(self.corpus.select_documents(documents), self.places[token])
+
 
 # The property of a mention that states its minimum span: the numbers of tokens in it, from 1.
 MINIMUM = "minspan"

@@ -39,11 +39,6 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 _LEFT_OUT = "of nothing but white space, left out"
 
 
-def has_texts(tokens: Tokens | None) -> bool:
-    """Whether any document is a text without tokens."""
-    return tokens is not None and tokens.has_texts
-
-
 def text_of(tokens: Tokens | None, document: int) -> str | None:
     """The text of a document that has no tokens; None where it has, or is not there."""
     table = None if tokens is None else tokens.table(document)
@@ -157,7 +152,7 @@ def tokenise(corpus: Corpus) -> Corpus:
     sentences, unless a mention goes on in the next one. Mentions of white space alone are left out;
     that, and how many documents were cut, is noted.
     """
-    if not has_texts(corpus.tokens) or corpus.mention_start is None or corpus.mention_end is None:
+    if corpus.tokens is None or not corpus.tokens.has_texts or corpus.mention_start is None:
         return corpus
     from corefeval.model.builder import note_unresolved
 

@@ -114,8 +114,12 @@ def _choose_drawing(
     """The drawing of results with its options, and the style; a UsageError for a wrong option."""
     from corefeval.output.tables import STYLE_OPTIONS, Style
 
-    kind: Any = _drawing_type(results)
     type_name = type(results[0]).__name__
+    names = {type(result).__name__ for result in results}
+    if len(names) > 1:
+        raise UsageError(f"results of one type are rendered at once, not {', '.join(names)}")
+    bases = (base.__name__ for base in type(results[0]).__mro__)
+    kind: Any = import_place(DRAWINGS[next(base for base in bases if base in DRAWINGS)])
     _, *option_names = (field.name for field in fields(kind))
     # Some types have an option of their own that is called rates.
     style_names = [name for name in STYLE_OPTIONS if name in options and name not in option_names]
@@ -136,7 +140,8 @@ def _choose_drawing(
 
 def make_sheet(result: Tabular) -> Sheet:
     """The tables and sentences of a result, as a sheet that a caller draws in its own way."""
-    return _drawing_type([result])([result]).sheet("markdown")
+    drawing, _ = _choose_drawing([result], "markdown", {})
+    return drawing.sheet("markdown")
 
 
 def _list_results(results: object) -> list[Tabular]:
@@ -150,13 +155,3 @@ def _list_results(results: object) -> list[Tabular]:
         if listed and all(isinstance(result, Tabular) for result in listed):
             return listed
     raise UsageError(f"only results can be rendered, one or several, not {results!r:.60}")
-
-
-def _drawing_type(results: Sequence[Tabular]) -> type[Drawing]:
-    """The class that draws results of one type."""
-    names = {type(result).__name__ for result in results}
-    if len(names) > 1:
-        raise UsageError(f"results of one type are rendered at once, not {', '.join(names)}")
-    bases = (base.__name__ for base in type(results[0]).__mro__)
-    kind: type[Drawing] = import_place(DRAWINGS[next(base for base in bases if base in DRAWINGS)])
-    return kind

@@ -22,7 +22,6 @@ from corefeval.model.corpus import match_documents
 from corefeval.model.identity import mention_codes
 from corefeval.model.joining import stack_mentions, strip_details
 from corefeval.model.moving import list_tokens, respan, show_on_key
-from corefeval.model.text_tokens import has_texts
 from corefeval.pairing.documents import Pairing, pair, partners, put_on_tokens, unify_positions
 from corefeval.pairing.policies import apply_policies
 from corefeval.pairing.regrouping import join_groups
@@ -260,7 +259,7 @@ def _rank(corpus: Corpus) -> int:
         return 3
     if corpus.tokens is None:
         return 2
-    return _TEXT if has_texts(corpus.tokens) else 0
+    return _TEXT if corpus.tokens.has_texts else 0
 
 
 def _settle_all_zeros(

@@ -26,11 +26,10 @@ from corefeval.model.arrays import (
     ragged_arange,
     starts_of,
 )
-from corefeval.model.moving import list_tokens, move_mentions, respan
-from corefeval.model.own_text import OwnText
+from corefeval.model.moving import OwnText, list_tokens, move_mentions, respan
 from corefeval.model.token_tables import place_tokens, select_tokens
 from corefeval.model.tokens import NO_ROW, documents_of_tokens
-from corefeval.pairing.node_pieces import pair_nodes
+from corefeval.pairing.node_alignment import pair_nodes
 from corefeval.pairing.texts import another_text
 from corefeval.protocol import Zeros
 from corefeval.texts import align_tokens, continues_word, fold_token

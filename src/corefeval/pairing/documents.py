@@ -96,7 +96,10 @@ def unify_positions(
     `paired` are the documents that both have. Their texts are compared, and aligned or refused, as
     the protocol says. Also returns how plain spans were read.
     """
-    rule, notices = _token_rule(protocol), list[Notice]()
+    rule: TokenRule = protocol.tokens
+    if protocol.pairing == "position" and rule == "same":
+        rule = "ignore"  # by position, documents pair whatever is in them
+    notices: list[Notice] = []
     key, response, cut, text_notices = put_texts_on_tokens(key, response, rule, may_widen=may_widen)
     notices += text_notices
     key, response, spans = put_on_tokens(key, response, protocol)
@@ -116,12 +119,6 @@ def unify_positions(
         zero_notices = (*zero_notices, *axis_notices)
     notices += zero_notices
     return settled_key, settled_response, spans, notices
-
-
-def _token_rule(protocol: Protocol) -> TokenRule:
-    """What becomes of texts that differ; by position, documents pair whatever is in them."""
-    rule: TokenRule = protocol.tokens
-    return "ignore" if protocol.pairing == "position" and rule == "same" else rule
 
 
 def _marks_nodes(corpus: Corpus) -> bool:

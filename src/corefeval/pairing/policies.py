@@ -35,10 +35,12 @@ def without_duplicates(
     layered = codes
     if corpus.entity_layer is not None:
         layered = codes * 2 + (corpus.mention_layer == NON_REFERRING)
-    repeated = _find_repeats(layered, keep_last=policy == "last")
-    if repeated is None:
+    order = stable_order(layered)
+    equals_next = layered[order[1:]] == layered[order[:-1]]
+    if not equals_next.any():
         return corpus, codes, ()
-    count = int(repeated.sum())
+    rows = order[:-1] if policy == "last" else order[1:]
+    repeated, count = mark_rows(rows[equals_next], codes.size), int(equals_next.sum())
     if policy == "error":
         raise _duplicate_error(corpus, codes, int(np.argmax(repeated)), count)
     keep = ~repeated
@@ -73,15 +75,6 @@ def _with_twins_related(corpus: Corpus, codes: IntArray, keep: BoolArray) -> Cor
         antecedent_entity=np.where(antecedent >= 0, owner[antecedent], relations.antecedent_entity),
     )
     return corpus.with_details(relations=related)
-
-
-def _find_repeats(codes: IntArray, keep_last: bool) -> BoolArray | None:
-    """Which mentions repeat an earlier one (or, with `keep_last`, a later one); None for none."""
-    order = stable_order(codes)
-    equals_next = codes[order[1:]] == codes[order[:-1]]
-    if not equals_next.any():
-        return None
-    return mark_rows(order[:-1][equals_next] if keep_last else order[1:][equals_next], codes.size)
 
 
 def _duplicate_error(corpus: Corpus, codes: IntArray, row: int, count: int) -> InputError:

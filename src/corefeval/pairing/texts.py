@@ -14,7 +14,6 @@ from corefeval.model.text_tokens import (
     Cut,
     Places,
     cut_texts,
-    has_texts,
     move_to_tokens,
     text_of,
     touch_tokens,
@@ -114,7 +113,8 @@ def put_texts_on_tokens(
     and where they are ignored it counts as empty. Also returns the documents that were cut.
     """
     sides, is_labelled = (key.tokens, response.tokens), key.labels is not None
-    if is_labelled or response.labels is not None or not any(map(has_texts, sides)):
+    has_texts = any(side is not None and side.has_texts for side in sides)
+    if is_labelled or response.labels is not None or not has_texts:
         return key, response, unset(0), []
     unfit: list[int] = []
     moves: tuple[dict[int, Cut | None], ...] = {}, {}

@@ -15,7 +15,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -32,13 +32,28 @@ from corefeval.files import (
 from corefeval.metrics import spell
 from corefeval.pairing import Suspects
 from corefeval.pieces import Cutting, watch_workers
-from corefeval.pieces.planning import Share
+from corefeval.results import Result
 from corefeval.results.saved import notice_of_record, result_of_record, result_record
 
 R = TypeVar("R")
 
 _AHEAD = 2  # for each worker so many pieces are on their way
 _RUN = "run.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What comes of a piece: there is no result where none of its documents is scored.
+
+    `of_key` and `of_response` are the notices on reading, `result` has the others.
+    """
+
+    digest: str
+    of_key: Notices
+    of_response: Notices
+    result: Result | None = None
+    suspects: Suspects | None = None
+    has_mentions: bool = False
 
 
 def map_pieces(

@@ -17,8 +17,7 @@ from corefeval.linting.inspection import grade, inspect_source
 from corefeval.model.corpus import match_documents
 from corefeval.pieces import Cutting
 from corefeval.pieces.execution import map_pieces
-from corefeval.pieces.index import Portion, Side, index_side
-from corefeval.pieces.planning import cut_side
+from corefeval.pieces.planning import Portion, Side, cut_side, index_side
 from corefeval.pieces.scoring import read_notices
 from corefeval.request import Reading
 

@@ -1,27 +1,216 @@
-"""Pieces: which documents of both sides are scored together, and what comes of one piece."""
+"""The documents of both sides by file and bytes, and pieces: those that are scored together."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, Notices
-from corefeval.evaluation import count
-from corefeval.features.token_columns import Samples, take_samples
-from corefeval.model import Corpus, DocumentId
-from corefeval.model.arrays import IntArray, integers, mark_rows, set_rows
-from corefeval.model.identity import digest
-from corefeval.pairing import DocumentPairs, Suspects, find_suspects
-from corefeval.pieces.index import Portion, Side, WholeFile
-from corefeval.preparation import Prepared, prepare_corpora
-from corefeval.request import Request
-from corefeval.results import Result
+from corefeval.diagnostics import Notices
+from corefeval.files import GZIP_MAGIC, PathLike, file_size, open_file, unpack_file
+from corefeval.formats import files_of, read_file, skipped_files, unknown_files
+from corefeval.formats.ranges import Excerpt, Ranges, find_ranges
+from corefeval.formats.registry import HEAD, UnknownFormatError, detect_format, find_format
+from corefeval.formats.source import BOM_UTF8
+from corefeval.model import Corpus, DocumentId, join
+from corefeval.model.arrays import IntArray, all_zero, distinct, integers, mark_rows, set_rows
+from corefeval.model.joining import check_repetition
+from corefeval.pairing import DocumentPairs
+from corefeval.request import Reading
 
-Columns = tuple[str | int, ...]
+
+@dataclass(frozen=True, slots=True)
+class WholeFile:
+    """A file that is read whole; without notices where it is `quiet`."""
+
+    file: str
+    reading: Reading
+    quiet: bool = False
+
+    def read(self, name: str = "") -> Corpus:
+        """The documents in it."""
+        fields = ("format", "encoding", "word_column", "layer")
+        options = {field: getattr(self.reading, field) for field in fields}
+        corpus = read_file(self.file, name=name, **options)
+        return replace(corpus, notices=()) if self.quiet else corpus
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file, its documents, and where they are if it is to be cut.
+
+    `size` is that of its bytes, unpacked.
+    """
+
+    file: str
+    documents: tuple[DocumentId, ...]
+    ranges: Ranges | None
+    size: int
+    reading: Reading
+
+    def only(self, chosen: Sequence[int]) -> WholeFile | Excerpt:
+        """Some of its documents; all where it is not cut."""
+        return (
+            WholeFile(self.file, self.reading) if self.ranges is None else self.ranges.only(chosen)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """The files of a side, and notices on them."""
+
+    files: tuple[str, ...]
+    notices: Notices
+
+
+@dataclass(frozen=True)
+class Side:
+    """The files of a key or a response; documents are numbered through all of them."""
+
+    name: str
+    files: tuple[File, ...]
+    several: bool = False
+    notices: Notices = field(default=())
+
+    @cached_property
+    def documents(self) -> tuple[DocumentId, ...]:
+        """The ids of all documents."""
+        return tuple(document for file in self.files for document in file.documents)
+
+    @cached_property
+    def _first(self) -> list[int]:
+        return list(accumulate((len(file.documents) for file in self.files), initial=0))
+
+    @cached_property
+    def file_of(self) -> IntArray:
+        """The file of each document."""
+        return np.repeat(np.arange(len(self.files)), [len(file.documents) for file in self.files])
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """The bytes of each document; a file that is not cut has all of them at its first."""
+        sizes = all_zero(len(self.documents))
+        for file, first in zip(self.files, self._first, strict=False):
+            if file.ranges is not None:
+                sizes[first : first + len(file.documents)] = np.diff(file.ranges.bounds)
+            elif file.documents:
+                sizes[first] = file.size
+        return sizes
+
+    def only(self, chosen: IntArray) -> Portion:
+        """Some of the documents, to be read anywhere."""
+        rows = distinct(chosen)
+        files = self.file_of[rows]
+        reads = [
+            self.files[number].only((rows[files == number] - self._first[number]).tolist())
+            for number in distinct(files).tolist()
+        ]
+        return Portion(tuple(reads), self.name, self.several)
+
+    def sharing(self, documents: Sequence[DocumentId]) -> Side:
+        """The side with the objects of `documents` for ids that are equal, which saves memory."""
+        identifiers = {identifier: identifier for identifier in documents}
+        files = []
+        for file in self.files:
+            shared_ids = tuple(identifiers.get(document, document) for document in file.documents)
+            ranges = None if file.ranges is None else replace(file.ranges, documents=shared_ids)
+            files.append(replace(file, documents=shared_ids, ranges=ranges))
+        return replace(self, files=tuple(files))
+
+    @property
+    def notes(self) -> Notes:
+        """The files, and the notices on those that are cut or were left out."""
+        cut = (file.ranges.notices for file in self.files if file.ranges is not None)
+        all_notices = (*(notice for notices in cut for notice in notices), *self.notices)
+        return Notes(tuple(file.file for file in self.files), all_notices)
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """Documents of one side, in one file or several."""
+
+    reads: tuple[WholeFile | Excerpt, ...]
+    name: str
+    several: bool
+
+    def read(self) -> Corpus:
+        """The corpus of these documents, with the name of the side."""
+        if not self.several:
+            return self.reads[0].read(self.name)
+        corpora = [reader.read() for reader in self.reads]
+        corpus = join(corpora, name=self.name)
+        return replace(corpus, notices=tuple(n for part in corpora for n in part.notices))
+
+
+def index_side(
+    path: PathLike, reading: Reading, *, piece_size: int, folder: str, name: str = ""
+) -> Side:
+    """The documents behind a path: a file, a folder, a pattern or an address.
+
+    A file of more than `piece_size` bytes is cut, if its format can be. What is packed is unpacked
+    into `folder` for that. What cannot be read is an InputError.
+    """
+    paths, several = files_of(path)
+    files: list[File] = []
+    skipped: list[str] = []
+    for number, file in enumerate(paths):
+        try:
+            files.append(_index_file(file, reading, piece_size, os.path.join(folder, f"{number}")))
+        except UnknownFormatError:
+            if not several:
+                raise
+            skipped.append(file)
+    if not files:
+        raise unknown_files(os.fspath(path))
+    check_repetition((file.file, file.documents) for file in files)
+    notices = skipped_files(os.fspath(path), skipped)
+    side = name or (os.fspath(path) if several else files[0].file)
+    return Side(side, tuple(files), several, notices)
+
+
+def _index_file(file: str, reading: Reading, piece_size: int, target: str) -> File:
+    """A file with its documents, and where they are in it if it is to be cut."""
+    size = file_size(file)
+    path = file
+    with open_file(file) as stream:
+        head = stream.read(HEAD + len(BOM_UTF8))
+    if head.startswith(GZIP_MAGIC):
+        size, path = unpack_file(file, target), target
+        with open_file(path) as stream:
+            head = stream.read(HEAD + len(BOM_UTF8))
+    ranges = None
+    if head:
+        head = head.removeprefix(BOM_UTF8)[:HEAD]
+        try:
+            format = (
+                find_format(reading.format) if reading.format else detect_format(head, file)
+            ).name
+        except UnknownFormatError:  # which may be a matter of the encoding
+            format = ""
+        ranges = find_ranges(
+            path,
+            file,
+            format,
+            size=size,
+            encoding=reading.encoding,
+            word_column=reading.word_column,
+            to_cut=size > piece_size,
+        )
+    documents = None if ranges is None else ranges.documents
+    if ranges is not None and size <= piece_size:
+        ranges = None
+    if ranges is None and path != file and os.path.exists(path):
+        os.unlink(path)
+    if documents is None:
+        documents = WholeFile(file, reading).read().documents
+    return File(file, documents, ranges, size, reading)
+
+
 Ids = tuple[DocumentId | None, ...]
-Properties = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +231,6 @@ class Piece:
     has_key: bool = True
     has_response: bool = True
     notices: Notices = field(default=())
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """What comes of a piece: there is no result where none of its documents is scored.
-
-    `of_key` and `of_response` are the notices on reading, `result` has the others.
-    """
-
-    digest: str
-    of_key: Notices
-    of_response: Notices
-    result: Result | None = None
-    suspects: Suspects | None = None
-    has_mentions: bool = False
 
 
 def make_pieces(key: Side, response: Side, pairs: DocumentPairs, piece_size: int) -> list[Piece]:
@@ -167,85 +341,3 @@ def _piece(
         has_key=bool(rows.size),
         has_response=bool(read_rows.size),
     )
-
-
-def score_piece(piece: Piece, request: Request, properties: Properties = ((), ())) -> Share:
-    """Read, prepare and count a piece; `properties` are those of mentions on each side."""
-    if not piece.identifiers:
-        return _read_only(piece)
-    prepared, of_key, of_response = prepare_piece(piece, request, properties)
-    result = count(prepared, request.metrics, by=request.by)
-    has_mentions = bool(prepared.key.n_mentions or prepared.response.n_mentions)
-    if not has_mentions:
-        slices = {name: sliced.without_nothing() for name, sliced in result.slices.items()}
-        result = replace(result, slices=slices)
-    rows, _ = prepared.matches.rows(prepared.key.n_mentions)
-    return Share(
-        prepared.key_digest if piece.has_key else "",
-        of_key,
-        of_response,
-        result,
-        find_suspects(prepared.key, prepared.response, rows),
-        has_mentions,
-    )
-
-
-def find_columns(
-    piece: Piece, key_names: Columns, response_names: Columns
-) -> tuple[Samples, Samples]:
-    """Samples of what a piece has in the named columns of the key and of the response."""
-    return (
-        take_samples(piece.key.read().tokens, key_names) if key_names else {},
-        take_samples(piece.response.read().tokens, response_names) if response_names else {},
-    )
-
-
-def _read_only(piece: Piece) -> Share:
-    key = piece.key.read() if piece.has_key else None
-    response = piece.response.read() if piece.has_response else None
-    return Share(
-        "" if key is None else digest(key),
-        () if key is None else key.notices,
-        () if response is None else response.notices,
-    )
-
-
-def prepare_piece(
-    piece: Piece, request: Request, properties: Properties = ((), ())
-) -> tuple[Prepared, Notices, Notices]:
-    """Read and prepare a piece; with the notices on reading the key and the response."""
-    key = _with_properties(piece.key.read(), properties[0])
-    response = _with_properties(piece.response.read(), properties[1])
-    pairs = DocumentPairs(
-        piece.identifiers,
-        _places(key, piece.key_ids),
-        _places(response, piece.response_ids),
-        piece.notices,
-    )
-    reading_notices = (
-        key.notices if piece.has_key else (),
-        response.notices if piece.has_response else (),
-    )
-    key, response = (replace(side, notices=()) for side in (key, response))
-    return prepare_corpora(key, response, request, pairs=pairs), *reading_notices
-
-
-def _with_properties(corpus: Corpus, names: Sequence[str]) -> Corpus:
-    """The corpus with all properties of its side, empty where its mentions have none."""
-    if all(name in corpus.features for name in names):
-        return corpus
-    nothing = np.full(corpus.n_mentions, "", dtype=object)
-    return replace(corpus, features={**dict.fromkeys(names, nothing), **corpus.features})
-
-
-def _places(corpus: Corpus, identifiers: Ids) -> IntArray:
-    place_of = {identifier: index for index, identifier in enumerate(corpus.documents)}
-    try:
-        places = [-1 if identifier is None else place_of[identifier] for identifier in identifiers]
-    except KeyError as missing:
-        raise InputError(
-            f"document {missing.args[0]} is not where it was",
-            file=corpus.name or None,
-            fix="the file changed while it was being scored: score it again",
-        ) from None
-    return integers(places)

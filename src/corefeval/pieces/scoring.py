@@ -10,37 +10,45 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
+
 from corefeval.diagnostics import (
     InputError,
     Notice,
+    Notices,
     UndefinedMetricError,
     UsageError,
     merge_notices,
 )
 from corefeval.evaluation import count
 from corefeval.features.statements import ORDERED_VALUES
-from corefeval.features.token_columns import empty_columns, take_samples
+from corefeval.features.token_columns import Samples, empty_columns, take_samples
 from corefeval.files import current_limit, unpack_limit
 from corefeval.formats import fingerprint
 from corefeval.metrics import parse_metrics
-from corefeval.pairing import mismatch_notices, pair_documents
+from corefeval.model import Corpus
+from corefeval.model.arrays import IntArray, integers
+from corefeval.model.identity import digest
+from corefeval.pairing import DocumentPairs, find_suspects, mismatch_notices, pair_documents
 from corefeval.pairing.mismatches import MISMATCH
 from corefeval.pieces import Cutting, NamedFile, watch_workers
-from corefeval.pieces.execution import Kept, map_pieces
-from corefeval.pieces.index import Notes, Side, index_side
+from corefeval.pieces.execution import Kept, Share, map_pieces
 from corefeval.pieces.planning import (
+    Ids,
+    Notes,
     Piece,
-    Share,
-    find_columns,
+    Side,
+    index_side,
     make_pieces,
     make_specimen,
-    prepare_piece,
-    score_piece,
 )
-from corefeval.preparation import compare_evidence, drop_idle
+from corefeval.preparation import Prepared, compare_evidence, drop_idle, prepare_corpora
 from corefeval.request import Reading, Request
 from corefeval.results import Result
 from corefeval.results.result import add_digests
+
+Columns = tuple[str | int, ...]
+Properties = tuple[tuple[str, ...], tuple[str, ...]]
 
 _SPECIMEN = 2_000_000  # bytes of the key, spread over all of it, that tell what is in the columns
 _READ_AGAIN = 64_000_000  # bytes; of less, the whole in memory tells mistakes best
@@ -295,3 +303,88 @@ def _rank(notice: Notice, total: Result) -> tuple[int, int, int]:
             return step, int(is_response), kinds.index(notice.kind)
     features = [n for n, name in enumerate(total.slices) if f" {name}" in notice.text]
     return len(_STEPS), min(features, default=len(total.slices)), int(notice.kind != "no-value")
+
+
+# ── what comes of one piece ──
+
+
+def score_piece(piece: Piece, request: Request, properties: Properties = ((), ())) -> Share:
+    """Read, prepare and count a piece; `properties` are those of mentions on each side."""
+    if not piece.identifiers:
+        return _read_only(piece)
+    prepared, of_key, of_response = prepare_piece(piece, request, properties)
+    result = count(prepared, request.metrics, by=request.by)
+    has_mentions = bool(prepared.key.n_mentions or prepared.response.n_mentions)
+    if not has_mentions:
+        slices = {name: sliced.without_nothing() for name, sliced in result.slices.items()}
+        result = replace(result, slices=slices)
+    rows, _ = prepared.matches.rows(prepared.key.n_mentions)
+    return Share(
+        prepared.key_digest if piece.has_key else "",
+        of_key,
+        of_response,
+        result,
+        find_suspects(prepared.key, prepared.response, rows),
+        has_mentions,
+    )
+
+
+def find_columns(
+    piece: Piece, key_names: Columns, response_names: Columns
+) -> tuple[Samples, Samples]:
+    """Samples of what a piece has in the named columns of the key and of the response."""
+    return (
+        take_samples(piece.key.read().tokens, key_names) if key_names else {},
+        take_samples(piece.response.read().tokens, response_names) if response_names else {},
+    )
+
+
+def _read_only(piece: Piece) -> Share:
+    key = piece.key.read() if piece.has_key else None
+    response = piece.response.read() if piece.has_response else None
+    return Share(
+        "" if key is None else digest(key),
+        () if key is None else key.notices,
+        () if response is None else response.notices,
+    )
+
+
+def prepare_piece(
+    piece: Piece, request: Request, properties: Properties = ((), ())
+) -> tuple[Prepared, Notices, Notices]:
+    """Read and prepare a piece; with the notices on reading the key and the response."""
+    key = _with_properties(piece.key.read(), properties[0])
+    response = _with_properties(piece.response.read(), properties[1])
+    pairs = DocumentPairs(
+        piece.identifiers,
+        _places(key, piece.key_ids),
+        _places(response, piece.response_ids),
+        piece.notices,
+    )
+    reading_notices = (
+        key.notices if piece.has_key else (),
+        response.notices if piece.has_response else (),
+    )
+    key, response = (replace(side, notices=()) for side in (key, response))
+    return prepare_corpora(key, response, request, pairs=pairs), *reading_notices
+
+
+def _with_properties(corpus: Corpus, names: Sequence[str]) -> Corpus:
+    """The corpus with all properties of its side, empty where its mentions have none."""
+    if all(name in corpus.features for name in names):
+        return corpus
+    nothing = np.full(corpus.n_mentions, "", dtype=object)
+    return replace(corpus, features={**dict.fromkeys(names, nothing), **corpus.features})
+
+
+def _places(corpus: Corpus, identifiers: Ids) -> IntArray:
+    place_of = {identifier: index for index, identifier in enumerate(corpus.documents)}
+    try:
+        places = [-1 if identifier is None else place_of[identifier] for identifier in identifiers]
+    except KeyError as missing:
+        raise InputError(
+            f"document {missing.args[0]} is not where it was",
+            file=corpus.name or None,
+            fix="the file changed while it was being scored: score it again",
+        ) from None
+    return integers(places)

@@ -15,7 +15,7 @@ from corefeval.probes.readers import is_probe, read_probe
 from corefeval.probes.result import ProbeResult, count
 from corefeval.protocol import Protocol
 from corefeval.request import Request, ScoreOptions
-from corefeval.results.decisions import Decision
+from corefeval.results.scores import Decision
 
 __all__ = ["PROBE_STYLES", "Probe", "ProbeResult", "is_probe", "probe", "read_probe"]
 

@@ -18,8 +18,8 @@ from corefeval.diagnostics import UsageError, plural
 from corefeval.display import Record, Row
 from corefeval.request import feature_names
 from corefeval.results import Result, Score, Slices
-from corefeval.results.decisions import Decision
 from corefeval.results.rates import CountTable
+from corefeval.results.scores import Decision
 from corefeval.stats import adjust, compare
 
 Ends = tuple[float, float]

@@ -14,9 +14,8 @@ from corefeval.diagnostics import InputError, Notices, UsageError, merge_notices
 from corefeval.display import Row, Tabular
 from corefeval.protocol import OF_MENTIONS, Protocol, join_protocols
 from corefeval.protocol import fields as protocol_fields
-from corefeval.results.decisions import Decision
 from corefeval.results.rates import Aggregation, CountTable, Numbers, Rates, average_rates
-from corefeval.results.scores import Score, score_rows
+from corefeval.results.scores import Decision, Score, score_rows
 
 if TYPE_CHECKING:
     from corefeval.results.slices import Slices

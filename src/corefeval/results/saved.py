@@ -13,16 +13,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from corefeval.checks import check_path
-from corefeval.diagnostics import InputError, Notice, UsageError, excerpt, memory_for
-from corefeval.files import GZIP_MAGIC, PathLike, unpack, write_file
-from corefeval.protocol import Protocol
-from corefeval.results.decisions import Decision
-from corefeval.results.rates import RATES, CountTable, Numbers, rates_of
-from corefeval.results.result import LEDGER, Result
-from corefeval.results.slices import SPECIAL, Slices
-from corefeval.results.values import (
+from corefeval.checks import (
     EXACT,
+    check_path,
     parse_choice,
     parse_integer,
     parse_interval,
@@ -33,6 +26,13 @@ from corefeval.results.values import (
     parse_text,
     parse_texts,
 )
+from corefeval.diagnostics import InputError, Notice, UsageError, excerpt, memory_for
+from corefeval.files import GZIP_MAGIC, PathLike, unpack, write_file
+from corefeval.protocol import Protocol
+from corefeval.results.rates import RATES, CountTable, Numbers, rates_of
+from corefeval.results.result import LEDGER, Result
+from corefeval.results.scores import Decision
+from corefeval.results.slices import SPECIAL, Slices
 
 T = TypeVar("T")
 

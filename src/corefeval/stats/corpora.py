@@ -12,8 +12,7 @@ import numpy as np
 
 from corefeval.diagnostics import Notice, UsageError, list_names, plural
 from corefeval.results import Result
-from corefeval.stats.averages import Averages, CorpusCounts, Resampling
-from corefeval.stats.bootstraps import FEW_DOCUMENTS, middle
+from corefeval.stats.bootstraps import FEW_DOCUMENTS, Averages, CorpusCounts, Resampling, middle
 from corefeval.stats.resampling import Stack, check_alike, stack, watch_parts
 from corefeval.stats.significance import (
     LEVELS,

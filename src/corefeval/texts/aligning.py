@@ -28,8 +28,8 @@ from corefeval.model.arrays import (
     starts_of,
     unset,
 )
-from corefeval.texts.folding import UNKNOWN
 
+UNKNOWN = "\ue000"  # what stands for a word that a tokeniser did not know: like nothing else
 ALIKE = 0.6  # the share of characters in common from which on words are alike
 _ANCHORS = (24, 12)  # characters of an anchor, first over the whole text, then between anchors
 _CELLS = 400  # pairs of words in a gap that are compared without looking for anchors
