@@ -1,7 +1,7 @@
 """Write what commands print now into pages that show something else: `refresh.py docs/errors.md`.
 
 Output that is shortened with `...` is left as it is if it still fits; if not, the command is named,
-and somebody has to look.
+and somebody has to look. The same holds for a command that fails where the page shows no error.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 CONSOLE = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n?)*)", re.MULTILINE)
 FILE = re.compile(r"^```python\n# (\w+\.py)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+WRITER = re.compile(r"^```python\n(with open\(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def refresh(page: Path) -> list[str]:
@@ -29,6 +30,8 @@ def refresh(page: Path) -> list[str]:
         subprocess.run(["corefeval", "example"], cwd=folder, env=environment, capture_output=True)
         for name, source in FILE.findall(text):
             (Path(folder) / name).write_text(source, encoding="utf-8")
+        for source in WRITER.findall(text):  # which makes the files that commands read
+            subprocess.run([sys.executable, "-c", source], cwd=folder, check=True)
 
         def show(found: re.Match[str]) -> str:
             command, shown = found.groups()
@@ -38,7 +41,7 @@ def refresh(page: Path) -> list[str]:
             printed = done.stdout + done.stderr
             if doctest.OutputChecker().check_output(shown, printed, doctest.ELLIPSIS):
                 return found[0]
-            if "..." in shown:
+            if "..." in shown or "error: " in printed.replace(shown, ""):
                 odd.append(f"{page}: $ {command}")
                 return found[0]
             return f"$ {command}\n{printed}"

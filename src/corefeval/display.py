@@ -28,7 +28,7 @@ _HIDDEN = (
 _UNSEEN = f"[\n{_HIDDEN}]"
 _UNSEEN_IN_LINES = f"[{_HIDDEN}]"
 FORMULA = tuple("=+-@\t\r\n＝＋－＠")
-_NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
+_HARMLESS = r"-|[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
 
 
 def visible(text: str, *, lines: bool = False) -> str:
@@ -100,11 +100,11 @@ def csv_text(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
 def csv_cell(value: object) -> object:
     """A value as CSV has it: text is one line, visible, and never a formula to a spreadsheet.
 
-    Text that begins like a formula, and is no number, gets an apostrophe in front; numbers stay
-    numbers, and nothing is an empty cell.
+    Text that begins like a formula gets an apostrophe in front, unless it is a number or a dash;
+    numbers stay numbers, and nothing is an empty cell.
 
-    >>> [csv_cell(value) for value in ("=1+1", "-3.5", -3.5, "a b", None, True)]
-    ["'=1+1", '-3.5', -3.5, 'a b', '', 'true']
+    >>> [csv_cell(value) for value in ("=1+1", "-3.5", "-", -3.5, "a b", None, True)]
+    ["'=1+1", '-3.5', '-', -3.5, 'a b', '', 'true']
     """
     if value is None:
         return ""
@@ -114,7 +114,7 @@ def csv_cell(value: object) -> object:
         value = ";".join(map(str, value))
     if not isinstance(value, str):
         return value
-    is_formula = value.startswith(FORMULA) and not re.fullmatch(_NUMBER, value)
+    is_formula = value.startswith(FORMULA) and not re.fullmatch(_HARMLESS, value)
     return ("'" if is_formula else "") + visible(" ".join(value.splitlines()))
 
 

@@ -125,13 +125,13 @@ MORE_BAD = [
     ('{"id": "x", "text": "Ann left.", "target": [0, 3]}', "not an item"),
     (
         '{"id": "x", "text": "Ann left.", "target": [3, 4], "candidates": [[0, 3]]}',
-        "nothing at a span",
+        "a span has no words",
     ),
     ('{"id": "x", "text": "Ann left.", "target": [0, 3], "candidates": []}', "26 candidates"),
     ('{"id": "x", "text": ["[* she]"], "gold": "A"}', "a list of tokens"),
     ('{"id": "x", "tokens": [1, 2], "target": [0, 1], "candidates": [[1, 2]]}', "not an item"),
-    ('{"id": "", "text": "[A Ann] [* she]"}', "not an item"),
-    ('{"id": "x", "text": "[A Ann] [* she]", "human": {"A": -1}}', "not an item"),
+    ('{"id": "", "text": "[A Ann] [* she]"}', "must have an id"),
+    ('{"id": "x", "text": "[A Ann] [* she]", "human": {"A": -1}}', "a number of people is below 0"),
     ('{"id": "x", "text": "[A Ann] [* she]", "gold": [["A"]]}', "not an item"),
 ]
 
@@ -461,7 +461,7 @@ def test_mcnemar_is_exact(pairs):
     ],
 )
 def test_values_of_a_wrong_kind_are_no_items(change):
-    with pytest.raises(InputError, match=r"an item has|there is nothing at a span"):
+    with pytest.raises(InputError, match=r"an item must have|a span has no words"):
         corefeval.read_probe([{**PLAIN, **change}])
 
 
@@ -473,3 +473,79 @@ def test_long_answers_come_to_an_end(noise):
 
 def test_thoughts_without_a_beginning_do_not_count():
     assert corefeval.probe([PLAIN], {"1": "Ann or Bea?</think>\n\nAnn"}).accuracy == 1
+
+
+TABLE = "id\ttext\tgold\tkind\n1\t[A Ann] saw, [B Bea] when [* she] left.\tA\tx\n"
+COMMAS = [
+    ('id,answer\n1,"Ann, I think"\n', "A"),
+    ('"id","answer"\r\n"1","It is\nAnn."\r\n', "A"),
+    ("1,False,True\n", "B"),
+    ("ID,A,B\n1,False,True\n", "B"),
+]
+
+
+@pytest.mark.parametrize(("text", "choice"), COMMAS)
+def test_tables_may_have_commas(text, choice, tmp_path):
+    (tmp_path / "p.tsv").write_text(TABLE)
+    (tmp_path / "p.csv").write_text(
+        '"id",text,gold,kind\n1,"[A Ann] saw, [B Bea] when [* she] left.",A,x\n'
+    )
+    (tmp_path / "r.csv").write_text(text, newline="")
+    table, commas = (corefeval.read_probe(tmp_path / f"p.{ending}") for ending in ("tsv", "csv"))
+    assert commas.items == table.items
+    assert corefeval.probe(commas, tmp_path / "r.csv").decisions[0].choice == choice
+    (tmp_path / "r.csv").write_text(f"{text}2,A,B,C\n", newline="")
+    with pytest.raises(InputError, match="too few or too many cells") as raised:
+        corefeval.probe(commas, tmp_path / "r.csv")
+    assert raised.value.line == len(text.splitlines()) + 1
+
+
+def test_a_cell_may_be_long(tmp_path):
+    (tmp_path / "p.tsv").write_text(TABLE)
+    (tmp_path / "r.tsv").write_text(f"id\tanswer\n1\t{'word ' * 50_000} Ann\n")
+    assert corefeval.probe(tmp_path / "p.tsv", tmp_path / "r.tsv").accuracy == 1
+
+
+def test_errors_say_what_was_found(tmp_path):
+    header = "ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL\n"
+    row = "g-1\tAnn saw Bea when she left.\tshe\t17\tAnn\t0\tTRUE\tBea\t9\tFALSE\tu\n"
+    (tmp_path / "g.tsv").write_text(header + row)
+    with pytest.raises(InputError) as raised:
+        corefeval.read_probe(tmp_path / "g.tsv")
+    assert (raised.value.found, raised.value.expected) == ("‘9’", "where it stands: 8")
+    for gold in ("a", ["a"]):
+        with pytest.raises(InputError, match="gold names no candidate") as raised:
+            corefeval.read_probe([{**PLAIN, "gold": gold}])
+        assert raised.value.found == "‘a’"
+
+
+def test_the_first_item_may_be_long(tmp_path):
+    words = "word " * 20_000
+    (tmp_path / "p.jsonl").write_text(json.dumps({**PLAIN, "text": words + PLAIN["text"]}) + "\n")
+    assert corefeval.read_probe(tmp_path / "p.jsonl").format == "probe"
+
+
+def test_items_are_called_items(tmp_path, capsys):
+    items = [
+        {**PLAIN, "id": str(number), "groups": {"kind": "xy"[number % 2]}} for number in (1, 2)
+    ]
+    with pytest.raises(UsageError, match="no item has kind 'z': there are x, y"):
+        corefeval.probe(items, {"1": "A", "2": "A"}, contrast="kind=x,z")
+    for name in ("a", "b"):
+        corefeval.probe(items, {"1": "A", "2": "B"}).save(tmp_path / f"{name}.json")
+    assert run("compare", tmp_path / "a.json", tmp_path / "b.json") == 0
+    told = capsys.readouterr()
+    assert "F1 on 2 items" in told.out and "document" not in told.out + told.err
+
+
+def test_sentences_on_pairs_can_be_read():
+    items = [{**PLAIN, "id": name, "pair": "p", "groups": {"gender": name}} for name in ("x", "y")]
+    first, second = (
+        corefeval.probe(items, {"x": "A", "y": y}, contrast="gender=y,x") for y in "AB"
+    )
+    shown = " ".join(corefeval.render(second, format="text").split())
+    assert "1 pair: all items have the same choice in 0; all are right in 0 of 1 scored" in shown
+    assert "a difference of −100.00 (−" in shown
+    pairs = [first.compare(second, trials=20)]
+    shown = corefeval.render([first, second], format="text", comparisons=pairs)
+    assert "Differences" in shown and "adjusted" in shown and "+50.00" in shown

@@ -82,8 +82,8 @@ def test_intervals_have_the_score_in_them():
         ("names", "ceafe", "one-to-one"),
         ("entities", "conll", "one-to-one"),
         ("names", "blanc", "a few large entities"),
-        ("names", "muc", "use design entities"),
-        ("pairs", "muc", "use design entities"),
+        ("names", "muc", "take design entities"),
+        ("pairs", "muc", "take design entities"),
         ("sentences", "b3", "there are mentions"),
         ("names", "nonsense", "nonsense"),
     ],
@@ -99,12 +99,13 @@ def test_bad_arguments_are_refused():
     for level in (0, 1, 95):
         with pytest.raises(UsageError):
             corefeval.estimate(sheet, RESPONSES, level=level)
-    for sheets in ([], "sheet.csv", [sheet, "x"]):
-        with pytest.raises(UsageError):
-            corefeval.estimate(sheets, RESPONSES)
+    with pytest.raises(UsageError, match="no sheet"):
+        corefeval.estimate([], RESPONSES)
+    with pytest.raises(InputError, match="nowhere"):
+        corefeval.estimate([sheet, "nowhere.csv"], RESPONSES)
     with pytest.raises(UsageError, match="no option"):
         corefeval.estimate(sheet, RESPONSES, singletons="drop")
-    with pytest.raises(UsageError, match="beside another"):
+    with pytest.raises(UsageError, match="beside one of another"):
         corefeval.estimate(sheet, RESPONSES, sentences=sheet)
     with pytest.raises(InputError, match="different signatures"):
         corefeval.estimate([sheet, corefeval.sample(RESPONSES, design="names", n=8)], RESPONSES)
@@ -396,3 +397,58 @@ def test_render_draws_sheets_too():
     sheet = corefeval.sample(RESPONSES, design="pairs", n=3)
     assert "partner_mention" in corefeval.render(sheet, format="csv")
     assert "y" in corefeval.render(sheet, format="text")
+
+
+def test_a_path_will_do_for_a_sheet(tmp_path):
+    path, beside = tmp_path / "sheet.csv", tmp_path / "sentences.csv"
+    sheet = PERSON.fill(corefeval.sample(RESPONSES, design="names", n=30))
+    sheet.write(path)
+    corefeval.sample(RESPONSES, design="sentences", n=9).fill(judge_sentence).write(beside)
+    expected = corefeval.estimate(sheet, RESPONSES).as_dict()
+    for source in (path, str(path), [path]):
+        assert corefeval.estimate(source, RESPONSES).as_dict() == expected
+    assert "frame" in corefeval.estimate([path, sheet], RESPONSES, sentences=beside)
+    for nonsense in (3, None, [3]):
+        with pytest.raises(UsageError):
+            corefeval.estimate(nonsense, RESPONSES)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "words"),
+    [
+        ("conll", "conll cannot be estimated from names: it needs the best one-to-one pairing"),
+        ("ceafm", "ceafm cannot be estimated from names: it needs the best one-to-one pairing"),
+        ("muc", "it needs the number of response entities that share a key entity"),
+        ("blanc", "a few large entities decide it"),
+        ("lmuc", "there are b3, lea, mentions"),
+    ],
+)
+def test_the_reason_is_that_of_the_metric_that_was_asked_for(metrics, words):
+    sheet = corefeval.sample(RESPONSES, design="names", n=9)
+    with pytest.raises(UsageError, match=words):
+        corefeval.estimate(sheet, RESPONSES, metrics=metrics)
+
+
+def test_the_agreement_of_people_is_told_in_words(tmp_path, capsys):
+    command = [f"{name}={path}" for name, path in RESPONSES.items()]
+    for design, words in (
+        (
+            "names",
+            ["rows answered by all of them", "on what is no mention", "B³ F1 of their names"],
+        ),
+        ("pairs", ["answered alike", "α = 1.000"]),
+    ):
+        PERSON.fill(corefeval.sample(RESPONSES, design=design, n=30)).write(tmp_path / "a.csv")
+        sheets = [str(tmp_path / "a.csv"), *command, "--annotator", str(tmp_path / "a.csv")]
+        assert main(["estimate", *sheets]) == 0
+        shown = " ".join(capsys.readouterr().out.split())
+        assert "2 people:" in shown
+        for text in words:
+            assert text in shown, shown
+
+
+def test_differences_have_the_signs_of_compare():
+    sheet = PERSON.fill(corefeval.sample(RESPONSES, design="names", n=30))
+    shown = corefeval.render(corefeval.estimate(sheet, RESPONSES), format="text")
+    signs = shown.partition("Differences")[2].partition("answered draws")[0]
+    assert "−" in signs and "+" in signs and " -" not in signs

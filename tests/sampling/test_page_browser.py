@@ -172,7 +172,7 @@ def test_open_takes_a_sheet_and_refuses_others(open_sheet, tmp_path):
     elsewhere.write(tmp_path / "other.csv")
     (tmp_path / "text.csv").write_text("Hello", encoding="utf-8")
     (tmp_path / "latin.csv").write_bytes("é".encode("latin-1"))
-    for name, words in (("other", "other responses"), ("text", "no sheet"), ("latin", "UTF-8")):
+    for name, words in (("other", "other responses"), ("text", "not a sheet"), ("latin", "UTF-8")):
         page.set_input_files("#open", tmp_path / f"{name}.csv")
         page.wait_for_selector(f"#message:has-text('{words}')")
     assert download(page, tmp_path / "again.csv") == written(filled, tmp_path / "python.csv")

@@ -177,8 +177,8 @@ def test_another_encoding_is_refused_with_what_to_do(filled):
 def test_mistakes_in_the_first_line(filled):
     sheet, _, path = filled
     for text, words in (
-        ("", "there is no signature"),
-        ("row,answer\n1,x\n", "there is no signature"),
+        ("", "has no signature"),
+        ("row,answer\n1,x\n", "has no signature"),
         (sheet.csv.replace("design:names", "design:dreams"), "no design ‘dreams’"),
         (sheet.csv.replace("match:exact", "match:sloppy"), "match is one of"),
         (sheet.csv.replace("version:", "version:9"), "newer"),
@@ -202,15 +202,15 @@ def test_mistakes_in_rows(filled):
     sheet, rows, path = filled
     named = next(row for row in rows if row["answer"] != "-")
     for change, words in (
-        ({"id": "999..1000"}, "is no mention of document"),
-        ({"document": "nowhere"}, "is no mention of document"),
-        ({"members": "this one"}, "is no id of a mention"),
+        ({"id": "999..1000"}, "has no mention"),
+        ({"document": "nowhere"}, "has no mention"),
+        ({"members": "this one"}, "not the id of a mention"),
         ({"row": "first"}, "a row without its number"),
         ({"row": "1.0"}, "a row without its number"),
-        ({"role": "drawn"}, "a role that there is not"),
-        ({"id": "3. Mai"}, "is no mention of document"),
-        ({"id": ""}, "is no mention of document"),
-        ({"members": "1..2, 3..4"}, "is no id of a mention"),
+        ({"role": "drawn"}, "a role that a sheet of names does not have"),
+        ({"id": "3. Mai"}, "has no mention"),
+        ({"id": ""}, "has no mention"),
+        ({"members": "1..2, 3..4"}, "not the id of a mention"),
         ({"answer": "\x07"}, "an answer that the sheet does not ask for"),
     ):
         changed = [row if row is not named else {**row, **change} for row in rows]
@@ -219,9 +219,9 @@ def test_mistakes_in_rows(filled):
     write_rows(path, sheet, [*rows, rows[0]])
     refuse(path, "two rows have the number 1", 3 + len(rows))
     write_rows(path, sheet, [*rows, {**rows[0], "row": "999"}])
-    refuse(path, "a second row about one draw", 3 + len(rows))
+    refuse(path, "a draw has two rows", 3 + len(rows))
     companion = next(row for row in rows if row["role"] == "companion")
-    for change, words in (({"systems": "nobody"}, "no response"), ({"of": "x"}, "is no mention")):
+    for change, words in (({"systems": "nobody"}, "no response"), ({"of": "x"}, "has no mention")):
         write_rows(
             path, sheet, [row if row is not companion else {**row, **change} for row in rows]
         )
@@ -242,16 +242,16 @@ def test_mistakes_in_answers(tmp_path):
     sentences = corefeval.sample(RESPONSES, design="sentences", n=9)
     rows = rows_of(sentences)
     for change, words in (
-        ({"answer": "none", "missed": "many"}, "missed is no number"),
+        ({"answer": "none", "missed": "many"}, "missed is not a number"),
         ({"answer": "999..1000"}, "an answer that the sheet does not ask for"),
-        ({"answer": "none", "sentence": "999"}, "is no sentence of document"),
+        ({"answer": "none", "sentence": "999"}, "has no sentence"),
     ):
         write_rows(path, sentences, [{**rows[0], **change}, *rows[1:]])
         refuse(path, words, 3)
     for copied in (pairs, sentences):
         rows = rows_of(copied)
         write_rows(path, copied, [*rows, {**rows[0], "row": "999"}])
-        refuse(path, "a second row about one draw", 3 + len(rows))
+        refuse(path, "a draw has two rows", 3 + len(rows))
     with pytest.raises(InputError, match="row 1: an answer"):
         pairs.fill(lambda row: "perhaps")
     for answer in ("ja", "JA", "oui", "1", "Yes", "J", "o"):
@@ -273,14 +273,14 @@ def test_what_cannot_be_drawn_is_refused_with_the_reason():
         ({"ignore_tokens": True}, "the same for every response"),
         ({"split": "score"}, "sets of antecedents"),
         ({"across": "all"}, "within a document"),
-        ({"singletons": "drop-response"}, "needs both sides"),
+        ({"singletons": "drop-response"}, "needs a key"),
         ({"protocol": "singletons:double-response"}, "double-response"),
         ({"design": "dreams"}, "design is one of"),
         ({"design": None}, "design is one of"),
     ):
         with pytest.raises(UsageError, match=words):
             corefeval.sample(RESPONSES, **{"design": "names", "n": 9, **options})
-    with pytest.raises(UsageError, match="candidates have none"):
+    with pytest.raises(UsageError, match="candidates have no entities"):
         corefeval.sample(RESPONSES, design="pairs", n=9, candidates=corefeval.example("key"))
     with pytest.raises(InputError, match="nothing says where"):
         corefeval.sample([["a", "b"]], design="sentences", n=2)
@@ -345,5 +345,31 @@ def test_the_frame_of_the_signature_is_that_of_the_responses(size, tmp_path):
     sheet = PERSON.fill(corefeval.sample(RESPONSES, design="names", n=20))
     text = re.sub("frame:[0-9]+", f"frame:{size}", sheet.csv)
     (tmp_path / "sheet.csv").write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match="line 1: the sheet has another frame"):
+    with pytest.raises(InputError, match="line 1: the sheet was drawn from another number"):
         corefeval.estimate(corefeval.read_sheet(tmp_path / "sheet.csv"), RESPONSES)
+
+
+def test_a_sheet_of_names_is_none_of_entities(filled):
+    sheet, rows, path = filled
+    companion = next(number for number, row in enumerate(rows) if row["role"] == "companion")
+    path.write_text(sheet.csv.replace("design:names", "design:entities"), encoding="utf-8")
+    refuse(path, "a role that a sheet of entities does not have", companion + 7)
+
+
+def test_instructions_on_sentences_use_none_for_one_thing():
+    sheet = corefeval.sample(RESPONSES, design="sentences", n=2)
+    assert re.findall("none", " ".join(sheet.instructions)) == ["none"]
+
+
+def test_a_page_is_no_sheet_but_has_one(tmp_path):
+    path = tmp_path / "sheet.html"
+    corefeval.sample(RESPONSES, design="names", n=9).write(path)
+    refuse(path, "press Save")
+
+
+@pytest.mark.parametrize("name", ["sheet.xlsx", "sheet.ods", "sheet"])
+def test_a_sheet_is_written_as_what_its_name_says(name, tmp_path):
+    sheet = corefeval.sample(RESPONSES, design="names", n=9)
+    with pytest.raises(UsageError, match=r"\.csv.*\.html"):
+        sheet.write(tmp_path / name)
+    assert not (tmp_path / name).exists()

@@ -60,7 +60,6 @@ def _keep_answers(path: str) -> None:
 def estimate(options: ParsedOptions) -> None:
     """Estimate scores from sheets that people filled in."""
     from corefeval.sampling.estimates import estimate
-    from corefeval.sampling.sheets import read_sheet
 
     sheets = [options.sheet, *(options.annotator or ())]
     responses = _name_responses(options, *sheets, options.sentences, options.candidates)
@@ -68,10 +67,9 @@ def estimate(options: ParsedOptions) -> None:
     if margin is not None and not 0 < margin < 100:
         raise UsageError(f"--margin is a number of points between 0 and 100, not {margin:g}")
     estimates = estimate(
-        [read_sheet(path) for path in sheets],
+        sheets,
         responses,
-        sentences=None if options.sentences is None else read_sheet(options.sentences),
-        **options.given("metrics", "level", "candidates"),
+        **options.given("metrics", "level", "candidates", "sentences"),
         **options.given(*REQUEST_OPTIONS),
     )
     wishes = options.given(*_OF_TABLES)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from corefeval.display import Row
+from corefeval.output.differences import p_value, show_sign
 from corefeval.output.tables import (
     RATES,
     Sheet,
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
     from corefeval.sampling.estimates import Difference, Estimates
 
 _ABOUT = "Intervals are about these texts, not about others of their kind: see compare for those."
+_AGREEMENT = {
+    "rows": "{:,} rows answered by all of them",
+    "agreed": "{:,} answered alike",
+    "alpha": "Krippendorff's α = {:.3f}",
+    "no_mention": "agreement on what is no mention {:.2%}",
+    "b3": "B³ F1 of their names {:.2%}",
+}
 _TITLES = {"b3": "B³", "lea": "LEA", "muc": "MUC", "mentions": "Mentions"}
 
 
@@ -61,7 +69,9 @@ class EstimatesDrawing(SoloDrawing):
             caption = "Differences (* significant)"
             parts.append(table_of(("Metric", "Rate", "Responses", *columns), rows, caption=caption))
         about = [f"{estimates.n:,} answered draws of {estimates.frame:,} ({estimates.design})"]
-        about += [f"{name}: {value:.4g}" for name, value in (estimates.agreement or {}).items()]
+        if agreement := estimates.agreement:
+            parts_of = [_AGREEMENT[name].format(value) for name, value in agreement.items()]
+            about += [f"{len(estimates.annotators)} people: {', '.join(parts_of)}"]
         about += [f"no {key}: {reason}" for key, reason in estimates.refused.items()]
         return Sheet(tuple(parts), (*about, _ABOUT), (estimates.signature,))
 
@@ -74,16 +84,19 @@ class EstimatesDrawing(SoloDrawing):
         return estimates.as_dict(self._width)
 
 
-def _show_interval(record: Row, *counts: str) -> list[str]:
+def _show_interval(record: Row, *counts: str, show: Callable[[float], str] = percent) -> list[str]:
     """The value, error and interval of a record, and its counts."""
-    names = ("value", "error", "low", "high")
-    value, error, low, high = ("–" if record[n] is None else percent(record[n]) for n in names)
+    value, low, high = (
+        "–" if record[name] is None else show(record[name]) for name in ("value", "low", "high")
+    )
+    error = "–" if record["error"] is None else percent(record["error"])
     interval = "–" if "–" in (low, high) else f"{low} to {high}"
     shown = ("–" if record[name] is None else f"{record[name]:,}" for name in counts)
     return [value, error, interval, *shown]
 
 
 def _show_difference(entry: Difference) -> tuple[str, ...]:
-    p = "–" if entry.p is None else f"{entry.p:.4f}{'*' * entry.is_significant}"
-    names = f"{entry.first} − {entry.second}"
-    return _TITLES[entry.metric], RATES[entry.rate], names, *_show_interval(entry.as_dict()), p
+    p = "–" if entry.p is None else p_value(entry.p) + "*" * entry.is_significant
+    names = f"{entry.first} – {entry.second}"
+    interval = _show_interval(entry.as_dict(), show=show_sign)
+    return _TITLES[entry.metric], RATES[entry.rate], names, *interval, p

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from corefeval._version import __version__
-from corefeval.display import Row
+from corefeval.diagnostics import plural
+from corefeval.display import Row, shorten
+from corefeval.output.differences import p_value, show_sign
 from corefeval.output.tables import (
     Drawing,
     Sheet,
@@ -31,10 +33,10 @@ class ProbeDrawing(Drawing):
     def sheet(self, format: str) -> Sheet:
         """A table and some sentences for each response, then those on pairs of responses."""
         parts = [part for result in self.results for part in self._draw(result)]
-        for pair in self.comparisons:
-            text = f"{pair.first} against {pair.second}: accuracy {_describe(pair)}"
-            text += f", {pair.adjusted_p:.2g} with Holm's correction; "
-            parts.append(f"{text}F1 {percent(pair.f1_difference)}, p = {pair.f1_p:.2g}")
+        if self.comparisons:
+            rows = [_show_comparison(pair) for pair in self.comparisons]
+            names = number_columns("Accuracy", "Interval", "p", "adjusted p", "F1", "p of F1")
+            parts.append(table_of(("Responses", *names), rows, caption="Differences"))
         return Sheet(tuple(parts), (), tuple(dict.fromkeys(r.signature for r in self.results)))
 
     def _draw(self, result: ProbeResult) -> list[Table | str]:
@@ -42,7 +44,7 @@ class ProbeDrawing(Drawing):
         rows = []
         for row in result.rows():
             numbers = [percent(row[name]) for name in ("accuracy", "precision", "recall", "f1")]
-            ends = _show_ends((row["low"], row["high"])) if row["scored"] else ""
+            ends = f"{percent(row['low'])} to {percent(row['high'])}" if row["scored"] else ""
             label = f"{row['group']} {row['value']}".strip() or "all"
             rows.append([label, f"{row['items']:,}", numbers[0], ends, *numbers[1:]])
         parts: list[Table | str] = [table_of(("", *names), rows, caption=name_sides(result))]
@@ -82,29 +84,34 @@ class ProbeDrawing(Drawing):
         return record
 
 
-def _show_ends(ends: Iterable[float]) -> str:
-    return " to ".join(map(percent, ends))
-
-
 def _list_numbers(numbers: Mapping[str, object]) -> str:
     return ", ".join(f"{name} {number}" for name, number in numbers.items())
 
 
-def _describe(pair: Any) -> str:
-    return f"{percent(pair.difference)} ({_show_ends(pair.interval)}), p = {pair.p:.2g}"
+def _show_comparison(pair: PairedSystems) -> list[str]:
+    numbers = [show_sign(pair.difference), " to ".join(map(show_sign, pair.interval))]
+    numbers += [p_value(pair.p), p_value(pair.adjusted_p)]
+    numbers += [show_sign(pair.f1_difference), p_value(pair.f1_p)]
+    return [f"{shorten(pair.first)} – {shorten(pair.second)}", *numbers]
+
+
+def _describe(difference: Any) -> str:
+    low, high = map(show_sign, difference.interval)
+    return f"a difference of {show_sign(difference.difference)} ({low} to {high})"
 
 
 def _tell_pairs(result: ProbeResult) -> Iterable[str]:
     """Sentences on the contrast and on twins, if there are any."""
     if contrast := result.contrast:
         first, second = map(percent, contrast.rates)
-        text = f"{contrast.group}: {contrast.first} {first}, {contrast.second} {second} "
-        text += f"{contrast.of}, a difference of {percent(contrast.difference)} "
-        text += f"({_show_ends(contrast.interval)})"
-        text += f", ratio of F1 {contrast.ratio:.3f}" if contrast.ratio else ""
-        paired = contrast.paired
-        yield text + (f"; in {paired.pairs:,} pairs {_describe(paired)}" if paired else "")
+        text = f"{contrast.group}: {first} {contrast.of} for {contrast.first}, {second} for "
+        text += f"{contrast.second}, {_describe(contrast)}"
+        yield text + (f"; ratio of F1 {contrast.ratio:.3f}" if contrast.ratio else "")
+        if paired := contrast.paired:
+            text = f"{plural(paired.pairs, 'pair')} of {contrast.first} and {contrast.second}: "
+            yield f"{text}{_describe(paired)}, McNemar's p {p_value(paired.p)}"
     twins = result.consistency
     if twins.pairs:
-        text = f"Pairs: {twins.pairs:,}, with the same choice {twins.same_choice:,}"
-        yield f"{text}; scored {twins.scored:,}, all right {twins.all_right:,}"
+        text = f"{plural(twins.pairs, 'pair')}: all items have the same choice in "
+        text += f"{twins.same_choice:,}; all are right in {twins.all_right:,} of "
+        yield f"{text}{twins.scored:,} scored"

@@ -315,9 +315,9 @@ def legend(comparison: Comparison, *, compact: bool = False) -> str:
     rates = [RATES[name] for name in STYLE.get().rates] or [rate]
     shown = " and ".join(filter(None, (", ".join(rates[:-1]), rates[-1])))
     bold = "the best in bold" if len(rates) == 1 else f"the best {rate} in bold"
-    start = f"{shown} on {plural(len(comparison.document_ids), 'document')}, {bold}."
+    units = plural(len(comparison.document_ids), comparison.unit)
+    start = f"{shown} on {units}, {bold}."
     if comparison.unit == "segment":
-        units = plural(len(comparison.document_ids), "segment")
         start = f"{shown} of one document, {bold}; tests and differences on {units} of it."
     if comparison.baseline is not None:
         return (

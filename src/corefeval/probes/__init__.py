@@ -52,12 +52,12 @@ def probe(
     scored = base.but(ci="none") if base.ci.startswith("wilson(") else base
     request = Request.of(scored, options, steps=_STEPS, sound=True)
     if (request.protocol.across, request.protocol.documents) != ("none", "*"):
-        raise UsageError("items are documents of their own: leave out across and documents")
+        raise UsageError("every item is a document of its own: leave out --across and --documents")
     questions = read_probe(probe, format=probe_format, encoding=request.key_reading.encoding)
     result = _score(questions, response, request)
     result = replace(result, protocol=request.protocol.but(ci=base.ci)).view(by, contrast, level)
     paired = result.contrast and result.contrast.paired
-    remark = "without a twin of the other value"
+    remark = "without a twin of the other value, left out of pairs"
     unpaired = note("unpaired-items", paired.unpaired if paired else 0, "item", remark)
     return replace(result, notices=(*result.notices, *unpaired))
 

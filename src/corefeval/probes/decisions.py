@@ -80,7 +80,8 @@ def decide(probe: Probe, response: Any, reading: Reading, protocol: Protocol) ->
 def _list_answers(path: Any, reading: Reading) -> Iterator[Record]:
     """The rows of a table of answers, or of GAP; none of any other file."""
     source = read_source(path, encoding=reading.encoding)
-    cells = source.text.strip().partition("\n")[0].strip().lower().split("\t")
+    header = source.text.strip().partition("\n")[0].strip().lower().replace('"', "")
+    cells = re.split("[\t,]", header)
     has_answers = "generation" in cells or {"id", "answer"} <= {*cells}
     if has_answers or (len(cells) == 3 and {"id", "true", "false"} & {*cells}):
         rows = list_rows(source, cells if has_answers else _GAP)
@@ -110,7 +111,7 @@ def _decide_by_answers(probe: Probe, rows: list[tuple[str, Any]]) -> Choices:
             answered = zip(item.candidates, truths, strict=True)
             labels = {candidate.label for candidate, is_true in answered if is_true}
             chosen[item.id] = "unclear" if None in truths else labels
-    text, extra = "{n} to no item of the probe, left out: {items}", tuple(answers)
+    text, extra = "{n} left out, with ids that are not in the probe: {items}", tuple(answers)
     return chosen, [
         *note("unclear-answers", [*chosen.values()].count("unclear"), "answer", "not understood"),
         *note("repeated-answers", repeated, "repeated answer", "left out"),
@@ -157,7 +158,7 @@ def _read_answer(answer: str | set[str], item: Item) -> Chosen:
 def _decide_by_entities(probe: Probe, key: Corpus, response: Corpus, protocol: Protocol) -> Choices:
     """What the other mentions of the target's entity choose."""
     if response.tokens is None and any(item.tokens for item in probe.items):
-        raise UsageError("items of tokens need a response with words: plain spans do not tell them")
+        raise UsageError("this probe has tokens, so the response needs words, not only spans")
     key, response, notices = prepare_probe(key, response, protocol.but(missing="empty"))
     left, right = (Mentions(side, np.arange(side.n_mentions)) for side in (key, response))
     overlaps = find_overlaps(left, left.codes, right, right.codes)
@@ -183,7 +184,7 @@ def _decide_by_entities(probe: Probe, key: Corpus, response: Corpus, protocol: P
     for mention, choice in clear.items():
         chosen[probe.items[documents[mention]].id] |= choice
     of_spans = "of the probe widened to the tokens of the response"
-    of_several = "with several candidates in them, of which they choose none"
+    of_several = "with several candidates in them, counted as choosing none"
     return chosen, [
         *(notice for notice in notices if notice.kind not in kinds),
         *note("widened-spans", widened.count, "span", of_spans),

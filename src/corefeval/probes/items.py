@@ -77,15 +77,20 @@ def remove_marks(
 
 
 def make_item(record: Mapping[str, Any]) -> Item:
-    """The item of a record in corefeval's own form, with spans in numbers or as marks.
+    """The item of a record in corefeval's own format, with spans in numbers or as marks.
 
     Raises an InputError, or whatever Python raises for values of a wrong type.
     """
     tokens = tuple(record.get("tokens") or ())
     text, identifier = " ".join(tokens) or record["text"], str(record["id"])
     is_text = isinstance(record["tokens"], list | tuple) if tokens else isinstance(text, str)
-    check(is_text, "an item has a text, or a list of tokens", text, "a string, or strings")
-    check(record["id"] is not None, "an item has no id", text, "an id for each item")
+    check(is_text, "an item must have a text, or a list of tokens", text, "a string, or strings")
+    check(
+        record["id"] is not None and identifier.strip(),
+        "an item must have an id",
+        text,
+        "an id for each item",
+    )
     gold, pair = record.get("gold"), record.get("pair")
     if tokens or "target" in record:
         target, entries = record["target"], record["candidates"]
@@ -95,19 +100,30 @@ def make_item(record: Mapping[str, Any]) -> Item:
         for mark, span in marks:
             spans.setdefault(mark[1], []).append(span)
         targets = spans.pop("*")
-        check(len(targets) == 1, "an item has one target, [* …]", text, "[A Ann] and [* her] dog")
+        check(
+            len(targets) == 1,
+            "an item must have exactly one target, [* …]",
+            text,
+            "[A Ann] and [* her] dog",
+        )
         target, entries = targets[0], [{"label": name, "spans": spans[name]} for name in spans]
     candidates = tuple(sorted(_list_candidates(tokens or text, entries)))
     labels = [candidate.label for candidate in candidates]
     is_sound = 0 < len({*labels} & {*ascii_uppercase}) == len(entries)
-    check(is_sound, "an item has up to 26 candidates, each with a letter", entries, "[A Ann]")
+    check(
+        is_sound,
+        "an item must have 1 to 26 candidates, each with its own letter",
+        entries,
+        "[A Ann]",
+    )
     if isinstance(gold, str):
         gold = {"?": None, "neither": []}.get(gold, gold.split("+"))
     expected = f"{', '.join(labels)}, neither or ?"
-    check({*labels}.issuperset(gold or ()), "gold is no candidate", gold, expected)
+    names = "+".join(map(str, gold or ()))
+    check({*labels}.issuperset(gold or ()), "gold names no candidate", names, expected)
     human = {name: float(number) for name, number in (record.get("human") or {}).items()}
-    if not identifier.strip() or not all(0 <= number < inf for number in human.values()):
-        raise ValueError("the id is empty, or a number of people below 0")
+    is_sound = all(0 <= number < inf for number in human.values())
+    check(is_sound, "a number of people is below 0", human, "numbers from 0")
     return Item(
         identifier,
         text,
@@ -125,7 +141,7 @@ def _read_span(units: str | tuple[str, ...], span: Any) -> Span:
     start, end = span
     is_number = bool not in (type(start), type(end))
     has_words = is_number and 0 <= start < end <= len(units) and "".join(units[start:end]).strip()
-    check(has_words, "there is nothing at a span", span, f"[start, end) up to {len(units)}")
+    check(has_words, "a span has no words", span, f"[start, end) up to {len(units)}")
     return start, end
 
 
@@ -160,7 +176,7 @@ class Probe:
         return f"<Probe {self.name!r}: {len(self.items):,} items>"
 
     def write(self, path: PathLike) -> None:
-        """Write the items as JSON lines in corefeval's own form."""
+        """Write the items as JSON lines in corefeval's own format."""
         lines = ""
         for item in self.items:
             candidates = [candidate._asdict() for candidate in item.candidates]

@@ -1,7 +1,9 @@
-"""Readers of public probes and of corefeval's own forms: each makes records in the own form."""
+"""Readers of public probes and of corefeval's own format, in whose records each makes items."""
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -59,23 +61,33 @@ _TEMPLATES = {
 }
 
 
-def list_rows(source: Source, names: Sequence[str] = (), separator: str = "\t") -> Iterator[Record]:
-    """The rows of a table, by these names or else by those in its first line."""
-    for place, line in enumerate(source.text.split("\n")):
-        cells = line.rstrip("\r").split(separator)
-        if line.strip() and names:
-            record = Record(dict(zip(names, cells, strict=False)), source, place, place)
-            if len(cells) != len({*names}):
-                expected = f"{len({*names})}, one for each name of a column"
-                raise record.error(
-                    "a row has too few or too many cells", found=f"{len(cells)}", expected=expected
-                )
+def list_rows(source: Source, names: Sequence[str] = ()) -> Iterator[Record]:
+    """The rows of a table, by these names or else by those in its first line.
+
+    Tabs separate cells, in which quotes mean nothing; or commas do, as in CSV.
+    """
+    has_tabs = "\t" in source.text.lstrip().partition("\n")[0]
+    dialect: Any = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if has_tabs else {}
+    csv.field_size_limit(2**31 - 1)
+    rows = csv.reader(io.StringIO(source.text, newline=""), **dialect)
+    for cells in (row for row in rows if "".join(row).strip()):
+        place = rows.line_num - 1
+        record = Record(dict(zip(names or cells, cells, strict=False)), source, place, place)
+        if len(cells) != len({*names} or cells):
+            expected = f"{len({*names})}, one for each column"
+            raise record.error(
+                "a row has too few or too many cells", found=f"{len(cells)}", expected=expected
+            )
+        if names:
             yield record
-        elif line.strip():
-            names = cells
+        names = names or cells
 
 
-list_lines = partial(list_rows, names=("line",), separator="\n")
+def list_lines(source: Source) -> Iterator[Record]:
+    """The lines of a file that are not empty."""
+    for place, line in enumerate(source.text.split("\n")):
+        if line.strip():
+            yield Record({"line": line.rstrip("\r")}, source, place, place)
 
 
 def _list_documents(source: Source) -> Iterator[Record]:
@@ -95,7 +107,7 @@ def _list_documents(source: Source) -> Iterator[Record]:
 def look_up(word: str, meanings: Mapping[str, Any]) -> Any:
     """What a word stands for, in any case; an error if it is none of those that do."""
     form = word.strip().lower()
-    check(form in meanings, "a word is not what it should be", word, ", ".join(meanings))
+    check(form in meanings, "an unexpected word", word, ", ".join(meanings))
     return meanings[form]
 
 
@@ -109,8 +121,9 @@ def _ask_gap(record: Record) -> Values:
     row, spans = record.values, []
     for name in ("Pronoun", "A", "B"):
         start, words = int(row[f"{name}-offset"]), row[name]
-        is_there = row["Text"].startswith(words, start)
-        check(is_there, f"{excerpt(words)} is not at its offset", start, "where it begins")
+        places = [match.start() for match in re.finditer(re.escape(words), row["Text"])]
+        expected = f"where it stands: {', '.join(map(str, places)) or 'nowhere'}"
+        check(start in places, f"{excerpt(words)} is not at its offset", start, expected)
         spans.append((start, start + len(words)))
     gold = [label for label in "AB" if look_up(row[f"{label}-coref"], TRUTHS)]
     return {
@@ -225,11 +238,11 @@ def _ask_own_row(record: Record) -> Values:
     return {**values, "groups": cells, "human": human}
 
 
-# How files of each format begin, their records, and what makes a record of the own form of each; in
-# the order in which formats are tried. Only the name of its files tells AmbiCoref.
+# How files of each format begin, their records, and what makes a record of corefeval's own format
+# of each; in the order in which formats are tried. Only the name of its files tells AmbiCoref.
 Reader = tuple[bytes, Callable[[Source], Iterable[Record]], Callable[[Record], Values]]
 _OBJECT = rb"\A\s*(\[\s*)?\{.*?"
-_TABLE = rb"\A\s*(?=([^\n]*\t)?id[\t\r\n])([^\n]*\t)?text[\t\r\n]"
+_TABLE = rb'\A\s*(?=([^\n]*[\t,])?"?id"?[\t,\r\n])([^\n]*[\t,])?"?text"?[\t,\r\n]'
 PROBE_FORMATS: dict[str, Reader] = {
     "ambicoref": (rb"(?!)", list_lines, _ask_ambicoref),
     "gap": (rb"\A\s*ID\tText\tPronoun\tPronoun-offset\t", list_rows, _ask_gap),
@@ -248,6 +261,8 @@ def _detect(source: Source) -> str | None:
     if _AMBICOREF.match(os.path.basename(source.file)):
         return "ambicoref"
     head = source.data[:HEAD].tobytes()
+    if b"\n" not in head:  # the first record is long
+        head = source.data.tobytes().partition(b"\n")[0]
     signs = ((name, reader[0]) for name, reader in PROBE_FORMATS.items())
     return next((name for name, sign in signs if re.search(sign, head, re.DOTALL)), None)
 
@@ -264,7 +279,7 @@ def _refuse(source: Source, problem: str = "") -> InputError:
         "this is not a probe that corefeval knows",
         found=problem,
         expected=f"one of {', '.join(PROBE_FORMATS)}",
-        fix="name its format with --probe-format, or write it in the own form",
+        fix="name its format with --probe-format, or write it in corefeval's own format",
     )
 
 
@@ -291,7 +306,7 @@ def _read_item(format: str, record: Record) -> Item:
 def read_probe(source: object, *, format: str | None = None, encoding: str = "utf-8") -> Probe:
     """Read a probe: a path, folder or pattern, a list of these, or a list of items.
 
-    Items are dictionaries in corefeval's own form. The format of files is recognised by their
+    Items are dictionaries in corefeval's own format. The format of files is recognised by their
     content, and AmbiCoref by the names of its files, unless it is named.
 
     >>> probe = read_probe([{"id": "1", "text": "[A Ann] saw [B Bea] when [* she] left."}])

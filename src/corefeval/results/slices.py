@@ -43,7 +43,8 @@ class Slices(Comparable, Tabular, Mapping[str, Result]):
             value = value.replace("-", "–")
         if value not in self.results:
             available = ", ".join(self.results)
-            raise UsageError(f"no {self.level} has {self.feature} {value!r}: there are {available}")
+            unit = "item" if self.whole.decisions else self.level
+            raise UsageError(f"no {unit} has {self.feature} {value!r}: there are {available}")
         return self.results[value]
 
     def get(self, value: str, default: Any = None) -> Any:

@@ -23,6 +23,7 @@ from corefeval.sampling.sheets import DESIGNS, Row, Sheet, Signature, read_sheet
 
 STEPS = ("reading", "pairing", "policies", "matching")
 _TEXTS = ("before", "mention", "after")
+_UNITS = ("mentions", "sentences")
 
 
 def sample(
@@ -49,17 +50,17 @@ def sample(
     ['draw', 'draw']
     """
     chosen = str(design)
-    older = answers if answers is None or isinstance(answers, Sheet) else read_sheet(answers)
+    older = None if answers is None else read_sheet(answers)
     if older is not None:
         if design not in (None, older.design) or seed not in (0, older.signature.seed):
-            raise UsageError("design and seed are those of the answers: leave them out")
+            raise UsageError("the answers have a design and a seed already: leave them out")
         chosen, seed, protocol = older.design, older.signature.seed, older.signature.protocol
     check_choice("design", chosen, DESIGNS)
     check_seed(seed)
     if isinstance(n, bool) or not isinstance(n, int) or n < 2:
         raise UsageError(f"n, the number of draws, is a whole number of at least 2, not {n!r}")
     if chosen == "pairs" and candidates is not None:
-        raise UsageError("a pair is of one entity, and candidates have none: leave them out")
+        raise UsageError("a pair is of one entity, and candidates have no entities: leave them out")
     request = Request.of(protocol, options, steps=STEPS, sound=True)
     frame = make_frame(responses, candidates, request)
     if older is not None:
@@ -87,7 +88,10 @@ def check_digest(sheet: Sheet, frame: Frame) -> None:
         )
     if signature.frame != size:
         raise sheet.error(
-            "the sheet has another frame", found=f"{signature.frame}", expected=f"{size}"
+            f"the sheet was drawn from another number of {_UNITS[sheet.design == 'sentences']}",
+            found=f"frame:{signature.frame}",
+            expected=f"frame:{size}",
+            fix="take the sheet as `corefeval sample` wrote it",
         )
 
 
@@ -122,7 +126,7 @@ def _draw(frame: Frame, design: str, n: int, seed: int) -> Sheet:
         Signature(design, n, size, seed, frame.names, frame.digest, frame.protocol),
         notices=(
             *frame.notices,
-            *note("all-drawn", size * (n >= size), "draw", "in all: there are no more to draw"),
+            *note("all-drawn", size * (n >= size), "draw", "in all: there is nothing more to draw"),
         ),
         page=partial(make_page, frame),
     )
@@ -188,5 +192,10 @@ def _take_over(sheet: Sheet, older: Sheet) -> Sheet:
     rows = tuple(row.changed(**answers.get(identify(row), {})) for row in sheet)
     idle = answers.keys() - map(identify, sheet)
     n_idle = sum(bool(answers[question]["answer"]) for question in idle)
-    notices = note("idle-answers", n_idle, "answer", "of the older sheet not needed any more")
+    notices = note(
+        "idle-answers",
+        n_idle,
+        "answer",
+        "of the older sheet not asked for here",
+    )
     return replace(sheet, questions=rows, notices=(*sheet.notices, *notices))

@@ -13,10 +13,11 @@ from typing import Any, Unpack
 import numpy as np
 
 from corefeval.analysis.alpha import AlphaCounts
-from corefeval.checks import check_probability, check_type
+from corefeval.checks import check_probability
 from corefeval.diagnostics import Notice, UsageError, merge_notices
 from corefeval.display import Record, Row, Tabular
 from corefeval.evaluation import score
+from corefeval.files import PathLike
 from corefeval.metrics import Metrics, parse_metrics
 from corefeval.model.arrays import FloatArray
 from corefeval.request import Input, Request, ScoreOptions
@@ -24,7 +25,7 @@ from corefeval.sampling.draws import check_digest
 from corefeval.sampling.estimators import Part, Parts, measure, refuse, subtract
 from corefeval.sampling.frame import Frame, Responses, make_frame
 from corefeval.sampling.judgements import Judgements, read_judgements
-from corefeval.sampling.sheets import DESIGNS, UNSURE, Sheet
+from corefeval.sampling.sheets import DESIGNS, UNSURE, Sheet, read_sheet
 from corefeval.stats.significance import adjust
 
 _TINY = 1e-12  # what rounding leaves of 0
@@ -35,9 +36,9 @@ _CEAF = (
 )
 _LINKS = "a few large entities decide it, and intervals would cover half of what they should"
 _REASONS = {
-    **dict.fromkeys(("ceafe", "ceafm", "conll"), _CEAF),
+    **dict.fromkeys(("conll", "ceafe", "ceafm"), _CEAF),
     **dict.fromkeys(("blanc", "links"), _LINKS),
-    "muc": "it needs the number of response entities that share a key entity: use design entities",
+    "muc": "it needs the number of response entities that share a key entity: take design entities",
 }
 
 
@@ -146,7 +147,7 @@ class Estimates(Tabular, Mapping[str, Rates]):
                 names = difference.metric, difference.rate, difference.first, difference.second
                 if names == (metric, rate, first, second):
                     return difference
-        raise UsageError(f"there is no difference of {first} and {second} by {metric}.{rate}")
+        raise UsageError(f"{metric}.{rate} of {first} and {second} was not estimated")
 
     def rows(self, *, margin: float | None = None) -> list[Row]:
         """A row for each system, metric and rate; `margin` adds the draws that it needs."""
@@ -177,20 +178,20 @@ class Estimates(Tabular, Mapping[str, Rates]):
 
 
 def estimate(
-    sheet: Sheet | Sequence[Sheet],
+    sheet: Sheet | PathLike | Sequence[Sheet | PathLike],
     responses: Responses,
     *,
     metrics: Metrics | None = None,
     level: float = 0.95,
     candidates: Input | None = None,
-    sentences: Sheet | None = None,
+    sentences: Sheet | PathLike | None = None,
     **options: Unpack[ScoreOptions],
 ) -> Estimates:
     """Scores with intervals from a sheet that a person filled in, or from those of several people.
 
-    `responses` and `candidates` are those that the sheet was drawn from; how they are scored is in
-    its signature. `sentences` is a filled sheet of sentences, which tells how many mentions the
-    frame has. ScoreOptions say how files are read.
+    A sheet may be the path of its file. `responses` and `candidates` are those that it was drawn
+    from; how they are scored is in its signature. `sentences` is a filled sheet of sentences, which
+    tells how many mentions the frame has. ScoreOptions say how files are read.
 
     >>> from corefeval import sample
     >>> response = [["Ada", "she"], ["it", "her"]]
@@ -198,18 +199,19 @@ def estimate(
     >>> estimate(sheet, response)["response"]["lea"]["precision"].value
     1.0
     """
-    sheets = [sheet] if isinstance(sheet, Sheet) else [*sheet]
     check_probability("the level of an interval", level)
-    _check_sheets(sheets, sentences)
+    sheets = [*map(read_sheet, sheet if isinstance(sheet, list | tuple) else [sheet])]
+    found = None if sentences is None else read_sheet(sentences)
+    _check_sheets(sheets, found)
     chosen = _choose_metrics(metrics, sheets[0].design)
     request = Request.of(sheets[0].signature.protocol, options, steps=())
     frame = make_frame(responses, candidates, request)
     estimates = _estimate(sheets, frame, chosen, level)
     notices = [*frame.notices, *estimates.notices]
-    notices += _advise(frame, estimates) if sentences is None else ()
+    notices += _advise(frame, estimates) if found is None else ()
     scores = dict(estimates.scores)
-    if sentences is not None:
-        reach = _estimate([sentences], frame, ("mentions",), level)
+    if found is not None:
+        reach = _estimate([found], frame, ("mentions",), level)
         scores["frame"] = reach["frame"]
         notices += reach.notices
     estimates = replace(estimates, scores=scores)
@@ -223,8 +225,6 @@ def estimate(
 
 def _check_sheets(sheets: Sequence[Sheet], sentences: Sheet | None) -> None:
     """Refuse what is no sheet, and sheets that do not belong together."""
-    for sheet in sheets if sentences is None else (*sheets, sentences):
-        check_type("estimate", sheet, Sheet, "read_sheet and sample return one")
     if not sheets:
         raise UsageError("there is no sheet to estimate from")
     for sheet in sheets:
@@ -237,14 +237,14 @@ def _check_sheets(sheets: Sequence[Sheet], sentences: Sheet | None) -> None:
             )
     is_beside = sheets[0].design != "sentences"
     if sentences is not None and not (is_beside and sentences.design == "sentences"):
-        raise UsageError("sentences is a sheet of the design sentences, beside another one")
+        raise UsageError("sentences takes a sheet of that design, beside one of another design")
 
 
 def _choose_metrics(metrics: Metrics | None, design: str) -> tuple[str, ...]:
     """The metrics to estimate; a UsageError says why a design does not offer one."""
     names = [str(entry.metric) for entry in parse_metrics(metrics)] if metrics is not None else ()
-    for name in names:
-        if name not in DESIGNS[design].metrics:
+    for name in (*_REASONS, *names):  # CoNLL before what it is the mean of
+        if name in names and name not in DESIGNS[design].metrics:
             reason = _REASONS.get(name, f"there are {', '.join(DESIGNS[design].metrics)}")
             raise UsageError(f"{name} cannot be estimated from {design}: {reason}")
     return tuple(names) or DESIGNS[design].metrics
@@ -269,7 +269,7 @@ def _estimate(
         unsure = [p for p, noted in zip(people, kinds, strict=True) if "many-unsure" in noted]
         notices += [_note_ranges(person, metrics) for person in unsure]
     if len(common) < _FEW:
-        text = f"{len(common)} answered draws are few: intervals were not checked below {_FEW}"
+        text = f"only {len(common)} answered draws: intervals were not checked below {_FEW}"
         notices.append(Notice("few-draws", text, len(common)))
 
     def collect(parts: Sequence[Parts], **details: Any) -> Estimates:
@@ -410,9 +410,9 @@ def _agree(people: Sequence[Judgements]) -> dict[str, float]:
 def _advise(frame: Frame, estimates: Estimates) -> Iterator[Notice]:
     """A notice on what recall is about, where nobody knows how many mentions the frame has."""
     if estimates.design in ("names", "entities"):
-        text = "recall is within the frame, the mentions that any response or candidate has: "
-        text += "a sheet of sentences tells how many mentions that is"
+        text = "recall counts only mentions that a response or candidate has: a sheet of sentences "
+        text += "tells how many there are beside them"
         if len(frame.names) == 1 and not (len(frame.corpora) > len(frame.names)):
-            text = "recall is what the only response links of what it found: add candidates, or "
-            text += "a sheet of sentences, to learn what it missed"
+            text = "recall counts only mentions that the response itself has: add candidates, or a "
+            text += "sheet of sentences, to learn what it missed"
         yield Notice("frame-recall", text)

@@ -283,7 +283,7 @@ def refuse(person: Judgements) -> dict[str, str]:
     elif (person.frame.sizes[:, [person.find(row, "id") for row in lacking]] == 1).any():
         rates += ["lea.precision"]
     if lacking:
-        reason = "not all mentions are known of what some rows name: fill in members of rows "
+        reason = "some entities lack their list of mentions: fill in members in rows "
         refused = dict.fromkeys(rates, reason + _list_numbers([row.row for row in lacking]))
     if design == "entities" and len(person.rows) < LEAST_FOR_MUC:
         reason = f"intervals of MUC are too short with fewer than {LEAST_FOR_MUC} answered draws"
@@ -295,7 +295,7 @@ def refuse(person: Judgements) -> dict[str, str]:
             for metric in ("mentions", "lea")
         )
         silent = has & ~is_counted
-        outcome = "whose companion has no answer left out of precision"
+        outcome = "left out of precision, as a companion has no answer"
         person.notices += note("companions", int(silent.any(axis=0).sum()), "draw", outcome)
         if (silent.sum(axis=1) * 10 > has.sum(axis=1)).any():
             rows = [row.row for row in person.sheet if not (row.is_draw or row.is_answered)]

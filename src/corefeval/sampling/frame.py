@@ -38,36 +38,29 @@ Responses = Input | Mapping[str, Input]
 Span = tuple[int, int, int]  # document, start, end
 CONTEXT = 40  # tokens on each side of a mention
 _IDENTITY = "the mentions of a sheet must be the same for every response: leave it out"
-_DOCUMENTS = (
-    "documents of all responses are drawn from, and told apart by their names: leave it out"
-)
+_DOCUMENTS = "documents of all responses are drawn from, by their names: leave it out"
 _REFUSED = {
     "match": _IDENTITY,
     "tokens": _IDENTITY,
     "across": "names hold within a document: leave it out",
-    "split": "sets of antecedents are no entities that can be drawn: leave it out",
+    "split": "sets of antecedents are not entities that could be drawn: leave it out",
     "pairing": _DOCUMENTS,
     "missing": _DOCUMENTS,
     "extra": _DOCUMENTS,
-    "singletons": "it needs both sides: use keep or drop",
+    "singletons": "it needs a key: use keep or drop",
     "lost": "mentions that are not in the text cannot be shown to anybody: leave it out",
 }
 
 
-def escape_cell(text: str) -> str:
-    """Text as a cell of a sheet: one visible line, and never a formula; `-` alone is none."""
-    return text if text == "-" else str(csv_cell(text))
-
-
 def plain_cell(text: str) -> str:
-    """The text of a cell, without blanks around it and without the apostrophe of `escape_cell`."""
+    """The text of a cell, without blanks around it and without the apostrophe of `csv_cell`."""
     text = text.strip()
     return text[1:] if text[:1] == "'" and text[1:].startswith(FORMULA) else text
 
 
 def plain_text(text: str) -> str:
     """Text as it is read from the cell that it was written to."""
-    return plain_cell(escape_cell(text))
+    return plain_cell(str(csv_cell(text)))
 
 
 def name_mention(mention: Any) -> str:

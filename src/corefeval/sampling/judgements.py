@@ -60,7 +60,7 @@ class Judgements:
             noun, numbers = "sentence", self.frame.sentence_numbers.get(row.document, {})
         if name not in numbers:
             raise self.sheet.error(
-                f"{excerpt(name)} is no {noun} of document {excerpt(row.document)}",
+                f"document {excerpt(row.document)} has no {noun} {excerpt(name)}",
                 row,
                 expected="documents, ids and responses with which the sheet was written",
             )
@@ -79,7 +79,7 @@ def read_judgements(sheet: Sheet, frame: Frame) -> Judgements:
             person.find(row, "partner")
         if row.is_draw:
             if any(row.systems == twin.systems for twin in draws.setdefault(draw, [])):
-                raise sheet.error("a second row about one draw", row, fix="remove it")
+                raise sheet.error("a draw has two rows", row, fix="remove this one")
             draws[draw].append(row)
         if row.is_answered:
             person.companions |= {(draw, system): row.name for system in systems}
@@ -96,11 +96,11 @@ def read_judgements(sheet: Sheet, frame: Frame) -> Judgements:
     n_draws = max(min(sheet.signature.n, sheet.signature.frame), len(draws))
     unanswered = n_draws - unsure - len(person.rows)
     person.notices += (
-        *note("unanswered", unanswered, "draw", "without an answer left out"),
-        *note("unsure", unsure, "draw", f"answered with {UNSURE} left out"),
+        *note("unanswered", unanswered, "draw", "left out, as there is no answer"),
+        *note("unsure", unsure, "draw", f"left out, as the answer is {UNSURE}"),
     )
     if unsure > 0.05 * (unsure + len(person.rows)):
-        text = f"more than 5 % of the answers are {UNSURE}: scores are about the others alone"
+        text = f"more than 5 % of the answers are {UNSURE}: scores are about the rest only"
         person.notices.append(Notice("many-unsure", text, unsure))
     return person
 
@@ -140,10 +140,10 @@ def _read_names(person: Judgements) -> None:
     differing = sum(any(m != unions[name] for m in members) for name, members in lists.items())
     added = sum(len(named[name] - members) for name, members in unions.items())
     person.notices += (
-        *note("idle-members", ignored, "list of members", "in rows that need none ignored"),
-        *note("outside", outside, "member", "outside of the frame left out"),
-        *note("union", differing, "name", "with different members in several rows: all count"),
-        *note("added", added, "mention", "with a name, but not among its members, added to them"),
+        *note("idle-members", ignored, "row", "with members that are not needed: ignored"),
+        *note("outside", outside, "member", "not in any response or candidate, left out"),
+        *note("union", differing, "name", "with different lists of members, which were joined"),
+        *note("added", added, "mention", "added to the members of the entity with that name"),
         *_note_similar(filter(None, named)),
     )
 
@@ -165,5 +165,6 @@ def _note_similar(names: Iterable[Name]) -> Iterator[Notice]:
     }
     pairs = [f"{first}/{second}" for _, first, second in sorted(similar)]
     if pairs:
-        text = f"names that differ only by case or one letter are different: {list_names(pairs)}"
+        text = f"names that differ by case or one letter only: {list_names(pairs)}; "
+        text += "if they mean the same, use one name"
         yield Notice("similar-names", text, len(pairs), tuple(pairs))

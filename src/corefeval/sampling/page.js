@@ -11,7 +11,7 @@
     names: "Who or what is this?",
     entities: "Who or what is this?",
     pairs: "Are these two the same?",
-    sentences: "What is no mention here, and how many are missing?",
+    sentences: "Which of these are not mentions, and how many are missing?",
   };
   const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
   const NUMBER = /^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$/;
@@ -39,7 +39,7 @@
     try {
       kept = JSON.parse(localStorage.getItem(STORE) ?? "{}");
     } catch {
-      tell("This browser keeps nothing: save often.");
+      tell("This browser does not keep your answers: save often.");
     }
     for (const row of rows) {
       for (const [column, value] of Object.entries(kept[key(row)] ?? {})) {
@@ -55,7 +55,7 @@
       kept[key(row)] = Object.fromEntries(EDITED.map((column) => [column, row[column]]));
       localStorage.setItem(STORE, JSON.stringify(kept));
     } catch {
-      tell("This browser keeps nothing: save often.");
+      tell("This browser does not keep your answers: save often.");
     }
   }
 
@@ -223,7 +223,7 @@
       element("input", { type: "checkbox", value: id, checked: wrong.has(id) }),
       element("span", {}, element("strong", {}, mentionText(row.document, id)), " ", element("small", {}, id)))));
     form.replaceChildren(
-      boxes.length ? element("p", { id: "boxes-title" }, "Tick what is no mention:") : element("p", {}, "Nothing was found here."),
+      boxes.length ? element("p", { id: "boxes-title" }, "Tick what is not a mention:") : element("p", {}, "Nothing was found here."),
       element("ul", { className: "boxes", "aria-labelledby": "boxes-title", hidden: !boxes.length }, ...boxes),
       element("div", { className: "row" },
         element("label", {}, "Missing mentions ", element("input", { type: "number", id: "missed", min: "0", step: "1", value: row.missed || "0" })),
@@ -339,7 +339,7 @@
   function parse(text) {
     const content = text.replace(/^\ufeff/, "");
     const delimiter = /^"?# corefeval sheet"?([,;\t])/.exec(content)?.[1];
-    if (delimiter === undefined) throw new Error("This is no sheet of corefeval.");
+    if (delimiter === undefined) throw new Error("This is not a sheet that corefeval wrote.");
     const lines = [[]];
     let cell = "";
     let quoted = false;

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from corefeval._version import __version__
+from corefeval.display import csv_cell
 from corefeval.model.text_tokens import text_of
 from corefeval.reports.page import embed, make_policy, make_template
-from corefeval.sampling.frame import Frame, escape_cell
-
-if TYPE_CHECKING:
-    from corefeval.sampling.sheets import Sheet
-
-_MARK = "# corefeval sheet"
+from corefeval.sampling.frame import Frame
+from corefeval.sampling.sheets import MARK, Sheet
 
 
 def make_page(frame: Frame, sheet: Sheet) -> str:
@@ -22,10 +19,10 @@ def make_page(frame: Frame, sheet: Sheet) -> str:
         files(__package__).joinpath(f"page.{ending}").read_text(encoding="utf-8")
         for ending in ("html.jinja", "js", "css")
     )
-    rows = [{name: escape_cell(cell) for name, cell in row.items()} for row in sheet.rows()]
+    rows = [{name: csv_cell(cell) for name, cell in row.items()} for row in sheet.rows()]
     signature = sheet.signature
     data: dict[str, Any] = {
-        "mark": _MARK,
+        "mark": MARK,
         "signature": str(signature),
         "digest": signature.digest,
         "design": sheet.design,
@@ -53,5 +50,5 @@ def _list_texts(frame: Frame, sheet: Sheet) -> dict[str, dict[str, Any]]:
         for mention in corpus[document].mentions:
             place = mention.span if mention.label is None else (str(mention.label), "")
             mentions.append([frame.ids[mention.row], *place])
-        texts[escape_cell(name)] = {"text": text, "mentions": mentions}
+        texts[str(csv_cell(name))] = {"text": text, "mentions": mentions}
     return texts

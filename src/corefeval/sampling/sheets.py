@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 from corefeval.checks import check_path
 from corefeval.diagnostics import InputError, Notice, UsageError, excerpt
 from corefeval.display import Row as Cells
-from corefeval.display import Tabular
+from corefeval.display import Tabular, csv_text
 from corefeval.files import PathLike, write_file
 from corefeval.formats.source import Source, read_source
 from corefeval.protocol import Protocol
-from corefeval.sampling.frame import escape_cell, name_mention, plain_cell
+from corefeval.sampling.frame import name_mention, plain_cell
 
 Name = tuple[str, str]  # a document, and what a person calls an entity of it
 Mention = Hashable
@@ -28,14 +28,16 @@ _SPANS = r"\d{1,15}\.\.\d{1,15}(\+\d{1,15}\.\.\d{1,15})*"
 _ID = rf"({NONE}|m\d{{1,15}}|{_SPANS})"
 _IDS = rf"({_ID}(\s+{_ID})*)?"
 _YES_OR_NO = re.compile(r"(?i)(y|yes|1|ja|j|oui|o)|(n|no|0|nein|non)|[-?]?")
+_PAGES = (".html", ".htm")
 _RESTORE = "correct it, or restore the row as `corefeval sample` wrote it"
 
 
 class Design(NamedTuple):
     """What sheets of a design ask for, and the metrics that answers give.
 
-    `answer` is a pattern for answers, and `expected` says in words what they are. `{wrong}` and
-    `{single}` in instructions stand for sentences that depend on what becomes of singletons.
+    `answer` is a pattern for answers, and `expected` says in words what they are; `roles` are the
+    roles of rows. `{wrong}` and `{single}` in instructions stand for sentences that depend on what
+    becomes of singletons.
     """
 
     columns: str
@@ -43,6 +45,7 @@ class Design(NamedTuple):
     answer: str | re.Pattern[str]
     expected: str
     instructions: tuple[str, ...]
+    roles: str = "draw"
 
 
 _STOP = "Rows are in random order: stop whenever you like, but not because of what you saw."
@@ -54,12 +57,14 @@ _NAMES = Design(
     r"[^\x00-\x1f\x7f]*",
     "a name, - for no mention, or ?",
     (_NAME, "{wrong}", f"If a name occurs in one draw only, {_MEMBERS}.", _STOP),
+    "draw|companion",
 )
 DESIGNS = {
     "names": _NAMES,
     "entities": _NAMES._replace(
         metrics=("muc", *_NAMES.metrics),
         instructions=(_NAME, "{wrong}", f"In the first row of each name, {_MEMBERS}.", _STOP),
+        roles="draw",
     ),
     "pairs": Design(
         "row systems document id partner before mention after "
@@ -80,9 +85,10 @@ DESIGNS = {
         "row document sentence text mentions answer missed",
         ("mentions",),
         rf"{_IDS}|\?",
-        "ids of the row's mentions that are none, with blanks between them, none, or ?",
+        "ids of those that are not mentions, with blanks between them; none; or ?",
         (
-            "Write the ids of mentions that are none into the column answer, or none, or ?.",
+            "Write into the column answer the ids of those that are not mentions, none if all are, "
+            "and ? if nobody can know.",
             "Write into the column missed how many mentions that begin in the sentence are "
             "missing.",
             "{single}",
@@ -98,17 +104,16 @@ _SINGLETONS = {
     "drop": {
         "wrong": "Write - if it is no mention, or the only one of its entity, and ? if nobody can "
         "know.",
-        "single": "The only mention of an entity in its document counts as none.",
+        "single": "The only mention of an entity in its document does not count as a mention.",
     },
 }
 # What cells of other columns must be: a pattern, what is wrong with others, and what was expected.
 _CELLS = {
     "row": ("[1-9][0-9]{0,14}", "a row without its number", "the number that it had at first"),
-    "role": ("draw|companion", "a role that there is not", "draw or companion"),
-    "missed": ("[0-9]{0,9}", "missed is no number", "how many mentions are missing, or nothing"),
+    "missed": ("[0-9]{0,9}", "missed is not a number", "how many mentions are missing, or nothing"),
     "members": (
         _IDS,
-        "a list of members with what is no id of a mention",
+        "members has something that is not the id of a mention",
         "ids such as 3..5 with blanks between them, or none",
     ),
 }
@@ -336,8 +341,15 @@ class Sheet(Tabular, Sequence[Row]):
     def check(self, row: Row) -> Row:
         """The row; an InputError for a cell that is not what the design asks for."""
         design = DESIGNS[self.design]
-        answer = design.answer, "an answer that the sheet does not ask for", design.expected
-        for column, (pattern, problem, expected) in {**_CELLS, "answer": answer}.items():
+        cells = {
+            "answer": (design.answer, "an answer that the sheet does not ask for", design.expected),
+            "role": (
+                design.roles,
+                f"a role that a sheet of {self.design} does not have",
+                design.roles.replace("|", " or "),
+            ),
+        }
+        for column, (pattern, problem, expected) in {**_CELLS, **cells}.items():
             cell = row.cells.get(column)
             is_right = cell is None or bool(re.fullmatch(pattern, cell))
             if "mentions" in row.cells and column == "answer" and row.is_answered:
@@ -349,26 +361,25 @@ class Sheet(Tabular, Sequence[Row]):
     @property
     def csv(self) -> str:
         """The sheet as CSV, without a byte order mark."""
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow([MARK, str(self.signature)])
-        writer.writerows([f"# {line}"] for line in self.instructions)
-        writer.writerow(self.columns)
-        writer.writerows(map(escape_cell, row.values()) for row in self.rows())
-        return stream.getvalue()
+        instructions = [[f"# {line}"] for line in self.instructions]
+        rows = [[*row.values()] for row in self.rows()]
+        return csv_text([MARK, str(self.signature)], [*instructions, self.columns, *rows])
 
     def write(self, path: PathLike) -> None:
-        """Write the sheet: as a page for labelling where the path ends in .html, else as CSV."""
+        """Write the sheet: as CSV, or as a page for labelling if the path ends in .html."""
         text = check_path(path, "name the file to write")
-        if not text.lower().endswith((".html", ".htm")):
-            write_file(text, f"\ufeff{self.csv}")
-        elif self.page is not None:
-            write_file(text, self.page(self))
-        else:
+        is_page = text.lower().endswith(_PAGES)
+        if not is_page and not text.lower().endswith((".csv", ".csv.gz")):
             raise UsageError(
-                f"{text}: a page needs the texts: draw the sheet again (with answers=…), "
-                "or open the CSV in the page that it was drawn with"
+                f"{text}: a sheet is a .csv file, which spreadsheets open, or a .html page: "
+                "name such a file"
             )
+        if is_page and self.page is None:
+            raise UsageError(
+                f"{text}: a page needs the texts: draw the sheet again with these answers, or open "
+                "the CSV in the page that it was drawn with"
+            )
+        write_file(text, self.page(self) if is_page and self.page else f"\ufeff{self.csv}")
 
     def error(
         self, problem: str, row: Row | None = None, *, fix: str = _RESTORE, **details: str
@@ -379,11 +390,14 @@ class Sheet(Tabular, Sequence[Row]):
         return InputError(where + problem, file=self.file, line=line, fix=fix, **details)
 
 
-def read_sheet(path: PathLike) -> Sheet:
+def read_sheet(path: PathLike | Sheet) -> Sheet:
     """Read a sheet that `Sheet.write` or its page wrote, also after a spreadsheet saved it.
 
-    Cells may be separated by commas, semicolons or tabs, and rows may be in any order or missing.
+    Cells may be separated by commas, semicolons or tabs, and rows may be in any order or missing. A
+    sheet that was read before is returned as it is.
     """
+    if isinstance(path, Sheet):
+        return path
     source = read_source(check_path(path, "name the sheet to read"))
     try:
         text = source.text
@@ -425,15 +439,17 @@ def read_sheet(path: PathLike) -> Sheet:
 
 
 def _read_signature(text: str, source: Source) -> Signature:
+    fix = "restore the first line as `corefeval sample` wrote it"
     if (match := _HEAD.fullmatch(text)) is None:
+        if source.file.lower().endswith(_PAGES):
+            fix = "open this page in a browser, press Save, and use the CSV file that it saves"
         raise source.error(
-            "this is no sheet: there is no signature",
+            "this is not a sheet: its first line has no signature",
             1,
             expected=f"{MARK}, and in the next cell the signature that begins with design:",
-            fix="keep the first line as `corefeval sample` wrote it",
+            fix=fix,
         )
     design, n, frame, seed, names, digest, protocol = match.groups()
-    fix = "restore the first line as `corefeval sample` wrote it"
     if design not in DESIGNS:
         problem = f"there is no design {excerpt(design)}"
         raise source.error(problem, 1, expected=", ".join(DESIGNS), fix=fix)

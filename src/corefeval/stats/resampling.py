@@ -46,8 +46,8 @@ def _is_result(value: object) -> TypeGuard[Result]:
 
 
 def unit_of(result: Result) -> str:
-    """What the documents of a result are: documents, or segments of one."""
-    return "segment" if result.whole_rates else "document"
+    """What the documents of a result are: documents, segments of one, or items of a probe."""
+    return "segment" if result.whole_rates else "item" if result.decisions else "document"
 
 
 def check_documents(result: Result) -> None:
