@@ -157,7 +157,8 @@ class AnnotatedDocument:
 
     Positions are those of `words` where these are given without `text`, else characters of the
     `text`. With both, `bounds` say where the words are in the text, and mentions move to words,
-    which are the characters there unless they are given; `lines` are those of the words.
+    which are the characters there unless they are given; `lines` are those of the words, `columns`
+    further cells of them. The `source` is the file, or the record of it that is the document.
     With `in_utf16`, offsets count UTF-16 units of the text. Blanks at the edges of mentions do not
     count, unless the document `keeps_blanks`. `identifier` is None where the file does not say what
     the document is called; `counts` are what is told in notices.
@@ -167,13 +168,15 @@ class AnnotatedDocument:
     A mention that turned out to be a part of another one is None.
     """
 
-    source: Source
+    source: Source | Record
     identifier: DocumentId | str | None = None
     text: str | None = None
     words: Sequence[str] | None = None
     bounds: Sequence[tuple[int, int]] = ()
     sentence_starts: Sequence[int] | None = None
     lines: Sequence[int] | None = None
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    metadata: dict[str, str] = field(default_factory=dict)
     in_utf16: bool = False
     keeps_blanks: bool = False
     names: dict[Hashable, str] = field(default_factory=dict)
@@ -335,36 +338,33 @@ class AnnotatedDocument:
         return touched
 
     def build(self, builder: CorpusBuilder, identifier: DocumentId) -> None:
-        """Add the document, with its mentions in textual order, to a corpus in the making."""
+        """Add the document to a corpus in the making."""
         document = builder.document(
             identifier,
             words=self.words,
             n_tokens=len(self.text or ""),
             sentence_starts=self.sentence_starts,
+            columns=self.columns,
+            metadata=self.metadata,
             lines=self.lines,
         )
         groups = join_links(self._links)
-        mentions = [
-            (mention.parts[0][0], -mention.parts[-1][1], number, mention)
-            for number, mention in enumerate(self.mentions)
-            if mention is not None
-        ]
-        mentions.sort()
         stated: dict[Hashable, str | None] = {}
-        for *_, mention in mentions:
+        for mention in filter(None, self.mentions):
             entity = mention.entity
             group, default = groups.get(entity, entity), entity if type(entity) is str else None
             stated[group] = stated.get(group) or self.names.get(entity, default)
         entities = dict(zip(stated, unique_names([*stated.values()]), strict=True))
         numbers = {}
-        for start, negative_end, number, mention in mentions:
+        for number, mention in enumerate(self.mentions):
+            if mention is None:
+                continue
+            parts = mention.parts
             numbers[number] = document.mention(
                 entities[groups.get(mention.entity, mention.entity)],
-                start,
-                -negative_end,
-                gaps=[(before[1], after[0]) for before, after in pairwise(mention.parts)]
-                if len(mention.parts) > 1
-                else (),
+                parts[0][0],
+                parts[-1][1],
+                gaps=[(before[1], after[0]) for before, after in pairwise(parts)],
                 features=mention.features,
             )
         for kind, anaphor, antecedent, label in self._relations:
@@ -383,11 +383,13 @@ def build_corpus(
     name: str = "",
     *,
     names_hold: bool = False,
+    first_number: int = 1,
 ) -> Corpus:
     """The corpus of the documents of a file, with notices of all that was counted on the way.
 
-    Nameless documents are called after the file, and numbered where there are several. With
-    `names_hold`, an entity of the same name is the same one in all documents.
+    Nameless documents are called after the file, and where there are several numbered from
+    `first_number` on. With `names_hold`, an entity of the same name is the same one in all
+    documents.
     """
     if not annotations:
         raise source.error(
@@ -398,7 +400,8 @@ def build_corpus(
     identifiers = (annotation.identifier for annotation in annotations)
     taken = {identifier for identifier in identifiers if isinstance(identifier, DocumentId)}
     corpora, counts = [], Counter[str]()
-    numbered = enumerate(annotations, start=1)
+    numbered = enumerate(annotations, start=first_number)
+    seen = set()
     for has_characters, run in groupby(numbered, key=lambda entry: entry[1].words is None):
         builder = CorpusBuilder(name=name, source=source.file, names_hold=names_hold)
         texts = []
@@ -406,6 +409,13 @@ def build_corpus(
             identifier = annotation.identifier
             if not isinstance(identifier, DocumentId):
                 identifier = source.name_document(number if len(annotations) > 1 else None, taken)
+            if identifier in seen:
+                raise annotation.source.error(
+                    f"document {excerpt(str(identifier))} appears twice",
+                    expected="one document for each id and part",
+                    fix="rename or remove one of the two",
+                )
+            seen.add(identifier)
             annotation.build(builder, identifier)
             texts.append(annotation.text)
             counts.update(annotation.counts)
