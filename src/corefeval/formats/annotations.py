@@ -165,7 +165,8 @@ class AnnotatedDocument:
 
     Mentions of one `entity` belong together, and those that are joined. An entity is a text, which
     is its name unless `names` has another one, or any hashable value, which has no name without.
-    A mention that turned out to be a part of another one is None.
+    A mention that turned out to be a part of another one is None. Those that were added with an id
+    have their `numbers` under it, None where nothing was left of them.
     """
 
     source: Source | Record
@@ -182,6 +183,7 @@ class AnnotatedDocument:
     names: dict[Hashable, str] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
     mentions: list[AnnotatedMention | None] = field(default_factory=list)
+    numbers: dict[str, int | None] = field(default_factory=dict)
     _links: list[tuple[Hashable, Hashable]] = field(default_factory=list)
     _relations: list[tuple[str, int, int, str]] = field(default_factory=list)
     _sets: list[tuple[Hashable, Iterable[Hashable]]] = field(default_factory=list)
@@ -205,24 +207,46 @@ class AnnotatedDocument:
         entity: Hashable = None,
         features: Mapping[str, str] | None = None,
         line: int | None = None,
+        identifier: str | None = None,
     ) -> int | None:
         """Add a mention; returns its number, None where nothing is left of it, which is counted.
 
-        Parts go from a start up to an end; what is outside of the document is an InputError.
+        Parts go from a start up to an end; what is outside of the document is an InputError, and so
+        is an id that an earlier mention has.
         """
         places = self._locate(parts, line)
         if self.text is not None and not self.keeps_blanks:
             places = self._place(places)
+        number = len(self.mentions) if places else None
+        if identifier is not None and self.numbers.setdefault(identifier, number) != number:
+            raise self.source.error(
+                f"mention {excerpt(identifier)} appears twice",
+                line,
+                found="an id that an earlier one has",
+                expected="a different id for each mention",
+                fix="rename or remove one of the two",
+            )
         if not places:
             self.counts["empty-mentions"] += 1
             return None
         stated = {k: v for k, v in features.items() if v} if features else {}
         if len(places) > 1:
             places = join_parts(places, self.text if self.words is None else None)
-        number = len(self.mentions)
         owner = (None, number) if entity is None else entity  # which is no one else's
         self.mentions.append(AnnotatedMention(places, owner, stated))
         return number
+
+    def find(self, identifier: str, line: int | None = None) -> int | None:
+        """The number of the mention of an id, for a link on a line; else an InputError."""
+        if identifier not in self.numbers:
+            raise self.source.error(
+                f"there is no mention {excerpt(identifier)}",
+                line,
+                found="a link or relation of it",
+                expected="the id of a mention of the same document",
+                fix="add the mention, or remove what refers to it",
+            )
+        return self.numbers[identifier]
 
     def join(self, first: int | None, second: int | None, labels: Iterable[str] = ()) -> None:
         """Put two mentions into one entity; None stands for one that was left out.
@@ -259,8 +283,8 @@ class AnnotatedDocument:
             return " ".join((self.text or "")[start:end] for start, end in parts)
         return " ".join(word for start, end in parts for word in self.words[start:end])
 
-    def name_by_types(self) -> frozenset[str]:
-        """Let types (`entity_type`) name the entities of mentions; returns those that do.
+    def name_by_types(self) -> None:
+        """Let types (`entity_type`) name the entities of mentions, where nothing else joins these.
 
         Which do, `chain_types` says. A mention of another type at the same place states what such a
         mention is, as in LitBank: the two become one.
@@ -277,9 +301,11 @@ class AnnotatedDocument:
             if type in names and (descriptions := described[tuple(mention.parts)]):
                 descriptions.pop().entity = type
                 self.mentions[number] = None
+                self.counts["described-mentions"] += 1
             elif type in names:
                 mention.entity = mention.features.pop("entity_type")
-        return names
+        self.counts["chains-in-types"] += len(names)
+        self.counts["nothing-joined"] += len(mentions) if len(mentions) > 1 and not names else 0
 
     def _locate(self, spans: Sequence[tuple[int, int]], line: int | None = None) -> Parts:
         """Spans in code points or tokens of the document; an InputError where one is outside."""
@@ -350,8 +376,7 @@ class AnnotatedDocument:
         )
         groups = join_links(self._links)
         stated: dict[Hashable, str | None] = {}
-        for mention in filter(None, self.mentions):
-            entity = mention.entity
+        for entity in (mention.entity for mention in self.mentions if mention is not None):
             group, default = groups.get(entity, entity), entity if type(entity) is str else None
             stated[group] = stated.get(group) or self.names.get(entity, default)
         entities = dict(zip(stated, unique_names([*stated.values()]), strict=True))
@@ -412,6 +437,7 @@ def build_corpus(
             if identifier in seen:
                 raise annotation.source.error(
                     f"document {excerpt(str(identifier))} appears twice",
+                    found="an id that an earlier one has",
                     expected="one document for each id and part",
                     fix="rename or remove one of the two",
                 )
