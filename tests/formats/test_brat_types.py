@@ -68,7 +68,7 @@ def test_litbank_names_entities_in_types_and_classes_in_others(read, conll):
     assert corpus.features["mention_id"].tolist() == [f"T{number}" for number in range(6)]
     told = {notice.kind: notice for notice in corpus.notices}
     assert told["chains-in-types"].count == 4
-    assert "6 annotations of the same characters" in str(told["chains-in-types"])
+    assert told["described-mentions"].count == 6
     assert corefeval.score(conll(KEY), corpus)["conll"].f1 == 1.0
 
 
@@ -123,10 +123,10 @@ def test_that_nothing_is_joined_is_said(read):
     assert shared(corpus) == {}
     (notice,) = corpus.notices
     assert (notice.kind, notice.count) == ("nothing-joined", 3)
-    assert "each of the 3 mentions is an entity of its own" in str(notice)
+    assert "3 mentions that nothing joins, each an entity of its own" in str(notice)
     assert read(("PER", "Ada")).notices == ()
     other = read(("PER", "Ada"), ("PER", "She"), rest="R1\tSameAs Arg1:T0 Arg2:T1\n")
-    assert "relations that do not join: ‘SameAs’" in str(other.notices[0])
+    assert "relations join whose type begins with coref" in str(other.notices[0])
 
 
 def test_entities_of_one_mention_with_types_like_chains_come_back(tmp_path):

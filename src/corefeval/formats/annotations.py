@@ -157,28 +157,33 @@ class AnnotatedDocument:
 
     Positions are those of `words` where these are given without `text`, else characters of the
     `text`. With both, `bounds` say where the words are in the text, and mentions move to words,
-    which are the characters there unless they are given; `lines` are those of the words.
+    which are the characters there unless they are given; `lines` are those of the words, `columns`
+    further cells of them. The `source` is the file, or the record of it that is the document.
     With `in_utf16`, offsets count UTF-16 units of the text. Blanks at the edges of mentions do not
     count, unless the document `keeps_blanks`. `identifier` is None where the file does not say what
     the document is called; `counts` are what is told in notices.
 
     Mentions of one `entity` belong together, and those that are joined. An entity is a text, which
     is its name unless `names` has another one, or any hashable value, which has no name without.
-    A mention that turned out to be a part of another one is None.
+    A mention that turned out to be a part of another one is None. Those that were added with an id
+    have their `numbers` under it, None where nothing was left of them.
     """
 
-    source: Source
+    source: Source | Record
     identifier: DocumentId | str | None = None
     text: str | None = None
     words: Sequence[str] | None = None
     bounds: Sequence[tuple[int, int]] = ()
     sentence_starts: Sequence[int] | None = None
     lines: Sequence[int] | None = None
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    metadata: dict[str, str] = field(default_factory=dict)
     in_utf16: bool = False
     keeps_blanks: bool = False
     names: dict[Hashable, str] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
     mentions: list[AnnotatedMention | None] = field(default_factory=list)
+    numbers: dict[str, int | None] = field(default_factory=dict)
     _links: list[tuple[Hashable, Hashable]] = field(default_factory=list)
     _relations: list[tuple[str, int, int, str]] = field(default_factory=list)
     _sets: list[tuple[Hashable, Iterable[Hashable]]] = field(default_factory=list)
@@ -202,24 +207,46 @@ class AnnotatedDocument:
         entity: Hashable = None,
         features: Mapping[str, str] | None = None,
         line: int | None = None,
+        identifier: str | None = None,
     ) -> int | None:
         """Add a mention; returns its number, None where nothing is left of it, which is counted.
 
-        Parts go from a start up to an end; what is outside of the document is an InputError.
+        Parts go from a start up to an end; what is outside of the document is an InputError, and so
+        is an id that an earlier mention has.
         """
         places = self._locate(parts, line)
         if self.text is not None and not self.keeps_blanks:
             places = self._place(places)
+        number = len(self.mentions) if places else None
+        if identifier is not None and self.numbers.setdefault(identifier, number) != number:
+            raise self.source.error(
+                f"mention {excerpt(identifier)} appears twice",
+                line,
+                found="an id that an earlier one has",
+                expected="a different id for each mention",
+                fix="rename or remove one of the two",
+            )
         if not places:
             self.counts["empty-mentions"] += 1
             return None
         stated = {k: v for k, v in features.items() if v} if features else {}
         if len(places) > 1:
             places = join_parts(places, self.text if self.words is None else None)
-        number = len(self.mentions)
         owner = (None, number) if entity is None else entity  # which is no one else's
         self.mentions.append(AnnotatedMention(places, owner, stated))
         return number
+
+    def find(self, identifier: str, line: int | None = None) -> int | None:
+        """The number of the mention of an id, for a link on a line; else an InputError."""
+        if identifier not in self.numbers:
+            raise self.source.error(
+                f"there is no mention {excerpt(identifier)}",
+                line,
+                found="a link or relation of it",
+                expected="the id of a mention of the same document",
+                fix="add the mention, or remove what refers to it",
+            )
+        return self.numbers[identifier]
 
     def join(self, first: int | None, second: int | None, labels: Iterable[str] = ()) -> None:
         """Put two mentions into one entity; None stands for one that was left out.
@@ -256,8 +283,8 @@ class AnnotatedDocument:
             return " ".join((self.text or "")[start:end] for start, end in parts)
         return " ".join(word for start, end in parts for word in self.words[start:end])
 
-    def name_by_types(self) -> frozenset[str]:
-        """Let types (`entity_type`) name the entities of mentions; returns those that do.
+    def name_by_types(self) -> None:
+        """Let types (`entity_type`) name the entities of mentions, where nothing else joins these.
 
         Which do, `chain_types` says. A mention of another type at the same place states what such a
         mention is, as in LitBank: the two become one.
@@ -274,9 +301,11 @@ class AnnotatedDocument:
             if type in names and (descriptions := described[tuple(mention.parts)]):
                 descriptions.pop().entity = type
                 self.mentions[number] = None
+                self.counts["described-mentions"] += 1
             elif type in names:
                 mention.entity = mention.features.pop("entity_type")
-        return names
+        self.counts["chains-in-types"] += len(names)
+        self.counts["nothing-joined"] += len(mentions) if len(mentions) > 1 and not names else 0
 
     def _locate(self, spans: Sequence[tuple[int, int]], line: int | None = None) -> Parts:
         """Spans in code points or tokens of the document; an InputError where one is outside."""
@@ -335,36 +364,32 @@ class AnnotatedDocument:
         return touched
 
     def build(self, builder: CorpusBuilder, identifier: DocumentId) -> None:
-        """Add the document, with its mentions in textual order, to a corpus in the making."""
+        """Add the document to a corpus in the making."""
         document = builder.document(
             identifier,
             words=self.words,
             n_tokens=len(self.text or ""),
             sentence_starts=self.sentence_starts,
+            columns=self.columns,
+            metadata=self.metadata,
             lines=self.lines,
         )
         groups = join_links(self._links)
-        mentions = [
-            (mention.parts[0][0], -mention.parts[-1][1], number, mention)
-            for number, mention in enumerate(self.mentions)
-            if mention is not None
-        ]
-        mentions.sort()
         stated: dict[Hashable, str | None] = {}
-        for *_, mention in mentions:
-            entity = mention.entity
+        for entity in (mention.entity for mention in self.mentions if mention is not None):
             group, default = groups.get(entity, entity), entity if type(entity) is str else None
             stated[group] = stated.get(group) or self.names.get(entity, default)
         entities = dict(zip(stated, unique_names([*stated.values()]), strict=True))
         numbers = {}
-        for start, negative_end, number, mention in mentions:
+        for number, mention in enumerate(self.mentions):
+            if mention is None:
+                continue
+            parts = mention.parts
             numbers[number] = document.mention(
                 entities[groups.get(mention.entity, mention.entity)],
-                start,
-                -negative_end,
-                gaps=[(before[1], after[0]) for before, after in pairwise(mention.parts)]
-                if len(mention.parts) > 1
-                else (),
+                parts[0][0],
+                parts[-1][1],
+                gaps=[(before[1], after[0]) for before, after in pairwise(parts)],
                 features=mention.features,
             )
         for kind, anaphor, antecedent, label in self._relations:
@@ -383,11 +408,13 @@ def build_corpus(
     name: str = "",
     *,
     names_hold: bool = False,
+    first_number: int = 1,
 ) -> Corpus:
     """The corpus of the documents of a file, with notices of all that was counted on the way.
 
-    Nameless documents are called after the file, and numbered where there are several. With
-    `names_hold`, an entity of the same name is the same one in all documents.
+    Nameless documents are called after the file, and where there are several numbered from
+    `first_number` on. With `names_hold`, an entity of the same name is the same one in all
+    documents.
     """
     if not annotations:
         raise source.error(
@@ -398,7 +425,8 @@ def build_corpus(
     identifiers = (annotation.identifier for annotation in annotations)
     taken = {identifier for identifier in identifiers if isinstance(identifier, DocumentId)}
     corpora, counts = [], Counter[str]()
-    numbered = enumerate(annotations, start=1)
+    numbered = enumerate(annotations, start=first_number)
+    seen = set()
     for has_characters, run in groupby(numbered, key=lambda entry: entry[1].words is None):
         builder = CorpusBuilder(name=name, source=source.file, names_hold=names_hold)
         texts = []
@@ -406,6 +434,14 @@ def build_corpus(
             identifier = annotation.identifier
             if not isinstance(identifier, DocumentId):
                 identifier = source.name_document(number if len(annotations) > 1 else None, taken)
+            if identifier in seen:
+                raise annotation.source.error(
+                    f"document {excerpt(str(identifier))} appears twice",
+                    found="an id that an earlier one has",
+                    expected="one document for each id and part",
+                    fix="rename or remove one of the two",
+                )
+            seen.add(identifier)
             annotation.build(builder, identifier)
             texts.append(annotation.text)
             counts.update(annotation.counts)

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from itertools import chain
 
-from corefeval.diagnostics import Notice, excerpt, plural
+from corefeval.diagnostics import Notice, excerpt
 from corefeval.formats.annotations import AnnotatedDocument, build_corpus
 from corefeval.formats.declarations import Written
 from corefeval.formats.losses import (
@@ -20,7 +20,6 @@ from corefeval.formats.losses import (
 )
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import (
-    absence_error,
     are_kinds,
     chain_types,
     document_id,
@@ -30,7 +29,6 @@ from corefeval.formats.standoff import (
     make_types,
     mention_ids,
     read_companion,
-    repetition_error,
     text_bytes,
 )
 from corefeval.model import (
@@ -67,14 +65,9 @@ _LINE_END = re.compile(r"[\r\n]+")
 
 @dataclass(slots=True)
 class _Lines:
-    """What the lines of a file say; equivalences may come before the mentions that they join.
-
-    `lines` and `numbers` are those of mentions by id, the numbers those that the document has.
-    """
+    """What the lines of a file say; equivalences may come before the mentions that they join."""
 
     document: AnnotatedDocument
-    lines: dict[str, int] = field(default_factory=dict)
-    numbers: dict[str, int] = field(default_factory=dict)
     links: list[tuple[list[str], int]] = field(default_factory=list)
     relations: list[tuple[str, str, str]] = field(default_factory=list)
     ignored: Counter[str] = field(default_factory=Counter)
@@ -108,49 +101,27 @@ class _Lines:
         """Read a text-bound annotation."""
         identifier, kind, offsets, stated = match.groups()
         document = self.document
-        if identifier in self.lines:
-            raise repetition_error(document.source, identifier, self.lines[identifier], line)
         numbers = [tuple(map(int, span.split())) for span in offsets.split(";")]
         spans = [(start, end) for start, end in numbers]
         features = {"mention_id": identifier, "entity_type": kind}
-        number = document.add(spans, identifier, features, line)
-        self.lines[identifier], self.numbers[identifier] = line, number or 0
+        document.add(spans, identifier, features, line, identifier)
         is_changed = stated is not None and stated.split() != document.cover(spans).split()
         document.counts["other-text"] += is_changed
 
-    def join(self) -> list[Notice]:
-        """Join the mentions; returns a notice where no line says which belong together.
-
-        Types are taken for names of entities only where nothing else joins any mentions.
-        """
-        document, file, n_mentions = self.document, self.document.source.file, len(self.lines)
+    def join(self) -> None:
+        """Join the mentions; types name entities only where nothing else joins any mentions."""
         for identifiers, line in self.links:
             for identifier in identifiers:
-                if identifier not in self.lines:
-                    shown, expected = " ".join(identifiers), "ids of T lines of this file"
-                    raise absence_error(document.source, identifier, line, shown, expected)
-                document.join_names(identifiers[0], identifier)
-        if self.links:
-            return []
-        if types := sorted(document.name_by_types()):
-            message = f"{file}: no line joins mentions, but types such as {excerpt(types[0])} name "
-            message += f"entities: {plural(len(types), 'type')} read as entities"
-            if merged := document.mentions.count(None):
-                message += f"; {plural(merged, 'annotation')} of the same characters state classes"
-            return [Notice("chains-in-types", message, len(types))]
-        message = f"{file}: nothing joins mentions (no coreference relation, no equivalence, no"
-        message += f" types that name entities): each of the {plural(n_mentions, 'mention')}"
-        message += " is an entity of its own"
-        if kinds := Counter(kind for kind, *_ in self.relations).most_common(3):
-            listed = ", ".join(excerpt(kind) for kind, _ in kinds)
-            message += f"; relations that do not join: {listed}"
-        return [Notice("nothing-joined", message, n_mentions)] if n_mentions > 1 else []
+                self.document.find(identifier, line)
+                self.document.join_names(identifiers[0], identifier)
+        if not self.links:
+            self.document.name_by_types()
 
     def relate(self) -> None:
         """Add the relations that do not join: of mentions, and of entities that are sets."""
         document = self.document
         for kind, *ends in self.relations:
-            numbers = [self.numbers[end] for end in ends if end in self.numbers]
+            numbers = [n for end in ends if (n := document.numbers.get(end)) is not None]
             entities = [m.entity for n in numbers if (m := document.mentions[n]) is not None]
             if len(entities) < len(ends):
                 self.ignored[_UNKNOWN] += 1
@@ -177,7 +148,7 @@ def read_brat(source: Source, *, name: str = "") -> Corpus:
     for number, line in enumerate(lines_of(source.text), start=1):
         if line.strip():
             lines.read(line, number)
-    notices = lines.join()
+    lines.join()
     lines.relate()
     mentions = [mention for mention in document.mentions if mention is not None]
     types = [mention.features.get("entity_type", "") for mention in mentions]
@@ -187,13 +158,13 @@ def read_brat(source: Source, *, name: str = "") -> Corpus:
         mention.features |= {"entity_type": entity_class}
         mention.features |= {"mention_type": kind} if kind else {}
     corpus = build_corpus([document], source, name)
-    if n_lines := lines.ignored.total():
-        kinds = dict.fromkeys((*_IGNORED.values(), _UNKNOWN))
-        parts = tuple((f"of {kind}", lines.ignored[kind]) for kind in kinds)
-        message = f"{source.file}: {{n}} ignored: {{parts}}"
-        ignored = tuple(lines.ignored)
-        notices.append(Notice("left-aside", message, n_lines, ignored, "line", parts))
-    return corpus.with_details(notices=(*notices[:1], *corpus.notices, *notices[1:]))
+    if not (n_lines := lines.ignored.total()):
+        return corpus
+    kinds = dict.fromkeys((*_IGNORED.values(), _UNKNOWN))
+    parts = tuple((f"of {kind}", lines.ignored[kind]) for kind in kinds)
+    message = f"{source.file}: {{n}} ignored: {{parts}}"
+    ignored = Notice("left-aside", message, n_lines, tuple(lines.ignored), "line", parts)
+    return corpus.with_details(notices=(*corpus.notices, ignored))
 
 
 def write_brat(corpus: Corpus) -> Written:

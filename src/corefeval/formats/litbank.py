@@ -22,14 +22,12 @@ from corefeval.formats.losses import (
 )
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import (
-    absence_error,
     document_id,
     feature_values,
     file_stems,
     lines_of,
     mention_ids,
     read_companion,
-    repetition_error,
     text_bytes,
 )
 from corefeval.model import Corpus, Document, Relation
@@ -51,61 +49,50 @@ class _Lines:
     """What the lines say; those of mentions are read first, as COREF may come before its MENTION.
 
     `line_starts` are where lines of the text, which are its sentences, begin among its tokens;
-    `mentions` the spans, lines and features of mentions by id, `entities` the names of theirs.
+    `entities` the names of those that each mention belongs to, by its id.
     """
 
     document: AnnotatedDocument
     line_starts: list[int]
-    mentions: dict[str, tuple[tuple[int, int], int, dict[str, str]]] = field(default_factory=dict)
     entities: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    relations: list[tuple[str, str, str]] = field(default_factory=list)
 
     def read(self, cells: list[str], line: int) -> None:
         """Read the cells of a line."""
-        keyword, *ids = cells
+        document, (keyword, *ids) = self.document, cells
         if keyword == "MENTION" and 6 <= len(cells) <= 9 and cells[1]:
             self.read_mention(cells, line)
             return
         if keyword not in ("COREF", *RELATIONS) or len(ids) != 2 or not all(ids):
-            raise self.document.source.error(
+            raise document.source.error(
                 "this is not a line of LitBank",
                 line,
                 found=excerpt("\t".join(cells)),
                 expected=f"{_COLUMNS}; COREF, mention, entity; APPOS or COP, mention, mention",
                 fix="fix or remove the line",
             )
-        for identifier in ids[:1] if keyword == "COREF" else ids:
-            if identifier not in self.mentions:
-                expected = "the id of a MENTION line of this file"
-                source = self.document.source
-                raise absence_error(source, identifier, line, identifier, expected)
+        number = document.find(ids[0], line)
         if keyword in RELATIONS:
-            self.relations.append((RELATIONS[keyword], ids[0], ids[1]))
+            document.relate(document.find(ids[1], line), number, "", RELATIONS[keyword])
             return
-        entities = self.entities[ids[0]]
-        self.document.counts["repeated-links"] += ids[1] in entities
-        entities += [ids[1]] if ids[1] not in entities else []
+        entities, mention = self.entities[ids[0]], document.mentions[number or 0]
+        if ids[1] in entities:
+            document.counts["repeated-links"] += 1
+        elif entities and mention is not None:
+            document.add(mention.parts, ids[1], mention.features)
+        elif mention is not None:
+            mention.entity = ids[1]
+        entities.append(ids[1])
 
     def read_mention(self, cells: list[str], line: int) -> None:
-        """Read a mention by its first and last token."""
+        """Read a mention by its first and last token; without COREF it names its entity."""
         document, identifier = self.document, cells[1]
-        if identifier in self.mentions:
-            first = self.mentions[identifier][1]
-            raise repetition_error(document.source, identifier, first, line)
         start = self.find_token(cells[2], cells[3], line)
         end = self.find_token(cells[4], cells[5], line) + 1
-        if end <= start:
-            raise document.source.error(
-                f"mention {excerpt(identifier)} ends before it begins",
-                line,
-                found=f"sentence {cells[2]}, token {cells[3]} to sentence {cells[4]}, "
-                f"token {cells[5]}",
-                expected="a last token that is not before the first (ends are inclusive)",
-            )
         is_changed = cells[6:7] and cells[6].split() != document.cover([(start, end)]).split()
         document.counts["other-text"] += bool(is_changed)
         features = {"mention_id": identifier, **dict(zip(_TYPES, cells[7:], strict=False))}
-        self.mentions[identifier] = (start, end), line, features
+        document.names[identifier,] = identifier
+        document.add([(start, end)], (identifier,), features, line, identifier)
 
     def find_token(self, sentence: str, token: str, line: int) -> int:
         """The token of a sentence and a token number in it, both from 0."""
@@ -124,22 +111,6 @@ class _Lines:
             expected=expected,
             fix="check that this is the text that was annotated; numbers count from 0",
         )
-
-    def join(self) -> None:
-        """Add the mentions to the document, each to all of its entities, and their relations."""
-        document = self.document
-        names = {name for entities in self.entities.values() for name in entities}
-        numbers: dict[str, int | None] = {}
-        for identifier, (span, line, features) in self.mentions.items():
-            alone = identifier
-            while alone in names:
-                alone += "_"
-            for entity in self.entities[identifier] or [alone]:
-                number = document.add([span], entity, features, line)
-                numbers.setdefault(identifier, number)
-                names.add(entity)
-        for kind, antecedent, anaphor in self.relations:
-            document.relate(numbers[anaphor], numbers[antecedent], "", kind)
 
 
 def read_litbank(source: Source, *, name: str = "") -> Corpus:
@@ -162,7 +133,6 @@ def read_litbank(source: Source, *, name: str = "") -> Corpus:
     rows = [(line.split("\t"), number) for number, line in numbered if line.strip()]
     for cells, number in sorted(rows, key=lambda row: row[0][0] != "MENTION"):
         lines.read(cells, number)
-    lines.join()
     return build_corpus([document], source, name)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from corefeval.diagnostics import excerpt, list_names
+from corefeval.diagnostics import excerpt
 from corefeval.formats.annotations import (
     BRIDGES,
     AnnotatedDocument,
@@ -227,53 +227,40 @@ def _fits_utf16(markups: Sequence[_Markup], counts: Counter[str]) -> bool:
 
 def _annotate(markup: _Markup, layer: str | None, in_utf16: bool) -> AnnotatedDocument:
     """The mentions and entities of a record."""
-    tokens, record = markup.tokens, markup.record
+    tokens = markup.tokens
     document = AnnotatedDocument(
-        record.source,
+        markup.record,
         markup.identifier,
         text=markup.text,
         words=None if tokens is None else [word for word, _, _ in tokens],
         bounds=[(start, end) for _, start, end in tokens or ()],
         in_utf16=in_utf16,
     )
-    numbers = {}
     for identifier, span in markup.spans.items():
         features = {**span.features, "entity_type": span.label}
-        numbers[identifier] = document.add([(span.start, span.end)], None, features, record.line)
-    are_named = not markup.relations and bool(document.name_by_types())
-    n_joined = _add_relations(markup, document, numbers, layer)
-    document.counts["chains-in-types"] += are_named
-    document.counts["nothing-joined"] += not are_named and not n_joined and len(numbers) > 1
+        document.add([(span.start, span.end)], None, features, identifier=identifier)
+    n_joined = _add_relations(markup, document, layer)
+    if not markup.relations:
+        document.name_by_types()
+    elif not n_joined:
+        document.counts["nothing-joined"] += len(markup.spans)
     return document
 
 
-def _add_relations(
-    markup: _Markup,
-    annotation: AnnotatedDocument,
-    numbers: Mapping[str, int | None],
-    layer: str | None,
-) -> int:
+def _add_relations(markup: _Markup, document: AnnotatedDocument, layer: str | None) -> int:
     """Add relations that join mentions, whose number is returned, and those that do not."""
-    record, n_joined, unclear = markup.record, 0, []
+    n_joined, unclear = 0, []
     for label, *ends in markup.relations:
-        for identifier in ends:
-            if identifier not in numbers:
-                raise record.error(
-                    f"there is no span {excerpt(identifier)}, which a relation names",
-                    found=f"a relation of {list_names(ends)}",
-                    expected="ids of spans of the same text",
-                    fix="add the span, or remove the relation",
-                )
-        first, second = (numbers[identifier] for identifier in ends)
+        first, second = map(document.find, ends)
         if label == layer if layer is not None else _JOINING.fullmatch(label):
-            annotation.join(first, second)
+            document.join(first, second)
             n_joined += 1
         elif BRIDGES.fullmatch(label):
-            annotation.join(first, second, [label])
+            document.join(first, second, [label])
         else:
-            annotation.relate(first, second, "", label or "relation")
+            document.relate(first, second, "", label or "relation")
             unclear.append(label)
     if unclear and not n_joined and layer is None:
         problem = "no relation joins mentions: their labels may not mean identity"
-        raise layer_error(record, problem, unclear, _EXPECTED)
+        raise layer_error(markup.record, problem, unclear, _EXPECTED)
     return n_joined

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from urllib.parse import unquote_to_bytes
 
-from corefeval.diagnostics import CorefEvalError, InputError, excerpt
+from corefeval.diagnostics import CorefEvalError
 from corefeval.formats.source import Source
 from corefeval.model import Document, DocumentId
 
@@ -34,30 +34,6 @@ def text_bytes(text: str) -> bytes:
     A byte order mark is dropped when the file is read: it takes another one to keep it.
     """
     return ("\ufeff" + text if text.startswith("\ufeff") else text).encode()
-
-
-def repetition_error(source: Source, identifier: str, first: int | None, again: int) -> InputError:
-    """The error of an id that two mentions have, by their lines."""
-    return source.error(
-        f"mention {excerpt(identifier)} appears twice",
-        again,
-        found=f"the id that line {first} has",
-        expected="a different id for each mention",
-        fix="rename or remove one of the two",
-    )
-
-
-def absence_error(
-    source: Source, identifier: str, line: int | None, found: str, expected: str
-) -> InputError:
-    """The error of a line about a mention that the file has not."""
-    return source.error(
-        f"there is no mention {excerpt(identifier)}",
-        line,
-        found=excerpt(found),
-        expected=expected,
-        fix="add the mention, or remove this line",
-    )
 
 
 def lines_of(text: str) -> list[str]:

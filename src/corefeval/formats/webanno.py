@@ -210,14 +210,15 @@ class _Tsv:
         relations = (layer.name for layer in self.layers.values() if layer.kind == "RL")
         return list(filter(JOINING_LAYER.search, relations))
 
-    def add(self, span: _Span, entity: str | None = None) -> int | None:
-        """Add an annotation to the document; returns its number there."""
+    def add(self, span: _Span, entity: str | None = None, identifier: str | None = None) -> None:
+        """Add an annotation to the document, known by an id if relations may name it."""
         self.document.counts["widened-mentions"] += not self.part_rows.isdisjoint(span.rows)
         positions = {self.positions[row] for row in span.rows}
         parts = [(min(positions), max(positions) + 1)]
         if parts[0][1] - parts[0][0] != len(positions):
             parts = [(position, position + 1) for position in positions]
-        return self.document.add(parts, entity or None, span.features, self.lines[span.rows[0]])
+        line = self.lines[span.rows[0]]
+        self.document.add(parts, entity or None, span.features, line, identifier)
 
     def read_spans(self, layer: _Layer) -> dict[str, _Span]:
         """The annotations of a span layer by their numbers.
@@ -279,14 +280,11 @@ class _Tsv:
             ends = {end for _, *pair, _ in relations for end in pair}
             rows = enumerate(self.rows)
             spans = {cells[0]: _Span([row], {}) for row, cells in rows if cells[0] in ends}
-        numbers = {identifier: self.add(span) for identifier, span in spans.items()}
+        for identifier, span in spans.items():
+            self.add(span, None, identifier)
         for labels, anaphor, antecedent, line in relations:
-            for identifier in (anaphor, antecedent):
-                if identifier not in numbers:
-                    problem = "a relation has an annotation that is not there"
-                    expected = f"an annotation of the layer {excerpt(layer.base)}"
-                    raise _refuse(self.source, line, problem, identifier, expected)
-            self.document.join(numbers[anaphor], numbers[antecedent], labels)
+            first, second = (self.document.find(end, line) for end in (anaphor, antecedent))
+            self.document.join(first, second, labels)
 
     def read_relations(self, layer: _Layer) -> Iterator[tuple[list[str], str, str, int]]:
         """Labels, source, target and line of each relation; both by their numbers or rows."""

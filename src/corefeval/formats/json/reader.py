@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import accumulate, chain, groupby
+from itertools import accumulate, chain
 from typing import Any
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, excerpt, plural
+from corefeval.diagnostics import InputError, plural
 from corefeval.formats import reader_options
-from corefeval.formats.annotations import unique_names
+from corefeval.formats.annotations import AnnotatedDocument, build_corpus
 from corefeval.formats.json.records import (
     BOOK,
     CHARACTERS,
@@ -26,11 +25,10 @@ from corefeval.formats.json.records import (
     show,
     tool_of,
 )
-from corefeval.formats.losses import ZERO, note_counts
+from corefeval.formats.losses import ZERO
 from corefeval.formats.registry import FORMATS
 from corefeval.formats.source import Source
-from corefeval.model import Corpus, CorpusBuilder, DocumentId, join
-from corefeval.model.token_tables import tokens_of_texts
+from corefeval.model import Corpus
 
 Cluster = list[tuple[int, int]]  # spans with the end excluded
 
@@ -62,108 +60,64 @@ def _read_records(
 ) -> Corpus:
     """The corpus of the records of a file, of one kind or for `json` of any."""
     has_speakers = any("speakers" in record.values for record in records)
-    ids = (record.stated_id() for record in records)
-    taken = {DocumentId.parse(stated) for stated in ids if stated is not None}
-    reader = _Reader(source, len(records), has_speakers, taken)
-    pairs = ((record, KINDS[kind_of(record) if kind == "json" else kind]) for record in records)
-    corpora = []
-    for has_texts, run in groupby(pairs, key=lambda pair: pair[1].words == "text"):
-        builder = CorpusBuilder(source=source.file)
-        texts = [reader.add(builder, record, layout) for record, layout in run]
-        corpora.append(builder.build(tokens_of_texts(texts, source.file) if has_texts else None))
-    corpus = join(corpora, name=name or source.file)
-    notices = note_counts(reader.counts, whose=source.file)
-    return corpus.with_details(notices=(*corpus.notices, *notices))
+    kinds = [KINDS[kind_of(record) if kind == "json" else kind] for record in records]
+    pairs = zip(records, kinds, strict=True)
+    documents = [_read_document(record, layout, has_speakers) for record, layout in pairs]
+    return build_corpus(documents, source, name, first_number=kinds[0].first_number)
 
 
-@dataclass(slots=True)
-class _Reader:
-    """Adds the documents of a file's records: knows the ids so far, and counts oddities."""
-
-    source: Source
-    n_records: int
-    has_speakers: bool  # a column of some documents is one of all
-    taken: set[DocumentId]  # ids that records state, and those that nameless ones got
-    counts: Counter[str] = field(default_factory=Counter)
-    records: dict[DocumentId, Record] = field(default_factory=dict)
-
-    def add(self, builder: CorpusBuilder, record: Record, kind: Kind) -> str | None:
-        """Add the document of a record; returns its text where positions are characters."""
-        text = record.text("text") if kind.words == "text" else None
-        sentences = [] if text is not None else _read_sentences(record, kind.words)
-        lengths = [len(text)] if text is not None else list(map(len, sentences))
-        named = _named_clusters(record.values.get(CHARACTERS)) if kind.has_characters else []
-        key = next((key for key in kind.clusters if key in record.values), None)
-        if key is None and named:
-            key, value = CHARACTERS, [cluster for _, cluster in named]
-        else:
-            key, value = key or kind.clusters[0], record.value(*kind.clusters)
-        clusters = _read_clusters(record, value, key, kind, lengths)
-        self.counts["other-clusters"] += sum(key in record.values for key in kind.clusters) > 1
-        names: list[str | None] = [None] * len(clusters)
-        metadata: dict[str, str] = {}
-        if kind.has_characters:
-            names, metadata = self._name_entities(record, clusters, named)
-        columns = self._columns(record, kind, sentences)
-        starts = accumulate(lengths, initial=0)
-        document = builder.document(
-            self._identifier(record, kind),
-            words=None if text is not None else list(chain(*sentences)),
-            n_tokens=sum(lengths),
-            sentence_starts=[start for start, n in zip(starts, lengths, strict=False) if n],
-            columns=columns,
-            metadata=metadata,
-        )
-        for name, cluster in zip(unique_names(names), clusters, strict=True):
-            for start, end in cluster:
-                document.mention(name, start, end)
-        return text
-
-    def _identifier(self, record: Record, kind: Kind) -> DocumentId:
-        """The id that a record states, or one from the file's name; an error if it is taken."""
-        stated = record.stated_id()
-        if stated is None:
-            number = record.number + kind.first_number if self.n_records > 1 else None
-            identifier = self.source.name_document(number, self.taken)
-        else:
-            identifier = DocumentId.parse(stated)
-        first = self.records.setdefault(identifier, record)
-        if first is not record:
-            place = f"record {first.number + 1}" if first.line is None else f"line {first.line}"
-            raise record.error(
-                f"document {excerpt(str(identifier))} appears twice",
-                found=f"an id that {place} already has",
-                expected="one document for each id and part",
-                fix="rename or remove one of the two",
-            )
-        return identifier
-
-    def _columns(
-        self, record: Record, kind: Kind, sentences: list[list[str]]
-    ) -> dict[str, list[str]]:
-        """The token columns of a document; the speakers if any document of the file has some."""
-        if kind.has_zeros:
-            return {"empty": ["1" if word.startswith(ZERO) else "" for word in chain(*sentences)]}
-        if not (kind.has_speakers and self.has_speakers):
-            return {}
+def _read_document(record: Record, kind: Kind, has_speakers: bool) -> AnnotatedDocument:
+    """The document of a record; with speakers if any document of the file has some."""
+    text = record.text("text") if kind.words == "text" else None
+    sentences = [] if text is not None else _read_sentences(record, kind.words)
+    lengths = [len(text)] if text is not None else list(map(len, sentences))
+    starts = accumulate(lengths, initial=0)
+    document = AnnotatedDocument(
+        record,
+        record.stated_id(),
+        text=text,
+        words=None if text is not None else list(chain(*sentences)),
+        sentence_starts=[start for start, n in zip(starts, lengths, strict=False) if n],
+        keeps_blanks=True,
+    )
+    named = _named_clusters(record.values.get(CHARACTERS)) if kind.has_characters else []
+    key = next((key for key in kind.clusters if key in record.values), None)
+    if key is None and named:
+        key, value = CHARACTERS, [cluster for _, cluster in named]
+    else:
+        key, value = key or kind.clusters[0], record.value(*kind.clusters)
+    clusters = _read_clusters(record, value, key, kind, lengths)
+    document.counts["other-clusters"] += sum(key in record.values for key in kind.clusters) > 1
+    document.names = {number: str(number) for number in range(len(clusters))}
+    if kind.has_characters:
+        _name_entities(document, record, clusters, named)
+    if kind.has_zeros:
+        zeros = ["1" if word.startswith(ZERO) else "" for word in chain(*sentences)]
+        document.columns = {"empty": zeros}
+    elif kind.has_speakers and has_speakers:
         speakers = _read_speakers(record.values.get("speakers"), sentences)
-        if speakers is None:
-            self.counts["unread-speakers"] += "speakers" in record.values
-            speakers = [""] * sum(map(len, sentences))
-        return {"speaker": speakers}
+        document.counts["unread-speakers"] += speakers is None and "speakers" in record.values
+        document.columns = {"speaker": speakers or [""] * sum(lengths)}
+    for number, cluster in enumerate(clusters):
+        for span in cluster:
+            document.add([span], number)
+    return document
 
-    def _name_entities(
-        self, record: Record, clusters: list[Cluster], named: list[tuple[str, Any]]
-    ) -> tuple[list[str | None], dict[str, str]]:
-        """Names of clusters from the characters, and those that name none as metadata."""
-        names, unplaced = _character_names(clusters, record.values.get(CHARACTERS), named)
-        metadata = {}
-        if unplaced:
-            metadata[CHARACTERS] = json.dumps(unplaced, ensure_ascii=False)
-            self.counts["unplaced-characters"] += 1
-        if isinstance(record.values.get(BOOK), str | int):
-            metadata[BOOK] = str(record.values[BOOK])
-        return names, metadata
+
+def _name_entities(
+    document: AnnotatedDocument,
+    record: Record,
+    clusters: list[Cluster],
+    named: list[tuple[str, Any]],
+) -> None:
+    """Name clusters after the characters, and keep those that name none as metadata."""
+    names, unplaced = _character_names(clusters, record.values.get(CHARACTERS), named)
+    document.names |= {number: name for number, name in enumerate(names) if name is not None}
+    if unplaced:
+        document.metadata[CHARACTERS] = json.dumps(unplaced, ensure_ascii=False)
+        document.counts["unplaced-characters"] += 1
+    if isinstance(record.values.get(BOOK), str | int):
+        document.metadata[BOOK] = str(record.values[BOOK])
 
 
 def _read_sentences(record: Record, key: str) -> list[list[str]]:

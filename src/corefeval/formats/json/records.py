@@ -36,10 +36,10 @@ class Record:
         """Its line in the file, counted from 1."""
         return None if self.place is None else self.source.line(self.place)
 
-    def error(self, problem: str, **details: str | None) -> InputError:
+    def error(self, problem: str, line: int | None = None, **details: str | None) -> InputError:
         """A mistake in this record, for the caller to raise; details as in `Source.error`."""
         where = "" if self.place is not None else f"record {self.number + 1}: "
-        return self.source.error(where + problem, self.line, **details)
+        return self.source.error(where + problem, line or self.line, **details)
 
     def value(self, *keys: str) -> Any:
         """The value of the first of some keys that the record has; it must have one of them."""
