@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -179,25 +178,17 @@ def _explain(
     Without --to, it is a Sensitivity: how much the numbers depend on each choice. With it, what
     makes two protocols differ, or which choices give a number.
     """
-    from corefeval.analysis.explanation import check_choosing, explain, measure_corpora
-    from corefeval.analysis.explanation.scorings import CONLL
-    from corefeval.request import Request
+    from corefeval.analysis.explanation import explain
+    from corefeval.pieces import NamedFile
 
-    keywords, start, metrics = _explain_keywords(options), options.from_, options.metrics
-    names, paths = names_of(labels, options.key), [path for _, path in labels]
-    if options.to is None:
-        base = keywords.pop("protocol", None) if start is None else start
-        metrics = CONLL if metrics is None else metrics
-        request = Request.of(base, keywords)
-        check_choosing(request, metrics)
-        files = [*zip(names, paths, strict=True)]
-        key_corpus, corpora = read_all(options.key, files, request, quiet=options.quiet)
-        return measure_corpora(key_corpus, list(corpora), request, metrics, sources=paths)
-    # Files, not what was read of them: some programs read them in their own way.
-    explanation: Explanation | Search = explain(
-        options.key, *paths, from_=start, to=options.to, metrics=metrics, **keywords
+    names = names_of(labels, options.key)
+    files = [NamedFile(path, name) for name, (_, path) in zip(names, labels, strict=True)]
+    start, goal, metrics = options.from_, options.to, options.metrics
+    keywords = {"from_": start, "to": goal, "metrics": metrics, **_explain_keywords(options)}
+    explanation: Explanation | Search | Sensitivity = explain(
+        NamedFile(options.key, short(options.key)), *files, **keywords
     )
-    return replace(explanation, key=short(options.key), response=names[0])
+    return explanation
 
 
 def _explain_results(
@@ -211,15 +202,9 @@ def _explain_results(
         raise UsageError(f"{paths[0]} is a key without a RESPONSE: give both, or none")
     if len(results) != 2:
         raise UsageError("--results takes two files that --save wrote: --results a.json b.json")
-    first, second = map(load, results)
     names = distinct_names([short(path) for path in results], results)
-    difference = explain_results(first, second, *paths, **keywords)
-    explanation = difference.explanation
-    if explanation is not None:
-        start, goal = explanation.start, explanation.goal
-        start, goal = replace(start, name=names[0]), replace(goal, name=names[1])
-        explanation = replace(explanation, start=start, goal=goal)
-    return replace(difference, names=(names[0], names[1]), explanation=explanation)
+    first, second = (load(path).rename(name) for path, name in zip(results, names, strict=True))
+    return explain_results(first, second, *paths, **keywords)
 
 
 def report(options: ParsedOptions) -> None:

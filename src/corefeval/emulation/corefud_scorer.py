@@ -141,16 +141,14 @@ def score_emulated(
     response: object,
     metrics: Metrics,
     protocol: Protocol,
-    *,
-    encodings: tuple[str, str] = ("utf-8", "utf-8"),
 ) -> Result:
     """The program's result, with counts for each document of the key.
 
-    `key` and `response` are paths, corpora that were read from CorefUD files whole, or what
-    `read_text` gave. A UsageError names a choice of the protocol that the program does not have.
+    `key` and `response` are what `read_text` takes. A UsageError names a choice of the protocol
+    that the program does not have.
     """
     chosen = choose_metrics(metrics, protocol)
-    texts = read_text(key, encoding=encodings[0]), read_text(response, encoding=encodings[1])
+    texts = read_text(key), read_text(response)
     notices = (*texts[0].notices, *texts[1].notices, *_extra_notices(*texts))
     documents = emulate(*texts, protocol)
     with memory_for():

@@ -146,10 +146,10 @@ def _explain_choices(
 ) -> dict[str, Any]:
     """What each choice of a scorer is worth, for each response matched in the first way."""
     # Other reports do not pay for importing what other programs do.
-    from corefeval.analysis.explanation import measure_corpora
+    from corefeval.analysis.explanation import measure_responses
 
     corpora = [corpus for corpus, request in sides if request is first_request]
-    return describe_choices(measure_corpora(key, corpora, first_request))
+    return describe_choices(measure_responses(key, corpora, first_request))
 
 
 def _list_notices(scored: Sequence[Scored], hidden: Sequence[str]) -> tuple[Notice, ...]:

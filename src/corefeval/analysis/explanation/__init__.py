@@ -23,9 +23,8 @@ from corefeval.analysis.explanation.sensitivity import (
 )
 from corefeval.checks import check_type
 from corefeval.diagnostics import UsageError, plural
-from corefeval.display import Row, Tabular, distinct_names
+from corefeval.display import Row, Tabular
 from corefeval.metrics import Metrics, parse_metrics
-from corefeval.model import Corpus
 from corefeval.preparation import as_corpus
 from corefeval.protocol import NAMED, Protocol
 from corefeval.request import Input, Request, ScoreOptions
@@ -37,10 +36,9 @@ __all__ = [
     "Search",
     "Sensitivity",
     "Step",
-    "check_choosing",
     "explain",
     "explain_results",
-    "measure_corpora",
+    "measure_responses",
 ]
 
 _TOLERANCE = 1e-9  # scores that differ by less are the same
@@ -117,9 +115,8 @@ def explain(
     request = Request.of(base, options)
     metrics = list(metrics) if isinstance(metrics, Iterator) else metrics
     if to is None:
-        return _measure_sources(
-            key, (response, *more_responses), request, CONLL if metrics is None else metrics
-        )
+        measured = CONLL if metrics is None else metrics
+        return measure_responses(key, (response, *more_responses), request, measured)
     if more_responses:
         raise UsageError("to explain two protocols or a number, give one response, not several")
     if _is_number(to):
@@ -163,18 +160,6 @@ def _explain_rules(
     steps = (*explanation.steps[:place], *active, *explanation.steps[place + 1 :])
     quiet = (*explanation.quiet, *(step.change for step in parts if step not in active))
     return replace(explanation, steps=steps, quiet=quiet, number=scorings.number)
-
-
-def _measure_sources(
-    key: Input, responses: Sequence[Input], request: Request, metrics: Metrics
-) -> Sensitivity:
-    check_choosing(request, metrics)
-    key_corpus = as_corpus(key, "key", request.key_reading)
-    corpora = [
-        as_corpus(source, "response", request.response_reading, key=key_corpus)
-        for source in responses
-    ]
-    return measure_corpora(key_corpus, corpora, request, metrics, sources=responses)
 
 
 @dataclass(frozen=True, repr=False)
@@ -298,37 +283,22 @@ def _compare_data(first: Result, second: Result) -> Iterator[str]:
         yield "their counts are the same: only rates differ, if anything"
 
 
-def check_choosing(request: Request, metrics: Metrics) -> None:
-    """Raise a UsageError for unknown metrics, or a program that takes no choices of others."""
+def measure_responses(
+    key: Input, responses: Sequence[Input], request: Request, metrics: Metrics = CONLL
+) -> Sensitivity:
+    """How much the numbers of responses depend on each choice of a request's protocol.
+
+    Raises a UsageError for unknown metrics, or a program that takes no choices of others, before
+    anything is read.
+    """
     parse_metrics(metrics)
     if request.protocol.emulate != "none":
         raise UsageError(
             f"{request.protocol.emulate} takes no choices of other programs: "
             "say what to compare it with: to=… / --to"
         )
-
-
-def measure_corpora(
-    key: Corpus,
-    responses: Sequence[Corpus],
-    request: Request,
-    metrics: Metrics = CONLL,
-    *,
-    sources: Sequence[Input] | None = None,
-) -> Sensitivity:
-    """How much the numbers of responses depend on each choice of a request's protocol.
-
-    `sources` are what the responses were read from, for choices that act where they are read.
-    Raises a UsageError for a program that takes no other choices.
-    """
-    check_choosing(request, metrics)
-    names = distinct_names([corpus.name or "response" for corpus in responses])
-    named = [replace(corpus, name=name) for corpus, name in zip(responses, names, strict=True)]
-    read_again = named if sources is None else sources
-    scored = [
-        Scorings(key, source, request, metrics, corpus=corpus)
-        for corpus, source in zip(named, read_again, strict=True)
-    ]
+    key_corpus = as_corpus(key, "key", request.key_reading)
+    scored = [Scorings(key_corpus, response, request, metrics) for response in responses]
     return measure_choices(scored, request.protocol)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,6 +19,7 @@ from corefeval.emulation import (
 from corefeval.evaluation import count
 from corefeval.metrics import Metrics, parse_metrics
 from corefeval.model import Corpus
+from corefeval.pieces import as_file
 from corefeval.preparation import as_corpus, prepare_inputs
 from corefeval.protocol import Protocol
 from corefeval.request import Input, Request
@@ -59,16 +59,14 @@ class Scorings:
         response: Input,
         request: Request,
         metrics: Metrics,
-        *,
-        corpus: Corpus | None = None,
     ) -> None:
         self._requested_metrics = list(metrics) if isinstance(metrics, Iterator) else metrics
         self.metrics = tuple(str(item.metric) for item in parse_metrics(self._requested_metrics))
         self.request, self._inputs = request, (key, response)
         self.key: Corpus = as_corpus(key, "key", request.key_reading)
-        if corpus is None:
-            corpus = as_corpus(response, "response", request.response_reading, key=self.key)
-        self.response: Corpus = corpus
+        self.response: Corpus = as_corpus(
+            response, "response", request.response_reading, key=self.key
+        )
         self._responses = {_rules(request.protocol): self.response}
         self._materials: dict[tuple[str, ...], Material] = {}
         self.titles: dict[str, str] = {}
@@ -78,9 +76,8 @@ class Scorings:
     @property
     def reads_files(self) -> bool:
         """Whether there are files, which some programs read in their own way."""
-        return all(
-            isinstance(source, str | os.PathLike) and source != "-" for source in self._inputs
-        )
+        files = map(as_file, self._inputs)
+        return all(file is not None and file.path != "-" for file in files)
 
     @property
     def number(self) -> int:
@@ -109,11 +106,7 @@ class Scorings:
     def _result(self, protocol: Protocol) -> Result:
         """The result under a protocol, from what was read, prepared or counted for others."""
         if protocol.reads_itself:
-            readings = self.request.key_reading, self.request.response_reading
-            encodings = readings[0].encoding, readings[1].encoding
-            return score_emulated(
-                *self._inputs, self._requested_metrics, protocol, encodings=encodings
-            )
+            return score_emulated(self.key, self.response, self._requested_metrics, protocol)
         response = self._read(protocol)
         if protocol.emulate != "none":
             return score_anaphora(self.key, response, self._requested_metrics, protocol)
@@ -143,11 +136,7 @@ class Scorings:
         The first is measured where spans match exactly and zeros by place, the second where zeros
         are aligned besides; the last is what the others leave.
         """
-        readings = self.request.key_reading, self.request.response_reading
-        key, response = (
-            read_text(source, encoding=reading.encoding)
-            for source, reading in zip(self._inputs, readings, strict=True)
-        )
+        key, response = read_text(self.key), read_text(self.response)
         notices = (*key.notices, *response.notices)
         headless = sum(notice.count for notice in notices if notice.kind == "no-heads")
         number = count_affected(emulate(key, response, protocol)) | {"headless": headless}

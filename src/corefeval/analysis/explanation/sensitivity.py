@@ -19,7 +19,7 @@ from corefeval.analysis.explanation.scorings import (
     subtract,
 )
 from corefeval.diagnostics import Notices, UsageError, merge_notices, plural
-from corefeval.display import Row, Tabular
+from corefeval.display import Row, Tabular, distinct_names
 from corefeval.formats.conll.lines import OFFICIAL_DOCUMENT
 from corefeval.formats.conll.tokens import ConllLines
 from corefeval.metrics import Metric
@@ -228,7 +228,7 @@ def measure_choices(scored: Sequence[Scorings], protocol: Protocol) -> Sensitivi
     defaults = [outcome.scores for outcome in outcomes]
     effects = [_measure(scored, defaults, protocol, *value) for value in other_values(protocol)]
     effects.sort(key=lambda effect: -round(effect.size, 9))
-    names = tuple(scorings.response.name for scorings in scored)
+    names = tuple(distinct_names([scorings.response.name or "response" for scorings in scored]))
     return Sensitivity(
         key=scored[0].key.name,
         responses=names,
