@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
 
 from corefeval.analysis.alpha import Alpha, AlphaCounts, Coding, count_alpha, parse_distances
-from corefeval.analysis.ceilings import Ceilings
+from corefeval.analysis.ceilings import Ceilings, Pair
 from corefeval.diagnostics import Notice, UsageError, plural
 from corefeval.display import Comparable, Row, Tabular, distinct_names
 from corefeval.evaluation import count
 from corefeval.formats import read_ahead
-from corefeval.metrics import DEFAULT_PRESET, Metrics
+from corefeval.metrics import DEFAULT_PRESET, Metrics, parse_metrics
 from corefeval.model import Corpus, Document
 from corefeval.model.arrays import IntArray
-from corefeval.pairing.annotators import pair_annotations
+from corefeval.model.identity import digest
+from corefeval.pairing.annotators import Annotations, pair_annotations
 from corefeval.pairing.axis import ALIGNED
 from corefeval.pairing.mismatches import MISMATCH
 from corefeval.preparation import as_corpus, prepare_corpora
@@ -30,8 +32,11 @@ from corefeval.protocol import STEPS, Protocol, join_protocols
 from corefeval.request import Input, Reading, Request, Sampling, ScoreOptions
 from corefeval.results import Result
 
-Pairs = dict[tuple[str, str], float]
+Pairs = dict[Pair, float]
 _NUMBERS = ("one", "two")
+# Metrics whose counts of exchanged sides are their counts, under names with these words exchanged.
+_SYMMETRIC = {str(metric) for metric, _ in parse_metrics(DEFAULT_PRESET)}
+_TURNED = {"recall": "precision", "precision": "recall", "key": "response", "response": "key"}
 
 
 class Figures:
@@ -74,9 +79,9 @@ class Agreement(Comparable, Figures, Tabular):
 
     annotators: tuple[str, ...]
     document_ids: tuple[str, ...]
-    results: Mapping[tuple[str, str], Result]
-    counts: Mapping[str, AlphaCounts]
-    mentions: IntArray
+    results: Mapping[Pair, Result]
+    coding: Coding
+    distances: tuple[str, ...]
     protocol: Protocol
     notices: tuple[Notice, ...] = ()
     ceilings: tuple[Row, ...] = ()
@@ -108,6 +113,16 @@ class Agreement(Comparable, Figures, Tabular):
             metric: {pair: result[metric].f1 for pair, result in self.results.items()}
             for metric in self.metrics
         }
+
+    @property
+    def mentions(self) -> IntArray:
+        """How many distinct mentions each document has."""
+        return self.coding.units
+
+    @cached_property
+    def counts(self) -> dict[str, AlphaCounts]:
+        """What α follows from, for each distance."""
+        return count_alpha(self.coding, self.distances)
 
     @cached_property
     def alphas(self) -> dict[str, Alpha]:
@@ -270,13 +285,12 @@ def agree_corpora(
             f"two annotators or responses are called {twice!r}: give each a name of its own"
         )
     annotations = pair_annotations(corpora, request.protocol)
-    coding = Coding.of(annotations.corpora, annotations.codes, request.protocol.unmarked)
     ceilings = Ceilings(
         tuple(corpus.name for corpus in corpora),
         tuple(response.name for response in responses),
         request.sampling,
     )
-    results = _score_pairs(permutations(annotations.sources, 2), request, ceilings)
+    results = _score_annotators(annotations, request, ceilings)
     notices = [notice for corpus in (*corpora, *responses) for notice in corpus.notices]
     notices += (*annotations.notices, *_notices(results, request.protocol))
     rows: list[Row] = []
@@ -290,30 +304,66 @@ def agree_corpora(
         annotators=ceilings.annotators,
         document_ids=tuple(map(str, annotations.corpora[0].documents)),
         results=results,
-        counts=count_alpha(coding, distances),
-        mentions=coding.units,
+        coding=Coding.of(annotations.corpora, annotations.codes, request.protocol.unmarked),
+        distances=tuple(distances),
         protocol=joint if annotations.spans is None else joint.but(spans=annotations.spans),
         notices=tuple(dict.fromkeys(notices)),
         ceilings=tuple(rows),
     )
 
 
-def _score_pairs(
-    pairs: Iterable[tuple[Corpus, Corpus]], request: Request, ceilings: Ceilings
-) -> dict[tuple[str, str], Result]:
-    """The results of pairs of key and response, which ceilings take in.
+def _score_annotators(
+    annotations: Annotations, request: Request, ceilings: Ceilings
+) -> dict[Pair, Result]:
+    """The results of each annotator against each other one, which ceilings take in.
 
-    Annotators are paired both ways: not every metric has the same F1 both ways.
+    A pair is counted once where metrics and protocol treat both sides alike, else both ways.
     """
+    protocol, sources = request.protocol, annotations.sources
+    are_alike = (
+        {str(metric) for metric, _ in parse_metrics(request.metrics)} <= _SYMMETRIC
+        and (protocol.match, protocol.tokens) == ("exact", "same")
+        and protocol.singletons != "drop-response"
+        and all(source.ledger is None for source in sources)
+    )
+    pairs = (combinations if are_alike else permutations)(sources, 2)
+    results = _score_pairs(pairs, request, ceilings, both_ways=are_alike)
+    return {pair: results[pair] for pair in permutations(ceilings.annotators, 2)}
+
+
+def _score_pairs(
+    pairs: Iterable[tuple[Corpus, Corpus]],
+    request: Request,
+    ceilings: Ceilings,
+    *,
+    both_ways: bool = False,
+) -> dict[Pair, Result]:
+    """The results of pairs of key and response, which ceilings take in, and of exchanged sides."""
     results = {}
     for key, response in pairs:
         pair, prepared = (key.name, response.name), prepare_corpora(key, response, request)
+        alignment = prepared.alignment
         results[pair] = count(prepared, request.metrics)
-        ceilings.add(pair, prepared, results[pair])
+        ceilings.add(pair, alignment, results[pair])
+        if both_ways:
+            results[pair[::-1]] = _exchange(results[pair], digest(response))
+            ceilings.add(pair[::-1], alignment.swapped, results[pair[::-1]])
     return results
 
 
-def _notices(results: Mapping[tuple[str, str], Result], protocol: Protocol) -> Iterator[Notice]:
+def _exchange(result: Result, key_digest: str) -> Result:
+    """A result with the sides exchanged, of metrics that treat both alike; `key_digest` is new."""
+    tables = dict(result.tables)
+    for metric, table in tables.items():
+        if table.values is not None:
+            turned = [re.sub("|".join(_TURNED), lambda m: _TURNED[m[0]], n) for n in table.names]
+            columns = [table.names.index(name) for name in turned]
+            tables[metric] = replace(table, values=table.values[:, columns])
+    key, response = result.response, result.key
+    return replace(result, tables=tables, key=key, response=response, key_digest=key_digest)
+
+
+def _notices(results: Mapping[Pair, Result], protocol: Protocol) -> Iterator[Notice]:
     """Notices on the F1 of pairs; one that both directions of a pair have is given once."""
     if protocol.match != "exact":
         text = f"F1 counts mentions matched by {protocol.match}; for α they "
@@ -321,9 +371,9 @@ def _notices(results: Mapping[tuple[str, str], Result], protocol: Protocol) -> I
     yield from result_notices(results)
 
 
-def result_notices(results: Mapping[tuple[str, str], Result]) -> Iterator[Notice]:
+def result_notices(results: Mapping[Pair, Result]) -> Iterator[Notice]:
     """Notices on results by key and response; what both directions of a pair say comes once."""
-    seen_pairs = set[tuple[str, str]]()
+    seen_pairs = set[Pair]()
     for (key_name, response_name), result in results.items():
         is_first = (response_name, key_name) not in seen_pairs
         seen_pairs.add((key_name, response_name))

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import accumulate, combinations
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from corefeval.diagnostics import UsageError
 from corefeval.model import Corpus
-from corefeval.model.arrays import BoolArray, FloatArray, IntArray, all_zero, dense_ranks
+from corefeval.model.arrays import BoolArray, FloatArray, IntArray, all_zero, dense_ranks, set_rows
 from corefeval.protocol import Unmarked
 
 Distance = Literal["passonneau", "jaccard", "masi", "dice"]
@@ -145,14 +145,39 @@ def _alpha(values: float, disagreement: float, likeness: float) -> Alpha:
 
 @dataclass(frozen=True, eq=False)
 class Coding:
-    """The chain that each annotator gives to each unit: `chain[annotator, unit]`, −1 for none.
+    """The mentions of all annotators: the code of each, its annotator, entity and document.
 
-    A unit is a mention that anybody marked. Chains are numbered through all annotators.
+    A unit is a mention that anybody marked; it has the same code for all. Entities are numbered
+    through all annotators.
     """
 
-    chain: IntArray
-    unit_document: IntArray
+    code: IntArray
+    annotator: IntArray
+    entity: IntArray
+    document: IntArray
+    n_annotators: int
     n_documents: int
+    unmarked: Unmarked
+
+    @cached_property
+    def unit(self) -> IntArray:
+        """The unit of each mention."""
+        return dense_ranks(self.code)[0]
+
+    @cached_property
+    def unit_document(self) -> IntArray:
+        """The document of each unit."""
+        return set_rows(self.unit, self.document, int(self.unit.max(initial=-1)) + 1)
+
+    @cached_property
+    def chain(self) -> IntArray:
+        """The chain that each annotator (rows) gives to each unit, −1 for none."""
+        chain = np.full((self.n_annotators, self.unit_document.size), -1, dtype=np.int64)
+        chain[self.annotator, self.unit] = self.entity
+        if self.unmarked == "singleton":
+            empty = chain < 0
+            chain[empty] = int(self.entity.max(initial=-1)) + 1 + np.arange(int(empty.sum()))
+        return chain
 
     @cached_property
     def has_value(self) -> BoolArray:
@@ -191,20 +216,17 @@ class Coding:
         `codes` are equal where mentions are the same, across all corpora, and each is there once
         in a corpus.
         """
-        unit, distinct = dense_ranks(np.concatenate(codes))
-        chain = np.full((len(corpora), distinct.size), -1, dtype=np.int64)
-        unit_document = all_zero(distinct.size)
-        row = n_chains = 0
-        for annotator, corpus in enumerate(corpora):
-            marked = unit[row : row + corpus.n_mentions]
-            chain[annotator, marked] = corpus.mention_entity + n_chains
-            unit_document[marked] = corpus.mention_document
-            row += corpus.n_mentions
-            n_chains += corpus.n_entities
-        if unmarked == "singleton":
-            empty = chain < 0
-            chain[empty] = n_chains + np.arange(int(empty.sum()))
-        return Coding(chain, unit_document, len(corpora[0].documents))
+        entities = list(accumulate((c.n_entities for c in corpora), initial=0))
+        sides = zip(corpora, entities, strict=False)
+        return Coding(
+            np.concatenate(codes),
+            np.repeat(np.arange(len(corpora)), [corpus.n_mentions for corpus in corpora]),
+            np.concatenate([corpus.mention_entity + shift for corpus, shift in sides]),
+            np.concatenate([corpus.mention_document for corpus in corpora]),
+            len(corpora),
+            len(corpora[0].documents),
+            unmarked,
+        )
 
 
 def count_alpha(coding: Coding, distances: Iterable[str]) -> dict[str, AlphaCounts]:

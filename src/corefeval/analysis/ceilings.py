@@ -13,11 +13,11 @@ from typing import TypeVar
 
 import numpy as np
 
+from corefeval.alignment import Alignment
 from corefeval.diagnostics import Notice
 from corefeval.display import Row
 from corefeval.matching.candidates import bounds
 from corefeval.model.arrays import FloatArray, IntArray, dense_ranks, find_runs, looked_up
-from corefeval.preparation import Prepared
 from corefeval.request import Sampling
 from corefeval.results import CountTable, Result
 from corefeval.results.rates import divide
@@ -27,6 +27,7 @@ from corefeval.stats.resampling import Stack, resamples, stack
 MOST_KEYS = 12  # whose links are counted by inclusion and exclusion
 _SHARE_LOST = 0.05  # of samples without a share: with more there is no interval
 _TIE = 1e-12
+_LINKS = "links"
 _RATIO = (
     *("recall_numerator", "recall_denominator"),
     *("precision_numerator", "precision_denominator"),
@@ -49,28 +50,28 @@ def count_common_links(
     counts: dict[tuple[T, ...], FloatArray] = {}
     names = list(labels)
 
-    def count(
-        keys: tuple[T, ...], rows: IntArray, codes: IntArray, document: IntArray, width: int
-    ) -> None:
+    def count(keys: tuple[T, ...], rows: IntArray, cell: IntArray, document: IntArray) -> None:
+        sizes = np.bincount(cell, minlength=document.size)
+        counts[keys] = count_links(sizes, document)
         further = names[names.index(keys[-1]) + 1 if keys else 0 :]
-        if further:
-            cell, distinct = dense_ranks(codes)
-            sizes = np.bincount(cell)
-        else:  # to sort is much faster than to rank
-            codes = np.sort(codes)
-            first, sizes = find_runs(codes)
-            distinct = codes[first]
-        document = document[distinct // width]
-        links = np.bincount(document, sizes * (sizes - 1) / 2, n_documents)
-        counts[keys] = links.astype(np.float64)
         for name in further:
             label = labels[name][rows]
             inside = (label >= 0) & (sizes[cell] > 1)
             width = int(label.max(initial=0)) + 1
-            pairs = cell[inside] * width + label[inside]
-            count((*keys, name), rows[inside], pairs, document, width)
+            codes = cell[inside] * width + label[inside]
+            if name != further[-1]:
+                finer, distinct = dense_ranks(codes)
+                count((*keys, name), rows[inside], finer, document[distinct // width])
+            else:  # to sort is much faster than to rank
+                codes.sort()
+                first, runs = find_runs(codes)
+                counts[*keys, name] = count_links(runs, document[codes[first] // width])
 
-    count((), np.arange(entity.size), entity, document, 1)
+    def count_links(sizes: IntArray, document: IntArray) -> FloatArray:
+        links = np.bincount(document, sizes * (sizes - 1) / 2, n_documents)
+        return links.astype(np.float64)
+
+    count((), np.arange(entity.size), entity, document)
     return counts
 
 
@@ -97,25 +98,24 @@ class Ceilings:
     labels: dict[Pair, IntArray] = field(default_factory=dict)
     """The key's entities that these mentions are matched with, −1 where there is none."""
 
-    def add(self, pair: Pair, prepared: Prepared, result: Result) -> None:
+    def add(self, pair: Pair, alignment: Alignment, result: Result) -> None:
         """Take in the matches of a key and a response, and their result."""
-        response, names = prepared.response, prepared.document_ids
-        partner = prepared.matches.partners_of_response(response.n_mentions)
+        response, partner = alignment.response, alignment.swapped.partner
         order = np.arange(partner.size)
-        if prepared.protocol.tokens == "align":  # the order of mentions depends on the key
-            start, end = bounds(response.on_own_text, order)
-            order = np.lexsort((end, start, response.mention_document)) if start.size else order
-        places = np.array([self.places.setdefault(n, len(self.places)) for n in names], np.int64)
+        if result.protocol.tokens == "align" and response.corpus:  # the order depends on the key
+            start, end = bounds(response.corpus.on_own_text, order)
+            order = np.lexsort((end, start, response.group)) if start.size else order
+        places = [self.places.setdefault(n, len(self.places)) for n in result.document_ids]
+        documents = np.array(places, np.int64)[response.entity_document]
         self.results[pair] = result
-        self.mentions[pair[1]] = response.mention_entity[order], places[response.entity_document]
-        self.labels[pair] = looked_up(prepared.key.mention_entity, partner)[order]
+        self.mentions[pair[1]] = response.mention_entity[order], documents
+        self.labels[pair] = looked_up(alignment.key.mention_entity, partner)[order]
 
     def measure(self) -> tuple[list[Row], list[Notice]]:
         """A row for each metric and kind, and notices."""
         results = {pair: self._place(result) for pair, result in self.results.items()}
         first = next(iter(results.values()))
         metrics = [m for m in first.metrics if all(m in result for result in results.values())]
-        kinds = [(metric, kind) for metric in metrics for kind in ("mean", "best")]
         level, notices = self.sampling.ci, list[Notice]()
         if level is not None and len(self.places) < 2:
             level, text = None, "no intervals: they are over documents, and there is only one"
@@ -125,20 +125,48 @@ class Ceilings:
         are_alike = [
             self.mentions[who][0].size == row.size for (_, who), row in self.labels.items()
         ]
-        if len(self.annotators) <= MOST_KEYS and all(are_alike):
-            kinds.append(("links", "undisputed"))
-        else:
+        has_links = len(self.annotators) <= MOST_KEYS and all(are_alike)
+        if not has_links:
             text = "undisputed links are left out: they need the same mentions against all keys, "
             text += f"and at most {MOST_KEYS} annotators"
             notices.append(Notice("no-undisputed", text))
         rows = []
-        stacks = [self._stack(results, *kind) for kind in kinds]
-        for (metric, kind), curves in zip(kinds, self._sample(stacks, level), strict=True):
+        for metric, kind, curves in self._list_curves(results, metrics, has_links, level):
             rows.append({"metric": metric, "kind": kind, **self._row(curves, level)})
             if rows[-1]["ceiling"] == 0:
                 text = f"{metric}, {kind}: the ceiling is 0, so that there is no share of it"
                 notices.append(Notice("no-share", text))
         return rows, notices
+
+    def _list_curves(
+        self,
+        results: Mapping[Pair, Result],
+        metrics: Sequence[str],
+        has_links: bool,
+        level: float | None,
+    ) -> Iterator[tuple[str, str, dict[Case, FloatArray]]]:
+        """For each metric and kind the F1 of each case: in the data, and behind it in samples."""
+        several = [case for case in self.cases if len(case[0]) > 1]
+        stacks, places = [], np.arange(len(self.places))
+        for metric in metrics:
+            stacked = stack([*results.values()], [metric])
+            chosen = _choose_best(results, several, metric)
+            stacks += [stacked, replace(stacked, values=stacked.values[:, chosen, places])]
+        if has_links:
+            first = next(iter(results.values()))
+            tables = [self._count_undisputed(*case) for case in self.cases]
+            stacks.append(stack([replace(first, tables={_LINKS: t}) for t in tables], [_LINKS]))
+        curves = self._sample(stacks, level)
+        for metric in metrics:
+            of_pair = dict(zip(results, next(curves), strict=True))
+            mean = {
+                (keys, who): np.mean([of_pair[key, who] for key in sorted(keys)], axis=0)
+                for keys, who in self.cases
+            }
+            yield metric, "mean", mean
+            yield metric, "best", mean | dict(zip(several, next(curves), strict=True))
+        if has_links:
+            yield _LINKS, "undisputed", dict(zip(self.cases, next(curves), strict=True))
 
     def _place(self, result: Result) -> Result:
         """The result with rows for all documents, which count nothing where it has none."""
@@ -162,23 +190,8 @@ class Ceilings:
             *((self.annotators, who) for who in self.responses),
         ]
 
-    def _stack(self, results: Mapping[Pair, Result], metric: str, kind: str) -> Stack:
-        """The counts of a result for each case, or in the mean of each key in turn."""
-        scored: list[Result] = []
-        for keys, who in self.cases:
-            against = [results[key, who] for key in sorted(keys)]
-            if kind == "best" and len(keys) > 1:
-                against = [_choose_best(against, metric)]
-            elif kind == "undisputed":
-                table = self._count_undisputed(keys, who)
-                against = [replace(against[0], tables={metric: table})]
-            scored += against
-        return stack(scored, [metric])
-
-    def _sample(
-        self, stacks: Sequence[Stack], level: float | None
-    ) -> Iterator[dict[Case, FloatArray]]:
-        """For each stack the F1 of each case: in the data, and behind it in all samples."""
+    def _sample(self, stacks: Sequence[Stack], level: float | None) -> Iterator[FloatArray]:
+        """For each stack of one metric the F1 of its results, in the data and in all samples."""
         curves = [
             [stacked.rate(stacked.totals.__getitem__, "f1")[0, :, None]] for stacked in stacks
         ]
@@ -187,12 +200,7 @@ class Ceilings:
         for weights in resamples(len(self.places), samples, seed, bytes_each=16 * size):
             for blocks, stacked in zip(curves, stacks, strict=True):
                 blocks.append(stacked.rate(stacked.sums(weights).__getitem__, "f1")[0])
-        for blocks in curves:
-            curve = np.concatenate(blocks, axis=1)
-            # The mean has a result for each key, every other kind one for all keys together.
-            numbers = [len(keys) if len(curve) > len(self.cases) else 1 for keys, _ in self.cases]
-            parts = np.split(curve, np.cumsum(numbers)[:-1])
-            yield {c: part.mean(axis=0) for c, part in zip(self.cases, parts, strict=True)}
+        yield from (np.concatenate(blocks, axis=1) for blocks in curves)
 
     @cached_property
     def common_links(self) -> dict[str, dict[Keys, FloatArray]]:
@@ -245,23 +253,23 @@ def _summarize(curves: Mapping[str, FloatArray], level: float | None) -> Row:
     return row
 
 
-def _choose_best(results: Sequence[Result], metric: str) -> Result:
-    """For each document the counts of the result with the greatest F1 there.
+def _choose_best(results: Mapping[Pair, Result], cases: Sequence[Case], metric: str) -> IntArray:
+    """For each case and document the place of the result with the greatest F1 there.
 
     Of several it is the one with more to find, and then the first.
     """
-    first = results[0]
-    names = first.tables[metric].parts or (metric,)
-    f1 = np.stack([result.document_rates[metric]["f1"] for result in results])
-    sizes = np.stack([sum(_to_find(result.tables[name]) for name in names) for result in results])
-    sizes[f1 < f1.max(axis=0) - _TIE] = -1
-    chosen = (sizes >= sizes.max(axis=0) - _TIE).argmax(axis=0)
-    tables = {metric: first.tables[metric]}
-    for name in names:
-        values = np.stack([np.asarray(result.tables[name].values) for result in results])
-        picked = values[chosen, np.arange(chosen.size)]
-        tables[name] = replace(first.tables[name], values=picked)
-    return replace(first, tables=tables)
+    names = next(iter(results.values())).tables[metric].parts or (metric,)
+    f1 = np.stack([result.document_rates[metric]["f1"] for result in results.values()])
+    sizes = np.stack(
+        [sum(_to_find(result.tables[name]) for name in names) for result in results.values()]
+    )
+    place = {pair: number for number, pair in enumerate(results)}
+    chosen = []
+    for keys, who in cases:
+        rows = np.array([place[key, who] for key in sorted(keys)])
+        rivals = np.where(f1[rows] < f1[rows].max(axis=0) - _TIE, -1, sizes[rows])
+        chosen.append(rows[(rivals >= rivals.max(axis=0) - _TIE).argmax(axis=0)])
+    return np.array(chosen)
 
 
 def _to_find(table: CountTable) -> FloatArray:
