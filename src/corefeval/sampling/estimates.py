@@ -57,7 +57,7 @@ class Estimate(Record):
     def needed(self, width: float) -> int | None:
         """How many draws in all an interval of ± `width` needs; 0.02 are 2 points."""
         check_probability("a width", width)
-        if self.value is None:
+        if self.error is None:
             return None
         from scipy.special import ndtri
 
