@@ -171,6 +171,14 @@ def test_unanswered_unsure_and_few():
     assert nobody["eager"]["b3"]["recall"].needed(0.02) is None
 
 
+def test_one_answer_shows_no_spread():
+    sheet = corefeval.sample(RESPONSES, design="pairs", n=60).fill(PERSON.pair)
+    single = corefeval.estimate(sheet.fill(lambda r: r.answer if r.row == 1 else ""), RESPONSES)
+    assert single.n == 1
+    for entry in (rates["precision"] for system in single.values() for rates in system.values()):
+        assert entry.low is None and entry.error is None and entry.needed(0.02) is None
+
+
 def test_unsure_pairs_have_a_range():
     sheet = corefeval.sample(RESPONSES, design="pairs", n=60).fill(PERSON.pair)
     sheet = sheet.fill(lambda row: "?" if row.row % 4 == 0 else row.answer)

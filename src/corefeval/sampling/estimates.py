@@ -61,7 +61,7 @@ class Estimate(Record):
         None where there is no rate, or a single draw, which does not show how much rates vary.
         """
         check_probability("a width", width)
-        if self.value is None or isnan(self.spread):
+        if self.error is None:
             return None
         from scipy.special import ndtri
 
