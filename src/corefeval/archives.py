@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 MARK = "!/"  # between the path of an archive and the name of a file in it
 _MAGIC = (b"PK\3\4", b"PK\5\6")
 _PIECE = 1 << 20  # bytes that are unpacked at a time
+_TOTAL = "/"  # which no file is called, but a folder might be
 _UNPACK = "unpack it, and name the file of one annotator"
 
 
@@ -55,17 +56,17 @@ def list_members(path: str) -> list[str]:
             expected="a zip of annotated documents",
             fix="score KEY LOG, or check LOG --against KEY",
         )
-    visible = [
-        name
-        for name in names
-        if not any(part.startswith(".") or part == "__MACOSX" for part in name.split("/"))
-    ]
+    visible = [name for name in names if not any(_is_hidden(part) for part in name.split("/"))]
     for name in visible:
         if name.lower().endswith(".zip"):
             raise InputError(f"there is a zip in the zip: {excerpt(name)}", file=path, fix=_UNPACK)
     if not visible:
         raise InputError("there is nothing to read in the zip", file=path, fix="check the path")
     return visible
+
+
+def _is_hidden(part: str) -> bool:
+    return part == "__MACOSX" or (part.startswith(".") and part not in (".", ".."))
 
 
 def list_samples(path: str) -> list[str] | None:
@@ -94,7 +95,8 @@ def read_member(path: str, name: str, limit: int) -> bytes:
     """
     archive = _open_archive(path)
     unpacked = _unpacked_sizes(archive)
-    remaining = limit - sum(size for member, size in unpacked.items() if member != name)
+    earlier = unpacked.get(name, 0)
+    remaining = limit - unpacked[_TOTAL] + earlier
     pieces, size = [], 0
     try:
         if archive.getinfo(name).flag_bits & 1:
@@ -109,6 +111,7 @@ def read_member(path: str, name: str, limit: int) -> bytes:
         if isinstance(error, InputError | MemoryError):
             raise
         raise _damage_error(f"{path}{MARK}{name}", error) from None
+    unpacked[_TOTAL] += size - earlier
     unpacked[name] = size
     if size > remaining:
         from corefeval.files import too_large_error
@@ -148,6 +151,6 @@ def _open_once(path: str, changed: int, size: int) -> ZipFile:
 
 
 def _unpacked_sizes(archive: ZipFile) -> dict[str, int]:
-    """How many bytes each file of an archive unpacked to, of those that were read."""
-    sizes: dict[str, int] = archive.__dict__.setdefault("unpacked_sizes", {})
+    """How many bytes each file of an archive unpacked to, of those that were read, and all."""
+    sizes: dict[str, int] = archive.__dict__.setdefault("unpacked_sizes", {_TOTAL: 0})
     return sizes

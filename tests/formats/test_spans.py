@@ -147,6 +147,10 @@ class TestLabelStudio:
         assert corpus["1"].mentions[0].features["number"] == "plural"
         assert kinds_of(corpus)["other-results"] == 1
 
+    def test_two_spans_of_one_id(self, read: Any) -> None:
+        with pytest.raises(InputError, match="two spans have the id ‘a’"):
+            read(task(span("a", 0, 3), span("a", 22, 25)))
+
     def test_offsets_count_utf16_where_only_that_fits(self, read: Any) -> None:
         text = "😊 Ada saw her"
         in_points = task(span("a", 2, 5, text="Ada"), span("b", 10, 13, text="her"), text=text)

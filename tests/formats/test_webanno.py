@@ -173,6 +173,15 @@ def test_mistakes_are_told_with_their_lines(tsv, layers, rows, line, words):
     assert error.value.line == line
 
 
+def test_layers_and_tokens_are_there_once(tsv):
+    path = tsv([CHAIN, CHAIN], "Ada\t*[1]\t*->1-1\t_\t_")
+    with pytest.raises(InputError, match=r"(?s)line 3: two layers have one name.*PersonLink"):
+        corefeval.read(path)
+    path = tsv([CHAIN], "Ada\t*[1]\t*->1-1", "1-1 her\t*[1]\t*->1-2")
+    with pytest.raises(InputError, match=r"(?s)line 6: a token appears twice.*her"):
+        corefeval.read(path)
+
+
 def test_a_stacked_annotation_without_a_number_is_one_of_its_own(tsv):
     path = tsv([SPAN, RELATION], "Ada\tP|O\t*|x\t_\t_", "she\tP\t*\t*\t1-1")
     assert sorted(entities(path).values()) == [[[(0, 1)]], [[(0, 1)], [(1, 2)]]]

@@ -397,3 +397,57 @@ def test_what_a_document_type_says_of_attributes_is_not_read(read):
 def test_declarations_that_count_again_for_each_element_are_limited(read, old, new, words):
     with pytest.raises(InputError, match=rf"(?s), line 1: .*{words}.*expected.*fix: "):
         read(TEI.format("<rs/>").replace(old, new), format="tei")
+
+
+@pytest.mark.parametrize(("dependent", "count"), [("3", 0), ("99", 1)])
+def test_relations_of_what_is_not_there_are_counted(read_xmi, dependent, count):
+    spans = span("c:M", 2, 0, 3) + span("c:M", 3, 8, 11)
+    corpus = read_xmi(spans + span("c:Coref", 5, 0, 1, Governor=2, Dependent=dependent))
+    assert kinds(corpus).get("other-relations", 0) == count
+    assert groups(corpus) == ([["Ada"], ["her"]] if count else [["Ada", "her"]])
+
+
+def test_an_annotation_without_an_id_is_a_mention_too(read_xmi):
+    nameless = span("c:M", "", 12, 15).replace('xmi:id=""', "")
+    spans = span("c:M", 2, 0, 3) + span("c:M", 3, 8, 11) + nameless + nameless
+    corpus = read_xmi(spans + span("c:Coref", 5, 0, 1, Governor=2, Dependent=3))
+    assert groups(corpus) == [["Ada", "her"], ["cat"], ["cat"]]
+
+
+def test_parts_of_mentions_that_are_not_there_are_counted(read_xmi):
+    mention = '<v2:Entity xmi:id="2"/><v2:Mention xmi:id="3" Entity="2" Surface="4 99"/>'
+    surfaces = span("v2:MentionSurface", 4, 0, 3) + span("v2:MentionSurface", 5, 8, 11, Mention=98)
+    corpus = read_xmi(mention + surfaces)
+    assert groups(corpus) == [["Ada"]]
+    assert kinds(corpus) == {"lost-parts": 2}
+
+
+def test_tokens_in_one_another_are_an_error(read_xmi):
+    tokens = span("s:Token", 20, 0, 11) + span("s:Token", 21, 4, 7) + span("s:Token", 22, 8, 11)
+    with pytest.raises(InputError, match=r"(?s)doc\.xmi: tokens are in one another.*0 up to 11"):
+        read_xmi(tokens + PERSONS)
+
+
+def test_ids_that_appear_twice_are_errors(read, tmp_path):
+    content = ecb("a", CROSS)
+    for old, new in (('t_id="2"', 't_id="1"'), ('m_id="2"', 'm_id="1"')):
+        assert old in content
+        with pytest.raises(InputError, match=r"doc\.xml, line 1: two elements have the id ‘1’"):
+            read(content.replace(old, new, 1))
+    path = write_mmax(tmp_path, {"coref": []})
+    words = tmp_path / "Basedata" / "m_words.xml"
+    words.write_text(words.read_text().replace("word_1", "word_0"))
+    with pytest.raises(
+        InputError, match=r"m_words\.xml, line 2: two elements have the id ‘word_0’"
+    ):
+        corefeval.read(path)
+
+
+def test_names_in_mmax_that_no_file_can_have_are_missing_files(tmp_path):
+    path = write_mmax(tmp_path, {"coref": []}, words="x" * 300)
+    with pytest.raises(InputError, match=r"the words file ‘x+…’ is missing"):
+        corefeval.read(path)
+    path.write_text("<mmax_project><words>m_words.xml</words></mmax_project>")
+    paths = "<basedata_path>{0}</basedata_path><markable_path>{0}</markable_path>".format("x" * 300)
+    (tmp_path / "common_paths.xml").write_text(f"<common_paths>{paths}</common_paths>")
+    assert corefeval.read(path)[0].n_tokens == 5

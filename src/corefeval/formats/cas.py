@@ -62,11 +62,14 @@ def read_cas_json(source: Source, *, name: str = "", layer: str | None = None) -
 
 
 def _index_structures(source: Source, structures: Iterable[tuple[str, Element]]) -> Table:
-    """The structures that have an id by it; an InputError where two have one."""
+    """The structures by their ids; an InputError where two have one.
+
+    One without an id, to which nothing can refer, has a blank and a number in its place.
+    """
     table: Table = {}
     for identifier, structure in structures:
-        first = table.setdefault(identifier, structure)
-        if first is not structure and identifier:
+        first = table.setdefault(identifier or f" {len(table)}", structure)
+        if first is not structure:
             raise source.error(
                 f"two structures have the id {excerpt(identifier)}",
                 structure.line,
@@ -74,7 +77,6 @@ def _index_structures(source: Source, structures: Iterable[tuple[str, Element]])
                 expected="a different id for each structure",
                 fix="export the document again",
             )
-    table.pop("", None)
     return table
 
 
@@ -178,7 +180,8 @@ class _Cas:
                 self.chains[annotations[first].name].append(first)
             start = values.get("Governor", values.get("source", ""))
             end = values.get("Dependent", values.get("target", ""))
-            if start in annotations and end in annotations and _DEPENDENCY not in structure.name:
+            is_relation = start and end and (start in annotations or end in annotations)
+            if is_relation and _DEPENDENCY not in structure.name:
                 self.relations[structure.name].append((structure, start, end))
         if _LINK in self.by_type:
             self.chains[_LINK] += []
@@ -226,7 +229,8 @@ class _Cas:
     def read_relations(self, kind: str) -> None:
         """Add the annotations that relations point at, and all others of their type."""
         relations = self.relations[kind]
-        ends = {end: self.annotations[end] for _, *pair in relations for end in pair}
+        named = (end for _, *pair in relations for end in pair)
+        ends = {end: self.annotations[end] for end in named if end in self.annotations}
         base, _ = Counter(end.name for end in ends.values()).most_common(1)[0]
         mentions = ends if base == _TOKEN else self.by_type[base]
         numbers = {number: self.add(m) for number, m in mentions.items() if m.name == base}
@@ -239,6 +243,7 @@ class _Cas:
     def read_annotator(self) -> None:
         """Add the mentions of CorefAnnotator, whose parts may be structures of their own."""
         parts: defaultdict[str, list[str]] = defaultdict(list)
+        used: set[str] = set()
         for kind in filter(_PART.fullmatch, self.by_type):
             for identifier, part in self.by_type[kind].items():
                 parts[part.get("Mention")].append(identifier)
@@ -253,12 +258,17 @@ class _Cas:
             spans = [
                 _span(self.annotations[place]) for place in places if place in self.annotations
             ]
+            used |= places.keys()
+            self.document.counts["lost-parts"] += len(places.keys() - self.table.keys())
             entity = structure.get("Entity")
             key = (entity,) if entity in self.table else None
             self.document.counts["unlinked-mentions"] += key is None
             if key and (label := self.table[entity].get("Label")):
                 self.document.names[key] = label
             self.document.add(spans, key, _features(structure), structure.line)
+        self.document.counts["lost-parts"] += sum(
+            part not in used for listed in parts.values() for part in listed
+        )
 
     def list_references(self, text: str) -> Iterable[str]:
         """The ids in a text; what an array has stands in the place of its id."""

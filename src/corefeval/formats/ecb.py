@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from corefeval.diagnostics import excerpt, list_names
 from corefeval.formats.annotations import AnnotatedDocument, build_corpus, layer_error
 from corefeval.formats.source import Source
-from corefeval.formats.xml import Element, parse_xml
+from corefeval.formats.xml import Element, parse_xml, places_by
 from corefeval.model import Corpus
 
 _RELATIONS = ("CROSS_DOC_COREF", "INTRA_DOC_COREF")
@@ -26,7 +26,7 @@ def read_ecb(source: Source, *, name: str = "", layer: str | None = None) -> Cor
     root = parse_xml(source)
     tokens = list(root.find_all("token"))
     identifier = root.get("doc_name").removesuffix(".xml") or str(source.stem)
-    places = {token.get("t_id"): place for place, token in enumerate(tokens)}
+    places = places_by(source, tokens, "t_id")
     sentences = [token.get("sentence") for token in tokens]
     document = AnnotatedDocument(
         source,
@@ -34,7 +34,8 @@ def read_ecb(source: Source, *, name: str = "", layer: str | None = None) -> Cor
         words=[token.text.strip() for token in tokens],
         sentence_starts=[n for n, s in enumerate(sentences) if not n or s != sentences[n - 1]],
     )
-    markables = {m.get("m_id"): m for part in root.find_all("Markables") for m in part.children}
+    listed = [m for part in root.find_all("Markables") for m in part.children]
+    markables = {number: listed[m] for number, m in places_by(source, listed, "m_id").items()}
     names = _name_entities(source, root, markables, identifier)
     for number in _choose_markables(source, markables, layer):
         markable = markables[number]

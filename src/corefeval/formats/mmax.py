@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from corefeval.diagnostics import InputError, excerpt
 from corefeval.formats.annotations import AnnotatedDocument, build_corpus, choose_layer
 from corefeval.formats.source import Source, read_source
-from corefeval.formats.xml import Element, parse_xml
+from corefeval.formats.xml import Element, parse_xml, places_by
 from corefeval.model import Corpus
 
 _PATHS = "common_paths.xml"
@@ -22,14 +23,16 @@ def read_mmax(source: Source, *, name: str = "", layer: str | None = None) -> Co
     The layer is a level, or a level and the attribute that names the entities: `coref.coref_set`.
     """
     root, folder, identifier = parse_xml(source), Path(source.file).parent, str(source.stem)
+    words_source, words = source, root
     if root.name == "words":
-        words, identifier = root, identifier.removesuffix("_words")
+        identifier = identifier.removesuffix("_words")
         signs = (folder.parent / file for file in (_PATHS, f"{identifier}.mmax"))
         folder = folder.parent if any(sign.is_file() for sign in signs) else folder
     else:
-        words = _read_words(source, root, folder)
+        words_source = _find_words(source, root, folder)
+        words = parse_xml(words_source)
     listed = list(words.find_all("word"))
-    places = {word.get("id"): place for place, word in enumerate(listed)}
+    places = places_by(words_source, listed, "id")
     levels = _find_levels(source, folder, identifier)
     sentences = _markables(source, levels["sentence"]) if "sentence" in levels else []
     starts = {min(parts)[0] for s in sentences if (parts := _find_parts(s.get("span"), places))}
@@ -53,7 +56,7 @@ def read_mmax(source: Source, *, name: str = "", layer: str | None = None) -> Co
     return build_corpus([document], source, name)
 
 
-def _read_words(source: Source, project: Element, folder: Path) -> Element:
+def _find_words(source: Source, project: Element, folder: Path) -> Source:
     """The words that a `.mmax` names, which must be a file in its folders."""
     names = [element.text.strip() for element in project.find_all("words")]
     name = names[0] if names else ""
@@ -67,8 +70,8 @@ def _read_words(source: Source, project: Element, folder: Path) -> Element:
         )
     folders = list(_folders(source, folder, "basedata"))
     for place in folders:
-        if (place / name).is_file():
-            return parse_xml(read_source(place / name, encoding=source.encoding))
+        if os.path.isfile(place / name):  # also of names that are too long for a file
+            return read_source(place / name, encoding=source.encoding)
     raise source.error(
         f"the words file {excerpt(name)} is missing",
         project.line,
@@ -93,7 +96,8 @@ def _folders(source: Source, folder: Path, kind: str) -> Iterator[Path]:
                     expected="a folder below the one of this file",
                     fix="move the files below, and name their folder",
                 )
-            yield folder / place
+            if os.path.isdir(folder / place):
+                yield folder / place
     usual = (kind, f"{kind}s")
     yield from sorted(p for p in folder.glob("*") if p.name.lower() in usual and p.is_dir())
     yield folder

@@ -159,9 +159,7 @@ class Source:
 
 def find_sibling(file: str, suffix: str) -> str:
     """The path of the file of the same name with another ending; of packed files, packed or not."""
-    from pathlib import Path
-
-    path = str(Path(file.removesuffix(".gz") or file).with_suffix(suffix))
+    path = os.path.splitext(file.removesuffix(".gz") or file)[0] + suffix
     return f"{path}.gz" if file.endswith(".gz") and not os.path.exists(path) else path
 
 

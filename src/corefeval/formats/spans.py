@@ -120,8 +120,12 @@ def _add_result(markup: _Markup, identifier: str, result: _Values, value: _Value
     """Add a span of Label Studio; further results of its id are attributes of it."""
     labels = value.get(str(result.get("type")))
     label = ",".join(map(str, labels)) if isinstance(labels, list) else str(labels or "")
-    if identifier in markup.spans:
-        markup.spans[identifier].features[str(result.get("from_name"))] = label
+    if earlier := markup.spans.get(identifier):
+        if (earlier.start, earlier.end) != (value.get("start"), value.get("end")):
+            problem = f"two spans have the id {excerpt(identifier)}"
+            expected = "a different id for each span of a text"
+            raise markup.record.error(problem, found=show(value), expected=expected)
+        earlier.features[str(result.get("from_name"))] = label
         return
     span = markup.add_span(identifier, value, "start", "end")
     span.label = label

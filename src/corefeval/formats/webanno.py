@@ -75,7 +75,7 @@ def read_webanno(source: Source, *, name: str = "", layer: str | None = None) ->
     if not first.lstrip().startswith(_VERSION):
         expected = f"{_VERSION}.x in the first line"
         raise _refuse(source, 1, "this is not WebAnno TSV 3", first, expected)
-    layers = _read_header(lines)
+    layers = _read_header(source, lines)
     tsv = _read_rows(source, lines, layers)
     tsv.read(layer)
     return build_corpus([tsv.document], source, name)
@@ -87,13 +87,17 @@ def _refuse(source: Source, line: int, problem: str, found: str, expected: str) 
     return source.error(problem, line, found=excerpt(found), expected=expected, fix=fix)
 
 
-def _read_header(lines: Sequence[str]) -> dict[str, _Layer]:
-    """The layers that have columns by their names, in their order."""
+def _read_header(source: Source, lines: Sequence[str]) -> dict[str, _Layer]:
+    """The layers that have columns by their names, in their order; none may be there twice."""
     layers: dict[str, _Layer] = {}
     column = _FIRST_COLUMN
-    for line in takewhile(lambda line: not line[:1].isdigit(), lines):
+    header = takewhile(lambda line: not line[:1].isdigit(), lines)
+    for number, line in enumerate(header, start=1):
         if match := _HEADER.fullmatch(line):
             kind, name, features = match[1], match[2], match[3].split("|") if match[3] else []
+            if name in layers:
+                expected = "a different name for each layer"
+                raise _refuse(source, number, "two layers have one name", name, expected)
             width = 2 if kind == "CH" else max(len(features), 1)
             layers[name] = _Layer(kind, name, features, column, column + width - 1)
             column += width
@@ -109,7 +113,7 @@ def _read_rows(source: Source, lines: Sequence[str], layers: dict[str, _Layer]) 
     name = document_id(stem) if "%" in stem else None  # as this module writes it
     document = AnnotatedDocument(source, name, words=words, sentence_starts=starts)
     tsv = _Tsv(source, layers, document)
-    sentence = ""
+    sentence, places = "", set()
     for number, line in enumerate(lines, start=1):
         if not line or line[0] == "#":
             continue
@@ -122,6 +126,10 @@ def _read_rows(source: Source, lines: Sequence[str], layers: dict[str, _Layer]) 
                 continue
             expected = f"sentence-token, begin-end, word and {last - 2} columns, with tabs"
             raise _refuse(source, number, "this is not a line of a token", line, expected)
+        if cells[0] in places:
+            expected = "each token once, in one document"
+            raise _refuse(source, number, "a token appears twice", line, expected)
+        places.add(cells[0])
         if is_token:
             if first != sentence:
                 starts.append(len(words))

@@ -6,7 +6,7 @@ A document type may be named, and is not read; one that declares an entity is re
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 from xml.parsers import expat
@@ -164,6 +164,23 @@ def _find_encoding(source: Source) -> tuple[bytes, str | None]:
         return source.text.encode(), "utf-8"
     data = source.data.tobytes()
     return data, "utf-8" if _WIDE.match(data) else None  # which it was, before it became a source
+
+
+def places_by(source: Source, elements: Iterable[Element], attribute: str) -> dict[str, int]:
+    """The places of elements in a list by their ids; two of one id are an InputError."""
+    places: dict[str, int] = {}
+    for place, element in enumerate(elements):
+        identifier = element.get(attribute)
+        if places.setdefault(identifier, place) != place and identifier:
+            raise source.error(
+                f"two elements have the id {excerpt(identifier)}",
+                element.line,
+                found=f"<{element.name} {attribute}={excerpt(identifier)}>",
+                expected="a different id for each of them",
+                fix="export the document again",
+            )
+    places.pop("", None)
+    return places
 
 
 class _PlainNames(dict[str, str]):
