@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COMPARED",
-    "Sampling",
     "check_keys",
     "common_metrics",
     "compare",

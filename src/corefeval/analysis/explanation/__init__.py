@@ -36,7 +36,6 @@ __all__ = [
     "ResultDifference",
     "Search",
     "Sensitivity",
-    "Step",
     "check_choosing",
     "explain",
     "explain_results",
