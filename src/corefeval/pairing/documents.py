@@ -103,8 +103,7 @@ def unify_positions(
     key, response, cut, text_notices = put_texts_on_tokens(key, response, rule, may_widen=may_widen)
     notices += text_notices
     key, response, spans = put_on_tokens(key, response, protocol)
-    marks_nodes = not zeros_settled and any(map(_marks_nodes, (key, response)))
-    zeros: Zeros | None = protocol.zeros if marks_nodes else None
+    zeros: Zeros | None = None if zeros_settled else protocol.zeros
     settled_key, settled_response, zero_notices = _settle(key, response, zeros)
     differing = _compare_tokens(settled_key, settled_response, paired, rule, cut)
     if isinstance(differing, Notice):
@@ -121,16 +120,12 @@ def unify_positions(
     return settled_key, settled_response, spans, notices
 
 
-def _marks_nodes(corpus: Corpus) -> bool:
-    """Whether tokens are marked that stand for nothing in the text."""
-    return corpus.tokens is not None and "empty" in corpus.tokens.columns
-
-
 def _settle(
     key: Corpus, response: Corpus, zeros: Zeros | None, differing: IntArray = _NO_DOCUMENTS
 ) -> tuple[Corpus, Corpus, Notices]:
     """Both sides with their empty nodes settled, but for documents whose words differ."""
-    if zeros is None:
+    tokens = [side.tokens for side in (key, response) if side.tokens is not None]
+    if zeros is None or not any("empty" in side.columns for side in tokens):
         return key, response, ()
     from corefeval.pairing.zeros import settle_zeros
 
