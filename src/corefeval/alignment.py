@@ -45,7 +45,7 @@ _UNDIVIDED = "overlap", "partner", "cell", "matched", "shared_chains"
 
 
 def refuse_feature(feature: str) -> Categories:
-    """Raise the error for a feature of a side of which only the entities are known."""
+    """Raise the error for a feature of a side whose mentions are not known, only its entities."""
     raise UndefinedMetricError(f"{feature} of the mentions is not known here")
 
 
@@ -163,7 +163,7 @@ class Overlap:
     def of(
         key: IntArray, response: IntArray, weight: NDArray[Any], squares: NDArray[Any]
     ) -> Overlap:
-        """The cells of entries, of which several may be of one cell and are added up."""
+        """The cells of these entries; entries of the same two entities are added up."""
         width = int(response.max(initial=0)) + 1
         cell, codes = dense_ranks(key * width + response)
         count, squares = (
@@ -402,10 +402,10 @@ class Alignment:
         return codes
 
 
-def _count_shares(whole: IntArray, group: IntArray) -> Shares:
-    """The shares of mentions, given by the whole and the group of each mention."""
+def _count_shares(owner: IntArray, group: IntArray) -> Shares:
+    """The shares of mentions, given by the whole (`owner`) and the group of each mention."""
     width = int(group.max(initial=0)) + 1
-    codes, count = np.unique(whole * width + group, return_counts=True)
+    codes, count = np.unique(owner * width + group, return_counts=True)
     wholes, groups = np.divmod(codes, width)
     return Shares(wholes, groups, count, count)
 

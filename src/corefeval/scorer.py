@@ -143,7 +143,7 @@ class Scorer:
             self._count()
 
     def compute(self) -> Result:
-        """The result of all documents since the last `reset`, as if they were scored at one go."""
+        """The result of all documents since the last `reset`, as if they were scored together."""
         self._count()
         if not self._parts:
             raise UsageError("there is nothing to compute: add documents with update first")

@@ -64,7 +64,7 @@ def errors(options: ParsedOptions) -> None:
 
 
 def _parse_kinds(text: str) -> tuple[str, ...]:
-    """The kinds of errors that `--list` names, of which `all` and families stand for several."""
+    """The kinds of errors that `--list` names; `all` and families stand for several kinds."""
     from corefeval.analysis.errors.classification import KINDS, OTHERS, error_kind
 
     names = [part.strip() for part in text.split(",") if part.strip()]

@@ -76,8 +76,8 @@ def score(
     """Score a response against a key.
 
     Both are paths, corpora or plain Python: a list of entities, each a list of hashable mentions in
-    textual order, is a document, and a mapping from ids to such lists a corpus. Documents of spaCy
-    and stanza, fastcoref results and Maverick dictionaries will do, too, as will lists of them.
+    textual order, is a document, and a mapping from ids to such lists a corpus. They may also be
+    documents of spaCy or stanza, fastcoref results or Maverick dictionaries, or lists of these.
 
     `metrics` are names with parameters in parentheses, `Metric` values, or presets (`standard`,
     `papers`, `anaphora`, `all`). `by` names features (`genre`, `kind`, `genre*kind`), for whose

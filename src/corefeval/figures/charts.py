@@ -141,7 +141,7 @@ def keep_well_known(rows: Sequence[Row], chart: Chart) -> list[Row]:
 
 
 def shown_titles(result: ExperimentResult) -> set[str]:
-    """The titles of the metrics that tables show where nobody asks for others."""
+    """The titles of the metrics that tables show by default."""
     return {
         str(row["title"])
         for chart in result.charts
@@ -157,8 +157,8 @@ def list_values(rows: Sequence[Mapping[str, object]], column: str) -> list[str]:
 def merge_curves(rows: Sequence[Row], chart: Chart) -> dict[str, str]:
     """For each curve what it is called: curves that lie on each other have one name together.
 
-    B³, CEAFm and LEA are the same for whole entities. Three curves of which only the last can be
-    seen would hide that.
+    B³, CEAFm and LEA are the same for whole entities. Of three such curves only the last could be
+    seen, which would hide that they are equal.
     """
     curves: dict[str, Curve] = {}
     for row in rows:

@@ -298,7 +298,7 @@ def split_entities(
 def split_entity(
     key: Corpus, response: Corpus, *, sizes: Sequence[int] = (1, 1), seed: int = 0
 ) -> Corpus:
-    """Split one entity into parts of given sizes: 18 and 2, say, an entity of 20 mentions.
+    """Split one entity into parts of given sizes: an entity of 20 mentions into 18 and 2.
 
     Which of the entities of that size, and which mentions go where, is up to the seed.
     """

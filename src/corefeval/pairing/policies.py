@@ -27,7 +27,7 @@ from corefeval.protocol import Duplicates, Layer, Protocol
 def without_duplicates(
     corpus: Corpus, codes: IntArray, policy: Duplicates
 ) -> tuple[Corpus, IntArray, Notices]:
-    """The corpus without repeated mentions, of which the first or the last is kept; their codes.
+    """The corpus with the first or the last of repeated mentions alone, its codes, and notices.
 
     `codes` are equal where mentions are the same. Mentions that do not refer and mentions that do
     never count as repetitions of each other.

@@ -85,7 +85,7 @@ class _Plan:
         check_seed(self.seed)
 
     def setting(self, number: int) -> str:
-        """The choice `ci` of a protocol, for so many units."""
+        """The choice `ci` of a protocol, for a bootstrap of `number` units."""
         return (
             f"bootstrap({plural(number, self.unit)},level={self.level:g},"
             f"samples={self.samples},seed={self.seed})"
@@ -107,8 +107,8 @@ def with_intervals(
     of these samples. Micro and macro scores and means of metrics are all worked out anew for every
     sample. With few documents the intervals are too narrow, and a notice says so; where fewer than
     two documents have anything to count there is no interval, and a notice says that. `segments` is
-    the result of the parts of a single document, which are then resampled in its stead: scores stay
-    those of the document, and beside them are those of its segments, with the intervals.
+    the result of the parts of a single document, which are then resampled instead of it: scores
+    stay those of the document, and beside them are those of its segments, with the intervals.
 
     >>> import corefeval
     >>> key = {"one": [["a", "b"]], "two": [["c", "d", "e"]], "three": [["f", "g"]]}
@@ -313,12 +313,12 @@ class Resampling:
         ]
 
     def units(self, sizes: Iterable[int]) -> int:
-        """How many units are drawn from corpora of so many documents: see `Averages`."""
+        """How many units are drawn from corpora of these numbers of documents: see `Averages`."""
         drawn = sizes if "documents" in self.options.resample else (min(1, size) for size in sizes)
         return sum(drawn)
 
     def least_p(self, units: int, first: int, second: int) -> float:
-        """The smallest p-value that a difference of two systems can have with so many units.
+        """The smallest p-value that a difference of two systems can have with `units` units.
 
         Where only seeds are drawn, it is that of dealing all runs to both systems in another way.
         """
