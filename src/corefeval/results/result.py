@@ -28,15 +28,15 @@ LEDGER = ("written", "placed", "changed", "repeated", "lost", "unclear")
 class Result(Tabular, Mapping[str, Score]):
     """Scores of one response: `result["muc"].f1`, `.recall`, `.precision`, `.counts`.
 
-    A mapping from metrics to scores. Results of several corpora add up (`a + b`, `sum(results)`,
-    or fastest `Result.total(results)`): counts are kept per document, and every rate is worked out
+    A mapping from metrics to scores. Results of several corpora add up (`a + b`, `sum(results)`, or
+    fastest `Result.total(results)`): counts are kept per document, and every rate is worked out
     from them, so that F-scores cannot be averaged by mistake. `protocol` says how they were
     counted, `version` by which version. `intervals` are (low, high) by metric and rate, of level
-    `ci`, where they were asked for; sums have none. Those of a single document are of its segments, whose own rates are
-    `segment_rates`. Where a result is of segments, `whole_rates` are those of the document. Of
-    answers of a language model `answers` has what became of the mentions that were written, and the
-    CoNLL score of other readings (strict, on the text that was reached, lowest and highest), which
-    sums do not have. Of a probe `decisions` has what was chosen for each item.
+    `ci`, where they were asked for; sums have none. Those of a single document are of its segments,
+    whose own rates are `segment_rates`. Where a result is of segments, `whole_rates` are those of
+    the document. Of answers of a language model `answers` has what became of the mentions that were
+    written, and the CoNLL score of other readings (strict, on the text that was reached, lowest and
+    highest), which sums do not have. Of a probe `decisions` has what was chosen for each item.
     """
 
     tables: Mapping[str, CountTable]
