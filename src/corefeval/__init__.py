@@ -8,10 +8,10 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
 from corefeval._version import __version__
+from corefeval.checks import import_on_demand
 
 if TYPE_CHECKING:
     from corefeval.analysis.agreement import Agreement, agree
@@ -109,7 +109,9 @@ _HOMES = {
     "suites.outcome": "SuiteResult load_suite",
     "suites.running": "run_suite",
 }
-_HOME_OF = {name: f"corefeval.{home}" for home, names in _HOMES.items() for name in names.split()}
+__getattr__ = import_on_demand(
+    __name__, {name: f".{home}" for home, names in _HOMES.items() for name in names.split()}
+)
 
 __all__ = [
     "Agreement",
@@ -190,14 +192,6 @@ __all__ = [
     "write",
     "write_prompts",
 ]
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module 'corefeval' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME_OF[name]), name)
-    globals()[name] = value
-    return value
 
 
 def __dir__() -> list[str]:

@@ -32,7 +32,7 @@ from corefeval.model.arrays import (
 from corefeval.model.categories import Categories
 
 if TYPE_CHECKING:
-    from corefeval.beyond import Beyond
+    from corefeval.full_sides import FullSides
 
 T = TypeVar("T")
 
@@ -44,17 +44,18 @@ _EVERYTHING = slice(None)
 _UNDIVIDED = "overlap", "partner", "cell", "matched", "shared_chains"
 
 
-def no_features(feature: str) -> Categories:
-    """Feature lookup for a side of which only the entities are known: it always raises."""
+def refuse_feature(feature: str) -> Categories:
+    """Raise the error for a feature of a side whose mentions are not known, only its entities."""
     raise UndefinedMetricError(f"{feature} of the mentions is not known here")
 
 
 def count_link_ends(count: NDArray[Any], total: NDArray[Any], squares: NDArray[Any]) -> FloatArray:
-    """The share that some mentions have in the links of a whole (a cell, entity or document).
+    """Half of the ends that links of a whole (a cell, entity or document) have in a group of it.
 
-    Each end of a link has half of it, and a link weighs the product of the weights of its ends.
-    `count` is the weight of these mentions, `total` that of all mentions of the whole, and
-    `squares` the sum of the squared weights of these mentions: their number where each weighs 1.
+    So groups share the links of the whole: a link within the group counts 1, one to a mention
+    outside of it ½. A link weighs the product of the weights of its ends. `count` is the weight of
+    the mentions of the group, `total` that of all mentions of the whole, and `squares` the sum of
+    the squared weights of the group: its number of mentions where each weighs 1.
     """
     ends: FloatArray = (count * total - squares) / 2
     return ends
@@ -62,10 +63,10 @@ def count_link_ends(count: NDArray[Any], total: NDArray[Any], squares: NDArray[A
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """Mentions of a whole (a cell or an entity) that belong to one group.
+    """How many mentions of each whole (a cell or an entity) belong to each group.
 
-    `count` is their weight, and `squares` the sum of their squared weights: both are their number
-    where each weighs 1.
+    Row s is about whole `whole[s]` and group `group[s]`. `count` is the weight of these mentions,
+    and `squares` the sum of their squared weights: both are their number where each weighs 1.
     """
 
     whole: Index
@@ -74,7 +75,7 @@ class Shares:
     squares: NDArray[Any]
 
     def link_ends(self, totals: NDArray[Any]) -> FloatArray:
-        """The share that these mentions have in the links of their wholes, which weigh `totals`."""
+        """What each row has of the links of its whole; `totals` is the weight of each whole."""
         return count_link_ends(self.count, totals[self.whole], self.squares)
 
 
@@ -90,7 +91,7 @@ class Side:
 
     entity_document: IntArray
     mention_entity: IntArray
-    feature: FeatureLookup = no_features
+    feature: FeatureLookup = refuse_feature
     mention_group: IntArray | None = None
     corpus: Corpus | None = None
 
@@ -131,7 +132,7 @@ class Side:
         """How many mentions of each entity are in each group."""
         if self.mention_group is None:
             return Shares(_EVERYTHING, self.entity_document, self.sizes, self.sizes)
-        return _shares(self.mention_entity, self.mention_group)
+        return _count_shares(self.mention_entity, self.mention_group)
 
     @cached_property
     def chain(self) -> IntArray:
@@ -162,7 +163,7 @@ class Overlap:
     def of(
         key: IntArray, response: IntArray, weight: NDArray[Any], squares: NDArray[Any]
     ) -> Overlap:
-        """The cells of entries, of which several may be of one cell and are added up."""
+        """The cells of these entries; entries of the same two entities are added up."""
         width = int(response.max(initial=0)) + 1
         cell, codes = dense_ranks(key * width + response)
         count, squares = (
@@ -178,7 +179,8 @@ class Alignment:
     Mention `key_rows[m]` of the key is mention `response_rows[m]` of the response; where both are
     None, the sides have the same mentions in the same rows. Counts are summed by document, or by
     each of `n_values` groups of its mentions. `scores_sets` says that sets of antecedents count.
-    `full_sides` is None where neither relations nor layers are known.
+    `prepared_sides` are both sides in full as preparation made them: None where neither relations
+    nor layers are known.
     """
 
     n_documents: int
@@ -189,7 +191,7 @@ class Alignment:
     n_values: int = 1
     derived: dict[object, Any] = field(default_factory=dict, repr=False)
     scores_sets: bool = False
-    full_sides: Beyond | None = None
+    prepared_sides: FullSides | None = None
 
     @staticmethod
     def of_cells(
@@ -234,7 +236,7 @@ class Alignment:
             key_rows=self.response_rows,
             response_rows=self.key_rows,
             derived={},
-            full_sides=None if self.full_sides is None else self.full_sides.swapped,
+            prepared_sides=None if self.prepared_sides is None else self.prepared_sides.swapped,
         )
         # Fill in the cached property, so that one table serves both directions.
         cells = self.overlap
@@ -257,11 +259,11 @@ class Alignment:
         return self.key.mention_group is not None
 
     @cached_property
-    def beyond(self) -> Beyond:
-        """Both sides with all that is no part of coreference; see `Beyond`."""
-        if self.full_sides is not None:
-            return self.full_sides
-        from corefeval.beyond import Beyond, FullSide  # rarely needed
+    def full_sides(self) -> FullSides:
+        """Both sides with the mentions that take no part in coreference; see `FullSides`."""
+        if self.prepared_sides is not None:
+            return self.prepared_sides
+        from corefeval.full_sides import FullSide, FullSides  # rarely needed
 
         sides = []
         for side in (self.key, self.response):
@@ -270,7 +272,7 @@ class Alignment:
             rows = np.arange(side.mention_entity.size)
             document = side.entity_document[side.mention_entity]
             sides.append(FullSide(side.corpus, rows, rows, side.mention_entity, document))
-        return Beyond(sides[0], sides[1], Matches(self.key_rows, self.response_rows))
+        return FullSides(sides[0], sides[1], Matches(self.key_rows, self.response_rows))
 
     @cached_property
     def overlap(self) -> Overlap:
@@ -316,7 +318,7 @@ class Alignment:
         if self.key.mention_group is None:
             group = self.key.entity_document[self.overlap.key]
             return Shares(_EVERYTHING, group, self.overlap.count, self.overlap.squares)
-        return _shares(self.cell, self.key.mention_group[self.matched[0]])
+        return _count_shares(self.cell, self.key.mention_group[self.matched[0]])
 
     def shared(self, key: IntArray, response: IntArray) -> IntArray:
         """How many mentions each of some pairs of entities shares."""
@@ -335,19 +337,24 @@ class Alignment:
         return np.repeat(sums.reshape(self.n_documents, -1).sum(axis=1), self.n_values)
 
     def divided(
-        self, key: IntArray, response: IntArray, number: int, full_sides: Beyond | None = None
+        self,
+        key: IntArray,
+        response: IntArray,
+        number: int,
+        prepared_sides: FullSides | None = None,
     ) -> Alignment:
         """An alignment in which each document's mentions are divided by values below `number`.
 
-        Value v of document d is group d · number + v. `full_sides` has the values of all mentions.
+        Value v of document d is group d · number + v. `prepared_sides` have the values of all
+        mentions, also of those that take no part in coreference.
         """
-        full_sides = full_sides or self.full_sides
+        prepared_sides = prepared_sides or self.prepared_sides
         sides = [
             replace(side, mention_group=side.entity_document[side.mention_entity] * number + value)
             for side, value in ((self.key, key), (self.response, response))
         ]
         for old, new in zip((self.key, self.response), sides, strict=True):
-            _hand_on(old, new, ("sizes", "chain", "previous"))
+            _copy_cached(old, new, ("sizes", "chain", "previous"))
         key_side, response_side = sides
         divided = replace(
             self,
@@ -355,11 +362,11 @@ class Alignment:
             key=key_side,
             response=response_side,
             derived={},
-            full_sides=full_sides,
+            prepared_sides=prepared_sides,
         )
-        _hand_on(self, divided, _UNDIVIDED)
+        _copy_cached(self, divided, _UNDIVIDED)
         if "_mirror" in vars(self):
-            _hand_on(self.swapped, divided.swapped, _UNDIVIDED)
+            _copy_cached(self.swapped, divided.swapped, _UNDIVIDED)
         return divided
 
     def remember(self, name: object, make: Callable[[], T]) -> T:
@@ -371,6 +378,7 @@ class Alignment:
 
     @property
     def _width(self) -> int:
+        """A number above those of response entities: cell (k, r) has the code k · width + r."""
         return max(self.response.entity_document.size, 1)
 
     def _find_cells(self, codes: IntArray) -> tuple[IntArray, BoolArray]:
@@ -385,6 +393,7 @@ class Alignment:
         return cell, exists
 
     def _cell_codes(self) -> IntArray:
+        """The code of the cell of each matched mention."""
         key, response = self.key.mention_entity, self.response.mention_entity
         if self.key_rows is not None and self.response_rows is not None:
             key, response = key[self.key_rows], response[self.response_rows]
@@ -393,23 +402,14 @@ class Alignment:
         return codes
 
 
-def is_noun(side: Side) -> BoolArray:
-    """Which mentions are nouns (in the sense of Tuggener 2014)."""
-    return side.feature("noun").where("yes".__eq__)
-
-
-def is_zero(side: Side) -> BoolArray:
-    """Which mentions are zeros: their heads are empty nodes."""
-    return side.feature("zero").where("yes".__eq__)
-
-
-def _shares(cell_or_entity: IntArray, group: IntArray) -> Shares:
+def _count_shares(owner: IntArray, group: IntArray) -> Shares:
+    """The shares of mentions, given by the whole (`owner`) and the group of each mention."""
     width = int(group.max(initial=0)) + 1
-    codes, count = np.unique(cell_or_entity * width + group, return_counts=True)
+    codes, count = np.unique(owner * width + group, return_counts=True)
     wholes, groups = np.divmod(codes, width)
     return Shares(wholes, groups, count, count)
 
 
-def _hand_on(old: object, new: object, names: tuple[str, ...]) -> None:
-    """Copy cached properties that do not depend on what was changed."""
+def _copy_cached(old: object, new: object, names: tuple[str, ...]) -> None:
+    """Copy the cached properties of these names, as far as they were worked out."""
     vars(new).update({name: vars(old)[name] for name in names if name in vars(old)})

@@ -89,7 +89,7 @@ def list_samples(path: str) -> list[str] | None:
 
 
 def read_member(path: str, name: str, limit: int) -> bytes:
-    """The content of a file in an archive, of which all files may unpack to `limit` bytes.
+    """The content of a file in an archive; all files read so far may unpack to `limit` bytes.
 
     Raises an InputError where it is not there, damaged, has a password, or goes beyond the limit.
     """

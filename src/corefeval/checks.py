@@ -1,7 +1,9 @@
-"""What arguments must be (choices, numbers in range, known names), and how calls are written.
+"""What arguments and values from files must be, and how calls and functions are written.
 
-Metrics and features are names with arguments in parentheses, in lists; functions that tables name
-are text, `module:function`. Every room may import this one.
+Checks of arguments (choices, numbers in range, known names) raise a UsageError. Values from files,
+which may be anything, are returned if they are what they should be, or else raise a ValueError that
+says what was there. Metrics and features are names with arguments in parentheses, in lists;
+functions that tables name are text, `module:function`. Every room may import this one.
 """
 
 from __future__ import annotations
@@ -153,7 +155,10 @@ def import_on_demand(package: str, homes: Mapping[str, str]) -> Callable[[str], 
 
 
 def import_place(place: object, package: str = "") -> Any:
-    """What `module:name` names, a module of the package if there is one; all but text as it is."""
+    """The object that `module:name` names, a module of `package` if that is given.
+
+    What is no text is returned as it is.
+    """
     if not isinstance(place, str):
         return place
     module, _, name = place.partition(":")

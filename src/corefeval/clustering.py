@@ -1,7 +1,7 @@
 """Metrics of coreference for clusterings of the same items, as functions of label arrays.
 
-They follow the conventions of scikit-learn: two arrays of labels, the right ones first, of which
-only it matters which are equal; −1 is a label like any other.
+They follow the conventions of scikit-learn: two arrays of labels, the right ones first. Only which
+labels are equal matters; −1 is a label like any other.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["Rates", "b_cubed", "blanc", "ceaf", "lea", "muc", "score"]
 
 
 class Rates(NamedTuple):
-    """Precision, recall and their harmonic mean, from 0 to 1; what is divided by nothing is 0."""
+    """Precision, recall and their harmonic mean, from 0 to 1; 0 / 0 is 0."""
 
     precision: float
     recall: float

@@ -185,10 +185,11 @@ def merge_notices(notices: Iterable[Notice]) -> Notices:
         group = alike.setdefault((notice.kind, notice.text, *details), [])
         if adds_up or not group:
             group.append(notice)
-    return tuple(group[0] if len(group) == 1 else _sum(group) for group in alike.values())
+    return tuple(group[0] if len(group) == 1 else _add_up(group) for group in alike.values())
 
 
-def _sum(notices: Sequence[Notice]) -> Notice:
+def _add_up(notices: Sequence[Notice]) -> Notice:
+    """One notice with the counts, items and parts of notices of the same text."""
     first = notices[0]
     return replace(
         first,

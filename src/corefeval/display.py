@@ -147,7 +147,7 @@ Row = dict[str, Any]
 
 
 class Tabular:
-    """What has rows: `rows()` are flat dictionaries, and `to_frame()` is a data frame of them."""
+    """A result with rows: `rows()` are flat dictionaries, `to_frame()` a data frame of them."""
 
     __slots__ = ()
 
@@ -173,7 +173,7 @@ class Tabular:
 
 
 class Record:
-    """A small value of fields that its dictionary stands for, in JSON."""
+    """A data class that JSON has as the dictionary of its fields."""
 
     __slots__ = ()
 
@@ -183,7 +183,7 @@ class Record:
 
 
 class Comparable:
-    """A data class of arrays, say, that is equal to another one where all fields are."""
+    """A data class whose instances are equal where all fields are, arrays included."""
 
     __slots__ = ()
 
@@ -194,7 +194,7 @@ class Comparable:
 
 
 class PlainState:
-    """A data class of which the fields alone are pickled: what follows from them is made anew."""
+    """A data class whose fields alone are pickled; cached values are worked out again."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {entry.name: getattr(self, entry.name) for entry in fields(cast("Any", self))}

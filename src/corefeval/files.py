@@ -51,7 +51,7 @@ def write_file(path: PathLike, data: bytes | str, *, problem: str = _CANNOT) -> 
     """
     place = os.fspath(path)
     content = data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data
-    with _one_error(path, problem):
+    with _report_failure(path, problem):
         try:
             _write_all({place: content})
         except OSError as error:
@@ -77,7 +77,7 @@ def write_folder(
     that nothing outside the folder is written. A failure is an InputError that begins with
     `problem`.
     """
-    with _one_error(folder, problem):
+    with _report_failure(folder, problem):
         place = os.path.realpath(folder)
         if os.path.lexists(place):
             files = {os.path.join(place, name): data for name, data in contents.items()}
@@ -89,7 +89,7 @@ def write_folder(
 def check_writable(path: PathLike, *, problem: str = _CANNOT) -> None:
     """Raise the error that writing a file would end in, if it shows beforehand."""
     place = os.fspath(path)
-    with _one_error(path, problem):
+    with _report_failure(path, problem):
         if is_stream(place):
             return
         with suppress(FileNotFoundError):
@@ -211,8 +211,8 @@ def _descriptor(path: str) -> int | None:
 
 
 @contextmanager
-def _one_error(path: PathLike, problem: str) -> Iterator[None]:
-    """A context in which whatever keeps a file from being written is one clear error."""
+def _report_failure(path: PathLike, problem: str) -> Iterator[None]:
+    """A context in which whatever keeps a file from being written is an InputError."""
     if not os.fspath(path):
         raise UsageError(f"{problem}: its path is empty")
     if is_remote(os.fspath(path)):  # which would be a folder here, called `s3:`

@@ -34,7 +34,7 @@ from corefeval.protocol import Protocol
 from corefeval.request import Input, Reading, Request, Stated
 
 if TYPE_CHECKING:
-    from corefeval.beyond import Beyond
+    from corefeval.full_sides import FullSides
 
 
 _BY_CONTENT = Reading()  # the format is recognised by what is in the file
@@ -59,7 +59,7 @@ class Prepared(PlainState):
     notices: Notices = ()
     variants: tuple[tuple[str, Prepared], ...] = ()
     """Other readings of the same answers of a language model, by name."""
-    beyond: Beyond | None = None
+    full_sides: FullSides | None = None
     """Both sides with what is no part of coreference, where relations or layers are known."""
 
     def __repr__(self) -> str:
@@ -86,7 +86,7 @@ class Prepared(PlainState):
             self.matches.key,
             self.matches.response,
             scores_sets=self.protocol.split == "score",
-            full_sides=self.beyond,
+            prepared_sides=self.full_sides,
         )
 
     @cached_property
@@ -220,7 +220,7 @@ def _pair_and_match(
         protocol,
         key_digest,
         (*notices, *policy_notices, *match_notices, *other_spans, *stated_notices),
-        beyond=_look_beyond(kept, matches, protocol.match, request.tagset, own_tokens),
+        full_sides=_make_full_sides(kept, matches, protocol.match, request.tagset, own_tokens),
     )
 
 
@@ -287,14 +287,14 @@ def _match(
     return matches, protocol, notices
 
 
-def _look_beyond(
+def _make_full_sides(
     kept: Sequence[Kept], matches: Matches, match: str, tagset: object, own_tokens: bool
-) -> Beyond | None:
+) -> FullSides | None:
     """Both sides in full, for what is no part of coreference; None without relations or layers."""
     corpora = [side.full for side in kept if side.full is not None]
     if not any(len(c.relations) or c.entity_layer is not None for c in corpora):
         return None
-    from corefeval.beyond import Beyond, FullSide
+    from corefeval.full_sides import FullSide, FullSides
 
     sides = []
     for side in kept:
@@ -303,7 +303,7 @@ def _look_beyond(
         rows = np.arange(side.full.n_mentions) if side.rows is None else side.rows
         owners, documents = side.corpus.mention_entity, side.full.mention_document
         sides.append(FullSide(side.full, side.full_codes, rows, owners, documents))
-    return Beyond(sides[0], sides[1], matches, match, tagset, own_tokens)
+    return FullSides(sides[0], sides[1], matches, match, tagset, own_tokens)
 
 
 def drop_idle(notices: Iterable[Notice]) -> list[Notice]:

@@ -179,7 +179,7 @@ class Request:
 
 
 def _check_reading(reading: Mapping[str, Any], steps: tuple[str, ...]) -> None:
-    """Refuse keywords that nobody knows, and formats, encodings and columns that do not exist."""
+    """Refuse unknown keywords, and formats, encodings and columns that do not exist."""
     for name in reading:
         if name not in _READING:
             names = [*choices(steps), *_READING]

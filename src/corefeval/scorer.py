@@ -1,4 +1,4 @@
-"""A scorer: how to score is settled once, and so is the key; responses come one after the other."""
+"""A scorer: the key is read once, and responses are scored against it one after the other."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class Scorer:
             self._count()
 
     def compute(self) -> Result:
-        """The result of all documents since the last `reset`, as if they were scored at one go."""
+        """The result of all documents since the last `reset`, as if they were scored together."""
         self._count()
         if not self._parts:
             raise UsageError("there is nothing to compute: add documents with update first")
@@ -159,7 +159,7 @@ class Scorer:
         self._parts = []
 
     def merge(self, *scorers: Scorer) -> None:
-        """Add the documents of other scorers, as of other processes, to those of this one."""
+        """Add the documents of other scorers, such as those of other processes, to this one's."""
         self._count()
         for scorer in scorers:
             if not isinstance(scorer, Scorer):
@@ -214,7 +214,7 @@ class Scorer:
             for side, which in enumerate(("key", "response"))
         )
         self._count_pair(key, response)
-        self._waiting = {}  # where there is an error, it is told again, and nothing is lost
+        self._waiting = {}  # only now: if counting failed, the next call raises the error again
 
 
 class _Parcel:

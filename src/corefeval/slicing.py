@@ -23,7 +23,7 @@ from corefeval.results.rates import rates_of
 from corefeval.results.slices import in_order, unlike
 
 if TYPE_CHECKING:
-    from corefeval.beyond import Beyond
+    from corefeval.full_sides import FullSides
 
 NO_VALUE, OTHER = "none", "other"
 # Slices by a feature of entities have these metrics, too, whatever was asked for: how many mentions
@@ -48,12 +48,12 @@ class Cut(NamedTuple):
     metrics: tuple[Metric, ...]
 
 
-def cuts(metrics: Sequence[Metric], by: Sequence[str]) -> list[Cut]:
+def list_cuts(metrics: Sequence[Metric], by: Sequence[str]) -> list[Cut]:
     """What to slice by which feature: all metrics by those in `by`, p-link by its own.
 
-    >>> [(cut.feature, cut.level) for cut in cuts([Metric.parse("p-link")], ["Genre"])]
+    >>> [(cut.feature, cut.level) for cut in list_cuts([Metric.parse("p-link")], ["Genre"])]
     [('genre', 'document')]
-    >>> [(cut.feature, cut.level) for cut in cuts([Metric.parse("p-link")], [])]
+    >>> [(cut.feature, cut.level) for cut in list_cuts([Metric.parse("p-link")], [])]
     [('kind', 'mention')]
     """
     if not by and all(metric.by is None for metric in metrics):
@@ -68,7 +68,7 @@ def cuts(metrics: Sequence[Metric], by: Sequence[str]) -> list[Cut]:
             always = map(Metric.parse, ALWAYS_BY_ENTITY)
             metrics_by_feature[feature] = dict.fromkeys((*always, *metrics))
     for metric in metrics:
-        feature_of_metric = own_feature(metric, features)
+        feature_of_metric = find_feature(metric, features)
         if feature_of_metric:
             metrics_by_feature.setdefault(feature_of_metric, {})[metric] = None
     return [
@@ -77,10 +77,10 @@ def cuts(metrics: Sequence[Metric], by: Sequence[str]) -> list[Cut]:
     ]
 
 
-def own_feature(metric: Metric, features: Sequence[str]) -> str:
-    """The feature that divides a metric itself; empty for a metric that has none.
+def find_feature(metric: Metric, features: Sequence[str]) -> str:
+    """The feature by which a metric itself is divided, as p-link is; empty for other metrics.
 
-    By default it is the first feature that scores are asked for by, else kind.
+    A metric that does not name its feature takes the first of `features`, or else kind.
     """
     if metric.by is None:
         return ""
@@ -95,7 +95,7 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
         return _slice_by_document(result, prepared, cut)
     alignment = prepared.alignment
     is_needed = any(m.declaration.beyond and m.divides_by(cut.level) for m in cut.metrics)
-    full_sides = alignment.full_sides if is_needed else None
+    full_sides = alignment.prepared_sides if is_needed else None
     sides = [side.feature(cut.feature) for side in (alignment.key, alignment.response)]
     if full_sides is not None:
         sides = _full_values(prepared, full_sides, cut.feature, sides)
@@ -113,7 +113,7 @@ def slice_result(result: Result, prepared: Prepared, cut: Cut) -> tuple[Slices, 
     results = _slice_by_value(result, divided, cut.feature, values.names, metrics)
     sizes, special = _count_sizes(alignment, key, cut.level, values.names), values.special
     if full_sides is not None:
-        # Mentions beyond coreference may have values in which nothing counts.
+        # Mentions that take no part in coreference may have values in which nothing counts.
         present = {*values.key.tolist(), *values.response.tolist()}
         shown = [
             name
@@ -208,6 +208,7 @@ def _check_counts(metric: Metric, counts: object, n_groups: int) -> Counts:
 
 
 def _note_undefined(undefined: dict[str, str], cut: Cut) -> list[Notice]:
+    """A notice for each reason why metrics are not defined by a feature."""
     reasons: dict[str, list[str]] = {}
     for metric, text in undefined.items():
         reasons.setdefault(text.removeprefix(f"{metric} "), []).append(metric)
@@ -237,13 +238,17 @@ def _make_slice(
 
 
 def _take_value(table: CountTable, value: int, n_values: int) -> CountTable:
+    """The rows of one value, of a table with a row for each document and value."""
     if table.values is None:
         return table
     return replace(table, values=table.values[value::n_values])
 
 
 class _Values(NamedTuple):
-    """The values of both sides' mentions as indices of `names`; `special` ones are no values."""
+    """The values of both sides' mentions, as indices of `names`.
+
+    `special` are the names among them that stand for no value, or for all rare values.
+    """
 
     key: IntArray
     response: IntArray
@@ -253,7 +258,7 @@ class _Values(NamedTuple):
 
 
 def _full_values(
-    prepared: Prepared, full_sides: Beyond, feature: str, scored: Sequence[Categories]
+    prepared: Prepared, full_sides: FullSides, feature: str, scored: Sequence[Categories]
 ) -> list[Categories]:
     """The values of all mentions of both sides, also of those that are no part of coreference.
 

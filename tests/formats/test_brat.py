@@ -16,7 +16,7 @@ from corefeval.formats.litbank import write_litbank
 from corefeval.formats.source import read_source
 from corefeval.model import CorpusBuilder, DocumentId, join
 from corefeval.model.text_tokens import text_of, tokenise
-from corefeval.pairing.documents import partners
+from corefeval.pairing.documents import find_partners
 from standoff_strategies import contents, corpora, mutations, sentences, spans, write_pair, written
 
 PROSE = "Ada met the captain.\nShe smiled at him.\n"
@@ -188,7 +188,7 @@ def test_brat_written_then_read_is_the_same(corpus, tmp_path_factory):
     folder = tmp_path_factory.getbasetemp() / "brat"
     again = [read_brat(read_source(path)) for path in written(made, folder)]
     ids = [one.documents[0] for one in again]
-    assert partners(corpus.documents, ids) == {i: i for i in range(len(ids))}
+    assert find_partners(corpus.documents, ids) == {i: i for i in range(len(ids))}
     for original, one in zip(corpus, again, strict=True):
         words = [word if word.strip() else "_" for s in sentences(original) for word in s]
         text = text_of(one.tokens, 0)

@@ -18,7 +18,7 @@ from corefeval.formats.registry import find_format
 from corefeval.formats.source import read_source
 from corefeval.formats.standoff import document_id, file_stems
 from corefeval.model import CorpusBuilder, DocumentId
-from corefeval.pairing.documents import partners
+from corefeval.pairing.documents import find_partners
 from standoff_strategies import contents, corpora, mutations, sentences, spans, write_pair, written
 
 TEXT = "Ada met the captain .\n\nShe smiled at him , a sailor .\n"
@@ -137,7 +137,7 @@ def test_litbank_written_then_read_is_the_same(corpus, tmp_path_factory):
     paths = written(made, tmp_path_factory.getbasetemp() / "litbank")
     again = [read_litbank(read_source(path)) for path in paths]
     ids = [one.documents[0] for one in again]
-    assert partners(corpus.documents, ids) == {i: i for i in range(len(ids))}
+    assert find_partners(corpus.documents, ids) == {i: i for i in range(len(ids))}
     gapped = len(set(corpus.gaps[:, 0].tolist()))
     assert sum(n.count for n in made.notices if n.kind == "discontinuous-mentions") == gapped
     for index, one in enumerate(again):
@@ -208,7 +208,7 @@ def test_the_file_name_of_a_part_pairs_with_it():
     part = DocumentId("bc/x", 0)
     (stem,), changed = file_stems([part])
     assert (stem, changed) == ("bc%2Fx_0", 0)
-    assert partners([part], [document_id(stem)]) == {0: 0}
+    assert find_partners([part], [document_id(stem)]) == {0: 0}
 
 
 @pytest.mark.parametrize("size", ["16MB", "1"])

@@ -9,8 +9,8 @@ from random import Random
 from corefeval.cli.commands import COMMANDS
 from corefeval.cli.parsing import Argument, Option
 from corefeval.formats import FORMATS
+from fuzzing.corpora import ANSWERED, Files
 from fuzzing.hostility import NUMBERS
-from fuzzing.inputs import ANSWERED, Files
 from fuzzing.values import (
     ACCIDENTS,
     ARGUMENTS,

@@ -20,7 +20,7 @@ from unittest.mock import patch
 from corefeval.cli import main
 from corefeval.metrics import REGISTRY
 from fuzzing.cases import Case
-from fuzzing.inputs import Files
+from fuzzing.corpora import Files
 
 LIMIT = 20.0  # seconds; the inputs are so small that more is as good as never
 

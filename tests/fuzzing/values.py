@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from functools import cache
 from random import Random
 
 from corefeval.analysis.errors import KINDS as ERRORS
@@ -12,17 +11,12 @@ from corefeval.features.declarations import FEATURES
 from corefeval.formats import FORMATS
 from corefeval.formats.registry import ANSWERS
 from corefeval.lab import EXPERIMENTS
-from corefeval.metrics import REGISTRY, presets
+from corefeval.metrics import REGISTRY
 from corefeval.probes.readers import PROBE_FORMATS
 from corefeval.protocol import NAMED, choices
+from fuzzing.corpora import ANSWERED, CORPORA, KINDS, SAVED, SIDES, Files, style_of
 from fuzzing.hostility import CODECS, NAMES
 from fuzzing.inputs import (
-    ANSWERED,
-    CORPORA,
-    KINDS,
-    SAVED,
-    SIDES,
-    Files,
     made_decisions,
     make_filled_sheet,
     make_input,
@@ -30,9 +24,9 @@ from fuzzing.inputs import (
     make_suite,
     make_suite_results,
     stated_features,
-    style_of,
     whole_files,
 )
+from fuzzing.vocabulary import features, metrics
 
 # Layers of the files that were made for annotation tools; most files have none of that name.
 LAYERS = ("CoreferenceLink", "Coreference", "coref", "rs", "@ref", "entity", "same_as", "coref.x")
@@ -235,46 +229,6 @@ def _decided(maker: Drawing) -> str:
     data = made_decisions(maker.random, maker.number, mistakes=mistakes)
     maker.files["decisions.tsv"] = data
     return "decisions.tsv"
-
-
-@cache
-def metrics(*, sound: bool) -> tuple[str, ...]:
-    """Metrics as they are written, with every parameter; unless sound, also with nonsense."""
-    names = [*presets(), *(name for one in REGISTRY.values() for name in (one.name, *one.aliases))]
-    for one in REGISTRY.values():
-        for parameter in one.parameters:
-            others = () if sound else ("0", "1e9", "-1", "nan", "size", "x")
-            values = (*(parameter.choices or (parameter.default,)), *others)
-            names += [f"{one.name}({parameter.name}={value})" for value in values]
-    names.append("operator:eq")  # whether the entities of a document are the same
-    nonsense = (
-        "operator:",
-        ":eq",
-        "os:getcwd",
-        "math:sqrt",
-        "builtins:max",
-        "os:sep",
-        "nowhere:f",
-        "a.py:f",
-        "::",
-    )
-    return (*names, *(() if sound else nonsense))
-
-
-@cache
-def features(*, sound: bool) -> tuple[str, ...]:
-    """Features as they are written, with every argument; unless sound, also with nonsense."""
-    bins = ("1, 2-3, 4+", "0+", *(() if sound else ("2-1", "x", "1,1")))
-    places = ("tag", *(() if sound else ("5", "0", "-1", "x")))
-    names = ["etype", "size", "length", "distance", "nested", "genre", "words", "kind"]
-    for one in FEATURES.values():
-        names += [one.name] if not one.takes_name else [f"{one.name}({place})" for place in places]
-        names += [f"{one.name}({word})" for word in one.words]
-        names += [f"{one.name}({name}={value})" for name in one.settings for value in places]
-        names += [f"{one.name}({text})" for text in bins if one.takes_bins]
-    names += [f"{one}*{other}" for one in ("genre", "kind") for other in ("size", "tag", "etype")]
-    crossed = ("*", "kind*", "kind*kind", "kind*size*tag*genre")
-    return (*names, *(() if sound else ("size(", "(1)", "metadata()", "x", *crossed)))
 
 
 def _format(maker: Drawing) -> str:

@@ -13,7 +13,7 @@ import pytest
 from conftest import ROOT
 from corefeval import UsageError
 from corefeval.figures import FORMATS, Figure, can_draw, figures, tables
-from corefeval.figures.styles import STYLES, styles_of
+from corefeval.figures.charts import STYLES, choose_styles
 from corefeval.lab import EXPERIMENTS, Chart, Encoding, ExperimentResult
 from corefeval.output import render
 
@@ -119,8 +119,8 @@ def test_one_equal_score_can_be_drawn():
 def test_styles_differ_in_all_that_a_reader_may_see():
     assert len({style.color for style in STYLES}) == len(STYLES)
     assert len({style.shape for style in STYLES}) == len(STYLES)
-    assert styles_of(["lea"]) == styles_of(["muc", "x", "lea"])[2:]
-    chosen = styles_of(["a", "muc", "b", "lea", "c"])
+    assert choose_styles(["lea"]) == choose_styles(["muc", "x", "lea"])[2:]
+    chosen = choose_styles(["a", "muc", "b", "lea", "c"])
     assert len(set(chosen)) == 5
 
 

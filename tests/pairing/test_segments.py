@@ -16,7 +16,7 @@ import corefeval
 from corefeval import Notice, UsageError, corpus_from_arrays, score
 from corefeval.pairing.regrouping import segment
 from corefeval.preparation import prepare
-from corefeval.stats import intervals, with_intervals
+from corefeval.stats import with_intervals
 
 KEY, CAUTIOUS, EAGER = (corefeval.example(name) for name in ("key", "cautious", "eager"))
 
@@ -157,13 +157,13 @@ def test_a_key_without_tokens_is_cut_like_each_response(tmp_path):
 
 def test_intervals_are_those_of_the_bootstrap():
     result = score(KEY, EAGER, ci=0.9, samples=200, seed=3, by="genre, kind")
-    alone = intervals(score(KEY, EAGER), level=0.9, samples=200, seed=3)
+    alone = with_intervals(score(KEY, EAGER), level=0.9, samples=200, seed=3).intervals
     for metric, score_ in result.scores.items():
         for rate, ends in score_.intervals.items():
             assert ends == pytest.approx(alone[metric][rate])
     for slices in result.slices.values():
         for part in slices.values():
-            own = intervals(part, level=0.9, samples=200, seed=3)
+            own = with_intervals(part, level=0.9, samples=200, seed=3).intervals
             for metric in part.metrics:
                 assert part[metric].intervals["f1"] == pytest.approx(own[metric]["f1"])
 

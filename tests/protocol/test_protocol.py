@@ -201,7 +201,7 @@ def test_nobody_else_pairs_or_matches():
         "analysis/auditing.py": {"pair_annotations", "prepare_corpora", "match_exactly"},
         "consensus/__init__.py": {"pair_annotations", "prepare_corpora"},
         "analysis/errors": {"resolve"},
-        "beyond.py": {"matcher"},
+        "full_sides.py": {"matcher"},
         "pieces/scoring.py": {"prepare_corpora"},
         "sampling/frame.py": {"apply_policies"},
     }

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corefeval import UsageError, score
-from corefeval.stats import adjust, compare, concordance, intervals
+from corefeval.stats import adjust, compare, concordance, with_intervals
 from corefeval.stats.significance import measure_effect
 from corefeval.stats.standings import rank_systems
 from count_tables import compare_two, systems_of, twin_of
@@ -141,7 +141,7 @@ def test_the_exact_test():
 
 def test_scores_and_intervals_are_those_of_each_system(systems, compared):
     for name, result in systems.items():
-        alone = intervals(result)
+        alone = with_intervals(result).intervals
         for metric in compared.metrics:
             assert compared.scores[metric][name] == pytest.approx(result[metric].f1, abs=1e-12)
             assert compared.intervals[metric][name] == pytest.approx(alone[metric]["f1"])

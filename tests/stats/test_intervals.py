@@ -10,8 +10,12 @@ import pytest
 
 from corefeval import UsageError
 from corefeval.results import Result
-from corefeval.stats import Interval, intervals, resampling
+from corefeval.stats import Interval, resampling, with_intervals
 from count_tables import drawn, rates_of, simulated
+
+
+def intervals(result, **options):
+    return with_intervals(result, **options).intervals
 
 
 @pytest.fixture
@@ -59,17 +63,6 @@ def test_a_higher_level_is_wider(result):
     assert wide.low < narrow.low < narrow.high < wide.high
 
 
-def test_chosen_metrics(result):
-    assert list(intervals(result, metrics=["conll", "muc"])) == ["conll", "muc"]
-    assert list(intervals(result, metrics="b3, blanc")) == ["b3", "blanc"]
-    whole = intervals(result)
-    assert intervals(result, metrics=["conll"])["conll"] == whole["conll"]
-    with pytest.raises(UsageError, match="'lea' was not scored"):
-        intervals(result, metrics=["lea"])
-    with pytest.raises(UsageError, match="no metric"):
-        intervals(result, metrics=[])
-
-
 @pytest.mark.parametrize("aggregate", ["micro", "macro"])
 def test_they_hold_the_truth_as_often_as_they_say(aggregate):
     """About 95 %: percentile intervals of 50 documents are known to fall a little short.
@@ -97,13 +90,14 @@ def test_they_hold_the_truth_as_often_as_they_say(aggregate):
 
 
 def test_one_document_cannot_vary(result):
-    with pytest.raises(UsageError, match=r"1 document.*segments"):
-        intervals(drawn(result, [0]))
+    alone = with_intervals(drawn(result, [0]))
+    assert not alone.intervals
+    assert [notice.kind for notice in alone.notices] == ["no-interval"]
 
 
 def test_few_documents_come_with_a_notice(result):
-    assert not intervals(result).notices
-    few = intervals(drawn(result, [0, 2, 3]))
+    assert not with_intervals(result).notices
+    few = with_intervals(drawn(result, [0, 2, 3]))
     assert [notice.kind for notice in few.notices] == ["few-documents"]
     assert "3 documents" in str(few.notices[0])
 
@@ -117,9 +111,9 @@ def test_senseless_arguments(result, options):
 
 
 def test_how_they_were_made(result):
-    found = intervals(result, samples=10, seed=4)
-    assert found.signature == "ci:0.95|bootstrap:10|seed:4"
-    assert (found.documents, len(found)) == (7, 5)
+    made = with_intervals(result, samples=10, seed=4)
+    assert made.protocol.ci == "bootstrap(7 documents,level=0.95,samples=10,seed=4)"
+    assert len(made.intervals) == 5
     assert -Interval(-1.0, 3.0) == Interval(-3.0, 1.0)
 
 

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from corefeval.diagnostics import plural
-from corefeval.display import Row, Tabular
+from corefeval.display import Record, Row, Tabular
 from corefeval.features import Features
 from corefeval.features.declarations import bin_name
+from corefeval.features.kinds import kinds_if_known, name_entity
 from corefeval.features.makers import UNLABELLED
-from corefeval.model import DEIXIS, IDENTITY, LAYERS, NON_REFERRING, Corpus
-from corefeval.model.arrays import BoolArray, IntArray, all_false, begin_runs, plain_rows
+from corefeval.model import DEIXIS, IDENTITY, LAYERS, NON_REFERRING, Corpus, Document
+from corefeval.model.arrays import (
+    BoolArray,
+    IntArray,
+    all_false,
+    begin_runs,
+    plain_rows,
+    stable_order,
+)
 from corefeval.model.relations import bridging_pairs, find_elements
+from corefeval.model.views import Mention
 from corefeval.preparation import as_corpus, stated_features
 from corefeval.request import Input, Reading, Stated
-
-if TYPE_CHECKING:
-    from corefeval.analysis.entities import EntityRow
 
 SIZES = ((1, 1), (2, 2), (3, 5), (6, 10), (11, 50), (51, None))
 _FEW_VALUES = 15  # a feature with more values is text, not a kind
@@ -93,8 +101,6 @@ class Statistics(Tabular):
 
     def entity_table(self, n: int = 30) -> list[EntityRow]:
         """The `n` largest entities: names, numbers of mentions, first and last places."""
-        from corefeval.analysis.entities import list_entities
-
         return [] if self.corpus is None else list_entities(self.corpus.keep_layer(IDENTITY), n)
 
     def rows(self) -> list[Row]:
@@ -332,3 +338,73 @@ def _count_stated(corpus: Corpus, features: Mapping[str, object]) -> dict[str, d
         table = zip(("", *values.names), np.bincount(values.codes + 1).tolist(), strict=False)
         counts[name] = {value: count for value, count in table if count}
     return counts
+
+
+# ── the largest entities, one by one ──
+
+
+@dataclass(frozen=True, slots=True)
+class EntityRow(Record):
+    """An entity: the mention that names it, how many mentions it has, and where.
+
+    `first` and `last` are the positions where its first and last mention begin, `first_sentence`
+    and `last_sentence` the numbers of their sentences, from 1; None where these are not known. Of
+    an entity of a key that a response was compared with, `recall` is the share of its mentions that
+    the response has, and `together` the share that one response entity has. `merged` are the other
+    entities of the key in that one, `split` all response entities that have some of its mentions:
+    names, each with the number of mentions, the largest first.
+    """
+
+    document: str
+    name: str
+    mentions: int
+    first: int | None = None
+    last: int | None = None
+    first_sentence: int | None = None
+    last_sentence: int | None = None
+    recall: float | None = None
+    together: float | None = None
+    merged: tuple[tuple[str, int], ...] = ()
+    split: tuple[tuple[str, int], ...] = ()
+
+
+def list_entities(corpus: Corpus, number: int) -> list[EntityRow]:
+    """The `number` largest entities, equally large ones in the order of the text."""
+    kinds = kinds_if_known(Features(corpus))
+    rows = []
+    for members in split_largest(corpus, number):
+        document = Document(corpus, int(corpus.mention_document[members[0]]))
+        has_words = corpus.labels is not None or "word" in document.columns
+        name = Mention(document, int(members[0])).entity.name
+        if has_words or document.text is not None:
+            named = name_entity(members, kinds, partial(_read_text, document))
+            name = _read_text(document, named)
+        places = find_places_of(corpus, members)
+        rows.append(EntityRow(str(document.id), name, int(members.size), *places))
+    return rows
+
+
+def _read_text(document: Document, row: int) -> str:
+    return Mention(document, row).text
+
+
+def split_largest(corpus: Corpus, number: int) -> list[IntArray]:
+    """The rows of the mentions of the largest entities, in the order of the text."""
+    order = stable_order(corpus.mention_entity)
+    groups = np.split(order, np.cumsum(corpus.entity_sizes)[:-1]) if order.size else []
+    groups = [group for group in groups if group.size]
+    return sorted(groups, key=lambda group: (-group.size, group[0]))[:number]
+
+
+def find_places_of(
+    corpus: Corpus, members: IntArray
+) -> tuple[int | None, int | None, int | None, int | None]:
+    """Positions and sentences of the first and the last mention."""
+    if corpus.mention_start is None:
+        return None, None, None, None
+    tokens, document = corpus.tokens, int(corpus.mention_document[members[0]])
+    first, last = corpus.mention_start[members[[0, -1]]].tolist()
+    if tokens is None or not tokens.marks_sentences:
+        return first, last, None, None
+    starts = tokens.sentence_starts(document)
+    return first, last, bisect_right(starts, first), bisect_right(starts, last)

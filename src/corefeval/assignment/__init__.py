@@ -257,7 +257,7 @@ def _solve_in_order(edges: list[Edge]) -> list[int]:
 
 
 def _solve_with(edges: list[Edge], left: list[int], bonus: dict[int, float]) -> list[int]:
-    """A heaviest matching of the edges `left`, some of which weigh a bonus more."""
+    """A heaviest matching of the edges `left`, with a bonus on the weight of some of them."""
     weighed = [(*edges[e][:2], edges[e][2] + bonus.get(e, 0.0)) for e in left]
     return [left[chosen] for chosen in _solve(weighed)]
 

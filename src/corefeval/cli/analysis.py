@@ -63,7 +63,7 @@ def errors(options: ParsedOptions) -> None:
 
 
 def _parse_kinds(text: str) -> tuple[str, ...]:
-    """The kinds of errors that `--list` names, of which `all` and families stand for several."""
+    """The kinds of errors that `--list` names; `all` and families stand for several kinds."""
     from corefeval.analysis.errors.classification import KINDS, OTHERS, error_kind
 
     names = [part.strip() for part in text.split(",") if part.strip()]
@@ -269,14 +269,14 @@ def lab(options: ParsedOptions) -> None:
     if options.experiment == "list":
         if key is not None or response is not None:
             raise UsageError("corefeval lab list takes no files")
-        sys.stdout.write(_list(options.format))
+        sys.stdout.write(_list_experiments(options.format))
         return
     trial = find_experiment(options.experiment)
-    forms = _forms(options.figures)
+    forms = _parse_figure_formats(options.figures)
     paths = [label(path)[1] for path in (key, response) if path is not None]
     check_paths([], paths)
     corpora = [
-        None if path is None else _read(path, keywords)
+        None if path is None else _read_argument(path, keywords)
         for path, keywords in ((key, options.of_key), (response, options.of_response))
     ]
     metrics, seed, tagset = options.metrics, options.seed, options.tagset
@@ -287,11 +287,11 @@ def lab(options: ParsedOptions) -> None:
     notices = [notice for corpus in corpora if corpus is not None for notice in corpus.notices]
     notices += result.notices if key is not None else ()
     if output is not None:
-        notices += _write(result, Path(output), forms, paths, options.quiet)
+        notices += _write_experiment(result, Path(output), forms, paths, options.quiet)
     tell(notices, quiet=options.quiet)
 
 
-def _list(format: str) -> str:
+def _list_experiments(format: str) -> str:
     """A list of all experiments: names, summaries and references."""
     from corefeval.lab import EXPERIMENTS
 
@@ -316,7 +316,7 @@ def _list(format: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _forms(figures: str) -> list[FigureFormat]:
+def _parse_figure_formats(figures: str) -> list[FigureFormat]:
     """The formats that --figures names, in the order of FORMATS; an unknown one is refused."""
     from corefeval.figures import FORMATS
 
@@ -328,14 +328,15 @@ def _forms(figures: str) -> list[FigureFormat]:
     return [form for form in FORMATS if form in parts]
 
 
-def _read(argument: str, keywords: dict[str, Any]) -> Corpus:
+def _read_argument(argument: str, keywords: dict[str, Any]) -> Corpus:
+    """The corpus of a PATH or NAME=PATH."""
     from corefeval.formats import read
 
     name, path = label(argument)
     return read(path, name=name or short(path), **keywords)
 
 
-def _write(
+def _write_experiment(
     result: ExperimentResult,
     folder: Path,
     forms: list[FigureFormat],

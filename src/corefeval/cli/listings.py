@@ -35,10 +35,10 @@ def metrics(options: ParsedOptions) -> None:
         return
     sys.stdout.write("\n".join(_metric_entry(declaration) for declaration in declarations) + "\n")
     if not names:
-        sys.stdout.write(_presets())
+        sys.stdout.write(_list_presets())
 
 
-def _presets() -> str:
+def _list_presets() -> str:
     lists = [
         line
         for name, members in presets().items()
@@ -121,7 +121,9 @@ def protocols(options: ParsedOptions) -> None:
     }
     if options.format == "json":
         content = {
-            "protocols": [{**bundle._asdict(), "text": _text(bundle)} for bundle in bundles],
+            "protocols": [
+                {**bundle._asdict(), "text": _write_signature(bundle)} for bundle in bundles
+            ],
             "choices": [
                 {"name": name, **choice._asdict()} for name, choice in declarations.items()
             ],
@@ -149,7 +151,7 @@ def _find_entries(names: Sequence[str]) -> dict[str, NamedProtocol | Choice]:
     return selection or catalogue
 
 
-def _text(bundle: NamedProtocol) -> str:
+def _write_signature(bundle: NamedProtocol) -> str:
     return str(Protocol.of(bundle.name))
 
 
@@ -177,7 +179,7 @@ def _protocol_table(bundles: Sequence[NamedProtocol]) -> str:
 
 def _protocol_entry(bundle: NamedProtocol) -> str:
     """What a protocol is, which choices it makes, and what is odd about it."""
-    text = _text(bundle)
+    text = _write_signature(bundle)
     signature = _wrap(text.replace("|", "| ") if len(text) > 78 else text)
     lines = [*textwrap.wrap(bundle.summary, 78), *(line.replace("| ", "|") for line in signature)]
     lines += _wrap(f"metrics: {bundle.metrics}") if bundle.metrics else []
@@ -236,7 +238,7 @@ def example(options: ParsedOptions) -> None:
     contents = {name: path.read_bytes() for name, path in files.items()}
     for name, content in contents.items():
         target = Path(folder) / name
-        if os.path.exists(target) and not _has(target, content):
+        if os.path.exists(target) and not _holds(target, content):
             raise InputError(
                 "another file of this name exists",
                 file=str(target),
@@ -248,7 +250,7 @@ def example(options: ParsedOptions) -> None:
     sys.stdout.writelines(f"{visible(str(Path(folder) / name))}\n" for name in contents)
 
 
-def _has(path: Path, content: bytes) -> bool:
+def _holds(path: Path, content: bytes) -> bool:
     try:
         return path.read_bytes() == content
     except OSError:

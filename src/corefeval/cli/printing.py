@@ -25,7 +25,7 @@ _CANNOT_WRITE = "the output cannot be written"
 
 
 def label(argument: str) -> tuple[str | None, str]:
-    """Tell `NAME=PATH` from a path that has an equals sign in it."""
+    """The name and the path of `NAME=PATH`; no name for a path, even one with an equals sign."""
     name, equals, path = argument.partition("=")
     if equals and name and not os.path.exists(argument):
         return name, path

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from corefeval.results import Result
 
 
-# Those of all commands, none of which offers options that it does not have.
+# The steps of all commands: a command offers only the choices that it has.
 _STEPS = (*STEPS, "errors", "agreement", "merge", "probes")
 
 

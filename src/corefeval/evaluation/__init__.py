@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COMPARED",
-    "Sampling",
     "check_keys",
     "common_metrics",
     "compare",
@@ -77,8 +76,8 @@ def score(
     """Score a response against a key.
 
     Both are paths, corpora or plain Python: a list of entities, each a list of hashable mentions in
-    textual order, is a document, and a mapping from ids to such lists a corpus. Documents of spaCy
-    and stanza, fastcoref results and Maverick dictionaries will do, too, as will lists of them.
+    textual order, is a document, and a mapping from ids to such lists a corpus. They may also be
+    documents of spaCy or stanza, fastcoref results or Maverick dictionaries, or lists of these.
 
     `metrics` are names with parameters in parentheses, `Metric` values, or presets (`standard`,
     `papers`, `anaphora`, `all`). `by` names features (`genre`, `kind`, `genre*kind`), for whose
@@ -145,9 +144,9 @@ def score_whole(key: Input, response: Input, request: Request) -> Result:
 
 
 def prepare_nearest(key: Input, response: Input, request: Request) -> Prepared:
-    """Two inputs prepared; a notice has both totals where the rules stand for another program's.
+    """Two inputs prepared, by the nearest sound rules where the request is for another program.
 
-    Totals are those of CoNLL, or of the first metric.
+    A notice then says what both score: by CoNLL if that was asked for, or else the first metric.
     """
     if request.emulated is None:
         return prepare_inputs(key, response, request)
@@ -180,7 +179,7 @@ def read_key(key: Input, request: Request) -> Input:
 
 
 def read_as_program(source: Input, encoding: str) -> CorefudText:
-    """An input as another program reads it; a file is called by the name that it was given."""
+    """An input as another program reads it; a `NamedFile` keeps its name."""
     from corefeval.emulation import read_text
 
     file = as_file(source)
@@ -230,7 +229,7 @@ class SignificanceOptions(TypedDict, total=False):
 
 
 class CompareOptions(ScoreOptions, SignificanceOptions, total=False):
-    """What a comparison takes beside responses and metrics."""
+    """What a comparison takes besides responses and metrics."""
 
 
 def compare(
@@ -290,7 +289,7 @@ def _split_options(
 
 
 def other_rule(request: Request) -> Request:
-    """The request with the other rule for mentions of answers that have no place."""
+    """The request with the other rule for a language model's mentions that are not in the text."""
     lost = {"lost": "drop" if request.protocol.lost == "strict" else "strict"}
     return replace(request, protocol=Protocol.of_fields(lost, request.protocol))
 

@@ -19,10 +19,10 @@ from corefeval.model.arrays import all_true
 from corefeval.preparation import Prepared
 from corefeval.request import Sampling, feature_names
 from corefeval.results import CountTable, Result, Slices
-from corefeval.slicing import count_table, cuts, own_feature, slice_result
+from corefeval.slicing import count_table, find_feature, list_cuts, slice_result
 
 if TYPE_CHECKING:
-    from corefeval.beyond import Beyond, FullSide
+    from corefeval.full_sides import FullSide, FullSides
     from corefeval.model import Corpus
     from corefeval.model.arrays import BoolArray
     from corefeval.pairing.regrouping import Segmentation
@@ -100,10 +100,10 @@ def _count(prepared: Prepared, requests: Sequence[MetricRequest], by: Sequence[s
     tables, count_notices = _count_tables(prepared.alignment, requests, by)
     scored = [request.metric for request in requests if str(request.metric) in tables]
     if names := {"split", "bridging"} & {metric.name for metric in scored}:
-        count_notices = [*prepared.alignment.beyond.notices(names), *count_notices]
+        count_notices = [*prepared.alignment.full_sides.notices(names), *count_notices]
     if prepared.protocol.layer != "identity":
         count_notices += _note_other_layer(scored)
-    slicing = cuts(scored, by)
+    slicing = list_cuts(scored, by)
     for cut in slicing:  # features are worked out here: the signature has their tag set
         prepared.key_features(cut.feature)
     protocol = prepared.protocol
@@ -143,12 +143,16 @@ def _note_other_layer(scored: Sequence[Metric]) -> list[Notice]:
 def _count_tables(
     alignment: Alignment, requests: Sequence[MetricRequest], by: Sequence[str]
 ) -> tuple[dict[str, CountTable], list[Notice]]:
-    """Every metric's counts; a preset skips what the data cannot define, a name insists on it."""
+    """Every metric's counts, and notices on metrics that were skipped.
+
+    A metric that the data does not define is skipped where a preset asked for it, and is an error
+    where it was asked for by name.
+    """
     tables: dict[str, CountTable] = {}
     skipped: dict[str, list[str]] = {}
     for request in requests:
         metric = request.metric
-        feature = own_feature(metric, by)
+        feature = find_feature(metric, by)
         try:
             for side in (alignment.key, alignment.response) if feature else ():
                 side.feature(feature)
@@ -200,10 +204,10 @@ def _with_bounds(result: Result, prepared: Prepared) -> Result:
 
 
 def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
-    """The segments of a single document, each a document of its own; a notice if it cannot be cut.
+    """The segments of a single document as documents; a notice where it cannot be cut.
 
-    A mention that is matched goes with its match; singletons that the cuts made are dropped where
-    the protocol drops singletons.
+    Matched mentions go into the same segment. Singletons that the cuts made are dropped where the
+    protocol drops singletons.
     """
     from corefeval.pairing.regrouping import segment
 
@@ -211,8 +215,8 @@ def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
     cut = segment(prepared.key, prepared.response, partners, number)
     if isinstance(cut, Notice):
         return cut
-    corpora, matches, full_sides = [cut.key, cut.response], prepared.matches, prepared.beyond
-    full = None if full_sides is None else _segment_beyond(full_sides, cut)
+    corpora, matches, full_sides = [cut.key, cut.response], prepared.matches, prepared.full_sides
+    full = None if full_sides is None else _segment_full_sides(full_sides, cut)
     keep = _find_remaining(corpora, full, prepared.protocol)
     if not all(is_kept.all() for is_kept in keep):
         matches = _keep_matches(matches, keep)
@@ -234,7 +238,7 @@ def segment_prepared(prepared: Prepared, number: int) -> Prepared | Notice:
         protocol=prepared.protocol.but(segments=str(len(cut))),
         notices=(),
         variants=(),
-        beyond=full_sides,
+        full_sides=full_sides,
     )
 
 
@@ -260,8 +264,8 @@ def _keep_matches(matches: Matches, keep: Sequence[BoolArray]) -> Matches:
     return Matches(new_rows[0][key_rows[is_kept]], new_rows[1][response_rows[is_kept]], weight)
 
 
-def _segment_beyond(full_sides: Beyond, cut: Segmentation) -> list[FullSide]:
-    """Both sides in full with segments for documents; what is not scored goes by its start."""
+def _segment_full_sides(full_sides: FullSides, cut: Segmentation) -> list[FullSide]:
+    """Both sides in full with segments for documents; mentions not scored go by their starts."""
     sides = []
     for side, corpus in zip(full_sides, (cut.key, cut.response), strict=True):
         starts = np.asarray(side.corpus.mention_start)

@@ -12,21 +12,17 @@ from corefeval.checks import import_on_demand
 if TYPE_CHECKING:
     from corefeval.features.declarations import (
         FEATURES,
-        FeatureDeclaration,
         FeatureRequest,
         MissingFeatureError,
         canonical_feature,
         level_of,
         shows_words,
-        split_crossed,
     )
     from corefeval.features.lookup import Features, PartFeatures, pair_features
-    from corefeval.features.tagsets import TAGSETS, TagSet
+    from corefeval.features.tagsets import TagSet
 
 __all__ = [
     "FEATURES",
-    "TAGSETS",
-    "FeatureDeclaration",
     "FeatureRequest",
     "Features",
     "MissingFeatureError",
@@ -36,13 +32,12 @@ __all__ = [
     "level_of",
     "pair_features",
     "shows_words",
-    "split_crossed",
 ]
 __getattr__ = import_on_demand(
     __name__,
     {
         **dict.fromkeys(__all__, ".declarations"),
         **dict.fromkeys(("Features", "PartFeatures", "pair_features"), ".lookup"),
-        **dict.fromkeys(("TAGSETS", "TagSet"), ".tagsets"),
+        "TagSet": ".tagsets",
     },
 )

@@ -39,8 +39,8 @@ HeadFinder = Callable[[Features, IntArray, str], IntArray]
 Finder = TypeVar("Finder", bound=Callable[..., Any])
 
 
-def _once(find: Finder) -> Finder:
-    """A finder whose value features remember; `feature` is who asks first, for error messages."""
+def _remember(find: Finder) -> Finder:
+    """A finder that works out its value once; error messages name the feature of the first call."""
 
     @wraps(find)
     def look_up(features: Features, feature: str, *arguments: Any) -> Any:
@@ -50,9 +50,9 @@ def _once(find: Finder) -> Finder:
     return cast("Finder", look_up)
 
 
-@_once
+@_remember
 def find_tags(features: Features, feature: str) -> Tags | None:
-    """The tag set and the tags of the first text that has any; None for no text."""
+    """The tag set and the tags of the first text that has any; None where no text has any."""
     tagset, columns = features.tagset, features.columns(feature)
     names = ("upos", "tag") if tagset is None else (tagset.column, "tag", "upos")
     place = columns.find(names)
@@ -118,7 +118,7 @@ def find_single_tags(features: Features, *, required: bool) -> Categories | None
     return finest.replace_where(finest.where(finer.is_noun), universal)
 
 
-@_once
+@_remember
 def find_sentence_starts(features: Features, feature: str) -> IntArray:
     """The tokens with which sentences and documents begin."""
     columns = features.columns(feature)
@@ -132,7 +132,7 @@ def find_empty(features: Features, feature: str) -> BoolArray | None:
     return None if marks is None else marks.where(lambda mark: mark not in BLANK)
 
 
-@_once
+@_remember
 def find_heads(features: Features, feature: str) -> IntArray:
     """The head token of each mention, tokens numbered through; −1 where nothing tells."""
     spans = features.columns(feature).spans
@@ -177,9 +177,10 @@ def find_matched_heads(features: Features, feature: str, *, prefer_nouns: bool =
 
 
 def _is_function_word(features: Features, heads: IntArray, feature: str) -> BoolArray:
-    """Which stated heads are determiners and the like: programs state the first top token.
+    """Which stated heads are determiners and other function words, by their tags.
 
-    Whether it is the only one, the dependencies tell.
+    Programs state the first token of a mention that depends on no other of it. Where there are
+    several such tokens, another one may be the head: the dependencies tell.
     """
     tags = find_tags(features, feature) if (heads >= 0).any() else None
     if tags is None:
@@ -307,7 +308,7 @@ def _check_tagged(features: Features, feature: str, is_tagged: BoolArray) -> Non
     )
 
 
-@_once
+@_remember
 def find_named_entities(
     features: Features, feature: str, names: tuple[str | int, ...]
 ) -> Nodes | None:

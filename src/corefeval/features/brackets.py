@@ -268,6 +268,7 @@ class Trees:
         ]
 
     def _inside(self, root: Node) -> list[tuple[int, ...]]:
+        """The good terminals nearest to the root, in constituents of its kind if it has any."""
         children = _constituents([root])
         kind = _kind_of(root.label, (child.label for child in children))
         chosen = [child for child in children if child.label in kind]

@@ -126,8 +126,9 @@ def _group_alike(
 ) -> ArrayPair:
     """An example of each group of mentions with equal cells, and the group of each mention.
 
-    Short mentions become integers, to which each token adds so many bits. They are sorted by a
-    part of a product, and then compared: what is equal may be in two lots, but no lot is mixed.
+    A short mention becomes one integer, to which each token adds some bits; a long one is a group
+    of its own. Integers are sorted by 32 bits of a hash, and neighbours that are equal are a group:
+    where hashes collide, equal mentions may be in two groups, but no group has unequal ones.
     """
     width = len(parse.names) + 1
     bits = (2 * width * (len(tags.names) + 1)).bit_length()
@@ -144,8 +145,8 @@ def _group_alike(
     order = stable_order((code.view(np.uint64) * _FACTOR >> np.uint64(32)).view(np.int64))
     code = code[order]
     new = begin_runs(code)
-    lot = set_rows(order, np.cumsum(new) - 1, code.size)
-    return order[new], lot
+    group = set_rows(order, np.cumsum(new) - 1, code.size)
+    return order[new], group
 
 
 @_in_pieces
@@ -226,9 +227,9 @@ def find_constituent_heads(
 
 
 def _parents(nodes: Nodes, depth: IntArray, bracket: IntArray, last: IntArray) -> IntArray:
-    """The constituent of some depth around each of some places; −1 for none.
+    """The constituent of the given depth around each of some stretches of brackets; −1 for none.
 
-    A place is behind all brackets before `bracket`, and goes on to the bracket `last`.
+    A stretch begins with the bracket number `bracket` and ends with the bracket `last`.
     """
     if not nodes.start.size:
         return unset(depth.size)
@@ -248,7 +249,7 @@ def _head_children(
     parents: ArrayPair,
     places: Places,
 ) -> IntArray:
-    """The child of each constituent that is its head: a constituent, or behind them all a token."""
+    """The head child of each constituent: a constituent, or a token, numbered after all of them."""
     symbols = {name: code for code, name in enumerate(nodes.names)}
     tag_symbol = [symbols.setdefault(tag, len(symbols)) for tag in (*tags.names, "")]
     table = RankTable.of(nodes.names, tuple(symbols))
@@ -277,10 +278,12 @@ PUNCTUATION = frozenset((",", ".", ":", "``", "''", '"', "-LRB-", "-RRB-", "(", 
 
 
 def _steps(*steps: tuple[Direction, str]) -> tuple[Step, ...]:
+    """Steps that each look for any of some labels, in a direction."""
     return tuple((direction, frozenset(labels.split())) for direction, labels in steps)
 
 
 def _one_by_one(direction: Direction, labels: str) -> tuple[Step, ...]:
+    """A step for each label, in their order."""
     return tuple((direction, frozenset((label,))) for label in labels.split())
 
 

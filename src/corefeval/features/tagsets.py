@@ -77,7 +77,7 @@ class TagSet(PlainState):
 
 
 def tag_matcher(patterns: Iterable[str]) -> Callable[[str], bool]:
-    """Whether a tag is one of some glob patterns."""
+    """A function that says whether a tag fits one of some glob patterns."""
     expression = re.compile("|".join(map(translate, patterns)) or r"(?!)")
     return lambda text: expression.match(text) is not None
 

@@ -44,9 +44,9 @@ Samples = Mapping[str | int, Counter[str]]
 
 
 def settle_samples(tokens: Tokens | None, samples: Samples) -> None:
-    """Keep samples of columns for some tokens, taken from a larger text that they are part of.
+    """Have columns of some tokens judged by samples from the larger text that these are part of.
 
-    A named column that the samples lack is not there.
+    A column of the tokens that the samples lack counts as empty.
     """
     if tokens is not None:
         missing: dict[str | int, Counter[str]] = {name: Counter() for name in tokens.columns}
@@ -167,16 +167,16 @@ class TokenSpans:
     ) -> tuple[IntArray, IntArray, IntArray]:
         """The tokens of some mentions one after the other, gaps left out.
 
-        Returns the tokens, the place in `rows` that each belongs to, and where each one begins.
-        With a reach, tokens that are so far or farther from the start of their mention are left
-        out: thousands of mentions inside each other have millions of tokens.
+        Returns the tokens, the place in `rows` that each belongs to, and where the tokens of each
+        mention begin. With a `reach`, only so many tokens from the start of a mention count:
+        thousands of mentions inside each other have millions of tokens.
         """
         place, tokens = list_span_tokens(self.start, self.end, self.gaps, rows, reach)
         return tokens, place, np.searchsorted(place, np.arange(rows.size))
 
 
 def find_spans(start: IntArray, end: IntArray, spans: ArrayPair) -> IntArray:
-    """The first place at which some starts and ends have each of some spans; −1 for none.
+    """For each span, the first index at which `start` and `end` have it; −1 for none.
 
     >>> starts, ends = np.array([4, 0, 4]), np.array([6, 2, 5])
     >>> find_spans(starts, ends, (np.array([4, 0]), np.array([5, 1]))).tolist()

@@ -20,18 +20,17 @@ from types import ModuleType
 from typing import Any, Literal, get_args
 
 from corefeval.diagnostics import UsageError
-from corefeval.figures.panels import curves, panels
-from corefeval.figures.styles import (
+from corefeval.figures.charts import (
+    CONFIG,
     MOST,
     Spec,
-    broken,
-    config,
+    draw_curves,
+    draw_panels,
     keep_well_known,
+    list_values,
     select_rows,
     shown_titles,
     shown_value,
-    sign,
-    values_of,
 )
 from corefeval.lab import Chart, ExperimentResult, Row, Statement
 from corefeval.output.tables import Columns, Sheet, SoloDrawing, Table, number_columns, table_of
@@ -127,7 +126,7 @@ def figures(result: ExperimentResult, *, everything: bool = True) -> list[Figure
         rows = select_rows(result, chart)
         if not rows:
             continue
-        few = rows if len(values_of(rows, chart.series)) <= MOST else keep_well_known(rows, chart)
+        few = rows if len(list_values(rows, chart.series)) <= MOST else keep_well_known(rows, chart)
         if chart.mark == "cell":
             few = keep_well_known(rows, chart)
         drawn.append(_figure(name, chart, few))
@@ -137,12 +136,12 @@ def figures(result: ExperimentResult, *, everything: bool = True) -> list[Figure
 
 
 def _figure(name: str, chart: Chart, rows: Sequence[Row]) -> Figure:
-    draw: Callable[[Chart, Sequence[Row]], Spec] = panels
+    draw: Callable[[Chart, Sequence[Row]], Spec] = draw_panels
     if chart.mark == "cell":
-        draw = scorecard
-    elif chart.mark == "line" and len(values_of(rows, chart.series)) <= MOST:
-        draw = curves
-    spec = {"$schema": _SCHEMA, "title": chart.title, **draw(chart, rows), "config": config()}
+        draw = draw_scorecard
+    elif chart.mark == "line" and len(list_values(rows, chart.series)) <= MOST:
+        draw = draw_curves
+    spec = {"$schema": _SCHEMA, "title": chart.title, **draw(chart, rows), "config": CONFIG}
     return Figure(name, chart.title, spec)
 
 
@@ -180,19 +179,19 @@ _TOOLTIP = {
 }
 
 
-def scorecard(chart: Chart, rows: Sequence[Row]) -> Spec:
+def draw_scorecard(chart: Chart, rows: Sequence[Row]) -> Spec:
     """A cell for each metric and property; a dash where the metric lacks the rate."""
     columns = {
         "field": "column",
         "type": "nominal",
-        "sort": values_of(rows, chart.y.field),
+        "sort": list_values(rows, chart.y.field),
         "title": None,
         "axis": {"orient": "top", "labelAngle": -40, "domain": False, "ticks": False},
     }
     lines = {
         "field": "row",
         "type": "nominal",
-        "sort": values_of(rows, chart.x.field),
+        "sort": list_values(rows, chart.x.field),
         "title": None,
         "axis": {"domain": False, "ticks": False, "labelPadding": 6},
     }
@@ -214,13 +213,31 @@ def scorecard(chart: Chart, rows: Sequence[Row]) -> Spec:
     }
 
 
+def show_sign(row: Row) -> str:
+    """What stands in a cell: ✓, or ✗ and in how many of a hundred cases."""
+    if row["holds"] is None:
+        return "–"
+    share = share_broken(row)
+    if row["holds"] or share is None:
+        return "✓"
+    return f"✗ {share:.0f}%" if share >= 0.5 else "✗ <1%"
+
+
+def share_broken(row: Row) -> float | None:
+    """In how many of a hundred cases a metric breaks a property."""
+    failures, cases = row["failures"], row["cases"]
+    if not isinstance(failures, int | float) or not isinstance(cases, int | float) or not cases:
+        return None
+    return round(100 * failures / cases, 2)
+
+
 def _cell_data(chart: Chart, row: Row) -> Spec:
     return {
         "row": str(row[chart.x.field]),
         "column": str(row[chart.y.field]),
-        "broken": broken(row),
+        "broken": share_broken(row),
         "holds": row["holds"],
-        "number": sign(row).removeprefix("✗ "),
+        "number": show_sign(row).removeprefix("✗ "),
         "cases": row["cases"],
         "failures": row["failures"],
         **{name: row[name] for name in _EXAMPLE if row[name] is not None},
@@ -315,7 +332,7 @@ def tables(result: ExperimentResult, *, everything: bool = False) -> list[Table]
         if chart.mark == "cell":
             drawn.append(_scorecard_table(chart, rows))
             continue
-        for panel in values_of(rows, chart.facet) if chart.facet else [""]:
+        for panel in list_values(rows, chart.facet) if chart.facet else [""]:
             inside = [row for row in rows if not chart.facet or str(row[chart.facet]) == panel]
             title = ", ".join(part for part in (chart.title, panel) if part)
             drawn.append(_table(f"{title}: {chart.y.title}", chart, inside))
@@ -323,10 +340,10 @@ def tables(result: ExperimentResult, *, everything: bool = False) -> list[Table]
 
 
 def _table(title: str, chart: Chart, rows: Sequence[Row]) -> Table:
-    series = values_of(rows, chart.series)
+    series = list_values(rows, chart.series)
     cells = {(str(row[chart.x.field]), str(row[chart.series])): row for row in rows}
     lines = []
-    for case in values_of(rows, chart.x.field):
+    for case in list_values(rows, chart.x.field):
         line = [cells.get((case, name)) for name in series]
         first = next(row for row in line if row is not None)
         lines.append((_show_case(first, chart), *(_show_number(row, chart) for row in line)))
@@ -335,11 +352,11 @@ def _table(title: str, chart: Chart, rows: Sequence[Row]) -> Table:
 
 
 def _scorecard_table(chart: Chart, rows: Sequence[Row]) -> Table:
-    metrics = values_of(rows, chart.y.field)
-    cells = {(str(row[chart.x.field]), str(row[chart.y.field])): sign(row) for row in rows}
+    metrics = list_values(rows, chart.y.field)
+    cells = {(str(row[chart.x.field]), str(row[chart.y.field])): show_sign(row) for row in rows}
     lines = [
         (case, *(cells.get((case, metric), "") for metric in metrics))
-        for case in values_of(rows, chart.x.field)
+        for case in list_values(rows, chart.x.field)
     ]
     return table_of((chart.x.title, *number_columns(*metrics)), lines, caption=chart.title)
 

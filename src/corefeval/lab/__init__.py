@@ -22,7 +22,7 @@ from corefeval.display import Record, Tabular
 from corefeval.metrics import Metrics
 
 if TYPE_CHECKING:
-    from corefeval.lab.perturbations import PERTURBATIONS, Perturbation, compose
+    from corefeval.lab.perturbations import PERTURBATIONS, compose
     from corefeval.model import Corpus
 
 __all__ = [
@@ -32,7 +32,6 @@ __all__ = [
     "Encoding",
     "Experiment",
     "ExperimentResult",
-    "Perturbation",
     "Statement",
     "compose",
     "experiment",
@@ -337,5 +336,5 @@ def experiment(name: str) -> Experiment:
 
 
 __getattr__ = import_on_demand(
-    __name__, dict.fromkeys(("PERTURBATIONS", "Perturbation", "compose"), ".perturbations")
+    __name__, dict.fromkeys(("PERTURBATIONS", "compose"), ".perturbations")
 )

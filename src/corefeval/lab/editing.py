@@ -96,18 +96,6 @@ def is_disjoint(prepared: Prepared, couple: IntArray) -> BoolArray:
     return ~mark_rows(cells[1:, 0][shared], int(couple.max(initial=0)) + 1)
 
 
-def nearest_wrong(prepared: Prepared, rows: IntArray) -> IntArray:
-    """The nearest mention before each one that is not of its key entity; −1 where none is."""
-    document, entity = prepared.response.mention_document, find_key_entities(prepared)
-    before = rows - 1  # mentions stand in textual order
-    while True:
-        inside = (before >= 0) & (document[before] == document[rows])
-        coreferent = inside & (entity[before] == entity[rows])
-        if not coreferent.any():
-            return np.where(inside, before, -1)
-        before = np.where(coreferent, before - 1, before)
-
-
 def count_links(prepared: Prepared) -> ArrayPair:
     """The number of correct links and of wrong links of each document."""
     response = prepared.response

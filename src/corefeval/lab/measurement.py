@@ -1,4 +1,4 @@
-"""Scores as tidy rows, what they say, and the key and response of those who have none."""
+"""Scores as tidy rows, what they say, and a key and a response for users who bring none."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ MOOSAVI_STRUBE_SIZES = (20, 10, 10, 5, 5, 5, 4, *(2,) * 10)
 
 
 def moosavi_strube_key(singletons: int = 0) -> Corpus:
-    """The key of Moosavi and Strube's analysis, and so many singletons besides.
+    """The key of Moosavi and Strube's analysis, with this many singletons added.
 
     >>> moosavi_strube_key()
     <Corpus 'key': 1 document, 17 entities, 79 mentions>

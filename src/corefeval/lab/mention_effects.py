@@ -1,4 +1,4 @@
-"""What mentions earn that are found and resolved wrongly, and what those cost that nobody wants."""
+"""What wrongly resolved mentions earn, and what mentions cost that should not have been found."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, get_args
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from corefeval.checks import check_choice
 from corefeval.diagnostics import UsageError
-from corefeval.features import Features
 from corefeval.lab.editing import (
     check_share,
     choose,
@@ -23,7 +22,6 @@ from corefeval.lab.editing import (
     is_pure,
     join,
     link_wrongly,
-    nearest_wrong,
     regroup,
     resolve_share,
     shuffled_ranks,
@@ -300,7 +298,7 @@ def split_entities(
 def split_entity(
     key: Corpus, response: Corpus, *, sizes: Sequence[int] = (1, 1), seed: int = 0
 ) -> Corpus:
-    """Split one entity into parts of given sizes: 18 and 2, say, an entity of 20 mentions.
+    """Split one entity into parts of given sizes: an entity of 20 mentions into 18 and 2.
 
     Which of the entities of that size, and which mentions go where, is up to the seed.
     """
@@ -349,37 +347,6 @@ def merge_entities(
     return regroup(prepared.response, numbers[entity])
 
 
-@perturbation(correct_links="either", wrong_links="either", mentions="keeps")
-def reattach_pronouns(
-    key: Corpus,
-    response: Corpus,
-    *,
-    share: float = 1.0,
-    seed: int = 0,
-    features: Mapping[str, object] | None = None,
-    tagset: object = None,
-) -> Corpus:
-    """Link pronouns to the nearest mention before them that is not coreferent in the key.
-
-    A pronoun leaves its entity and joins that of its wrong antecedent, which may itself have
-    moved; a pronoun with no such mention before it stays. Two pronouns that move to the same
-    place may come together rightly, so links of both sorts come and go. Kinds of mentions come
-    from tags, or are given as in `corefeval.score`.
-    """
-    prepared = prepare(key, response)
-    corpus = prepared.response
-    kinds = Features(corpus, texts=(prepared.key, corpus), given=features, tagset=tagset)("kind")
-    pronouns = np.flatnonzero(kinds.where("pronoun".__eq__) & (find_twins(prepared) >= 0))
-    pronouns = pronouns[choose(pronouns.size, share, np.random.default_rng(seed))]
-    target = np.arange(corpus.n_mentions)
-    target[pronouns] = nearest_wrong(prepared, pronouns)
-    target[target < 0] = np.flatnonzero(target < 0)
-    # An antecedent may be a pronoun that moves too. Targets only go back, so following them ends.
-    while (target[target] != target).any():
-        target = target[target]
-    return regroup(corpus, corpus.mention_entity[target])
-
-
 @perturbation(
     correct_links="keeps",
     wrong_links="removes",
@@ -416,31 +383,8 @@ def drop_twinless(key: Corpus, response: Corpus, *, share: float = 1.0, seed: in
     return _without(prepared, find_twins(prepared) < 0, share, seed)
 
 
-@perturbation(correct_links="removes", wrong_links="removes", mentions="removes")
-def drop_entities(
-    key: Corpus, response: Corpus, *, minimum: int = 1, maximum: int | None = 1
-) -> Corpus:
-    """Remove the response's entities that have from `minimum` to `maximum` mentions."""
-    corpus = prepare(key, response).response
-    return regroup(corpus, corpus.mention_entity, ~_of_size(corpus, minimum, maximum))
-
-
-@perturbation(correct_links="removes", wrong_links="removes", mentions="removes")
-def keep_entities(
-    key: Corpus, response: Corpus, *, minimum: int = 2, maximum: int | None = None
-) -> Corpus:
-    """Keep only the response's entities that have from `minimum` to `maximum` mentions."""
-    corpus = prepare(key, response).response
-    return regroup(corpus, corpus.mention_entity, _of_size(corpus, minimum, maximum))
-
-
 def _without(prepared: Prepared, which: BoolArray, share: float, seed: int) -> Corpus:
     """The response without a share of the mentions for which `which` is true."""
     rows = np.flatnonzero(which)
     keep = ~mark_rows(rows[choose(rows.size, share, np.random.default_rng(seed))], which.size)
     return regroup(prepared.response, prepared.response.mention_entity, keep)
-
-
-def _of_size(corpus: Corpus, minimum: int, maximum: int | None) -> BoolArray:
-    sizes = corpus.entity_sizes[corpus.mention_entity]
-    return (sizes >= minimum) & (sizes <= (sizes.max(initial=0) if maximum is None else maximum))

@@ -44,7 +44,7 @@ from corefeval.model import Corpus, DocumentId, TokenDifference, find_difference
 from corefeval.model.arrays import IntArray, integers, set_rows
 from corefeval.model.corpus import match_documents
 from corefeval.model.identity import mention_codes
-from corefeval.pairing.documents import find_similar, partners, unify_positions
+from corefeval.pairing.documents import find_partners, find_similar, unify_positions
 from corefeval.pairing.mismatches import ENOUGH, MISMATCH, advise, find_suspects
 from corefeval.pairing.texts import describe_difference, find_differing_documents
 from corefeval.protocol import Protocol, TokenRule
@@ -307,7 +307,7 @@ def comparison_findings(
 ) -> Iterator[Finding]:
     """Findings about documents, texts and mentions that do not fit the key."""
     corpus = locator.corpus
-    pairs = partners(key.documents, corpus.documents)
+    pairs = find_partners(key.documents, corpus.documents)
     paired = set(pairs.values())
     missing = [d for index, d in enumerate(key.documents) if index not in pairs]
     extra = [index for index in range(len(corpus.documents)) if index not in paired]

@@ -7,17 +7,14 @@ one-to-one.
 
 from __future__ import annotations
 
-from corefeval.matching.candidates import Candidates, Matches, Mentions, TokenSets, resolve
-from corefeval.matching.matchers import Matcher, find_candidates, match_exactly, matcher
+from corefeval.matching.candidates import Candidates, Matches, Mentions, resolve
+from corefeval.matching.matchers import find_candidates, matcher
 
 __all__ = [
     "Candidates",
-    "Matcher",
     "Matches",
     "Mentions",
-    "TokenSets",
     "find_candidates",
-    "match_exactly",
     "matcher",
     "resolve",
 ]

@@ -248,7 +248,7 @@ def stated_minima(corpus: Corpus) -> tuple[TokenSets, list[Notice]]:
 def _numbered_tokens(
     corpus: Corpus, owner: IntArray, number: IntArray
 ) -> tuple[IntArray, np.ndarray]:
-    """The position of the n-th token of some mentions, and whether they have so many."""
+    """The position of the n-th token of each mention, and whether it has n tokens at all."""
     start, _ = bounds(corpus, owner)
     tokens = start + number - 1
     for row, gaps in corpus.gaps_of.items():  # rare

@@ -195,7 +195,7 @@ def _keep_twins(key: Mentions, response: Mentions, twins: ArrayPair) -> Matches:
 def _find_inside(
     key: Mentions, key_rows: IntArray, cores: TokenSets, response: Mentions, rows: IntArray
 ) -> Candidates:
-    """Pairs of which the response mention lies inside the key mention and contains its core.
+    """Pairs in which the response mention lies inside the key mention and contains its core.
 
     A response mention that does so begins between the key mention's start and its core's first
     token, and ends between the core's last token and the key mention's end. Whichever of these two

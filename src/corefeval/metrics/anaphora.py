@@ -18,8 +18,8 @@ import numpy as np
 
 from corefeval.alignment import Alignment, Overlap
 from corefeval.assignment import heaviest_matching
-from corefeval.beyond import Beyond, FullSide
 from corefeval.diagnostics import UndefinedMetricError
+from corefeval.full_sides import FullSide, FullSides
 from corefeval.metrics import coreference
 from corefeval.metrics.coreference import HALVES, Counts, both_directions, ratio_counts
 from corefeval.model.arrays import (
@@ -65,7 +65,7 @@ def weigh_sets(
             "split score"
         )
     aligned = align_sets(alignment, metric)
-    owners = [side.set_entities for side in alignment.beyond]
+    owners = [side.set_entities for side in alignment.full_sides]
     sides = alignment.key, alignment.response
     sizes = [
         side.sizes + np.bincount(entities, minlength=side.sizes.size)
@@ -98,13 +98,13 @@ def weigh_sets(
 def split(alignment: Alignment, *, metric: str = "muc") -> Counts:
     """The score of sets alone: what the metric counts in aligned sets, over all sets."""
     aligned = align_sets(alignment, metric)
-    documents = [side.document[side.sets.first] for side in alignment.beyond]
+    documents = [side.document[side.sets.first] for side in alignment.full_sides]
     counts = {
         name: alignment.sums(documents[0][aligned.key], count)
         for name, count in aligned.counts.items()
     }
     for document, full, rate, side in zip(
-        documents, alignment.beyond, ("recall", "precision"), ("key", "response"), strict=True
+        documents, alignment.full_sides, ("recall", "precision"), ("key", "response"), strict=True
     ):
         totals = _COMPARE_BLOCKS[metric](_list_blocks(full))
         names = {f"{rate}_denominator": "recall_denominator"}
@@ -138,7 +138,7 @@ class SetPairs:
     alignment: Alignment
 
 
-def pair_sets(full_sides: Beyond) -> SetPairs:
+def pair_sets(full_sides: FullSides) -> SetPairs:
     """All pairs of sets that share a mention."""
     entities = [
         side.corpus.mention_entity[rows]
@@ -193,7 +193,7 @@ def _repeat_blocks(side: FullSide, sets: IntArray) -> tuple[IntArray, IntArray, 
 
 
 def _count_shared(
-    full_sides: Beyond, entities: list[IntArray], key: IntArray, response: IntArray
+    full_sides: FullSides, entities: list[IntArray], key: IntArray, response: IntArray
 ) -> IntArray:
     """How many mentions the owners of sets share, for each pair of sets."""
     sets = [side.sets.owner[entity] for side, entity in zip(full_sides, entities, strict=True)]
@@ -226,10 +226,10 @@ def align_sets(alignment: Alignment, metric: str) -> AlignedSets:
 
 def _align_sets(alignment: Alignment, metric: str) -> AlignedSets:
     """The aligned sets that `align_sets` keeps."""
-    pairs = alignment.remember("pairs of sets", lambda: pair_sets(alignment.beyond))
+    pairs = alignment.remember("pairs of sets", lambda: pair_sets(alignment.full_sides))
     counts = _COMPARE_BLOCKS[metric](pairs.alignment)
     f1 = _blanc_f1(counts) if metric == "blanc" else _f1(counts)
-    documents = [side.document[side.sets.first] for side in alignment.beyond]
+    documents = [side.document[side.sets.first] for side in alignment.full_sides]
     document = documents[0][pairs.key]
     (rivals,) = ((f1 > 0) & (document == documents[1][pairs.response])).nonzero()
     key, response, document = pairs.key[rivals], pairs.response[rivals], document[rivals]
@@ -276,7 +276,7 @@ def bridging(alignment: Alignment, *, level: str = "entity", typed: str = "false
     An anaphor of the response is right if all of its antecedents are: each is one of those that the
     key has for it (`mention`), or a mention of one of their entities in the key (`entity`).
     """
-    sides = alignment.beyond
+    sides = alignment.full_sides
     key, response = (bridging_pairs(side.corpus) for side in sides)
     right = right_pairs(alignment, level=level, typed=typed == "true")
     anaphors, place = np.unique(response.anaphor, return_inverse=True)
@@ -287,8 +287,8 @@ def bridging(alignment: Alignment, *, level: str = "entity", typed: str = "false
 
 def right_pairs(alignment: Alignment, *, level: str = "entity", typed: bool = False) -> BoolArray:
     """Which of the response's pairs, in the order of `bridging_pairs`, the key has."""
-    key, response = (bridging_pairs(side.corpus) for side in alignment.beyond)
-    in_key = alignment.beyond.swapped.partner
+    key, response = (bridging_pairs(side.corpus) for side in alignment.full_sides)
+    in_key = alignment.full_sides.swapped.partner
     anaphor, antecedent = in_key[response.anaphor], in_key[response.antecedent]
     relations = [np.zeros_like(key.anaphor), np.zeros_like(response.anaphor)]
     if typed:
@@ -308,14 +308,14 @@ def right_pairs(alignment: Alignment, *, level: str = "entity", typed: bool = Fa
         return are_in_key(np.zeros_like(key.anaphor), np.zeros_like(anaphor))
     right = are_in_key(key.antecedent, antecedent)
     if level == "entity":
-        entity = np.append(alignment.beyond.key.entity, -1)
+        entity = np.append(alignment.full_sides.key.entity, -1)
         right |= are_in_key(entity[key.antecedent], entity[antecedent])
     return right
 
 
 def refers_not(alignment: Alignment) -> Counts:
     """Mentions that refer to nothing on both sides."""
-    sides = alignment.beyond
+    sides = alignment.full_sides
     in_key, in_response = (
         np.flatnonzero(side.corpus.non_referring[side.corpus.mention_entity]) for side in sides
     )
@@ -327,7 +327,7 @@ def _count_mentions(
     alignment: Alignment, key: IntArray, matched: IntArray, response: IntArray, right: IntArray
 ) -> Counts:
     """Counts of mentions of either side, and of those that are right, by their groups."""
-    sides = alignment.beyond
+    sides = alignment.full_sides
 
     def count(side: FullSide, rows: IntArray) -> FloatArray:
         group = side.document[rows]

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from corefeval.alignment import Alignment, Side, is_noun, is_zero
+from corefeval.alignment import Alignment, Side
 from corefeval.assignment import heaviest_matching
 from corefeval.diagnostics import UndefinedMetricError
 from corefeval.matching import Mentions
@@ -91,6 +91,16 @@ def _overlaps(key: Corpus, response: Corpus) -> ArrayPair:
     best = heaviest_matching(overlaps.key, overlaps.response, shared.astype(np.float64))
     rows = np.concatenate((twins[0], overlaps.key[best]))
     return rows, np.concatenate((sizes(key, twins[0]), shared[best]))
+
+
+def is_noun(side: Side) -> BoolArray:
+    """Which mentions are nouns (in the sense of Tuggener 2014)."""
+    return side.feature("noun").where("yes".__eq__)
+
+
+def is_zero(side: Side) -> BoolArray:
+    """Which mentions are zeros: their heads are empty nodes."""
+    return side.feature("zero").where("yes".__eq__)
 
 
 def immediate(alignment: Alignment, *, chains: Chains = "all") -> Counts:

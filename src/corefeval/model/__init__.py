@@ -14,7 +14,6 @@ from corefeval.model.corpus import (
     Corpus,
     DocumentId,
     FileName,
-    find_document,
 )
 from corefeval.model.identity import TokenDifference, find_difference
 from corefeval.model.relations import BRIDGING, NO_RELATIONS, SPLIT, Relation, Relations
@@ -24,17 +23,17 @@ from corefeval.model.token_tables import (
     tokens_of_documents,
     tokens_of_texts,
 )
-from corefeval.model.tokens import Tokens, TokenTable
+from corefeval.model.tokens import Tokens
 
 if TYPE_CHECKING:
-    from corefeval.model.builder import CorpusBuilder, DocumentBuilder
+    from corefeval.model.builder import CorpusBuilder
     from corefeval.model.joining import join
-    from corefeval.model.views import Document, Entity, Mention
+    from corefeval.model.views import Document, Mention
 
 # What a score of two CoNLL files does without is imported when it is first used.
 _HOMES = {
-    **dict.fromkeys(("CorpusBuilder", "DocumentBuilder"), ".builder"),
-    **dict.fromkeys(("Document", "Entity", "Mention"), ".views"),
+    "CorpusBuilder": ".builder",
+    **dict.fromkeys(("Document", "Mention"), ".views"),
     "join": ".joining",
 }
 __getattr__ = import_on_demand(__name__, _HOMES)
@@ -50,21 +49,17 @@ __all__ = [
     "Corpus",
     "CorpusBuilder",
     "Document",
-    "DocumentBuilder",
     "DocumentId",
     "DocumentTokens",
-    "Entity",
     "FileName",
     "Mention",
     "Relation",
     "Relations",
     "TokenDifference",
-    "TokenTable",
     "Tokens",
     "corpus_from_arrays",
     "corpus_from_entities",
     "find_difference",
-    "find_document",
     "join",
     "select_tokens",
     "tokens_of_documents",

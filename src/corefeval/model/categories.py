@@ -49,7 +49,7 @@ class Categories:
 
     @staticmethod
     def cross(parts: Sequence[Categories]) -> Categories:
-        """The values of all parts together; none for an item of which any part has none.
+        """The values of all parts together; an item without a value in any part has none.
 
         >>> letters, marks = Categories.of(["a", "b", "a"]), Categories.of(["x", None, "y"])
         >>> Categories.cross([letters, marks]).names

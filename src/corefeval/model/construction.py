@@ -33,11 +33,11 @@ def corpus_from_arrays(
 ) -> Corpus:
     """A corpus from one array per mention property.
 
-    `entity` numbers are unique within a document; those of another may be the same, and are the
-    same entity only where a protocol says so (`across`). `start` and
-    `end` are token positions, end exclusive, `start + 1` by default; `document` numbers index
-    `document_ids` and may be left out for a single document; `head` is the position of each head
-    token, `features` any other property of mentions. Any order of mentions will do.
+    `entity` numbers are unique within a document; equal numbers in other documents are the same
+    entity only where a protocol says so (`across`). `start` and `end` are token positions, end
+    exclusive, `start + 1` by default; `document` numbers index `document_ids` and may be left out
+    for a single document; `head` is the position of each head token, `features` any other property
+    of mentions. Mentions may come in any order.
 
     >>> corpus = corpus_from_arrays(entity=[0, 1, 0], start=[0, 4, 7], end=[2, 5, 8])
     >>> corpus.n_entities, corpus[0].mentions[0].positions

@@ -1,4 +1,4 @@
-"""The ledger: what became of every mention that somebody wrote about a text."""
+"""The ledger: what became of every mention that an answer about a text contains."""
 
 from __future__ import annotations
 

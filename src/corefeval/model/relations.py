@@ -292,7 +292,10 @@ class EntitySets:
         )
 
     def merge(self, entities: IntArray) -> IntArray:
-        """The entities of some mentions, where the owners of a set are the first one of them."""
+        """The entity of each mention, with all owners of a set as one: that of `first`.
+
+        `entities` are those of all mentions of the corpus.
+        """
         mentioned = entities[self.first]
         owner = self.owner[entities]
         return np.where(owner >= 0, looked_up(mentioned, owner), entities)

@@ -46,7 +46,7 @@ def text_of(tokens: Tokens | None, document: int) -> str | None:
 
 
 class Cut(NamedTuple):
-    """A text, and how many visible characters each of its tokens has, which follow each other."""
+    """A text cut into tokens, which follow each other: `lengths` are their visible characters."""
 
     text: str
     lengths: Sequence[int]
@@ -119,9 +119,10 @@ def move_to_tokens(
 
 
 def touch_tokens(corpus: Corpus, places: Places) -> tuple[IntArray, IntArray]:
-    """The tokens that mentions of texts touch, and mentions that begin or end within a token.
+    """The tokens that mentions of texts touch, and the rows of mentions that cut through a token.
 
-    The first array has a column for each: row of the mention, and position of the token.
+    The first array has two rows, with a column for each mention and token that it touches: the row
+    of the mention, and the position of the token in its document.
     """
     edges = corpus.mention_offsets[places.documents], corpus.mention_offsets[places.documents + 1]
     row = ragged_arange(edges[0], edges[1] - edges[0])

@@ -229,12 +229,12 @@ def place_tokens(
     *,
     row_of_new: int = NODE_ROW,
 ) -> Tokens:
-    """Tokens of which some are left out, and others put in that these tokens lack.
+    """The tokens under new numbers, some left out, with room for tokens that these lack.
 
-    `new` is the new number of each token, −1 for one that is left out. What has no old number is an
-    empty node of another text, or what `row_of_new` says. `counts` are the new numbers of tokens of
-    the runs, and `starts` the new tokens with which the old sentences begin, if that is not the
-    first of their tokens that is left; a sentence of which no token is left goes.
+    `new` is the new number of each token, −1 for one that is left out. A new number that no token
+    has is an empty node of another text, or what `row_of_new` says. `counts` is how many tokens
+    each run has then. `starts` are the new numbers at which the old sentences begin; by default,
+    those of the first of their tokens that are left. Sentences without tokens are dropped.
     """
     size = int(counts.sum())
     is_kept = new >= 0

@@ -49,7 +49,7 @@ class WordBytes(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class TokenTable:
-    """Tokens as a format keeps them: rows, the cells of which are read when they are needed.
+    """Tokens as a format keeps them: rows of cells, which are read when they are needed.
 
     `columns` has what makes the cells of some rows, by name and by number (from 1). The column
     `empty` is "1" for tokens that stand for nothing in the text (zeros). `find_line` returns the

@@ -29,8 +29,7 @@ from corefeval.output.tables import (
 
 if TYPE_CHECKING:
     from corefeval.analysis.agreement import Agreement
-    from corefeval.analysis.entities import EntityRow
-    from corefeval.analysis.statistics import Statistics
+    from corefeval.analysis.statistics import EntityRow, Statistics
 
 _NAME = 28  # characters that a table shows of a name
 _LABELS = {

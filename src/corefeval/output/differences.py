@@ -22,7 +22,8 @@ from corefeval.output.tables import (
 )
 
 if TYPE_CHECKING:
-    from corefeval.stats import Comparison, Differences, PairDifference, Power
+    from corefeval.stats import Comparison, PairDifference
+    from corefeval.stats.pairs import Differences, Power
 
 _SHOWN = 10  # documents that drive a difference
 _PAIR = 24  # characters of two names that fit side by side in a terminal

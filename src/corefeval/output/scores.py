@@ -387,7 +387,7 @@ def _slice_table(sliced: Sequence[Slices], metrics: Container[str]) -> Table:
 def _fit_columns(
     lines: Sequence[Line], metrics: Container[str], intervals: Intervals
 ) -> tuple[set[Line], Intervals]:
-    """The lines of which only F1 has room, and the intervals if there is room for them."""
+    """The lines that have room only for F1, and the intervals if there is room for them."""
     full = [line for line in lines if line.metric in metrics]
     width = sum(len(columns_of(line)) for line in full) + len(lines) - len(full)
     brief = set(lines) - (set(full) if width <= _COLUMNS else set())

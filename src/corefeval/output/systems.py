@@ -192,7 +192,7 @@ def grid_tables(comparison: Comparison) -> tuple[Table, Table, str]:
 
 
 def stacked_table(comparison: Comparison) -> Table:
-    """Metrics below each other, for all rates of which there is no room side by side."""
+    """Metrics below each other, where their rates have no room side by side."""
     sections = (
         titled_rows(row_label(comparison.title(metric)), _rows(comparison, [metric], compact=False))
         for metric in comparison.metrics

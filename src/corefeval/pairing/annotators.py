@@ -22,7 +22,7 @@ from corefeval.model.corpus import match_documents
 from corefeval.model.identity import mention_codes
 from corefeval.model.joining import stack_mentions, strip_details
 from corefeval.model.moving import list_tokens, respan, show_on_key
-from corefeval.pairing.documents import Pairing, pair, partners, put_on_tokens, unify_positions
+from corefeval.pairing.documents import Pairing, find_partners, pair, put_on_tokens, unify_positions
 from corefeval.pairing.policies import apply_policies
 from corefeval.pairing.regrouping import join_groups
 from corefeval.pairing.texts import check_tokens
@@ -158,7 +158,7 @@ def _list_documents(corpora: Sequence[Corpus], pattern: str) -> tuple[list[Docum
     identifiers: list[DocumentId] = []
     rows: list[dict[int, int]] = []
     for corpus in corpora:
-        row = partners(identifiers, corpus.documents)
+        row = find_partners(identifiers, corpus.documents)
         extra = sorted({*range(len(corpus.documents))}.difference(row.values()))
         row |= {len(identifiers) + number: index for number, index in enumerate(extra)}
         identifiers += [corpus.documents[index] for index in extra]

@@ -89,9 +89,9 @@ def _move(
     axis: _Axis,
     room: IntArray,
 ) -> Corpus:
-    """A side with some mentions as sets on the axis, and its own text beside that.
+    """A side with some mentions as sets of positions on the axis, and with its own text besides.
 
-    In its own text, a document has `room` tokens, of which its own follow `begin` that it lacks.
+    In its own text, each document has `room` tokens: its own stand behind `begin` missing ones.
     """
     side = _tokens(corpus)
     own_counts = np.maximum(room, side.counts)

@@ -68,7 +68,7 @@ def pair(
         names = key.name, response.name
         pairs = pair_documents(key.documents, response.documents, protocol, names)
     key, response = (
-        _in_places(side, places, pairs.identifiers)
+        _put_in_places(side, places, pairs.identifiers)
         for side, places in ((key, pairs.key), (response, pairs.response))
     )
     key, response, spans, text_notices = unify_positions(
@@ -103,8 +103,7 @@ def unify_positions(
     key, response, cut, text_notices = put_texts_on_tokens(key, response, rule, may_widen=may_widen)
     notices += text_notices
     key, response, spans = put_on_tokens(key, response, protocol)
-    marks_nodes = not zeros_settled and any(map(_marks_nodes, (key, response)))
-    zeros: Zeros | None = protocol.zeros if marks_nodes else None
+    zeros: Zeros | None = None if zeros_settled else protocol.zeros
     settled_key, settled_response, zero_notices = _settle(key, response, zeros)
     differing = _compare_tokens(settled_key, settled_response, paired, rule, cut)
     if isinstance(differing, Notice):
@@ -121,15 +120,12 @@ def unify_positions(
     return settled_key, settled_response, spans, notices
 
 
-def _marks_nodes(corpus: Corpus) -> bool:
-    return corpus.tokens is not None and "empty" in corpus.tokens.columns
-
-
 def _settle(
     key: Corpus, response: Corpus, zeros: Zeros | None, differing: IntArray = _NO_DOCUMENTS
 ) -> tuple[Corpus, Corpus, Notices]:
     """Both sides with their empty nodes settled, but for documents whose words differ."""
-    if zeros is None:
+    tokens = [side.tokens for side in (key, response) if side.tokens is not None]
+    if zeros is None or not any("empty" in side.columns for side in tokens):
         return key, response, ()
     from corefeval.pairing.zeros import settle_zeros
 
@@ -178,7 +174,8 @@ def put_on_tokens(
     return key, response, None if is_guess else reading
 
 
-def _in_places(corpus: Corpus, places: IntArray, identifiers: tuple[DocumentId, ...]) -> Corpus:
+def _put_in_places(corpus: Corpus, places: IntArray, identifiers: tuple[DocumentId, ...]) -> Corpus:
+    """The corpus with document `places[d]` in place d, under other ids; an empty one for −1."""
     if corpus.documents == identifiers and bool((places == np.arange(places.size)).all()):
         return corpus
     return corpus.select_documents(places, identifiers)
@@ -207,7 +204,7 @@ def pair_documents(
         return _pair_in_order(identifiers, response_ids, key_places, response_places, names[1])
     if identifiers == response_ids:
         return DocumentPairs(identifiers, key_places, response_places)
-    partner = partners(identifiers, response_ids)
+    partner = find_partners(identifiers, response_ids)
     if not partner:
         raise _nothing_pairs(identifiers, response_ids, names[1])
     missing = [d for index, d in enumerate(identifiers) if index not in partner]
@@ -302,18 +299,17 @@ def _list_lacking(
     return [Notice(f"{which}-documents", text, len(names), names, noun)]
 
 
-def partners(key: Sequence[DocumentId], response: Sequence[DocumentId]) -> dict[int, int]:
+def find_partners(key: Sequence[DocumentId], response: Sequence[DocumentId]) -> dict[int, int]:
     """The response document of each key document, by index.
 
-    Ids that are the same pair first. Then `bc/x_0` is part 0 of `bc/x`, as some formats write it.
-    Then an id without a part pairs with the only part that the other side has; then names that
-    differ in white space; then names to which a part 0 was added, as of files that were converted
-    once or twice, with those to which none was. A single document
-    without a name pairs with the only document of the other side. Where no document of either side
-    is named by anything but its file, and nothing pairs, the order counts.
+    Equal ids pair first; then `bc/x_0` with part 0 of `bc/x`, as some formats write it; then names
+    that are equal but for white space, if one has no part or the parts are equal; then names that
+    are equal but for a part 0 that a conversion added. Each step pairs only what is unambiguous. A
+    single document without a name pairs with the only document of the other side. If nothing pairs
+    and all documents are named by their files alone, they pair in their order.
 
     >>> key = [DocumentId("bc/x", 0), DocumentId("y", 3)]
-    >>> partners(key, [DocumentId("y"), DocumentId("bc/x_0")])
+    >>> find_partners(key, [DocumentId("y"), DocumentId("bc/x_0")])
     {0: 1, 1: 0}
     """
     pairs: dict[int, int] = {}
@@ -323,8 +319,8 @@ def partners(key: Sequence[DocumentId], response: Sequence[DocumentId]) -> dict[
         right = [index for index in range(len(response)) if index not in taken]
         if not left or not right:
             break
-        response_spellings = _unambiguous(response, right, spell)
-        for text, index in _unambiguous(key, left, spell).items():
+        response_spellings = _find_unambiguous(response, right, spell)
+        for text, index in _find_unambiguous(key, left, spell).items():
             partner = response_spellings.get(text)
             if partner is None:
                 continue
@@ -358,11 +354,12 @@ def _without_part_0(identifier: DocumentId) -> Hashable:
     return re.sub(r"(_\d+)_0$", r"\1", f"{identifier.name}_{identifier.part}")
 
 
-def _unambiguous(
+def _find_unambiguous(
     identifiers: Sequence[DocumentId],
     chosen: Iterable[int],
     spelling: Callable[[DocumentId], Hashable],
 ) -> dict[Hashable, int]:
+    """The index of each chosen document whose spelling no other chosen one has."""
     spelled: dict[Hashable, list[int]] = defaultdict(list)
     for index in chosen:
         spelled[spelling(identifiers[index])].append(index)

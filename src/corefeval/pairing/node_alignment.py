@@ -12,6 +12,8 @@ empty nodes need a round for each link; cycles may never settle, so there is a l
 
 In sentences in which more than `CROWDED` pairs of nodes share a parent, which no language has, none
 are aligned: their places must do.
+
+Where the tokens of two texts differ, `pair_nodes` finds nodes by the words that were aligned.
 """
 
 from __future__ import annotations
@@ -136,15 +138,15 @@ def align_nodes(key: NodeTable, response: NodeTable) -> tuple[IntArray, ArrayPai
     )
     changing = np.isin(response.sentence, deep)
     for _ in range(_ROUNDS):
-        again = _assign(key_links, response_links, join_left(partner, by_place))
+        again = _assign(key_links, response_links, align_remaining(partner, by_place))
         if np.array_equal(again[changing], partner[changing]):
             break
         partner = np.where(changing, again, partner)
     return partner, contents
 
 
-def join_left(partner: IntArray, by_place: IntArray) -> IntArray:
-    """The alignment, with unaligned nodes at the same place on both sides aligned, too."""
+def align_remaining(partner: IntArray, by_place: IntArray) -> IntArray:
+    """The alignment, in which unaligned nodes at the same place on both sides are aligned, too."""
     free = ~np.isin(by_place, partner[partner >= 0])
     return np.where((partner < 0) & free, by_place, partner)
 
@@ -320,7 +322,7 @@ def pair_nodes(
                 for c, side in enumerate(sides)
             )
         )
-    partner = join_left(partner, find_twins(*places))
+    partner = align_remaining(partner, find_twins(*places))
     return np.stack((nodes[0][partner], nodes[1]), axis=1)[partner >= 0]
 
 

@@ -27,7 +27,7 @@ from corefeval.protocol import Duplicates, Layer, Protocol
 def without_duplicates(
     corpus: Corpus, codes: IntArray, policy: Duplicates
 ) -> tuple[Corpus, IntArray, Notices]:
-    """The corpus without repeated mentions, of which the first or the last is kept; their codes.
+    """The corpus with the first or the last of repeated mentions alone, its codes, and notices.
 
     `codes` are equal where mentions are the same. Mentions that do not refer and mentions that do
     never count as repetitions of each other.
@@ -45,13 +45,13 @@ def without_duplicates(
         raise _duplicate_error(corpus, codes, int(np.argmax(repeated)), count)
     keep = ~repeated
     if len(corpus.relations):
-        corpus = _with_twins_related(corpus, layered, keep)
+        corpus = _hand_on_relations(corpus, layered, keep)
     outcome, whose = f"dropped, the {policy} of each kept", corpus.name or "corpus"
     notices = note("repeated-mentions", count, "repeated mention", outcome, whose=whose)
     return corpus.keep_mentions(keep), codes[keep], notices
 
 
-def _with_twins_related(corpus: Corpus, codes: IntArray, keep: BoolArray) -> Corpus:
+def _hand_on_relations(corpus: Corpus, codes: IntArray, keep: BoolArray) -> Corpus:
     """The corpus with the relations of repeated mentions given to the mentions that are kept.
 
     Relations to an entity that loses all of its mentions go to what is kept for its first mention.
@@ -215,9 +215,9 @@ def _note_unscored(original: Corpus, key: Kept, protocol: Protocol) -> Iterator[
 def apply_to_side(
     corpus: Corpus, codes: IntArray, protocol: Protocol, drops_singletons: bool
 ) -> Kept:
-    """What the protocol leaves of a corpus, without the corpus where that is all of it.
+    """What the protocol leaves of a corpus; None stands for the corpus itself, left as it is.
 
-    The result is remembered by the corpus, which must not hold a reference to itself.
+    The corpus remembers the result, which therefore must not refer to the corpus.
     """
     left, name = corpus, corpus.name or "corpus"
     if protocol.lost == "strict":

@@ -171,6 +171,7 @@ class _Axis(NamedTuple):
 def _on_one_axis(
     sides: Sequence[_Side], differing: Sequence[int] | IntArray, *, align: bool
 ) -> tuple[list[Corpus], Notices]:
+    """All sides with the empty nodes of all, and notices on nodes that not all sides have."""
     _leave_out_other_texts(sides, differing)
     axis, groups, codes, moves = _axis(sides, align=align)
     present = np.sum([side.counts > 0 for side in sides], axis=0)

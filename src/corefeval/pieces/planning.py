@@ -289,7 +289,7 @@ def _report_files_once(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def make_specimen(key: Side, response: Side, pairs: DocumentPairs, size: int) -> Piece:
-    """Documents spread over all that are scored, of so many bytes; all of fewer bytes."""
+    """Documents spread over all that are scored, of about `size` bytes together."""
     rows = pairs.key[pairs.both]
     step = -(-int(key.sizes[rows].sum()) // size)
     scored = pairs.both[:: max(step, 1)]

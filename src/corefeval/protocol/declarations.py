@@ -36,7 +36,7 @@ STEPS = ("reading", "pairing", "policies", "matching", "features", "rates", "emu
 
 
 class SoundChoices(TypedDict, total=False):
-    """The choices of which every value is a sound way to score."""
+    """The choices whose values are all sound ways to score, but for those in `accidents`."""
 
     match: Annotated[
         str,

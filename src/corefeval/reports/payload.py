@@ -13,9 +13,9 @@ import numpy as np
 from corefeval._version import __version__
 from corefeval.analysis.errors import KINDS, SUMMARIES, ErrorAnalysis
 from corefeval.analysis.errors.classification import Classification
-from corefeval.beyond import FullSide
 from corefeval.diagnostics import CorefEvalError, Notice, excerpt
 from corefeval.display import are_same, visible
+from corefeval.full_sides import FullSide
 from corefeval.metrics.anaphora import right_pairs
 from corefeval.model import Corpus
 from corefeval.model.arrays import (
@@ -131,7 +131,7 @@ def _describe_relations(errors: Classification) -> tuple[list[Json], list[Json]]
     in the response, whether it is right at the level of entities. Entities and mentions have the
     numbers that the page gives them; what is not scored is left out.
     """
-    full_sides = errors.alignment.full_sides
+    full_sides = errors.alignment.prepared_sides
     if full_sides is None:
         return [{} for _ in errors.key.documents], [{} for _ in errors.response.documents]
     return (

@@ -1,14 +1,13 @@
 """Results: frozen, additive per-document counts, and the rates that follow from them."""
 
 from corefeval.results.rates import CountTable
-from corefeval.results.result import DocumentResult, Result
+from corefeval.results.result import Result
 from corefeval.results.saved import is_saved, load_all, save
 from corefeval.results.scores import Score
 from corefeval.results.slices import Slices
 
 __all__ = [
     "CountTable",
-    "DocumentResult",
     "Result",
     "Score",
     "Slices",

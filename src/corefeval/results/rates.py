@@ -293,7 +293,7 @@ class Aggregation(NamedTuple):
         return is_pooled or self.aggregate == "micro"
 
     def _pool(self, sums: Numbers) -> dict[str, Numbers]:
-        """Counts with the pairs across documents, none of which is a link."""
+        """Counts with the pairs of mentions across documents, which are no links."""
         counts = dict(zip(self.names, sums, strict=False))
         for side, pairs_within in zip(_POOLED, sums[len(self.names) :], strict=True):
             across = _count_pairs(counts[f"{side}_mentions"]) - pairs_within
@@ -328,5 +328,5 @@ def average_rates(parts: Sequence[Rates], protocol: Protocol) -> Rates:
 
 
 def _count_pairs(number: Numbers) -> Numbers:
-    """How many pairs there are of so many mentions."""
+    """The number of pairs of `number` mentions."""
     return number * (number - 1) / 2

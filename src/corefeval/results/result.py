@@ -29,14 +29,14 @@ class Result(Tabular, Mapping[str, Score]):
     """Scores of one response: `result["muc"].f1`, `.recall`, `.precision`, `.counts`.
 
     A mapping from metrics to scores. Results of several corpora add up (`a + b`, `sum(results)`, or
-    at one go `Result.total(results)`): counts are kept per document, and every rate is worked out
-    from them, so nobody can average F-scores by mistake. `protocol` says how they were counted, by
-    which `version`. `intervals` are (low, high) by metric and rate, of level `ci`, where they were
-    asked for; sums have none. Those of a single document are of its segments, whose own rates are
-    `segment_rates`. Where a result is of segments, `whole_rates` are those of the document. Of
-    answers of a language model `answers` has what became of the mentions that were written, and the
-    CoNLL score of other readings (strict, on the text that was reached, lowest and highest), which
-    sums do not have. Of a probe `decisions` has what was chosen for each item.
+    fastest `Result.total(results)`): counts are kept per document, and every rate is worked out
+    from them, so that F-scores cannot be averaged by mistake. `protocol` says how they were
+    counted, `version` by which version. `intervals` are (low, high) by metric and rate, of level
+    `ci`, where they were asked for; sums have none. Those of a single document are of its segments,
+    whose own rates are `segment_rates`. Where a result is of segments, `whole_rates` are those of
+    the document. Of answers of a language model `answers` has what became of the mentions that were
+    written, and the CoNLL score of other readings (strict, on the text that was reached, lowest and
+    highest), which sums do not have. Of a probe `decisions` has what was chosen for each item.
     """
 
     tables: Mapping[str, CountTable]
@@ -155,7 +155,7 @@ class Result(Tabular, Mapping[str, Score]):
 
     @staticmethod
     def total(results: Iterable[Result]) -> Result:
-        """The result of several corpora, or of pieces of one, joined at one go.
+        """The result of several corpora, or of pieces of one, together.
 
         All must be scored alike, by the same metrics and with the same slices; a UsageError says
         what differs. The total has the counts, documents and notices of all, and the digest of a

@@ -1,4 +1,4 @@
-"""The score of a metric: its rates, the counts behind them, and its rows."""
+"""What results consist of: scores of metrics, with their rows, and decisions on items of probes."""
 
 from __future__ import annotations
 

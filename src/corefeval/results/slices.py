@@ -129,7 +129,7 @@ class Slices(Comparable, Tabular, Mapping[str, Result]):
     def without_nothing(self) -> Slices:
         """These slices without the slice `none`, if nothing is counted in it.
 
-        A piece without any mention has this slice alone. Bridging, say, may still count there.
+        A piece without any mention has only this slice. Metrics such as bridging may count there.
         """
         none = self.special.get("none")
         if self.level == "document" or none is None:

@@ -17,39 +17,25 @@ from corefeval.results import Result
 from corefeval.results.rates import Numbers
 from corefeval.stats.bootstraps import (
     Interval,
-    Intervals,
-    intervals,
     middle,
     warn_of_few,
     with_intervals,
 )
 from corefeval.stats.comparison import (
     Comparison,
-    Concordance,
-    DocumentComparison,
-    MetricAgreement,
     concordance,
 )
 from corefeval.stats.corpora import compare_corpora
 from corefeval.stats.pairs import (
-    Differences,
-    DocumentDifference,
-    Power,
-    SliceDifference,
     differences,
     documents_needed,
 )
 from corefeval.stats.resampling import Stack, bootstrap, name_results, stack_comparable, unit_of
 from corefeval.stats.significance import (
     TIE,
-    Combination,
-    CorporaOptions,
     Correction,
-    Effect,
-    LevelDifference,
     Options,
     Pairs,
-    Replication,
     Test,
     adjust,
     bootstrap_p,
@@ -65,36 +51,17 @@ from corefeval.stats.significance import (
 from corefeval.stats.standings import (
     EVERYTHING,
     CorporaComparison,
-    CorporaDifference,
-    CorpusDifference,
     PairDifference,
     Standing,
     conclude,
 )
 
 __all__ = [
-    "Combination",
     "Comparison",
-    "Concordance",
     "CorporaComparison",
-    "CorporaDifference",
-    "CorporaOptions",
-    "CorpusDifference",
     "Correction",
-    "Differences",
-    "DocumentComparison",
-    "DocumentDifference",
-    "Effect",
     "Interval",
-    "Intervals",
-    "LevelDifference",
-    "MetricAgreement",
-    "Options",
     "PairDifference",
-    "Power",
-    "Replication",
-    "SliceDifference",
-    "Standing",
     "Test",
     "adjust",
     "compare",
@@ -102,7 +69,6 @@ __all__ = [
     "concordance",
     "differences",
     "documents_needed",
-    "intervals",
     "partial_conjunction",
     "replicate",
     "with_intervals",

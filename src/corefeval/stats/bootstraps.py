@@ -1,6 +1,11 @@
 """Bootstraps: how far a score would move with other documents.
 
-Intervals come as a value (`intervals`), or beside every score of a result and of its slices.
+Intervals stand beside every score of a result and of its slices. Averages over corpora move with
+other corpora and seeds, too: corpora are drawn, the documents within them, and runs with other
+seeds. Everything is linear until the rates, as in `resampling`. A corpus that a trial draws twice
+has its documents drawn twice; all systems see the same corpora and documents, so that their
+differences are paired. A run (one seed of a system) is drawn once for a trial, and counts on all
+corpora of it.
 """
 
 from __future__ import annotations
@@ -21,8 +26,6 @@ from corefeval.stats.resampling import (
     Bools,
     Stack,
     bootstrap,
-    check_documents,
-    choose_metrics,
     resamples,
     stack,
     unit_of,
@@ -46,62 +49,6 @@ class Interval(NamedTuple):
 
     def __neg__(self) -> Interval:
         return Interval(-self.high, -self.low)
-
-
-@dataclass(frozen=True, slots=True)
-class Intervals(Mapping[str, Mapping[str, Interval]]):
-    """An interval for each rate of each metric: `intervals["muc"]["f1"].low`."""
-
-    values_by_metric: Mapping[str, Mapping[str, Interval]]
-    level: float
-    samples: int
-    seed: int
-    documents: int
-    notices: tuple[Notice, ...] = ()
-
-    def __getitem__(self, metric: str) -> Mapping[str, Interval]:
-        return self.values_by_metric[metric]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.values_by_metric)
-
-    def __len__(self) -> int:
-        return len(self.values_by_metric)
-
-    @property
-    def signature(self) -> str:
-        """How the intervals were made, to be quoted with them."""
-        return f"ci:{self.level:g}|bootstrap:{self.samples}|seed:{self.seed}"
-
-
-def intervals(
-    result: Result,
-    *,
-    level: float = 0.95,
-    samples: int = 1000,
-    seed: int = 0,
-    metrics: Iterable[object] | None = None,
-) -> Intervals:
-    """Percentile bootstrap over documents, for every rate of every metric.
-
-    Documents are drawn with replacement, as many as there are, `samples` times; the interval holds
-    the middle `level` of the scores of these samples. Micro and macro scores and means of metrics
-    are all worked out anew for every sample. With few documents the intervals are too narrow, and
-    a notice says so; one document alone is a `UsageError`. (Efron 1979.)
-
-    >>> import corefeval
-    >>> key = {"one": [["a", "b"]], "two": [["c", "d", "e"]], "three": [["f", "g"]]}
-    >>> response = {"one": [["a", "b"]], "two": [["c", "d"]], "three": [["f"], ["g"]]}
-    >>> ends = intervals(corefeval.score(key, response, metrics="muc"))
-    >>> ends["muc"]["recall"]
-    Interval(low=0.0, high=1.0)
-    """
-    plan = _Plan(level, samples, seed, unit_of(result))
-    check_documents(result)
-    chosen = choose_metrics({"result": result}, metrics)
-    [by_metric] = _resample([result], chosen, plan)
-    count = len(result.document_ids)
-    return Intervals(by_metric, level, samples, seed, count, warn_of_few(result))
 
 
 def middle(values: Numbers, level: float) -> Interval:
@@ -138,7 +85,7 @@ class _Plan:
         check_seed(self.seed)
 
     def setting(self, number: int) -> str:
-        """The choice `ci` of a protocol, for so many units."""
+        """The choice `ci` of a protocol, for a bootstrap of `number` units."""
         return (
             f"bootstrap({plural(number, self.unit)},level={self.level:g},"
             f"samples={self.samples},seed={self.seed})"
@@ -155,10 +102,13 @@ def with_intervals(
 ) -> Result:
     """The result with an interval for every rate of every metric, in its slices too.
 
-    See `intervals` for how they are made. Where fewer than two documents have anything to count
-    there is no interval, and a notice says so. `segments` is the result of the parts of a single
-    document, which are then resampled in its stead: scores stay those of the document, and beside
-    them are those of its segments, with the intervals.
+    It is a percentile bootstrap over documents (Efron 1979): documents are drawn with replacement,
+    as many as there are, `samples` times, and the interval holds the middle `level` of the scores
+    of these samples. Micro and macro scores and means of metrics are all worked out anew for every
+    sample. With few documents the intervals are too narrow, and a notice says so; where fewer than
+    two documents have anything to count there is no interval, and a notice says that. `segments` is
+    the result of the parts of a single document, which are then resampled instead of it: scores
+    stay those of the document, and beside them are those of its segments, with the intervals.
 
     >>> import corefeval
     >>> key = {"one": [["a", "b"]], "two": [["c", "d", "e"]], "three": [["f", "g"]]}
@@ -363,12 +313,12 @@ class Resampling:
         ]
 
     def units(self, sizes: Iterable[int]) -> int:
-        """How many units are drawn from corpora of so many documents: see `Averages`."""
+        """How many units are drawn from corpora of these numbers of documents: see `Averages`."""
         drawn = sizes if "documents" in self.options.resample else (min(1, size) for size in sizes)
         return sum(drawn)
 
     def least_p(self, units: int, first: int, second: int) -> float:
-        """The smallest p-value that a difference of two systems can have with so many units.
+        """The smallest p-value that a difference of two systems can have with `units` units.
 
         Where only seeds are drawn, it is that of dealing all runs to both systems in another way.
         """

@@ -132,7 +132,7 @@ def choose_metrics(
 ) -> list[str]:
     """The metrics to look at: those that were asked for, or those that all results have.
 
-    With a `rate`, metrics without it are left out (the CoNLL average, say, has no recall), or are
+    With a `rate`, metrics without it are left out (the CoNLL average has no recall), or are
     an error where they were asked for.
     """
     first = next(iter(results.values()))
@@ -349,7 +349,7 @@ def bootstrap(
 
 
 def _block_sizes(trials: int, bytes_each: int) -> Iterator[int]:
-    """The sizes of the blocks that so many trials come in; the watcher is told of each block."""
+    """The sizes of the blocks that trials come in; the watcher is told of each block."""
     size = max(1, min(_BLOCK_TRIALS, _BLOCK_BYTES // bytes_each))
     watcher = _WATCHER.get()
     for done in range(0, trials, size):

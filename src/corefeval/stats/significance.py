@@ -67,7 +67,7 @@ class TestingOptions:
         return "|".join(f"{name}:{value}" for name, value in self.settings.items())
 
     def count_tests(self, pairs: int) -> int:
-        """How many tests p-values are corrected for, of so many pairs of systems."""
+        """How many tests p-values are corrected for, where there are `pairs` of systems."""
         return 1 if self.correction == "none" else pairs
 
 
@@ -263,7 +263,7 @@ def _swap_bytes(stacked: Stack) -> int:
 
 
 def least_swap_p(units: int) -> float:
-    """The smallest p-value, two-sided, that there is if so many documents (or corpora) are swapped.
+    """The smallest two-sided p-value that swaps of `units` documents (or corpora) can give.
 
     >>> least_swap_p(1), least_swap_p(6)
     (1.0, 0.03125)

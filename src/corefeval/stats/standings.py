@@ -208,7 +208,7 @@ class Standing(Generic[Pair]):
         return pair is not None and pair.significant and pair.difference > 0
 
     def better_than(self, system: str) -> tuple[str, ...]:
-        """The systems than which one is significantly better."""
+        """The systems that one is significantly better than."""
         return tuple(name for name in self.scores if self.is_better(system, name))
 
     @property
@@ -307,7 +307,7 @@ class CorporaComparison(Standings[CorporaDifference]):
         return tests[second, first].reversed if (second, first) in tests else None
 
     def better_than(self, metric: str, system: str, corpus: str | None = None) -> tuple[str, ...]:
-        """The systems than which one is significantly better on average, or on a corpus."""
+        """The systems that one is significantly better than, on average or on a corpus."""
         if corpus is None:
             return self.standing(metric).better_than(system)
         tested = ((name, self.difference(metric, system, name, corpus)) for name in self.systems)

@@ -27,6 +27,7 @@ from corefeval.analysis.errors.listing import (
     MentionCost,
     Place,
     list_errors,
+    list_outcomes,
     rank_entities,
     rank_mentions,
 )
@@ -44,7 +45,7 @@ from corefeval.results.result import DocumentResult
 from corefeval.slicing import count_table
 
 if TYPE_CHECKING:
-    from corefeval.analysis.entities import EntityRow
+    from corefeval.analysis.statistics import EntityRow
 
 __all__ = [
     "KINDS",
@@ -261,8 +262,6 @@ class ErrorAnalysis(Tabular):
         >>> row.name, row.mentions, row.recall, row.merged
         ('Ada', 2, 1.0, (('it', 1),))
         """
-        from corefeval.analysis.entities import list_outcomes
-
         return list_outcomes(self.classification, n)
 
     def listed(self, kind: str, n: int | None = None) -> list[ErrorInstance]:

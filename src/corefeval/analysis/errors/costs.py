@@ -218,12 +218,13 @@ def decomposes(metric: Metric) -> bool:
 
 
 def _by_mention(metric: Metric) -> bool:
-    # Such a metric has mentions besides those of coreference.
+    """Whether a metric's loss can be shared out among the mentions of coreference."""
     has_other_mentions = metric.declaration.beyond
     return metric.divides_by("mention") and metric.shape in _LOSSES and not has_other_mentions
 
 
 def _by_entity(metric: Metric) -> bool:
+    """Whether a metric's loss can be shared out among entities."""
     # Other shapes mix the sides' counts, which single entities cannot share.
     return metric.divides_by("entity") and metric.shape == "ratio"
 

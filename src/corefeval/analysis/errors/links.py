@@ -185,9 +185,9 @@ def list_relations(errors: Classification, kind: str) -> Iterator[ErrorInstance]
     The mention is the anaphor: of an entity with a set, its first mention.
     """
     alignment = errors.alignment
-    if alignment.full_sides is None:
+    if alignment.prepared_sides is None:
         return
-    full_alignment, lookup = alignment.beyond, Lookup(errors)
+    full_alignment, lookup = alignment.full_sides, Lookup(errors)
     find = _find_set_errors if kind.endswith("set") else _find_bridging_errors
     corpora = full_alignment.key.corpus, full_alignment.response.corpus
     for side, row, key_rows, response_rows in sorted(find(lookup, kind.split()[0])):
@@ -213,7 +213,7 @@ def _find_set_errors(lookup: Lookup, outcome: str) -> Iterator[_RelationError]:
     from corefeval.metrics.anaphora import align_sets
 
     alignment = lookup.errors.alignment
-    full_alignment, aligned = alignment.beyond, align_sets(alignment, "b3")
+    full_alignment, aligned = alignment.full_sides, align_sets(alignment, "b3")
     sides = full_alignment.key, full_alignment.response
     if outcome == "wrong":
         for key, response, f1 in zip(aligned.key, aligned.response, aligned.f1, strict=True):
@@ -233,7 +233,7 @@ def _find_set_errors(lookup: Lookup, outcome: str) -> Iterator[_RelationError]:
 
 def _name_elements(lookup: Lookup, side: SideName, number: int) -> list[int]:
     """The mentions that name the elements of a set, in the order of their first mentions."""
-    full_alignment = lookup.errors.alignment.beyond
+    full_alignment = lookup.errors.alignment.full_sides
     full = full_alignment.key if side == "key" else full_alignment.response
     leaves = full.sets.leaf[full.sets.leaf_set == number]
     entities = [np.flatnonzero(full.corpus.mention_entity == leaf) for leaf in leaves]
@@ -247,7 +247,7 @@ def _find_bridging_errors(lookup: Lookup, outcome: str) -> Iterator[_RelationErr
     from corefeval.model.relations import bridging_pairs
 
     alignment = lookup.errors.alignment
-    full_alignment = alignment.beyond
+    full_alignment = alignment.full_sides
     key, response = (bridging_pairs(side.corpus) for side in full_alignment)
     back = full_alignment.swapped.partner
     right = right_pairs(alignment)

@@ -11,10 +11,19 @@ import numpy as np
 
 from corefeval.analysis.errors.classification import KINDS, Classification, ErrorKind
 from corefeval.analysis.errors.costs import Attribution
+from corefeval.analysis.statistics import EntityRow, find_places_of, split_largest
 from corefeval.display import Record
 from corefeval.features.kinds import kinds_if_known, name_entity
 from corefeval.model import Corpus, Document
-from corefeval.model.arrays import FloatArray, IntArray, find_places, stable_order
+from corefeval.model.arrays import (
+    FloatArray,
+    IntArray,
+    all_false,
+    find_places,
+    looked_up,
+    plain_rows,
+    stable_order,
+)
 from corefeval.model.categories import Categories
 from corefeval.model.moving import show_on_key
 from corefeval.model.text_tokens import text_of
@@ -351,3 +360,41 @@ def _find_dearest(cost: FloatArray, number: int) -> IntArray:
     order = stable_order(-cost)[: max(number, 0)]
     dear: IntArray = order[cost[order] > 0]
     return dear
+
+
+def list_outcomes(errors: Classification, number: int) -> list[EntityRow]:
+    """The `number` largest entities of the key, with what the response made of them."""
+    key, response, partner = errors.key, errors.response, errors.alignment.partner
+    owner = looked_up(response.mention_entity, partner)  # −1 for a mention without a partner
+    lookup = Lookup(errors)
+
+    def name(side: SideName, corpus: Corpus, entity: int) -> str:
+        rows = np.flatnonzero(corpus.mention_entity == entity)
+        return lookup.mention(corpus, lookup.name(side, rows)).text
+
+    rows = []
+    for members in split_largest(key, number):
+        entity, size = int(key.mention_entity[members[0]]), int(members.size)
+        parts = _count_largest_first(owner[members])
+        shared = owner == parts[0][0] if parts else all_false(owner.size)
+        merged = _count_largest_first(key.mention_entity[shared])
+        rows.append(
+            EntityRow(
+                lookup.document(int(key.entity_document[entity])),
+                name("key", key, entity),
+                size,
+                *find_places_of(key.on_own_text, members),
+                recall=sum(count for _, count in parts) / size,
+                together=parts[0][1] / size if parts else 0.0,
+                merged=tuple((name("key", key, e), count) for e, count in merged if e != entity),
+                split=tuple((name("response", response, e), count) for e, count in parts),
+            )
+        )
+    return rows
+
+
+def _count_largest_first(entities: IntArray) -> list[tuple[int, int]]:
+    """Each entity with how often it occurs, the most frequent first; −1 is none."""
+    numbers, counts = np.unique(entities[entities >= 0], return_counts=True)
+    order = stable_order(-counts)
+    return [*plain_rows(numbers[order], counts[order])]

@@ -35,7 +35,6 @@ __all__ = [
     "ResultDifference",
     "Search",
     "Sensitivity",
-    "Step",
     "explain",
     "explain_results",
     "measure_responses",

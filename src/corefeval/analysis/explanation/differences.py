@@ -86,7 +86,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """Two choices that do the same work in a metric (`redundant`), or of which one needs the other.
+    """Two choices that do the same work in a metric (`redundant`), or one that needs the other.
 
     Where the kind is `needs`, the first does nothing without the second; where it is `need each
     other`, neither does anything alone. `alone` is what each is worth alone, `together` what both

@@ -1,25 +1,182 @@
-"""Curves in one panel or in several, and small multiples: a panel for each metric."""
+"""Charts: curves in one panel or several, small multiples, and what all of them look like."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from corefeval.figures.styles import (
-    BLUE,
-    ORANGE,
-    SOFT,
-    STYLES,
-    Spec,
-    Style,
-    axis_title,
-    is_share,
-    merge_curves,
-    shown_value,
-    styles_of,
-    values_of,
+from corefeval.lab import TINY, Chart, Encoding, ExperimentResult, Row
+from corefeval.lab.measurement import RATES, THE_SIX
+
+Spec = dict[str, Any]
+Curve = dict[tuple[str, str], float]  # from facet and x to y
+WELL_KNOWN = (*THE_SIX, "conll")
+
+# Okabe and Ito's colours, but for yellow, which is too light for lines on paper.
+BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+BLUE, VERMILION, PURPLE, GREY = "#0072B2", "#D55E00", "#CC79A7", "#777777"
+SOFT = "#444444"  # for text that is not the matter
+
+FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """A series' colour, dash and shape: each of them alone tells it from the others."""
+
+    color: str
+    dash: tuple[int, ...]
+    shape: str
+
+
+STYLES = (
+    Style(ORANGE, (5, 2), "square"),
+    Style(BLUE, (1, 0), "circle"),
+    Style(GREEN, (2, 2), "triangle-up"),
+    Style(SKY, (8, 2, 2, 2), "diamond"),
+    Style(PURPLE, (10, 3), "triangle-down"),
+    Style(BLACK, (1, 0), "cross"),
+    Style(VERMILION, (6, 2, 1, 2, 1, 2), "triangle-right"),
+    Style(GREY, (3, 4), "triangle-left"),
 )
-from corefeval.lab import Chart, Row
+# A metric looks the same in every figure.
+_OF_METRIC = dict(zip(WELL_KNOWN, STYLES, strict=False))
+MOST = len(STYLES)  # curves in one panel
+
+
+def choose_styles(series: Sequence[str]) -> list[Style]:
+    """A style for each series: well-known metrics have a fixed one, others get what is free.
+
+    >>> [style.shape for style in choose_styles(["lea", "W1", "muc"])]
+    ['cross', 'circle', 'square']
+    """
+    taken = {_OF_METRIC[name] for name in series if name in _OF_METRIC}
+    free = iter([style for style in STYLES if style not in taken] + list(STYLES))
+    return [_OF_METRIC[name] if name in _OF_METRIC else next(free) for name in series]
+
+
+# Fonts, axes and legends of every figure.
+CONFIG: Spec = {
+    "font": FONT,
+    "background": "white",
+    "view": {"stroke": "#cccccc"},
+    "title": {
+        "fontSize": 13,
+        "anchor": "start",
+        "fontWeight": "bold",
+        "offset": 10,
+        "subtitleFontSize": 11,
+        "subtitleColor": SOFT,
+        "subtitlePadding": 4,
+    },
+    "axis": {
+        "labelFontSize": 11,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 6,
+        "domainColor": GREY,
+        "tickColor": GREY,
+        "gridColor": "#e4e4e4",
+        "labelLimit": 0,
+        "titleLimit": 0,
+    },
+    "header": {
+        "labelFontSize": 12,
+        "labelFontWeight": "bold",
+        "labelLimit": 0,
+        "labelPadding": 4,
+        "title": None,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titleLimit": 0,
+    },
+    "legend": {
+        "labelFontSize": 12,
+        "labelLimit": 0,
+        "symbolSize": 70,
+        "symbolStrokeWidth": 1.8,
+        "title": None,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "orient": "bottom",
+        "columnPadding": 16,
+    },
+    "facet": {"spacing": 18},
+}
+
+
+def is_share(encoding: Encoding) -> bool:
+    """Whether a column holds shares of one, which are shown in percent."""
+    return encoding.field in RATES or encoding.title.startswith("share")
+
+
+def axis_title(encoding: Encoding) -> str:
+    """The title with its unit."""
+    return f"{encoding.title} (%)" if is_share(encoding) else encoding.title
+
+
+def shown_value(row: Row, encoding: Encoding) -> object:
+    """A cell as it is drawn: shares in percent, with as many digits as can be seen."""
+    value = row.get(encoding.field)
+    if is_share(encoding) and isinstance(value, int | float):
+        return round(100 * value, 4)
+    return value
+
+
+def select_rows(result: ExperimentResult, chart: Chart) -> list[Row]:
+    """The rows of a chart that have something to show."""
+    return [row for row in result.select(chart) if row.get(chart.y.field) is not None]
+
+
+def keep_well_known(rows: Sequence[Row], chart: Chart) -> list[Row]:
+    """The rows of the well-known metrics, where a chart has a curve or column for each metric.
+
+    All rows where none of these metrics is there, or where curves are something else.
+    """
+    if chart.series != "title" and chart.mark != "cell":
+        return list(rows)
+    few = WELL_KNOWN if chart.mark == "cell" else THE_SIX
+    return [row for row in rows if row["metric"] in few] or list(rows)
+
+
+def shown_titles(result: ExperimentResult) -> set[str]:
+    """The titles of the metrics that tables show by default."""
+    return {
+        str(row["title"])
+        for chart in result.charts
+        for row in keep_well_known(select_rows(result, chart), chart)
+    }
+
+
+def list_values(rows: Sequence[Mapping[str, object]], column: str) -> list[str]:
+    """The different values of a column, in the order of the rows."""
+    return list(dict.fromkeys(str(row[column]) for row in rows))
+
+
+def merge_curves(rows: Sequence[Row], chart: Chart) -> dict[str, str]:
+    """For each curve what it is called: curves that lie on each other have one name together.
+
+    B³, CEAFm and LEA are the same for whole entities. Of three such curves only the last could be
+    seen, which would hide that they are equal.
+    """
+    curves: dict[str, Curve] = {}
+    for row in rows:
+        point = (str(row.get(chart.facet, "")), str(row[chart.x.field]))
+        value = row[chart.y.field]
+        if isinstance(value, int | float):
+            curves.setdefault(str(row[chart.series]), {})[point] = value
+    groups: list[list[str]] = []
+    for name, curve in curves.items():
+        for group in groups:
+            drawn = curves[group[0]]
+            if curve.keys() == drawn.keys() and all(abs(curve[x] - drawn[x]) < TINY for x in curve):
+                group.append(name)
+                break
+        else:
+            groups.append([name])
+    return {name: " = ".join(group) for group in groups for name in group}
+
 
 _HEIGHT = 190
 _ALONE, _BESIDE = 360, 215  # the width of one panel, and of panels in two columns
@@ -31,7 +188,7 @@ _ROOM = 0.32  # of the axis, for the numbers behind the points, if they have one
 _CLOSE = 20  # points; where scores are closer than that, numbers have two decimals
 
 
-def curves(chart: Chart, rows: Sequence[Row]) -> Spec:
+def draw_curves(chart: Chart, rows: Sequence[Row]) -> Spec:
     """Lines with points; colour, dash and shape tell the series apart."""
     names = merge_curves(rows, chart)
     order, styles = _order_styles(chart, rows, names)
@@ -39,7 +196,7 @@ def curves(chart: Chart, rows: Sequence[Row]) -> Spec:
     for point in _make_points(chart, rows):
         point["series"] = names[point["series"]]
         points.setdefault((point["series"], point["x"], point.get("panel")), point)
-    several = bool(chart.facet) and len(values_of(rows, chart.facet)) > 1
+    several = bool(chart.facet) and len(list_values(rows, chart.facet)) > 1
     # Outlines of symbols would have the lines' dashes.
     legend = {"columns": _legend_columns(order, chart), "symbolStrokeWidth": 0}
     chosen = {"type": "point", "fields": ["series"]}
@@ -63,7 +220,7 @@ def curves(chart: Chart, rows: Sequence[Row]) -> Spec:
     if not several:
         return {"data": data, **layers}
     layers["encoding"]["x"]["title"] = None
-    facet = _facet("panel", values_of(rows, chart.facet), axis_title(chart.x))
+    facet = _facet("panel", list_values(rows, chart.facet), axis_title(chart.x))
     return {"data": data, "facet": facet, "columns": 2, "spec": layers}
 
 
@@ -97,7 +254,7 @@ def _order_styles(
     codes: dict[str, str] = {}
     for row in rows:
         codes[names[str(row[chart.series])]] = str(row[column])
-    return list(codes), styles_of(list(codes.values()))
+    return list(codes), choose_styles(list(codes.values()))
 
 
 def _encoding(chart: Chart) -> Spec:
@@ -143,10 +300,10 @@ def _scale(
     return {"field": field, "type": "nominal", "scale": scale, "legend": legend}
 
 
-def panels(chart: Chart, rows: Sequence[Row]) -> Spec:
+def draw_panels(chart: Chart, rows: Sequence[Row]) -> Spec:
     """A panel for each series, with equal axes."""
     data = [{"panel": "", **point} for point in _make_points(chart, rows)]
-    series = values_of(rows, chart.series)
+    series = list_values(rows, chart.series)
     is_line = chart.mark == "line"
     draw = _small_curves if is_line else _cases
     return {
@@ -154,7 +311,7 @@ def panels(chart: Chart, rows: Sequence[Row]) -> Spec:
         "data": {"values": data},
         "facet": _facet("series", series, axis_title(chart.x if is_line else chart.y)),
         "columns": min(4 if is_line else _COLUMNS, len(series)),
-        "spec": draw(chart, data, values_of(data, "panel")),
+        "spec": draw(chart, data, list_values(data, "panel")),
     }
 
 
@@ -207,7 +364,7 @@ def _cases(chart: Chart, data: list[dict[str, object]], kinds: list[str]) -> Spe
     y = {
         "field": "x",
         "type": "nominal",
-        "sort": values_of(data, "x"),
+        "sort": list_values(data, "x"),
         "title": None,
         "axis": {"grid": not bars, "ticks": False, "domain": False, "labelPadding": 6},
     }

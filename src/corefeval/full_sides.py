@@ -1,8 +1,8 @@
-"""Beyond coreference: both sides with what is no part of it, for sets, bridging and the like.
+"""Both sides in full, with the mentions that take no part in coreference, for sets and bridging.
 
-Coreference leaves out mentions that refer to nothing, and singletons where these are dropped. They
-may still be elements of sets, anaphors and antecedents. All of it is worked out when it is asked
-for.
+Coreference leaves out mentions that refer to nothing, and singletons where these are dropped. Such
+mentions may still be elements of sets, anaphors and antecedents. Everything here is worked out when
+it is first asked for.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ from corefeval.model.relations import EntitySets, bridging_pairs, find_sets
 
 @dataclass(frozen=True, eq=False)
 class FullSide(PlainState):
-    """One side with all mentions of its layer, and what coreference makes of them.
+    """One side with all mentions of its layer, and which of them are scored.
 
-    Mention `rows[s]` of `corpus` is mention s of what is scored, whose entities are
-    `scored_entity` (those with the same set as one, where sets count). `document` is the document
-    of each mention of `corpus`, or its segment where a document was cut; `value` the part of it
-    that each is in, where documents are divided by a feature.
+    Mention `rows[s]` of `corpus` is the scored mention s, and belongs to the entity
+    `scored_entity[s]`; where sets count, entities with the same set are one. `codes` and `document`
+    have a number for each mention of `corpus`: its code (see `mention_codes`), and its document, or
+    its segment where a document was cut. Where documents are divided by a feature, `value` is the
+    number of each mention's value.
     """
 
     corpus: Corpus
@@ -56,7 +57,7 @@ class FullSide(PlainState):
 
 
 @dataclass(frozen=True, eq=False)
-class Beyond(PlainState):
+class FullSides(PlainState):
     """Both sides in full, and which of their mentions are the same.
 
     `scored` are the matches of coreference, by the rows of what is scored. `match`, `tagset` and
@@ -69,11 +70,11 @@ class Beyond(PlainState):
     match: str = "exact"
     tagset: object = None
     own_tokens: bool = True
-    mirror: Beyond | None = None
+    mirror: FullSides | None = None
 
     @cached_property
     def matches(self) -> ArrayPair:
-        """The rows of both corpora that are one mention.
+        """The rows of both corpora that are the same mention, key rows and response rows.
 
         Scored mentions keep their matches. Of the others, mentions that refer to nothing are
         matched with each other first, then all that are left on either side.
@@ -106,17 +107,17 @@ class Beyond(PlainState):
 
     def with_sides(
         self, key: FullSide, response: FullSide, scored: Matches | None = None
-    ) -> Beyond:
+    ) -> FullSides:
         """A copy with other sides of the same mentions, which keep their matches."""
         scored = self.scored if scored is None else scored
-        copy = Beyond(key, response, scored, self.match, self.tagset, self.own_tokens)
+        copy = FullSides(key, response, scored, self.match, self.tagset, self.own_tokens)
         vars(copy)["matches"] = self.matches
         return copy
 
     @cached_property
-    def swapped(self) -> Beyond:
+    def swapped(self) -> FullSides:
         """Both sides exchanged."""
-        return self.mirror or Beyond(self.response, self.key, self.scored, mirror=self)
+        return self.mirror or FullSides(self.response, self.key, self.scored, mirror=self)
 
     def notices(self, metrics: Collection[str]) -> Iterator[Notice]:
         """Notices on odd relations, of the kinds that the named metrics count."""
