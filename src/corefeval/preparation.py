@@ -186,14 +186,8 @@ def _pair_and_match(
         protocol = protocol.but(spans=pairing.spans)
     notices = [*pairing.key.notices, *pairing.response.notices, *pairing.notices]
     if protocol.across != "none":
-        from corefeval.pairing.regrouping import join_groups
-
-        corpora, joined = join_groups(corpora, protocol.across)
+        corpora, joined = _join_documents(corpora, request)
         notices += joined
-        if joined and request.features:
-            raise UsageError(
-                "features are given by document, and across joins documents: leave out one of them"
-            )
     (key, response), codes, policy_notices, kept = apply_policies(
         corpora, mention_codes(*corpora), protocol
     )
@@ -222,6 +216,19 @@ def _pair_and_match(
         (*notices, *policy_notices, *match_notices, *other_spans, *stated_notices),
         full_sides=_make_full_sides(kept, matches, protocol.match, request.tagset, own_tokens),
     )
+
+
+def _join_documents(
+    corpora: Sequence[Corpus], request: Request
+) -> tuple[list[Corpus], list[Notice]]:
+    """Both sides with documents joined as the protocol's `across` says, and notices."""
+    from corefeval.pairing.regrouping import join_groups
+
+    if request.features:
+        raise UsageError(
+            "features are given by document, and across joins documents: leave out one of them"
+        )
+    return join_groups(corpora, request.protocol.across)
 
 
 def _state_choice(protocol: Protocol, response: Corpus) -> Protocol:

@@ -135,24 +135,22 @@ class Request:
     ) -> Request:
         """The request that the keywords of a function or the options of a command make.
 
-        Raises a UsageError for whatever can be known to be wrong before anything is read, such as a
-        keyword that does not act at any of `steps`. With `sound`, no program can be emulated; with
-        `nearest`, the nearest sound rules stand for it. Without metrics, none are checked.
+        Raises a UsageError for what is wrong before anything is read. Choices must act at one of
+        `steps`. With `sound`, no program can be emulated; with `nearest`, sound rules replace it.
         """
         chosen, reading = split_choices(options, steps)
         _check_reading(reading, steps)
-        layers = {n: reading[n] for n in ("key_layer", "response_layer") if reading.get(n)}
-        base = Protocol.of(protocol)
         # Layers are no choices, but part of the signature.
-        adjusted, tagset = _adjust(base, chosen | layers, features)
+        chosen |= {n: reading[n] for n in ("key_layer", "response_layer") if reading.get(n)}
+        base = Protocol.of(protocol)
+        adjusted, tagset = _adjust(base, chosen, features)
         emulated = adjusted if nearest and adjusted.emulates else None
         adjusted = adjusted.nearest if emulated else adjusted
         if sound:
             adjusted.check_sound()
-        sampling, settled = sampling or Sampling(), adjusted
+        settled, sampling = adjusted, sampling or Sampling()
         if adjusted.values:
-            sampling = _settle_sampling(sampling, adjusted)
-            settled = adjusted.but(segments="none", ci="none")
+            settled, sampling = _settle_sampling(adjusted, sampling)
         request = Request(
             settled,
             base,
@@ -247,8 +245,8 @@ def _find_tagset(chosen: dict[str, Any], base: Protocol) -> TagSet | None:
     return content
 
 
-def _settle_sampling(sampling: Sampling, protocol: Protocol) -> Sampling:
-    """The sampling, with the segments and intervals that a protocol states.
+def _settle_sampling(protocol: Protocol, sampling: Sampling) -> tuple[Protocol, Sampling]:
+    """The protocol without segments and intervals, and the sampling with those that it states.
 
     Raises a UsageError for intervals that cannot be repeated.
     """
@@ -260,7 +258,7 @@ def _settle_sampling(sampling: Sampling, protocol: Protocol) -> Sampling:
             raise UsageError(f"the protocol says ci:{protocol.ci}, which cannot be repeated")
         level, samples, seed = text.groups()
         sampling = replace(sampling, ci=float(level), samples=int(samples), seed=int(seed))
-    return sampling
+    return protocol.but(segments="none", ci="none"), sampling
 
 
 def feature_names(by: object) -> tuple[str, ...]:

@@ -270,8 +270,10 @@ def test_options_that_make_no_sense(name, options):
 
 def test_perturbations_compose():
     key = labels("abcd ef gh")
-    worse = compose(partial(lab.drop_entities, maximum=2), lab.all_singletons)
-    assert groups(worse(key, key)) == [["a"], ["b"], ["c"], ["d"]]
+    joined = compose(lab.all_singletons, lab.one_entity)
+    assert groups(joined(key, key)) == [list("abcdefgh")]
+    worse = compose(partial(lab.drop_mentions, share=1.0), lab.all_singletons)
+    assert groups(worse(key, key)) == []
     assert groups(compose()(key, key)) == groups(key)
 
 

@@ -83,11 +83,9 @@ def results_of(command: str, options: ParsedOptions, requests: Sequence[Request]
     """The results of each response, one for each request; one that was saved needs no key."""
     from corefeval.results import is_saved
 
-    key, responses = options.key, options.response
+    arguments, key, key_path = [*options.response], options.key, options.key
     if is_saved(label(key)[1]):
-        arguments, key_path = [key, *responses], None
-    else:
-        arguments, key_path = list(responses), key
+        arguments, key_path = [key, *arguments], None
     labels = [label(argument) for argument in arguments]
     paths = [path for _, path in labels]
     inputs = paths if key_path is None else [*paths, key_path]

@@ -152,7 +152,7 @@ def compare(options: ParsedOptions) -> int:
     from corefeval.output.tables import Style
     from corefeval.request import Sampling
     from corefeval.stats.grids import add_effects, factors_of
-    from corefeval.stats.significance import Options
+    from corefeval.stats.significance import ComparisonOptions
 
     tables = options.given(*TABLE_OPTIONS.split())
     rates = Style.of(options.format, tables).rates
@@ -162,7 +162,7 @@ def compare(options: ParsedOptions) -> int:
         raise UsageError("--fail-if-worse needs its own comparisons: leave out --baseline")
     names = ("rate", "test", "trials", "seed", "correction", "alpha", "level", "samples")
     testing = {name: getattr(options, name) for name in names}
-    Options.of(**testing)  # which refuses what is out of range before anything is read
+    ComparisonOptions.of(**testing)  # which refuses what is out of range before anything is read
     metrics = COMPARED if options.metrics is None else options.metrics
     sampling = Sampling(segments=options.segments, as_segments=True)
     request = make_request(options, metrics, options.by, sampling, sound=False)

@@ -261,11 +261,11 @@ def compare(
     """
     from corefeval.stats import compare as compare_results
     from corefeval.stats.grids import add_effects
-    from corefeval.stats.significance import Options as Testing
+    from corefeval.stats.significance import ComparisonOptions
 
     names, sources = _list_responses(responses, baseline)
     testing, scoring = _split_options(options, baseline)
-    rate = Testing.of(**testing).rate  # raises for wrong options, before anything is read
+    rate = ComparisonOptions.of(**testing).rate  # raises for wrong options, before anything is read
     sampling, cutting = Sampling(segments=segments, as_segments=True), Cutting(piece_size, executor)
     wishes: dict[str, Any] = {"metrics": metrics, "by": by, "features": features}
     request = Request.of(protocol, scoring, sampling, cutting, **wishes)

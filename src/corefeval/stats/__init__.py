@@ -33,8 +33,8 @@ from corefeval.stats.pairs import (
 from corefeval.stats.resampling import Stack, bootstrap, name_results, stack_comparable, unit_of
 from corefeval.stats.significance import (
     TIE,
+    ComparisonOptions,
     Correction,
-    Options,
     Pairs,
     Test,
     adjust,
@@ -115,7 +115,9 @@ def compare(
     (('half', 'none'), {'full': 1, 'half': 2, 'none': 3})
     """
     testing = {"rate": rate, "seed": seed, "correction": correction, "alpha": alpha, "level": level}
-    options = Options.of(test=test, trials=trials, samples=samples, baseline=baseline, **testing)
+    options = ComparisonOptions.of(
+        test=test, trials=trials, samples=samples, baseline=baseline, **testing
+    )
     features = split_list(by) if isinstance(by, str) else by
     return _compare_results(name_results(results), metrics, [*features], options)
 
@@ -124,7 +126,7 @@ def _compare_results(
     systems: Mapping[str, Result],
     metrics: Iterable[object] | None,
     by: Sequence[str],
-    options: Options,
+    options: ComparisonOptions,
 ) -> Comparison:
     """The comparison with all its notices: those of the results, of slices and of metrics."""
     stacked = stack_comparable(systems, metrics, rate=options.rate)
@@ -150,7 +152,9 @@ def compare_slice(parts: Mapping[str, Result], compared: Comparison) -> Comparis
     return _compare(parts, stacked, compared.options)
 
 
-def _compare(systems: Mapping[str, Result], stacked: Stack, options: Options) -> Comparison:
+def _compare(
+    systems: Mapping[str, Result], stacked: Stack, options: ComparisonOptions
+) -> Comparison:
     """Systems on one corpus, with notices on what their numbers are worth."""
     samples = options.trials if options.test == "bootstrap" else options.samples
     by_rate = bootstrap(stacked, samples, options.seed, rate=options.rate)
@@ -176,7 +180,7 @@ def _compare(systems: Mapping[str, Result], stacked: Stack, options: Options) ->
 
 
 def _make_standings(
-    names: tuple[str, ...], stacked: Stack, options: Options, resampled: Numbers
+    names: tuple[str, ...], stacked: Stack, options: ComparisonOptions, resampled: Numbers
 ) -> list[Standing[PairDifference]]:
     """The standing by each metric; `resampled` is metrics × systems × samples."""
     places = list(combinations(range(len(names)), 2))
@@ -209,7 +213,9 @@ def _make_standings(
     return standings
 
 
-def _p_values(stacked: Stack, pairs: Pairs, options: Options, resampled: Numbers) -> Numbers:
+def _p_values(
+    stacked: Stack, pairs: Pairs, options: ComparisonOptions, resampled: Numbers
+) -> Numbers:
     """Metrics × pairs; `resampled` is metrics × systems × samples."""
     rate = options.rate
     if options.test == "randomization":
@@ -263,7 +269,9 @@ def _warn_of_opposite_means(pairs: Sequence[PairDifference], unit: str) -> list[
     return _make_notice("opposite-means", message, opposites)
 
 
-def _warn_of_hopeless(n_documents: int, n_pairs: int, options: Options, unit: str) -> list[Notice]:
+def _warn_of_hopeless(
+    n_documents: int, n_pairs: int, options: ComparisonOptions, unit: str
+) -> list[Notice]:
     """A notice where not even the clearest difference could be significant."""
     tests = options.count_tests(n_pairs)
     by_trials = {"randomization": 1, "bootstrap": 2, "exact": 0}[options.test]

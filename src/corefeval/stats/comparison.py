@@ -18,7 +18,7 @@ from corefeval.results import Result
 from corefeval.stats.bootstraps import Interval
 from corefeval.stats.pairs import Differences, Power, differences, documents_needed
 from corefeval.stats.resampling import check_comparable, choose_metrics, name_results, unit_of
-from corefeval.stats.significance import TOLERANCE, Effects, Options
+from corefeval.stats.significance import TOLERANCE, ComparisonOptions, Effects
 from corefeval.stats.standings import PairDifference, Standing, Standings
 
 Table = Literal["scores", "differences"]
@@ -38,7 +38,7 @@ class Comparison(Comparable, Standings[PairDifference]):
 
     standings: tuple[Standing[PairDifference], ...]
     results: Mapping[str, Result]
-    options: Options
+    options: ComparisonOptions
     by: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
     segment_scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)

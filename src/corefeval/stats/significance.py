@@ -72,7 +72,7 @@ class TestingOptions:
 
 
 @dataclass(frozen=True)
-class Options(TestingOptions):
+class ComparisonOptions(TestingOptions):
     """How systems are compared; an exact test has no `trials`, and a bootstrap no `samples`."""
 
     test: Test = "randomization"
@@ -91,7 +91,7 @@ class Options(TestingOptions):
         trials: int | None = None,
         samples: int | None = None,
         **options: Any,
-    ) -> Options:
+    ) -> ComparisonOptions:
         """The options of a user; a UsageError for one that is out of range, or unused."""
         check_choice("test", test, get_args(Test))
         if test == "exact" and trials is not None:
