@@ -19,7 +19,7 @@ from corefeval.protocol import Protocol
 from corefeval.request import Input, Request, ScoreOptions
 from corefeval.sampling.frame import Frame, Responses, Span, make_frame
 from corefeval.sampling.page import make_page
-from corefeval.sampling.sheets import DESIGNS, Row, Sheet, Signature, read_sheet
+from corefeval.sampling.sheets import DESIGNS, Row, Sheet, Signature, make_row, read_sheet
 
 STEPS = ("reading", "pairing", "policies", "matching")
 _TEXTS = ("before", "mention", "after")
@@ -120,7 +120,7 @@ def _draw(frame: Frame, design: str, n: int, seed: int) -> Sheet:
             cells |= zip((f"{prefix}{name}" for name in _TEXTS), shown, strict=True)
         cells["text"] = cells["mention"]
         cells = {column: cells.get(column, "") for column in columns}
-        rows.append(Row(cells, number, frame.list_labels(cells["document"])))
+        rows.append(make_row(cells, number, frame.list_labels(cells["document"])))
     return Sheet(
         tuple(rows),
         Signature(design, n, size, seed, frame.names, frame.digest, frame.protocol),

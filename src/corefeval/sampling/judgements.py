@@ -11,7 +11,7 @@ from math import sqrt
 from corefeval.diagnostics import Notice, excerpt, list_names, note
 from corefeval.model.arrays import IntArray, integers
 from corefeval.sampling.frame import Frame
-from corefeval.sampling.sheets import NO_MENTION, UNSURE, Name, Row, Sheet
+from corefeval.sampling.sheets import NO_MENTION, UNSURE, Name, Row, Sheet, list_ids
 
 
 @dataclass
@@ -61,7 +61,7 @@ class Judgements:
         if name not in numbers:
             raise self.sheet.error(
                 f"document {excerpt(row.document)} has no {noun} {excerpt(name)}",
-                row,
+                row.line,
                 expected="documents, ids and responses with which the sheet was written",
             )
         return numbers[name]
@@ -79,7 +79,7 @@ def read_judgements(sheet: Sheet, frame: Frame) -> Judgements:
             person.find(row, "partner")
         if row.is_draw:
             if any(row.systems == twin.systems for twin in draws.setdefault(draw, [])):
-                raise sheet.error("a draw has two rows", row, fix="remove this one")
+                raise sheet.error("a draw has two rows", row.line, fix="remove this one")
             draws[draw].append(row)
         if row.is_answered:
             person.companions |= {(draw, system): row.name for system in systems}
@@ -115,7 +115,7 @@ def _read_names(person: Judgements) -> None:
         mentions = {person.find(row, "id")}
         named.setdefault(row.name, set()).update(mentions)
         if row.name and row.is_draw and row.cells["members"]:
-            numbers, ids = person.frame.numbers[row.document], row.list_ids("members")
+            numbers, ids = person.frame.numbers[row.document], list_ids(row.cells, "members")
             mentions |= {numbers[name] for name in ids if name in numbers}
             outside += sum(name not in numbers for name in ids)
             lists.setdefault(row.name, []).append(mentions)
@@ -126,7 +126,7 @@ def _read_names(person: Judgements) -> None:
             if twin is not row and twin.answer != row.answer:
                 raise person.sheet.error(
                     f"rows {twin.row} and {row.row} give one mention two names",
-                    row,
+                    row.line,
                     found=f"{excerpt(twin.answer)} and {excerpt(row.answer)}",
                     expected="one name for a mention, also where another row has it as a member",
                     fix="correct one of the two rows",
