@@ -137,10 +137,11 @@ _Question = tuple[dict[str, str], list[Span]]
 
 
 def _ask_about_sentences(frame: Frame, drawn: list[int]) -> Iterator[_Question]:
-    for sentence in map(frame.sentences.__getitem__, drawn):
+    names = [(d, number) for d, numbers in frame.sentence_numbers.items() for number in numbers]
+    for index in drawn:
+        (document, number), sentence = names[index], frame.sentences[index]
         ids = " ".join(frame.ids[mention] for mention in frame.list_mentions(sentence))
-        cells = {"document": sentence.document, "sentence": sentence.number, "mentions": ids}
-        yield cells, [sentence.span]
+        yield {"document": document, "sentence": number, "mentions": ids}, [sentence]
 
 
 def _ask_about_mentions(
