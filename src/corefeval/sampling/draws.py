@@ -23,7 +23,6 @@ from corefeval.sampling.sheets import DESIGNS, Row, Sheet, Signature, make_row, 
 
 STEPS = ("reading", "pairing", "policies", "matching")
 _TEXTS = ("before", "mention", "after")
-_UNITS = ("mentions", "sentences")
 
 
 def sample(
@@ -57,7 +56,7 @@ def sample(
         chosen, seed, protocol = older.design, older.signature.seed, older.signature.protocol
     check_choice("design", chosen, DESIGNS)
     check_seed(seed)
-    if isinstance(n, bool) or not isinstance(n, int) or n < 2:
+    if type(n) is not int or n < 2:
         raise UsageError(f"n, the number of draws, is a whole number of at least 2, not {n!r}")
     if chosen == "pairs" and candidates is not None:
         raise UsageError("a pair is of one entity, and candidates have no entities: leave them out")
@@ -88,7 +87,7 @@ def check_digest(sheet: Sheet, frame: Frame) -> None:
         )
     if signature.frame != size:
         raise sheet.error(
-            f"the sheet was drawn from another number of {_UNITS[sheet.design == 'sentences']}",
+            "the sheet was drawn from another frame",
             found=f"frame:{signature.frame}",
             expected=f"frame:{size}",
             fix="take the sheet as `corefeval sample` wrote it",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from itertools import combinations, permutations, product
 from math import ceil, isnan, nan, sqrt
 from statistics import fmean
@@ -99,9 +99,9 @@ class Difference(Record):
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON, where only the numbers are."""
-        return {
-            name: value for name, value in super().as_dict().items() if name != "is_significant"
-        }
+        record = super().as_dict()
+        del record["is_significant"]
+        return record
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,8 +140,7 @@ class Estimates(Tabular, Mapping[str, Rates]):
         """The first system less the second, by a rate."""
         for entry in self.differences:
             for difference in (entry, entry.turned):
-                names = difference.metric, difference.rate, difference.first, difference.second
-                if names == (metric, rate, first, second):
+                if astuple(difference)[:4] == (metric, rate, first, second):
                     return difference
         raise UsageError(f"{metric}.{rate} of {first} and {second} was not estimated")
 
@@ -211,8 +210,11 @@ def estimate(
         scores["frame"] = reach["frame"]
         notices += reach.notices
     estimates = replace(estimates, scores=scores)
-    rates = [row for row in estimates.rows() if row["value"] is None]
-    names = tuple(f"{row['metric']}.{row['rate']} of {row['system']}" for row in rates)
+    names = tuple(
+        f"{row['metric']}.{row['rate']} of {row['system']}"
+        for row in estimates.rows()
+        if row["value"] is None
+    )
     if names:
         text = "{n} without a value, because there is nothing to count: {items}"
         notices.append(Notice("no-value", text, len(names), names, "rate"))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations, compress
+from itertools import combinations, compress, groupby
 from math import sqrt
+from operator import itemgetter
 
 from corefeval.diagnostics import Notice, excerpt, list_names, note
 from corefeval.model.arrays import IntArray, integers
@@ -152,18 +153,13 @@ def _note_similar(names: Iterable[Name]) -> Iterator[Notice]:
     """A notice on names of a document that differ only by case or by one letter."""
     from rapidfuzz.distance import Levenshtein
 
-    groups: dict[Name, set[str]] = {}  # two such names share one with a letter left out, or folded
-    for document, name in names:
-        shorter = (name[:place] + name[place + 1 :] for place in range(len(name)))
-        for variant in (name, name.casefold(), *shorter):
-            groups.setdefault((document, variant), set()).add(name)
-    similar = {
-        (document, *pair)
-        for (document, _), group in groups.items()
-        for pair in combinations(sorted(group), 2)
-        if len({*map(str.casefold, pair)}) == 1 or Levenshtein.distance(*pair) == 1
-    }
-    pairs = [f"{first}/{second}" for _, first, second in sorted(similar)]
+    pairs = [
+        f"{first}/{second}"
+        for _, group in groupby(sorted(names), itemgetter(0))
+        for (_, first), (_, second) in combinations(group, 2)
+        if Levenshtein.distance(first, second, score_cutoff=1) == 1
+        or first.casefold() == second.casefold()
+    ]
     if pairs:
         text = f"names that differ by case or one letter only: {list_names(pairs)}; "
         text += "if they mean the same, use one name"
