@@ -67,7 +67,7 @@ def test_cases_by_hand(name, is_exchanged):
     if case["expected"] is None:
         with pytest.raises(PairingError, match="has another text") as caught:
             score(*sides, tokens="align")
-        assert re.fullmatch(r"\d+\.\d % of its text in the key", caught.value.found)
+        assert re.fullmatch(r"only \d+\.\d % of its text is in the key", caught.value.found)
         return
     result = score(*sides, tokens="align", metrics=METRICS)
     assert agree(result, case["expected"], is_exchanged)
@@ -283,10 +283,10 @@ def test_notices_count_both_sides():
     result = score([KEY], [RESPONSE], tokens="align")
     messages = [str(notice).partition(": ")[2] for notice in result.notices]
     assert messages == [
-        "1 document with other tokens, aligned with the key's: ‘d’",
-        "3 tokens without a counterpart: 1 of the key, 2 of the response",
+        "1 document whose tokens differ, aligned with the key's: ‘d’",
+        "3 tokens without a counterpart on the other side: 1 of the key, 2 of the response",
         "1 mention in text that the other side lacks: 1 of the response",
-        "1 mention matched to whole tokens of the other side",
+        "1 mention with an edge inside a token of the other side, compared by whole tokens",
     ]
 
 

@@ -109,7 +109,7 @@ def test_spans_off_by_one(shift, sentence):
     response = moved(key, *shift)
     response["b"] = response["b"][:1]
     (message,) = told(key, response)
-    assert "no mention in common between its 7 mentions and the key's 9" in message
+    assert "no mention is in the key, of 7 here and 9 there" in message
     response_first, key_first = (*sentence, shift[0], 15 + shift[1]), (*sentence, 0, 15)
     assert f"mentions are ‘{response_first}’ here and ‘{key_first}’ in the key; check" in message
 
@@ -134,7 +134,7 @@ def test_a_few_matches_by_chance_do_not_hide_a_shift():
     # Spans of one start are there in two lengths, so that some longer ones are the key's.
     both = arrays(np.append(starts, starts[:40]), np.append(ends, ends[:40] + 1), name="k")
     (message,) = told(both, response)
-    assert "r: only 40 of 600 mentions in common with the key" in message
+    assert "only 40 of 600 mentions are in the key" in message
     assert not told(key, key)
 
 
@@ -147,7 +147,7 @@ def test_only_some_documents():
     elsewhere = arrays(starts + 997 * third, ends + 999 * third, name="r", n_documents=4)
     notices = corefeval.score(key, elsewhere).notices
     assert [(one.kind, one.count, one.items) for one in notices] == [(MISMATCH, 1, ("d2",))]
-    expected = "only 0 of 20 mentions in common with the key in 1 of 4 documents (‘d2’)"
+    expected = "in 1 of 4 documents (‘d2’) only 0 of 20 mentions are in the key"
     assert expected in notices[0].message
     # In a document of few mentions that may happen to anybody.
     assert not told({"x": [["a", "b"]], "y": [["c", "d"]]}, {"x": [["a", "b"]], "y": [["e", "f"]]})
@@ -164,7 +164,7 @@ def test_only_some_documents():
 )
 def test_other_mentions(key, response, first):
     (message,) = told(key, response)
-    assert message.startswith("response: no mention in common")
+    assert message.startswith("response: no mention is in the key")
     assert f"the first mentions are {first} the key; check" in message
 
 
@@ -186,7 +186,7 @@ def test_files(tmp_path, run):
     key, long, halves = (tmp_path / f"{name}.jsonl" for name in texts)
     status, _, err = run("score", key, long)
     assert status == 0
-    assert "note: long.jsonl: no mention in common between its 6 mentions and the" in err
+    assert "note: long.jsonl: no mention is in the key, of 6 here and" in err
     assert "the first mentions are 0:4 here and 0:3 in the key" in " ".join(err.split())
     status, out, _ = run("check", long, "--against", key, "-f", "json")
     assert status == 0

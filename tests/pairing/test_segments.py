@@ -133,7 +133,7 @@ def test_what_cannot_be_cut_has_no_interval_and_says_so(key, response):
     assert not result["muc"].intervals
     assert {"no-segments", "no-interval"} <= {notice.kind for notice in result.notices}
     assert "ci:" not in result.signature
-    with pytest.raises(UsageError, match=r"or segments: one document with.* cannot be cut"):
+    with pytest.raises(UsageError, match=r"or segments: the only document has .* cannot be cut"):
         corefeval.compare(key, {"one": response, "other": key})
 
 

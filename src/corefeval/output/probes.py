@@ -74,14 +74,17 @@ class ProbeDrawing(Drawing):
         groups: dict[str, Row] = {}
         for group, value, part in result.parts()[1:]:
             groups.setdefault(group, {})[value] = part.as_dict()
-        record = {"response": result.response, **result.as_dict(), "groups": groups}
-        contrast = result.contrast and result.contrast.as_dict()
-        record |= {"contrast": contrast, "consistency": result.consistency.as_dict()}
-        notices = [notice.as_dict() for notice in result.notices]
-        record |= {"signature": result.signature, "notices": notices}
-        if self.by_document:
-            record["decisions"] = [decision.figures for decision in result.decisions]
-        return record
+        decisions = [decision.figures for decision in result.decisions]
+        return {
+            "response": result.response,
+            **result.as_dict(),
+            "groups": groups,
+            "contrast": result.contrast and result.contrast.as_dict(),
+            "consistency": result.consistency.as_dict(),
+            "signature": result.signature,
+            "notices": [notice.as_dict() for notice in result.notices],
+            **({"decisions": decisions} if self.by_document else {}),
+        }
 
 
 def _list_numbers(numbers: Mapping[str, object]) -> str:

@@ -108,7 +108,7 @@ def pair_responses(
     documents, places = _list_documents(corpora, protocol.documents)
     order = sorted(range(len(documents)), key=lambda index: str(documents[index]))
     documents, places = [documents[index] for index in order], places[:, order]
-    outcome = "that not all responses have, without mentions in those that lack them"
+    outcome = "that some responses lack, counted there as documents without mentions"
     notices = _note_lacking(documents, places, outcome)
     placed = [c.select_documents(rows, documents) for c, rows in zip(corpora, places, strict=True)]
     if protocol.zeros == "drop":
@@ -123,7 +123,7 @@ def pair_responses(
             line=error.line,
             found=error.found,
             expected=(error.expected or "the same tokens").replace("the key", "another response"),
-            fix="run all systems on the same tokens, as mentions are told apart by their tokens",
+            fix="run all systems on the same tokens: mentions are identified by their tokens",
         ) from None
     codes = _common_codes(placed) if len(placed) > 1 else [mention_codes(*placed, *placed)[0]]
     return placed, codes, notices
@@ -191,8 +191,8 @@ def _check_nodes(first: Corpus, second: Corpus, paired: IntArray) -> None:
         raise InputError(
             f"the empty nodes (zeros) are not those of {first.name or 'the first response'}",
             file=second.name or None,
-            expected="the same tokens and empty nodes in all responses, as mentions are named by "
-            "their places",
+            expected="the same tokens and empty nodes in all responses: mentions are identified by "
+            "their positions",
             fix="--zeros drop leaves out zeros and their mentions",
         )
 
@@ -224,11 +224,11 @@ def _on_first_tokens(
         shown.append(Pairing(first, placed))
     name = shown[0].key.name or "the first"
     if drop_bare:
-        text = f"mentions stand on the tokens of {name}, with which all others are aligned"
-        left_out = note("bare-mentions", n_bare, "mention", f"in text that {name} lacks left out")
+        text = f"all annotations were aligned with the tokens of {name}, where mentions are shown"
+        left_out = note("bare-mentions", n_bare, "mention", f"left out: not in the text of {name}")
         return shown, [Notice("first-tokens", text), *left_out]
-    text = f"for α, mentions are compared by the tokens of {name}, "
-    text += "with which those of all other annotators are aligned"
+    text = f"for α, all annotations were aligned with the tokens of {name}, and mentions are "
+    text += "compared there"
     return shown, [Notice("alpha-tokens", text)]
 
 
@@ -289,7 +289,7 @@ def _with_common_documents(
         corpus.select_documents(rows[common], names)
         for corpus, rows in zip(corpora, places, strict=True)
     ]
-    return chosen, _note_lacking(identifiers, places, "that not all annotators have, left out")
+    return chosen, _note_lacking(identifiers, places, "that some annotators lack, left out")
 
 
 def _absence_error(corpora: Sequence[Corpus]) -> PairingError:

@@ -135,7 +135,7 @@ def _align_words(key: Corpus, response: Corpus, documents: IntArray) -> ArrayPai
             raise another_text(
                 key.documents[document],
                 sides[1].source or response.name or None,
-                f"{100 * alignment.share:.1f} % of its text in the key",
+                f"only {100 * alignment.share:.1f} % of its text is in the key",
                 f"at least {100 * LEAST_SHARE:.0f} %",
                 "pair the right documents, leave it out with --documents, or use --tokens ignore",
             )
@@ -288,15 +288,15 @@ def _describe(
     """Notices on what was aligned, and on what has no counterpart."""
     name = response.name or "response"
     names = tuple(str(key.documents[document]) for document in documents.tolist())
-    text = f"{name}: {{n}} with other tokens, aligned with the key's: {{items}}"
+    text = f"{name}: {{n}} whose tokens differ, aligned with the key's: {{items}}"
     yield Notice("aligned-tokens", text, len(names), names, "document")
     for kind, noun, outcome, counts in (
-        ("unaligned-tokens", "token", "without a counterpart", lone),
+        ("unaligned-tokens", "token", "without a counterpart on the other side", lone),
         ("unaligned-mentions", "mention", "in text that the other side lacks", bare),
     ):
         if any(counts):
             parts = tuple(zip(("of the key", "of the response"), map(int, counts), strict=True))
             text = f"{name}: {{n}} {outcome}: {{parts}}"
             yield Notice(kind, text, int(sum(counts)), noun=noun, parts=parts)
-    outcome = "matched to whole tokens of the other side"
+    outcome = "with an edge inside a token of the other side, compared by whole tokens"
     yield from note("widened-pairs", n_widened, "mention", outcome, whose=name)

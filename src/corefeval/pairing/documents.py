@@ -151,7 +151,8 @@ def _compare_tokens(
     if rule == "align" or not indices:
         return integers(np.union1d(cut, indices))
     names = tuple(str(key.documents[index]) for index in indices)
-    text = f"{response.name or 'response'}: {{n}} with tokens unlike the key's: {{items}}"
+    text = f"{response.name or 'response'}: {{n}} whose tokens differ from the key's, compared by "
+    text += "number: {items}"
     return Notice("other-tokens", text, len(names), names, "document")
 
 
@@ -236,8 +237,8 @@ def _nothing_pairs(
         file=name or None,
         found=list_names([*map(str, response_ids)]) or "no documents",
         expected=list_names([*map(str, identifiers)]),
-        fix="documents pair by id and part: both sides must call them the same, "
-        "unless they are the same in order (--pairing position)",
+        fix="documents are paired by id and part: use the same ids on both sides, or --pairing "
+        "position if both have the same documents in the same order",
     )
 
 
@@ -254,7 +255,7 @@ def _pair_in_order(
     notices: Notices = ()
     if renames or key_places.size != response_places.size:
         text = f"{name or 'response'}: documents are paired by position: {key_places.size} in the "
-        text += f"key, {response_places.size} in the response, {{n}} under other names"
+        text += f"key, {response_places.size} in the response; {{n}} with other names there"
         notices = (Notice("positions", text, renames, noun="document"),)
     return DocumentPairs(
         identifiers[:number], key_places[:number], response_places[:number], notices

@@ -78,11 +78,10 @@ def mismatch_notices(pieces: Sequence[Suspects], name: str) -> list[Notice]:
         share = (
             f"{sum(row[2] for row in rows):,} of {plural(sum(row[1] for row in rows), 'mention')}"
         )
-        message = f"only {share} in common with the key in {len(names):,} of "
-        message += f"{plural(n_documents, 'document')} ({list_names(names)})"
+        message = f"in {len(names):,} of {plural(n_documents, 'document')} "
+        message += f"({list_names(names)}) only {share} are in the key"
     else:
-        message = f"no mention in common between its {plural(n_response, 'mention')} and the key's "
-        message += f"{n_key:,}"
+        message = f"no mention is in the key, of {n_response:,} here and {n_key:,} there"
     message = f"{name or 'response'}: {message}: {advise(pieces)}"
     items = tuple(names) if n_common else ()
     return [Notice(MISMATCH, message, len(names) or n_documents, items)]
@@ -96,8 +95,8 @@ def advise(pieces: Sequence[Suspects]) -> str:
     )
     return (
         f"the first mentions are {first_of_response} here and {first_of_key} in the key; check "
-        "that both have the same text and tokens, and count alike (from 0 or 1, inclusive ends or "
-        "exclusive ones)"
+        "that both have the same text and number its tokens in the same way (from 0 or 1, ends "
+        "inclusive or exclusive)"
     )
 
 

@@ -46,7 +46,7 @@ def join_groups(corpora: Sequence[Corpus], across: str) -> tuple[list[Corpus], l
         Notice("joined-documents", text + "in them are one", len(documents), noun="document")
     ]
     if alone:
-        text = f"{{n}} in whose ids {across!r} finds nothing, each kept by itself: {{items}}"
+        text = f"{{n}} with ids that do not match {across!r}, each kept by itself: {{items}}"
         notices.append(Notice("alone", text, len(alone), alone, "document"))
     return merged, notices
 
@@ -85,9 +85,9 @@ def _lengths(corpus: Corpus) -> IntArray:
 
 def _nameless(corpus: Corpus) -> InputError:
     return InputError(
-        "joining entities across documents needs ids that are valid across documents",
+        "documents cannot be joined, because no ids of entities hold across documents",
         file=corpus.name or None,
-        found="entities without ids, or with ids that are valid within a document only",
+        found="entities without ids, or with ids that hold only within a document",
         expected="a format with ids of entities: conll, corefud or crac-text, or "
         "corefeval.corpus_from_arrays(entity=…, document=…)",
         fix="leave out --across, or merge the documents that belong together",
@@ -130,13 +130,14 @@ def segment(
     """
     starts = key.mention_start
     if starts is None or response.mention_start is None:
-        message = "one document without token positions cannot be cut into segments: no intervals"
+        message = "the only document has no token positions and cannot be cut into segments: "
+        message += "no intervals"
         return Notice("no-segments", message)
     cuts = _with_mentions(_cuts(key, response, number), starts)
     if cuts.size + 1 < LEAST:
         message = (
-            "one document with mentions in fewer than two sentences cannot be cut into segments: "
-            "no intervals"
+            "the only document has mentions in fewer than two sentences and cannot be cut into "
+            "segments: no intervals"
         )
         return Notice("no-segments", message)
     places = [np.searchsorted(cuts, s, side="right") for s in (starts, response.mention_start)]

@@ -23,8 +23,8 @@ from corefeval.protocol import TokenRule
 
 _GO_ON = (
     "or use --tokens align, which compares mentions by the text that both sides "
-    "have; --tokens ignore compares token numbers, so that mentions behind a word that one side "
-    "lacks all count as wrong"
+    "have; --tokens ignore compares token numbers, so that all mentions after a word that one "
+    "side lacks count as wrong"
 )
 
 
@@ -81,7 +81,7 @@ def another_text(
 ) -> PairingError:
     """What to raise where a response has another text than its key."""
     return PairingError(
-        f"document {excerpt(str(identifier))} has another text than in the key",
+        f"document {excerpt(str(identifier))} has another text in the key",
         file=file,
         line=line,
         found=actual,
@@ -140,7 +140,7 @@ def put_texts_on_tokens(
         moved.append(corpus)
     emptied = tuple(str(key.documents[index]) for index, place in moves[1].items() if not place)
     if emptied:
-        text = f"{response.name or 'response'}: {{n}} of another text than in the key, counted as "
+        text = f"{response.name or 'response'}: {{n}} whose text is not the key's, counted as "
         text += "empty: {items}"
         notices.append(Notice("unplaced-documents", text, len(emptied), emptied, "document"))
     return moved[0], moved[1], integers(unfit), notices
@@ -160,7 +160,8 @@ def _find_misplaced(
             "the key is a text without tokens, and not all of its mentions are whole tokens of the "
             "response",
             file=_file(response),
-            found=f"{plural(documents.count(documents[0]), 'mention')} of the key inside tokens",
+            found=f"{plural(documents.count(documents[0]), 'mention')} of the key with an edge "
+            "inside a token",
             expected="tokens that begin and end where the mentions of the key do",
             fix="score against a key with tokens, to which mentions in characters are mapped, or "
             "use --tokens align",

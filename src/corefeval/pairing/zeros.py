@@ -179,13 +179,13 @@ def _on_one_axis(
     having = np.bincount(np.concatenate(where), minlength=axis.code.size)
     lonely = having < present[axis.nodes.document]
     notices: list[Notice] = []
-    elsewhere = "the other side" if len(sides) == 2 else "another one"
+    elsewhere = "the other side" if len(sides) == 2 else "another response"
     for side, places, moved in zip(sides, where, moves, strict=True):
         name = side.corpus.name or "corpus"
         outcome = "matched by dependencies with one at another place"
         notices += note("aligned-nodes", moved, "empty node", outcome, whose=name)
-        outcome = f"where {elsewhere} has none; mentions of them match nothing"
-        outcome += " (zeros=drop leaves them out)"
+        outcome = f"where {elsewhere} has none; their mentions match nothing"
+        outcome += " (--zeros drop leaves them out)"
         notices += note("empty-nodes", int(lonely[places].sum()), "empty node", outcome, whose=name)
     pieces = zip(sides, groups, codes, strict=True)
     return [_move(side, axis, group, code) for side, group, code in pieces], tuple(notices)

@@ -92,8 +92,7 @@ def _make_decision(item: Item, chosen: Chosen, groups: list[str]) -> Decision:
     """The decision on an item; its pair is that of the item, or made of the values of groups."""
     values = [item.groups.get(group, "") for group in groups]
     pair = (".".join(values) if all(values) else None) if groups else item.pair
+    labels = () if isinstance(chosen, str) else tuple(sorted(chosen))
+    choice = "both" if len(labels) > 1 else "".join(chosen) or "none"
     details = (item.gold, item.groups, pair, item.human, len(item.candidates))
-    if isinstance(chosen, str):
-        return Decision(item.id, chosen, (), *details)
-    choice = "both" if len(chosen) > 1 else "".join(chosen) or "none"
-    return Decision(item.id, choice, tuple(sorted(chosen)), *details)
+    return Decision(item.id, choice, labels, *details)

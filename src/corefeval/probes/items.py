@@ -85,37 +85,18 @@ def make_item(record: Mapping[str, Any]) -> Item:
     text, identifier = " ".join(tokens) or record["text"], str(record["id"])
     is_text = isinstance(record["tokens"], list | tuple) if tokens else isinstance(text, str)
     check(is_text, "an item must have a text, or a list of tokens", text, "a string, or strings")
-    check(
-        record["id"] is not None and identifier.strip(),
-        "an item must have an id",
-        text,
-        "an id for each item",
-    )
+    has_id = record["id"] is not None and identifier.strip()
+    check(has_id, "an item must have an id", text, "an id for each item")
     gold, pair = record.get("gold"), record.get("pair")
     if tokens or "target" in record:
         target, entries = record["target"], record["candidates"]
     else:
-        text, marks = remove_marks(_MARK, text)
-        spans: dict[str, list[Span]] = {"*": []}
-        for mark, span in marks:
-            spans.setdefault(mark[1], []).append(span)
-        targets = spans.pop("*")
-        check(
-            len(targets) == 1,
-            "an item must have exactly one target, [* …]",
-            text,
-            "[A Ann] and [* her] dog",
-        )
-        target, entries = targets[0], [{"label": name, "spans": spans[name]} for name in spans]
+        text, target, entries = _read_marks(text)
     candidates = tuple(sorted(_list_candidates(tokens or text, entries)))
     labels = [candidate.label for candidate in candidates]
     is_sound = 0 < len({*labels} & {*ascii_uppercase}) == len(entries)
-    check(
-        is_sound,
-        "an item must have 1 to 26 candidates, each with its own letter",
-        entries,
-        "[A Ann]",
-    )
+    problem = "an item must have 1 to 26 candidates, each with its own letter"
+    check(is_sound, problem, entries, "[A Ann]")
     if isinstance(gold, str):
         gold = {"?": None, "neither": []}.get(gold, gold.split("+"))
     expected = f"{', '.join(labels)}, neither or ?"
@@ -135,6 +116,18 @@ def make_item(record: Mapping[str, Any]) -> Item:
         human,
         tokens,
     )
+
+
+def _read_marks(marked: str) -> tuple[str, Span, list[dict[str, Any]]]:
+    """A text without marks, its target, and its candidates by their letters."""
+    text, marks = remove_marks(_MARK, marked)
+    spans: dict[str, list[Span]] = {"*": []}
+    for mark, span in marks:
+        spans.setdefault(mark[1], []).append(span)
+    targets = spans.pop("*")
+    problem = "an item must have exactly one target, [* …]"
+    check(len(targets) == 1, problem, text, "[A Ann] and [* her] dog")
+    return text, targets[0], [{"label": name, "spans": spans[name]} for name in spans]
 
 
 def _read_span(units: str | tuple[str, ...], span: Any) -> Span:

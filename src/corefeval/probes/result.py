@@ -247,10 +247,9 @@ class ProbeResult(Result):
     @property
     def contrast(self) -> Contrast | None:
         """The contrast of two values of a group; None if there is no group to contrast."""
-        present = {f"{g}={value}" for d in self.decisions for g, value in d.groups.items()}
         for text in [self.contrasted] if self.contrasted else _CONTRASTS:
             group, *values = map(str.strip, re.split("[=,]", text))
-            if self.contrasted or present.issuperset(f"{group}={value}" for value in values):
+            if self.contrasted or self._collect(group).keys() >= {*values}:
                 return self._contrast(group, *values)
         return None
 

@@ -19,11 +19,10 @@ from corefeval.protocol import Protocol
 from corefeval.request import Input, Request, ScoreOptions
 from corefeval.sampling.frame import Frame, Responses, Span, make_frame
 from corefeval.sampling.page import make_page
-from corefeval.sampling.sheets import DESIGNS, Row, Sheet, Signature, read_sheet
+from corefeval.sampling.sheets import DESIGNS, Row, Sheet, Signature, make_row, read_sheet
 
 STEPS = ("reading", "pairing", "policies", "matching")
 _TEXTS = ("before", "mention", "after")
-_UNITS = ("mentions", "sentences")
 
 
 def sample(
@@ -57,7 +56,7 @@ def sample(
         chosen, seed, protocol = older.design, older.signature.seed, older.signature.protocol
     check_choice("design", chosen, DESIGNS)
     check_seed(seed)
-    if isinstance(n, bool) or not isinstance(n, int) or n < 2:
+    if type(n) is not int or n < 2:
         raise UsageError(f"n, the number of draws, is a whole number of at least 2, not {n!r}")
     if chosen == "pairs" and candidates is not None:
         raise UsageError("a pair is of one entity, and candidates have no entities: leave them out")
@@ -88,7 +87,7 @@ def check_digest(sheet: Sheet, frame: Frame) -> None:
         )
     if signature.frame != size:
         raise sheet.error(
-            f"the sheet was drawn from another number of {_UNITS[sheet.design == 'sentences']}",
+            "the sheet was drawn from another frame",
             found=f"frame:{signature.frame}",
             expected=f"frame:{size}",
             fix="take the sheet as `corefeval sample` wrote it",
@@ -120,7 +119,7 @@ def _draw(frame: Frame, design: str, n: int, seed: int) -> Sheet:
             cells |= zip((f"{prefix}{name}" for name in _TEXTS), shown, strict=True)
         cells["text"] = cells["mention"]
         cells = {column: cells.get(column, "") for column in columns}
-        rows.append(Row(cells, number, frame.list_labels(cells["document"])))
+        rows.append(make_row(cells, number, frame.list_labels(cells["document"])))
     return Sheet(
         tuple(rows),
         Signature(design, n, size, seed, frame.names, frame.digest, frame.protocol),
@@ -137,10 +136,11 @@ _Question = tuple[dict[str, str], list[Span]]
 
 
 def _ask_about_sentences(frame: Frame, drawn: list[int]) -> Iterator[_Question]:
-    for sentence in map(frame.sentences.__getitem__, drawn):
+    names = [(d, number) for d, numbers in frame.sentence_numbers.items() for number in numbers]
+    for index in drawn:
+        (document, number), sentence = names[index], frame.sentences[index]
         ids = " ".join(frame.ids[mention] for mention in frame.list_mentions(sentence))
-        cells = {"document": sentence.document, "sentence": sentence.number, "mentions": ids}
-        yield cells, [sentence.span]
+        yield {"document": document, "sentence": number, "mentions": ids}, [sentence]
 
 
 def _ask_about_mentions(

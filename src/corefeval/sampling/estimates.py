@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from itertools import combinations, permutations, product
 from math import ceil, isnan, nan, sqrt
 from statistics import fmean
@@ -103,9 +103,9 @@ class Difference(Record):
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON, where only the numbers are."""
-        return {
-            name: value for name, value in super().as_dict().items() if name != "is_significant"
-        }
+        record = super().as_dict()
+        del record["is_significant"]
+        return record
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,8 +144,7 @@ class Estimates(Tabular, Mapping[str, Rates]):
         """The first system less the second, by a rate."""
         for entry in self.differences:
             for difference in (entry, entry.turned):
-                names = difference.metric, difference.rate, difference.first, difference.second
-                if names == (metric, rate, first, second):
+                if astuple(difference)[:4] == (metric, rate, first, second):
                     return difference
         raise UsageError(f"{metric}.{rate} of {first} and {second} was not estimated")
 
@@ -215,8 +214,11 @@ def estimate(
         scores["frame"] = reach["frame"]
         notices += reach.notices
     estimates = replace(estimates, scores=scores)
-    rates = [row for row in estimates.rows() if row["value"] is None]
-    names = tuple(f"{row['metric']}.{row['rate']} of {row['system']}" for row in rates)
+    names = tuple(
+        f"{row['metric']}.{row['rate']} of {row['system']}"
+        for row in estimates.rows()
+        if row["value"] is None
+    )
     if names:
         text = "{n} without a value, because there is nothing to count: {items}"
         notices.append(Notice("no-value", text, len(names), names, "rate"))
@@ -265,9 +267,11 @@ def _estimate(
     parts = [measure(person, metrics, refused) for person in people]
     notices = [notice for person in people for notice in person.notices]
     if signature.design == "pairs":
-        kinds = [{notice.kind for notice in person.notices} for person in people]
-        unsure = [p for p, noted in zip(people, kinds, strict=True) if "many-unsure" in noted]
-        notices += [_note_ranges(person, metrics) for person in unsure]
+        notices += [
+            _note_ranges(person, metrics)
+            for person in people
+            if "many-unsure" in {notice.kind for notice in person.notices}
+        ]
     if len(common) < _FEW:
         text = f"only {len(common)} answered draws: intervals were not checked below {_FEW}"
         notices.append(Notice("few-draws", text, len(common)))
@@ -295,15 +299,20 @@ def _estimate(
     return replace(estimates, agreement=_agree(people), annotators=annotators)
 
 
-def _join(parts: Sequence[Part]) -> tuple[float, float, int]:
-    """The mean over people, its error, and how many draws count.
+def _join(parts: Sequence[Part], level: float) -> tuple[float, float, int, float]:
+    """The mean over people, its error, how many draws count, and half an interval.
 
-    The error is that of the draws, and that of what people differ in.
+    The error is that of the draws, and that of what people differ in. The half is by Student's
+    distribution, and not a number where fewer than two draws count.
     """
+    from scipy.special import stdtrit
+
     values = np.array([part.value for part in parts])
     squares = fmean(_vary(part.linear[1]) / max(part.linear[1].size, 1) for part in parts)
     error = sqrt(squares + (_vary(values) if len(parts) > 1 else 0))
-    return float(values.mean()), error, min(part.counted for part in parts)
+    counted = min(part.counted for part in parts)
+    half = error * float(stdtrit(counted - 1, 0.5 + level / 2)) if counted > 1 else nan
+    return float(values.mean()), error, counted, half
 
 
 def _vary(numbers: FloatArray) -> float:
@@ -322,18 +331,18 @@ def _make_estimate(parts: Sequence[Part], frame_size: int, level: float) -> Esti
     Its interval is made on the scale of logits; at 0 and 1 it is that of a share without
     exceptions.
     """
-    from scipy.special import expit, logit, stdtrit
+    from scipy.special import expit, logit
 
-    value, error, counted = _join(parts)
+    value, error, counted, half = _join(parts, level)
     low = high = nan
-    if counted > 1 and not isnan(error):
+    if not isnan(half):
         edge = ((1 - level) / 2) ** (1 / counted)
         if value < _TINY:
             low, high = 0.0, 1 - edge
         elif value > 1 - _TINY:
             low, high = edge, 1.0
         else:
-            half = stdtrit(counted - 1, 0.5 + level / 2) * error / (value * (1 - value))
+            half /= value * (1 - value)
             low, high = (float(expit(logit(value) + step)) for step in (-half, half))
     spread = _vary(np.mean([part.linear[0] for part in parts], axis=0))
     value, error, low, high = _describe(value, error, low, high)
@@ -356,12 +365,11 @@ def _compare(parts: Sequence[Parts], level: float) -> Iterator[Difference]:
 
 def _test(parts: Sequence[Part], level: float) -> list[Any]:
     """The value of a difference, its error, interval, and p by Student's distribution."""
-    from scipy.special import stdtr, stdtrit
+    from scipy.special import stdtr
 
-    value, error, counted = _join(parts)
-    half = p = nan
-    if counted > 1 and not isnan(error):
-        half = float(stdtrit(counted - 1, 0.5 + level / 2)) * error
+    value, error, counted, half = _join(parts, level)
+    p = nan
+    if not isnan(half):
         p = float(abs(value) < _TINY)
         if not p and error:
             p = 2 * float(stdtr(counted - 1, -abs(value) / error))
@@ -412,7 +420,7 @@ def _advise(frame: Frame, estimates: Estimates) -> Iterator[Notice]:
     if estimates.design in ("names", "entities"):
         text = "recall counts only mentions that a response or candidate has: a sheet of sentences "
         text += "tells how many there are beside them"
-        if len(frame.names) == 1 and not (len(frame.corpora) > len(frame.names)):
+        if len(frame.corpora) == 1:
             text = "recall counts only mentions that the response itself has: add candidates, or a "
             text += "sheet of sentences, to learn what it missed"
         yield Notice("frame-recall", text)

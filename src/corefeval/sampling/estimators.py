@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from corefeval.diagnostics import note
 from corefeval.model.arrays import IntArray, integers
 from corefeval.sampling.judgements import Judgements
-from corefeval.sampling.sheets import NO_MENTION, list_incomplete
+from corefeval.sampling.sheets import NO_MENTION, list_ids, list_incomplete
 
 LEAST_FOR_MUC = 100  # draws: with fewer, intervals of MUC are too short
 _MUC, _PRECISION = ("muc.recall", "muc.precision"), ("b3.precision", "lea.precision")
@@ -254,7 +254,7 @@ def _count_sentences(person: Judgements, system: int) -> dict[str, _Ratio]:
     is_system = system < len(frame.names)
     has = frame.entity[system] >= 0 if is_system else np.ones(len(frame.ids), dtype=bool)
     for draw, row in person.rows.items():
-        mentions, wrong = frame.list_mentions(frame.sentences[draw]), row.list_ids("answer")
+        mentions, wrong = frame.list_mentions(frame.sentences[draw]), list_ids(row.cells, "answer")
         right = [mention for mention in mentions if frame.ids[mention] not in wrong]
         counts.append((has[right].sum(), has[mentions].sum(), len(right) + row.answer[1]))
     correct, response, expected = np.array(counts, dtype=float).reshape(-1, 3).T

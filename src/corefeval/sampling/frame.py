@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -73,14 +73,6 @@ def name_mention(mention: Any) -> str:
         return str(mention)
     parts = mention if isinstance(mention[0], tuple) else (mention,)
     return "+".join("..".join(map(str, part)) for part in parts)
-
-
-class Sentence(NamedTuple):
-    """A sentence: its document, and the number in it from 1; document and tokens by number."""
-
-    document: str
-    number: str
-    span: Span
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,9 +167,9 @@ class Frame:
         return digest.hexdigest()[:16]
 
     @cached_property
-    def sentences(self) -> list[Sentence]:
+    def sentences(self) -> list[Span]:
         """The sentences of all documents that any response has."""
-        sentences: list[Sentence] = []
+        sentences: list[Span] = []
         for document in range(len(self.documents)):
             tokens = self.find_tokens(document, self.corpora[: len(self.names)])
             if self.mentions.labels is not None or (tokens and not tokens.marks_sentences):
@@ -187,22 +179,22 @@ class Frame:
                     expected="a format with tokens and sentences",
                     fix="take another design: names, entities or pairs",
                 )
-            for number, part in enumerate(tokens.sentence_ranges(document) if tokens else (), 1):
-                span = document, part.start, part.stop
-                sentences.append(Sentence(self.documents[document], str(number), span))
+            ranges = tokens.sentence_ranges(document) if tokens else ()
+            sentences += [(document, part.start, part.stop) for part in ranges]
         return sentences
 
     @cached_property
     def sentence_numbers(self) -> dict[str, dict[str, int]]:
-        """The numbers of sentences by document, and by their number in it."""
+        """The numbers of sentences by document, and by their number in it, from 1."""
         numbers: dict[str, dict[str, int]] = {}
-        for index, sentence in enumerate(self.sentences):
-            numbers.setdefault(sentence.document, {})[sentence.number] = index
+        for index, (document, _, _) in enumerate(self.sentences):
+            in_document = numbers.setdefault(self.documents[document], {})
+            in_document[str(len(in_document) + 1)] = index
         return numbers
 
-    def list_mentions(self, sentence: Sentence) -> list[int]:
+    def list_mentions(self, sentence: Span) -> list[int]:
         """The mentions that begin in a sentence."""
-        document, start, end = sentence.span
+        document, start, end = sentence
         first, last = self.mentions.mention_offsets[document : document + 2].tolist()
         edges = first + np.searchsorted(self.spans[first:last, 1], (start, end))
         return [*range(*edges.tolist())]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations, compress
+from itertools import combinations, compress, groupby
 from math import sqrt
+from operator import itemgetter
 
 from corefeval.diagnostics import Notice, excerpt, list_names, note
 from corefeval.model.arrays import IntArray, integers
 from corefeval.sampling.frame import Frame
-from corefeval.sampling.sheets import NO_MENTION, UNSURE, Name, Row, Sheet
+from corefeval.sampling.sheets import NO_MENTION, UNSURE, Name, Row, Sheet, list_ids
 
 
 @dataclass
@@ -61,7 +62,7 @@ class Judgements:
         if name not in numbers:
             raise self.sheet.error(
                 f"document {excerpt(row.document)} has no {noun} {excerpt(name)}",
-                row,
+                row.line,
                 expected="documents, ids and responses with which the sheet was written",
             )
         return numbers[name]
@@ -79,7 +80,7 @@ def read_judgements(sheet: Sheet, frame: Frame) -> Judgements:
             person.find(row, "partner")
         if row.is_draw:
             if any(row.systems == twin.systems for twin in draws.setdefault(draw, [])):
-                raise sheet.error("a draw has two rows", row, fix="remove this one")
+                raise sheet.error("a draw has two rows", row.line, fix="remove this one")
             draws[draw].append(row)
         if row.is_answered:
             person.companions |= {(draw, system): row.name for system in systems}
@@ -115,7 +116,7 @@ def _read_names(person: Judgements) -> None:
         mentions = {person.find(row, "id")}
         named.setdefault(row.name, set()).update(mentions)
         if row.name and row.is_draw and row.cells["members"]:
-            numbers, ids = person.frame.numbers[row.document], row.list_ids("members")
+            numbers, ids = person.frame.numbers[row.document], list_ids(row.cells, "members")
             mentions |= {numbers[name] for name in ids if name in numbers}
             outside += sum(name not in numbers for name in ids)
             lists.setdefault(row.name, []).append(mentions)
@@ -126,7 +127,7 @@ def _read_names(person: Judgements) -> None:
             if twin is not row and twin.answer != row.answer:
                 raise person.sheet.error(
                     f"rows {twin.row} and {row.row} give one mention two names",
-                    row,
+                    row.line,
                     found=f"{excerpt(twin.answer)} and {excerpt(row.answer)}",
                     expected="one name for a mention, also where another row has it as a member",
                     fix="correct one of the two rows",
@@ -152,18 +153,13 @@ def _note_similar(names: Iterable[Name]) -> Iterator[Notice]:
     """A notice on names of a document that differ only by case or by one letter."""
     from rapidfuzz.distance import Levenshtein
 
-    groups: dict[Name, set[str]] = {}  # two such names share one with a letter left out, or folded
-    for document, name in names:
-        shorter = (name[:place] + name[place + 1 :] for place in range(len(name)))
-        for variant in (name, name.casefold(), *shorter):
-            groups.setdefault((document, variant), set()).add(name)
-    similar = {
-        (document, *pair)
-        for (document, _), group in groups.items()
-        for pair in combinations(sorted(group), 2)
-        if len({*map(str.casefold, pair)}) == 1 or Levenshtein.distance(*pair) == 1
-    }
-    pairs = [f"{first}/{second}" for _, first, second in sorted(similar)]
+    pairs = [
+        f"{first}/{second}"
+        for _, group in groupby(sorted(names), itemgetter(0))
+        for (_, first), (_, second) in combinations(group, 2)
+        if Levenshtein.distance(first, second, score_cutoff=1) == 1
+        or first.casefold() == second.casefold()
+    ]
     if pairs:
         text = f"names that differ by case or one letter only: {list_names(pairs)}; "
         text += "if they mean the same, use one name"

@@ -142,101 +142,40 @@ class Signature(NamedTuple):
 
 @dataclass(frozen=True)
 class Row:
-    """A question and its answer; `cells` are those of the sheet, by column.
+    """A question and its answer, with the `cells` of the sheet by column.
 
     Mentions are spans `(start, end)`, the end exclusive, or the labels of plain Python, which
-    `labels` has by id. `line` is the row's line in its file.
+    `labels` has by id. `of` is the draw that a companion belongs to, `partner` the second mention
+    of a pair, and `mentions` are those that begin in a sentence. `systems` are those that the row
+    counts for, where it does not count for all.
+
+    The answer is a name, `-`, `?`, `y` or `n`; of a sentence it is wrong mentions and the number
+    missed. `name` is the document and what a person calls the entity, None where it is no mention.
+    `members` are the other mentions of the entity, None where nobody has listed them yet. `line` is
+    the row's line in its file.
     """
 
+    row: int
+    document: str
+    mention: Mention | None
+    text: str
+    role: str
+    systems: tuple[str, ...]
+    of: Mention | None
+    partner: Mention | None
+    mentions: tuple[Mention, ...]
+    answer: Any
+    is_answered: bool
+    name: Name | None
+    members: tuple[Mention, ...] | None
     cells: Mapping[str, str]
     line: int
     labels: Mapping[str, Mention]
 
     @property
-    def row(self) -> int:
-        """The number of the row, from 1."""
-        return int(self.cells["row"])
-
-    @property
-    def document(self) -> str:
-        """The id of the document."""
-        return self.cells["document"]
-
-    @property
-    def mention(self) -> Mention | None:
-        """The mention that the row asks about; None for a sentence."""
-        return self._parse_mention("id")
-
-    @property
-    def text(self) -> str:
-        """The words of the mention or sentence."""
-        return self.cells.get("mention", self.cells.get("text", ""))
-
-    @property
-    def role(self) -> str:
-        """`draw`, or `companion` for a mention that is named beside a draw."""
-        return self.cells.get("role", "draw")
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        """The systems that the row counts for, where it does not count for all."""
-        return tuple(filter(None, self.cells.get("systems", "").split(";")))
-
-    @property
-    def of(self) -> Mention | None:
-        """The draw that a companion belongs to."""
-        return self._parse_mention("of")
-
-    @property
-    def partner(self) -> Mention | None:
-        """The second mention of a pair."""
-        return self._parse_mention("partner")
-
-    @property
-    def mentions(self) -> tuple[Mention, ...]:
-        """The mentions that begin in a sentence."""
-        return self._parse("mentions")
-
-    @property
-    def answer(self) -> Any:
-        """A name, `-`, `?`, `y` or `n`; of a sentence wrong mentions and the number missed."""
-        text = unicodedata.normalize("NFC", self.cells["answer"])
-        if "missed" in self.cells and self.is_answered:
-            return self._parse("answer"), int(self.cells["missed"] or 0)
-        if "partner" in self.cells and (match := _YES_OR_NO.fullmatch(text)) and match.lastindex:
-            return "yn"[match.lastindex - 1]
-        return text
-
-    @property
-    def members(self) -> tuple[Mention, ...] | None:
-        """The other mentions of the entity; None where nobody has listed them yet."""
-        return self._parse("members") if self.cells.get("members") else None
-
-    @property
     def is_draw(self) -> bool:
         """Whether the row is no companion."""
         return self.role == "draw"
-
-    @property
-    def is_answered(self) -> bool:
-        """Whether there is an answer that says something."""
-        return self.cells["answer"] not in ("", UNSURE)
-
-    @property
-    def name(self) -> Name | None:
-        """The document, and what a person calls the entity; None where it is no mention."""
-        answer = self.answer
-        return None if answer in ("", UNSURE, NO_MENTION) else (self.document, answer)
-
-    def list_ids(self, column: str) -> list[str]:
-        """The ids in a cell, which may say that there are none."""
-        return [word for word in self.cells.get(column, "").split() if word != NONE]
-
-    def _parse(self, column: str) -> tuple[Mention, ...]:
-        return tuple(self.labels.get(word, parse_id(word)) for word in self.list_ids(column))
-
-    def _parse_mention(self, column: str) -> Mention | None:
-        return next(iter(self._parse(column)), None)
 
     def join_ids(self, mentions: Iterable[Any]) -> str:
         """The text of a cell with some mentions of the row's document."""
@@ -245,7 +184,39 @@ class Row:
 
     def changed(self, **cells: str) -> Row:
         """The row with other cells."""
-        return replace(self, cells={**self.cells, **cells})
+        return make_row({**self.cells, **cells}, self.line, self.labels)
+
+
+def make_row(cells: Mapping[str, str], line: int, labels: Mapping[str, Mention]) -> Row:
+    """The row of cells that are what its design asks for."""
+
+    def parse(column: str) -> tuple[Mention, ...]:
+        return tuple(labels.get(word, parse_id(word)) for word in list_ids(cells, column))
+
+    mention, of, partner = (next(iter(parse(name)), None) for name in ("id", "of", "partner"))
+    answer: Any = unicodedata.normalize("NFC", cells["answer"])
+    is_answered = answer not in ("", UNSURE)
+    if "partner" in cells and (match := _YES_OR_NO.fullmatch(answer)) and match.lastindex:
+        answer = "yn"[match.lastindex - 1]
+    name = (cells["document"], answer) if is_answered and answer != NO_MENTION else None
+    if "missed" in cells and is_answered:
+        answer = parse("answer"), int(cells["missed"] or 0)
+    return Row(
+        int(cells["row"]),
+        cells["document"],
+        mention,
+        cells.get("mention", cells.get("text", "")),
+        cells.get("role", "draw"),
+        tuple(filter(None, cells.get("systems", "").split(";"))),
+        *(of, partner, parse("mentions"), answer, is_answered, name),
+        parse("members") if cells.get("members") else None,
+        *(cells, line, labels),
+    )
+
+
+def list_ids(cells: Mapping[str, str], column: str) -> list[str]:
+    """The ids in a cell, which may say that there are none."""
+    return [word for word in cells.get(column, "").split() if word != NONE]
 
 
 def parse_id(text: str) -> Mention:
@@ -328,18 +299,22 @@ class Sheet(Tabular, Sequence[Row]):
             cells = {"answer": str(value)}
             if isinstance(value, tuple):
                 cells = {"answer": row.join_ids(value[0]), "missed": str(value[1])}
-            rows.append(self.check(row.changed(**cells)))
+            rows.append(self._change(row, **cells))
         return replace(self, questions=tuple(rows))
 
     def complete(self, members: Callable[[Row], Iterable[Mention]]) -> Sheet:
         """The sheet with the other mentions of its entity for each row of `incomplete`."""
         rows = {row.row: row for row in self}
         for row in self.incomplete:
-            rows[row.row] = self.check(row.changed(members=row.join_ids(members(row))))
+            rows[row.row] = self._change(row, members=row.join_ids(members(row)))
         return replace(self, questions=tuple(rows.values()))
 
-    def check(self, row: Row) -> Row:
-        """The row; an InputError for a cell that is not what the design asks for."""
+    def _change(self, row: Row, **cells: str) -> Row:
+        self.check({**row.cells, **cells}, row.line)
+        return row.changed(**cells)
+
+    def check(self, row: Mapping[str, str], line: int) -> None:
+        """Raise an InputError for a cell of a row that is not what the design asks for."""
         design = DESIGNS[self.design]
         cells = {
             "answer": (design.answer, "an answer that the sheet does not ask for", design.expected),
@@ -350,13 +325,12 @@ class Sheet(Tabular, Sequence[Row]):
             ),
         }
         for column, (pattern, problem, expected) in {**_CELLS, **cells}.items():
-            cell = row.cells.get(column)
+            cell = row.get(column)
             is_right = cell is None or bool(re.fullmatch(pattern, cell))
-            if "mentions" in row.cells and column == "answer" and row.is_answered:
-                is_right = {*row.list_ids("answer")} <= {*row.list_ids("mentions")}
+            if "mentions" in row and column == "answer" and cell != UNSURE:
+                is_right = {*list_ids(row, "answer")} <= {*list_ids(row, "mentions")}
             if not is_right:
-                raise self.error(problem, row, found=excerpt(str(cell)), expected=expected)
-        return row
+                raise self.error(problem, line, found=excerpt(str(cell)), expected=expected)
 
     @property
     def csv(self) -> str:
@@ -382,12 +356,12 @@ class Sheet(Tabular, Sequence[Row]):
         write_file(text, self.page(self) if is_page and self.page else f"\ufeff{self.csv}")
 
     def error(
-        self, problem: str, row: Row | None = None, *, fix: str = _RESTORE, **details: str
+        self, problem: str, line: int | None = None, *, fix: str = _RESTORE, **details: str
     ) -> InputError:
-        """A mistake in the sheet; for a sheet that was not read from a file, with its row."""
-        line = (row.line if row else 1) if self.file else None
-        where = f"row {row.row}: " if row and not self.file else ""
-        return InputError(where + problem, file=self.file, line=line, fix=fix, **details)
+        """A mistake in a line of the file, or in a row of a sheet that was not read from a file."""
+        where = f"row {line}: " if line and not self.file else ""
+        place = (line or 1) if self.file else None
+        return InputError(where + problem, file=self.file, line=place, fix=fix, **details)
 
 
 def read_sheet(path: PathLike | Sheet) -> Sheet:
@@ -423,11 +397,13 @@ def read_sheet(path: PathLike | Sheet) -> Sheet:
     rows: dict[int, Row] = {}
     for line, cells in table[1:]:
         values = dict(zip_longest(header, cells[: len(header)], fillvalue=""))
-        row = sheet.check(Row({column: values[column] for column in sheet.columns}, line, {}))
+        kept = {column: values[column] for column in sheet.columns}
+        sheet.check(kept, line)
+        row = make_row(kept, line, {})
         if row.row in rows:
             raise sheet.error(
                 f"two rows have the number {row.row}",
-                row,
+                line,
                 expected="each row once",
                 fix=f"remove this row, or the one on line {rows[row.row].line}",
             )
