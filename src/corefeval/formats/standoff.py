@@ -28,14 +28,6 @@ def read_companion(source: Source, ending: str) -> Source:
         ) from None
 
 
-def text_bytes(text: str) -> bytes:
-    """A text as a file's content.
-
-    A byte order mark is dropped when the file is read: it takes another one to keep it.
-    """
-    return ("\ufeff" + text if text.startswith("\ufeff") else text).encode()
-
-
 def lines_of(text: str) -> list[str]:
     """The lines of a text; an empty one after the last line end does not count."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")

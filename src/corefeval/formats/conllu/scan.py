@@ -257,10 +257,12 @@ class Header:
         """The index of the entity's id; None where no field is."""
         return next((self.fields.index(name) for name in _ID_FIELDS if name in self.fields), None)
 
-    @property
-    def head_index(self) -> int | None:
-        """The index of the head word's number; None where no field is."""
-        return self.fields.index("head") if "head" in self.fields else None
+    def head_field(self, text: str) -> str | None:
+        """The field of the head word's number in an opening bracket; None where no field is."""
+        if "head" not in self.fields:
+            return None
+        place = self.fields.index("head")
+        return "".join(text.split("-", place + 1)[place : place + 1])
 
     def values(self, text: str) -> dict[str, str]:
         """The values in an opening bracket by field, without id and head.

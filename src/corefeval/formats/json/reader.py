@@ -303,22 +303,12 @@ def corpus_from_records(source: object, name: str) -> Corpus | None:
     except (TypeError, ValueError, RecursionError):
         return None
     source = Source(np.frombuffer(text.encode(), dtype=np.uint8), name)
-    if all(map(_is_of_corenlp, values)):
-        from corefeval.formats.corenlp import read_corenlp
-
-        return read_corenlp(source, name=name)
     return read_json(source, name=name)
 
 
-def _is_of_corenlp(value: Mapping[str, object]) -> bool:
-    return "corefs" in value and "sentences" in value
-
-
 def _is_record(value: object) -> bool:
-    return isinstance(value, Mapping) and (
-        _is_of_corenlp(value)
-        or any(
-            kind.words in value and any(key in value for key in kind.clusters)
-            for kind in KINDS.values()
-        )
+    """Whether there are words and clusters, or those of CoreNLP."""
+    return isinstance(value, Mapping) and any(
+        words in value and any(key in value for key in clusters)
+        for words, clusters in (*(kind[1:3] for kind in KINDS.values()), ("sentences", ["corefs"]))
     )
