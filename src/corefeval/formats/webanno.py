@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,11 +26,12 @@ from corefeval.formats.losses import (
 )
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import document_id, file_stems, lines_of
-from corefeval.model import Corpus, Document
+from corefeval.model import Corpus, Document, DocumentId
 from corefeval.model.identity import writable_text
 
 _VERSION = "#FORMAT=WebAnno TSV 3"
 _HEADER = re.compile(r"#T_(SP|CH|RL)=([^|]*)\|?(.*)")
+_FOLDER = re.compile(r"(.+)\.(?:txt|html?|xml|xmi|pdf|tsv|conllu?|json)")
 _PART = re.compile(r"\d+-\d+\.\d+")
 _FIRST_COLUMN = 3  # before it are sentence and token, begin and end, and the word
 _PARTS = re.compile(r"(?:\\.|[^\\|])+", re.DOTALL)
@@ -103,9 +105,7 @@ def _read_rows(source: Source, lines: Sequence[str], layers: dict[str, _Layer]) 
     last = max((layer.last for layer in layers.values()), default=_FIRST_COLUMN - 1)
     words: list[str] = []
     starts: list[int] = []
-    stem = str(source.stem)
-    name = document_id(stem) if "%" in stem else None  # as this module writes it
-    document = AnnotatedDocument(source, name, words=words, sentence_starts=starts)
+    document = AnnotatedDocument(source, _find_name(source), words=words, sentence_starts=starts)
     tsv = _Tsv(source, layers, document)
     sentence = ""
     for number, line in enumerate(lines, start=1):
@@ -131,6 +131,16 @@ def _read_rows(source: Source, lines: Sequence[str], layers: dict[str, _Layer]) 
         tsv.lines.append(number)
         tsv.positions.append(len(words) - 1)
     return tsv
+
+
+def _find_name(source: Source) -> DocumentId | None:
+    """The id of a document that folder or file are named after; None if the file's name will do.
+
+    INCEpTION exports `story.txt/anna.tsv`; this module writes ids with escapes.
+    """
+    folder = _FOLDER.fullmatch(os.path.basename(os.path.dirname(source.file)))
+    stem = folder[1] if folder else str(source.stem)
+    return document_id(stem) if folder or "%" in stem else None
 
 
 def _split(cell: str) -> list[str]:
