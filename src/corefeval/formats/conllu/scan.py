@@ -218,8 +218,9 @@ def not_conllu(source: Source, line: int, text: bytes, problem: str, expected: s
     )
 
 
-TELLING = (b"# newdoc", b"# global.Entity", b"# meta::")
-_TELLING_LINE = re.compile(rb"(?m)^(?:" + b"|".join(map(re.escape, TELLING)) + b")")
+TELLING = (b"newdoc", b"global.", b"meta::")
+NEW_DOCUMENT = ("newdoc", "newdoc id")
+_TELLING_LINE = re.compile(rb"(?m)^# (?:newdoc|global\.Entity|meta::)")
 _OF_DOCUMENTS = ("newdoc", "global.", "meta::")
 _DEFAULT_FIELDS = ("eid", "etype", "head", "minspan", "infstat", "link", "identity")
 _ID_FIELDS = ("eid", "GRP")
@@ -298,7 +299,7 @@ def find_documents(source: Source, scan: Scan) -> Documents:
         (line, *read_comment(source.decode(scan.text(line), line)))
         for line in np.searchsorted(scan.line_start, places).tolist()
     ]
-    named = [line for line, key, _ in telling if key in ("newdoc", "newdoc id")]
+    named = [line for line, key, _ in telling if key in NEW_DOCUMENT]
     if scan.token_line.size and (not named or scan.token_line[0] < named[0]):
         telling.insert(0, (0, "newdoc", ""))
     taken = {
@@ -307,7 +308,7 @@ def find_documents(source: Source, scan: Scan) -> Documents:
     header: Header | None = None
     metadata: dict[str, str] = {}
     for line, key, value in telling:
-        if key in ("newdoc", "newdoc id"):
+        if key in NEW_DOCUMENT:
             number = len(documents.identifiers) + 1
             if value:
                 identifier = DocumentId.parse(value)

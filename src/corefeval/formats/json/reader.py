@@ -216,20 +216,18 @@ def _span_error(
     record: Record, place: str, mention: Any, kind: Kind, lengths: Sequence[int]
 ) -> InputError:
     """The error of a mention that is no span of its document or sentence."""
-    form, numbers, text, size = "[start, end]", "a pair of", "the document", sum(lengths)
+    form, container, size = "[start, end]", "text", sum(lengths)
     unit = "character" if kind.words == "text" else "token"
-    are_offsets = _are_offsets(mention, kind)
     if kind.by_sentence:
-        form, numbers, size, unit = "[sentence, start, end]", "three", len(lengths), "sentence"
-        if are_offsets and 0 <= mention[0] < len(lengths):
-            text, size, unit = f"sentence {mention[0]}", lengths[mention[0]], "token"
-    problem = f"is no span of {text}" if are_offsets else f"is not {numbers} whole numbers"
+        form, size, unit = "[sentence, start, end]", len(lengths), "sentence"
+        if _are_offsets(mention, kind) and 0 <= mention[0] < len(lengths):
+            container, size, unit = "sentence", lengths[mention[0]], "token"
     relation, ends = ("≤", "inclusive") if kind.inclusive else ("<", "exclusive")
     return record.error(
-        f"a mention in {place} {problem}",
+        f"a mention in {place} is no span of the document",
         found=show(mention),
-        expected=f"{form} with 0 ≤ start {relation} end, in a text of {plural(size, unit)}",
-        fix=f"ends are {ends} here, and positions are counted from 0",
+        expected=f"{form} with 0 ≤ start {relation} end, in a {container} of {plural(size, unit)}",
+        fix=f"ends are {ends} here, and positions are whole numbers from 0",
     )
 
 
