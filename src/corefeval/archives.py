@@ -60,8 +60,6 @@ def list_members(path: str) -> list[str]:
     for name in visible:
         if name.lower().endswith(".zip"):
             raise InputError(f"there is a zip in the zip: {excerpt(name)}", file=path, fix=_UNPACK)
-    if not visible:
-        raise InputError("there is nothing to read in the zip", file=path, fix="check the path")
     return visible
 
 

@@ -10,14 +10,23 @@ from hypothesis import strategies as st
 
 import corefeval
 from corefeval import CorefEvalError, InputError
-from corefeval.formats.brat import read_brat, write_brat
-from corefeval.formats.crac_text import write_crac_text
-from corefeval.formats.litbank import write_litbank
+from corefeval.formats.brat import read_brat
 from corefeval.formats.source import read_source
 from corefeval.model import CorpusBuilder, DocumentId, join
 from corefeval.model.text_tokens import text_of, tokenise
 from corefeval.pairing.documents import find_partners
-from standoff_strategies import contents, corpora, mutations, sentences, spans, write_pair, written
+from standoff_strategies import (
+    contents,
+    corpora,
+    mutations,
+    sentences,
+    spans,
+    write_brat,
+    write_crac_text,
+    write_litbank,
+    write_pair,
+    written,
+)
 
 PROSE = "Ada met the captain.\nShe smiled at him.\n"
 BRAT = """T1\tPerson 0 3\tAda

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 import corefeval
-from corefeval.formats.brat import write_brat
 from corefeval.formats.standoff import chain_types
 from corefeval.model import CorpusBuilder
-from standoff_strategies import spans, write_pair, written
+from standoff_strategies import spans, write_brat, write_pair, written
 
 TEXT = "Ada met the captain . She smiled at him . They left Rome .\n"
 KEY = """#begin document (story);

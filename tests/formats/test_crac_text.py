@@ -9,10 +9,10 @@ from hypothesis import given, settings
 
 import corefeval
 from corefeval import CorefEvalError, InputError
-from corefeval.formats.crac_text import read_crac_text, write_crac_text
+from corefeval.formats.crac_text import read_crac_text
 from corefeval.formats.source import read_source
 from corefeval.model import CorpusBuilder, DocumentId
-from standoff_strategies import contents, corpora, mutations, sentences
+from standoff_strategies import contents, corpora, mutations, sentences, write_crac_text
 
 LINE = (
     "Los|[e1 jugadores de el Espanyol|[e2],e1] aseguraron hoy que ##|[e1] prefieren enfrentar se "

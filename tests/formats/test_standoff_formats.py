@@ -13,13 +13,22 @@ from hypothesis import strategies as st
 import corefeval
 from corefeval import CorefEvalError, InputError, corpus_from_entities
 from corefeval.formats import FORMATS, fingerprint
-from corefeval.formats.litbank import read_litbank, write_litbank
+from corefeval.formats.litbank import read_litbank
 from corefeval.formats.registry import find_format
 from corefeval.formats.source import read_source
 from corefeval.formats.standoff import document_id, file_stems
 from corefeval.model import CorpusBuilder, DocumentId
 from corefeval.pairing.documents import find_partners
-from standoff_strategies import contents, corpora, mutations, sentences, spans, write_pair, written
+from standoff_strategies import (
+    contents,
+    corpora,
+    mutations,
+    sentences,
+    spans,
+    write_litbank,
+    write_pair,
+    written,
+)
 
 TEXT = "Ada met the captain .\n\nShe smiled at him , a sailor .\n"
 LITBANK = """COREF\tT3\tAda-1

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import zipfile
+from itertools import product
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -277,3 +280,27 @@ def test_spans_that_no_relation_of_the_document_joins_are_counted(tmp_path):
     corpus = corefeval.read(path)
     assert not corpus.n_mentions
     assert [(n.kind, n.count) for n in corpus.notices] == [("unrelated-spans", 1)]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_an_export_with_a_folder_per_document_is_named_by_its_folders(tmp_path, packed):
+    texts = {"anna": "1-1\t0-3\tAda\t*[1]\t*->1-1\n1-2\t4-7\tshe\t*[1]\t*->1-2\n"}
+    texts["ben"] = texts["anna"].replace("*->1-2", "*->2-1")
+    for story, (annotator, text) in product(("story1.txt", "story2.html"), texts.items()):
+        folder = tmp_path / "annotation" / story
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{annotator}.tsv").write_text(f"#FORMAT=WebAnno TSV 3.3\n{CHAIN}\n\n\n{text}")
+    paths = [tmp_path / "annotation" / "*" / f"{name}.tsv" for name in texts]
+    if packed:
+        paths = [pack(tmp_path / f"{name}.zip", tmp_path, f"*/*/{name}.tsv") for name in texts]
+    result = corefeval.score(*paths, metrics="muc, mentions")
+    assert [str(document.id) for document in corefeval.read(paths[0])] == ["story1", "story2"]
+    assert (result["mentions"].f1, result["muc"].recall) == (1.0, 0.0)
+
+
+def pack(path, folder, pattern):
+    """A zip of the files in a folder that match a pattern."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for file in sorted(folder.glob(pattern)):
+            archive.write(file, file.relative_to(folder))
+    return path

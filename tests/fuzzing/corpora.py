@@ -136,7 +136,7 @@ def whole_files(kind: str, number: int, side: int) -> Files:
             return {".parquet": _rows(number, side)}
         if kind in _MADE and not FORMATS[kind].writer:
             return _made(kind, number)
-        files = FORMATS[kind].write(corpus(number, side)).files
+        files, _ = FORMATS[kind].write(corpus(number, side))
     except CorefEvalError:  # some formats cannot carry some ids, and not all sides belong together
         return whole_files(kind, (number + 1) % CORPORA, side)
     if set(files) == {""}:

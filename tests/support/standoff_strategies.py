@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from corefeval.formats import FORMATS, Written
 from corefeval.model import CorpusBuilder, DocumentId
 
 NASTY = ["#", "##x", "a|", "|", "a|[e1", "a|[e1]|", "x|e2]", "]", "[", "=", "newdoc", "id",
@@ -26,6 +27,18 @@ def spans(corpus, document=0):
         entity.name: [mention.span for mention in entity.mentions]
         for entity in corpus[document].entities
     }
+
+
+def write_brat(corpus):
+    return Written(*FORMATS["brat"].write(corpus))
+
+
+def write_litbank(corpus):
+    return Written(*FORMATS["litbank"].write(corpus))
+
+
+def write_crac_text(corpus):
+    return Written(*FORMATS["crac-text"].write(corpus))
 
 
 def written(made, folder):

@@ -323,39 +323,29 @@ class AnnotatedDocument:
         places, content = self._places, self.words if self.text is None else self.text
         size = len(places) - 1 if places else len(content or ())
         shortest = 1 if self.text is None or self.keeps_blanks else 0
-        located = []
         for start, end in spans:
-            place, is_inside = (start, end), 0 <= start <= end - shortest and end <= size
-            if places and is_inside:
-                place = places[start], places[end]
-                is_inside = min(place) >= 0
-            if not is_inside:
-                raise self._outside(start, end, size, line)
-            located.append(place)
-        return located
-
-    def _outside(self, start: int, end: int, size: int, line: int | None) -> InputError:
-        """The error of a span outside of the document."""
-        unit, whole = ("token", "document") if self.text is None else ("character", "text")
-        return self.source.error(
-            f"an annotation is outside of the {whole}",
-            line,
-            found=f"{unit}s {start} up to {end}",
-            expected=f"a start that is not after the end, and an end of at most {size}, the number "
-            f"of {unit}s{' (UTF-16 units)' if self._places else ''}",
-            fix="check that this is the text that was annotated, and export it again",
-        )
+            is_inside = 0 <= start <= end - shortest and end <= size
+            if not is_inside or (places and min(places[start], places[end]) < 0):
+                unit, whole = ("token", "document") if self.text is None else ("character", "text")
+                raise self.source.error(
+                    f"an annotation is outside of the {whole}",
+                    line,
+                    found=f"{unit}s {start} up to {end}",
+                    expected=f"a start that is not after the end, and an end of at most {size}, "
+                    f"the number of {unit}s{' (UTF-16 units)' if places else ''}",
+                    fix="check that this is the text that was annotated, and export it again",
+                )
+        return [(places[start], places[end]) for start, end in spans] if places else [*spans]
 
     def _place(self, parts: Parts) -> Parts:
         """Where parts in the text are, on tokens if there are any; nothing for blank ones."""
         text, starts, ends = self.text or "", self._starts, self._ends
         visible = []
         for start, end in parts:
-            covered = text[start:end].rstrip()
-            end = start + len(covered)
-            start = end - len(covered.lstrip())
-            if start < end:
-                visible.append((start, end))
+            covered = text[start:end]
+            if trimmed := covered.strip():
+                start += covered.index(trimmed)
+                visible.append((start, start + len(trimmed)))
         if self.words is None:
             return visible
         if not visible and starts and parts:
@@ -369,7 +359,8 @@ class AnnotatedDocument:
             first, after = bisect_right(ends, start), bisect_left(starts, end)
             if first < after:
                 touched.append((first, after))
-                added += text[starts[first] : start] + text[end : ends[after - 1]]
+                if starts[first] < start or end < ends[after - 1]:
+                    added += text[starts[first] : start] + text[end : ends[after - 1]]
         if added and not added.isspace():
             self.counts["widened-mentions"] += 1
         return touched

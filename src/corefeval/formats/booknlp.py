@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from corefeval.diagnostics import InputError, excerpt
 from corefeval.formats.annotations import AnnotatedDocument, build_corpus
+from corefeval.formats.feature_table import read_table
 from corefeval.formats.source import Source
-from corefeval.formats.standoff import lines_of, read_companion
+from corefeval.formats.standoff import read_companion
 from corefeval.model import Corpus
 
 _TOKENS = ("sentence_ID", "token_ID_within_document", "word")
@@ -25,7 +26,7 @@ def read_booknlp(source: Source, *, name: str = "") -> Corpus:
     words: list[str] = []
     starts: list[int] = []
     last_sentence = None
-    for line, (sentence, number, word) in _read_table(tokens, _TOKENS):
+    for line, (sentence, number, word) in _read_rows(tokens, _TOKENS):
         if number != str(len(words)):
             raise tokens.error(
                 "tokens are not numbered one after the other",
@@ -39,7 +40,7 @@ def read_booknlp(source: Source, *, name: str = "") -> Corpus:
             last_sentence = sentence
         words.append(word)
     document = AnnotatedDocument(entities, words=words, sentence_starts=starts)
-    for line, (chain, first, last, kind, category, text) in _read_table(entities, _ENTITIES):
+    for line, (chain, first, last, kind, category, text) in _read_rows(entities, _ENTITIES):
         start, end = _read_number(entities, first, line), _read_number(entities, last, line) + 1
         features = {"mention_type": kind, "entity_type": category}
         document.add([(start, end)], chain if chain != "-1" else None, features, line)
@@ -47,34 +48,21 @@ def read_booknlp(source: Source, *, name: str = "") -> Corpus:
     return build_corpus([document], source, name)
 
 
-def _read_table(source: Source, names: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
+def _read_rows(source: Source, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
     """Line and cells of each row in the columns of these names; there are no quotes."""
-    header, *lines = lines_of(source.text) or [""]
-    columns = header.split("\t")
-    if missing := [name for name in names if name not in columns]:
-        raise _row_error(source, f"there is no column {excerpt(missing[0])}", 1, header, names)
-    places = [columns.index(name) for name in names]
-    for number, line in enumerate(lines, start=2):
-        cells = line.split("\t")
-        if len(cells) < len(columns) and line:
-            raise _row_error(source, "columns are missing", number, line, columns)
-        if line:
-            yield number, [cells[place] for place in places]
+    names, rows = read_table(source)
+    if missing := [name for name in columns if name not in names]:
+        raise _row_error(source, f"there is no column {excerpt(missing[0])}", 1, "\t".join(names))
+    return ((line, [row[name] for name in columns]) for line, row in rows)
 
 
 def _read_number(source: Source, text: str, line: int) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 16):
-        raise _row_error(source, "a token is not a number", line, text, ("start_token",))
+        raise _row_error(source, "a token is not a number", line, text)
     return int(text)
 
 
-def _row_error(
-    source: Source, problem: str, line: int, found: str, columns: tuple[str, ...] | list[str]
-) -> InputError:
-    return source.error(
-        problem,
-        line,
-        found=excerpt(found),
-        expected=f"the columns {', '.join(columns)}, with tabs between",
-        fix="run BookNLP again",
-    )
+def _row_error(source: Source, problem: str, line: int, found: str) -> InputError:
+    expected = f"the columns {', '.join(_ENTITIES)}, or in .tokens {', '.join(_TOKENS)}"
+    fix = "run BookNLP again"
+    return source.error(problem, line, found=excerpt(found), expected=expected, fix=fix)

@@ -12,8 +12,6 @@ from corefeval.formats.annotations import AnnotatedDocument, build_corpus
 from corefeval.formats.declarations import Written
 from corefeval.formats.losses import (
     carry_words,
-    encode_text,
-    note_losses,
     relations_of,
     sentence_bounds,
     words_of,
@@ -29,7 +27,6 @@ from corefeval.formats.standoff import (
     make_types,
     mention_ids,
     read_companion,
-    text_bytes,
 )
 from corefeval.model import (
     BRIDGING,
@@ -173,7 +170,7 @@ def write_brat(corpus: Corpus) -> Written:
     A corpus of texts is written as it is; words are joined by blanks, sentences by newlines.
     Entities of several mentions become equivalences, and lose their names.
     """
-    files: dict[str, bytes] = {}
+    files: dict[str, str] = {}
     counts: Counter[str] = Counter()
     lost: list[Relation] = []
     anchors = find_anchors(corpus)
@@ -186,9 +183,8 @@ def write_brat(corpus: Corpus) -> Written:
         ]
         lines = _annotation(document, text, spans, counts)
         lines += _relation_lines(document, anchors, lost, counts)
-        files[f"{stem}.ann"] = encode_text(lines, counts)
-        files[f"{stem}.txt"] = text_bytes(text)
-    return Written(files, note_losses("brat", corpus, counts, relations=lost))
+        files |= {f"{stem}.ann": lines, f"{stem}.txt": text}
+    return Written(files, counts=counts, relations=lost)
 
 
 def _relation_lines(

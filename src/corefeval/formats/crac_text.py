@@ -6,23 +6,23 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from corefeval.diagnostics import InputError, excerpt, note
+from corefeval.diagnostics import InputError, excerpt
+from corefeval.formats.annotations import AnnotatedDocument, build_corpus
 from corefeval.formats.declarations import Written
 from corefeval.formats.losses import (
     ZERO,
     bracket_mentions,
     check_distinct,
     count_gapped,
-    encode_text,
     mark_zeros,
     name_entities,
     nested_mentions,
-    note_losses,
     sentence_bounds,
     words_of,
 )
 from corefeval.formats.source import Source
-from corefeval.model import Corpus, CorpusBuilder, Document, DocumentId
+from corefeval.formats.standoff import lines_of
+from corefeval.model import Corpus, Document, DocumentId
 from corefeval.model.identity import unbroken_word
 
 _NAME = r"[^\s\[\],|]+"
@@ -33,7 +33,6 @@ _SAFE_NAME = re.compile(_NAME)
 _BARRED = re.compile(rf"(.+\|{_MARK}(?:,{_MARK})*\|*)\|", re.DOTALL)
 _NEW_DOCUMENT = re.compile(r"# newdoc id =(?: (.*))?")
 _COMMENT = re.compile(r"# \S+ = ")
-_LINE_END = re.compile(r"\r\n|\n|\r")
 _BLANK_RUN = re.compile(r"[ \t]+")
 
 
@@ -42,7 +41,7 @@ class _Line:
     """A document being read from its line: its words, and mentions in the order of opening."""
 
     number: int
-    file: str | None
+    source: Source
     words: list[str] = field(default_factory=list)
     mentions: list[tuple[str, int, int]] = field(default_factory=list)
     open_rows: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
@@ -98,10 +97,9 @@ class _Line:
 
     def balance_error(self, problem: str, found: str, expected: str) -> InputError:
         """The error of a mark without its counterpart."""
-        return InputError(
+        return self.source.error(
             problem,
-            file=self.file,
-            line=self.number,
+            self.number,
             found=found,
             expected=f"{expected}, on the same line, which is the document",
             fix="add the missing mark, or remove this one",
@@ -114,38 +112,30 @@ def read_crac_text(source: Source, *, name: str = "") -> Corpus:
     On a word, `e1]` closes the mention of e1 that was opened last on an earlier word, wherever it
     stands among the marks.
     """
-    builder = CorpusBuilder(name=name, source=source.file, names_hold=True)
-    documents = _documents(source.text)
-    if not documents:
-        raise source.error("there is no document", expected="a line of words for each document")
-    doubtful = 0
-    taken = {DocumentId.parse(title) for _, title, _ in documents if title}
-    for count, (number, title, text) in enumerate(documents, start=1):
-        line = _Line(number, source.file)
+    documents = []
+    for number, title, text in _documents(source.text):
+        line = _Line(number, source)
         for cell in _BLANK_RUN.split(text.strip(" \t")) if text else ():
             line.add(cell)
         line.finish()
-        doubtful += line.doubtful
-        identifier = DocumentId.parse(title)
-        if not title:
-            identifier = source.name_document(count if len(documents) > 1 else None, taken)
-        document = builder.document(
-            identifier,
+        document = AnnotatedDocument(
+            source,
+            title or None,
             words=line.words,
             columns={"empty": ["1" if word.startswith(ZERO) else "" for word in line.words]},
             lines=[number] * len(line.words),
         )
+        document.counts["unread-marks"] += line.doubtful
         for entity, start, end in line.mentions:
-            document.mention(entity, start, end)
-    text = "with brackets after a bar that are not marks, kept as they are"
-    builder.notices += note("unread-marks", doubtful, "word", text, whose=source.file)
-    return builder.build()
+            document.add([(start, end)], entity)
+        documents.append(document)
+    return build_corpus(documents, source, name, names_hold=True)
 
 
 def _documents(text: str) -> list[tuple[int, str, str]]:
     """The line, title and text of each document; a title without text is an empty document."""
     documents: list[tuple[int, str, str]] = []
-    for number, line in enumerate(_LINE_END.split(text), start=1):
+    for number, line in enumerate(lines_of(text), start=1):
         header = _NEW_DOCUMENT.fullmatch(line)
         if header is not None:
             documents.append((number, (header[1] or "").strip(), ""))
@@ -174,8 +164,7 @@ def write_crac_text(corpus: Corpus) -> Written:
         line = _mark_line(document, words, counts)
         counts["sentence-boundaries"] += max(len(sentence_bounds(document, len(words))) - 1, 0)
         parts += [line, "\n"] if line else []
-    data = encode_text("".join(parts), counts)
-    return Written({"": data}, note_losses("crac-text", corpus, counts, relations=corpus.relations))
+    return Written({"": "".join(parts)}, counts=counts)
 
 
 def _header(document: Document) -> DocumentId:

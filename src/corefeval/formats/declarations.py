@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from corefeval.checks import import_place
 from corefeval.diagnostics import Notices
 
 if TYPE_CHECKING:
-    from corefeval.model import Corpus
+    from corefeval.model import Corpus, Relation
 
 
 _ROOM = "corefeval.formats"  # of functions that are named by module and name
@@ -20,11 +20,18 @@ class Written(NamedTuple):
     """What a writer made: the content of files by name, and what the format could not carry.
 
     A format of one file uses the empty name, which stands for the target itself; a format with
-    files for each document names them, and the target is their folder.
+    files for each document names them, and the target is their folder. What was lost is in notices,
+    or counted by the kinds of `notices.toml`. Of the corpus' `relations` those are listed that were
+    left out, by default all; `features` are those that were written, where this depends on the
+    corpus, and `partial` the columns that were left out as only some documents have them.
     """
 
-    files: dict[str, bytes]
+    files: Mapping[str, str | bytes]
     notices: Notices = ()
+    counts: Mapping[str, int] = {}
+    relations: Sequence[Relation] | None = None
+    features: Collection[str] | None = None
+    partial: Collection[str] | None = None
 
 
 class Format(NamedTuple):
@@ -79,18 +86,20 @@ class Format(NamedTuple):
 
     def read(self, source: Any, **options: Any) -> Corpus:
         """The corpus in a source; `options` are what the reader takes, such as `name=`."""
-        kind = {"kind": self.kind} if self.kind else {}
-        corpus: Corpus = import_place(self.reader, _ROOM)(source, **kind, **options)
+        corpus: Corpus = import_place(self.reader, _ROOM)(source, **self._which(), **options)
         return corpus
 
-    def write(self, corpus: Corpus) -> Written:
-        """The files of a corpus, and notices of what they do not keep of it."""
-        from corefeval.formats.losses import adapt_corpus
+    def _which(self) -> dict[str, str]:
+        return {"kind": self.kind} if self.kind else {}
+
+    def write(self, corpus: Corpus) -> tuple[dict[str, bytes], Notices]:
+        """The files of a corpus as bytes, and notices of what they do not keep of it."""
+        from corefeval.formats.losses import adapt_corpus, encode_text, note_losses
 
         fitting, notices = adapt_corpus(corpus, self)
-        kind = {"kind": self.kind} if self.kind else {}
-        files, losses = import_place(self.writer, _ROOM)(fitting, **kind)
-        return Written(files, (*notices, *losses))
+        written: Written = import_place(self.writer, _ROOM)(fitting, **self._which())
+        files = {name: encode_text(text) for name, text in written.files.items()}
+        return files, (*notices, *written.notices, *note_losses(self, fitting, written))
 
     def find_documents(self, *arguments: Any) -> Any:
         """The `Ranges` that the cutter finds in a file; None where the format has no cutter."""

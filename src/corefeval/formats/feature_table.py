@@ -98,7 +98,7 @@ def _read_row(source: Source, line: str, names: list[str], number: int) -> dict[
             found=excerpt(line),
             expected=f"{len(names)} columns, with tabs between them: {', '.join(names)}",
         )
-    return dict(zip(names, map(str.strip, cells), strict=True))
+    return dict(zip(names, (cell.strip(" ") for cell in cells), strict=True))
 
 
 def _place(source: Source, row: Mapping[str, str], number: int) -> Hashable:

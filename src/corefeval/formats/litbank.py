@@ -13,9 +13,7 @@ from corefeval.formats.declarations import Written
 from corefeval.formats.losses import (
     carry_words,
     count_gapped,
-    encode_text,
     name_entities,
-    note_losses,
     relations_of,
     sentence_bounds,
     words_of,
@@ -28,7 +26,6 @@ from corefeval.formats.standoff import (
     lines_of,
     mention_ids,
     read_companion,
-    text_bytes,
 )
 from corefeval.model import Corpus, Document, Relation
 from corefeval.model.identity import unbroken_word
@@ -142,7 +139,7 @@ def write_litbank(corpus: Corpus) -> Written:
     Mentions keep their ids where these are known. Gaps are filled, blanks in words become `_`.
     Every mention gets a COREF line, so that entities of one mention keep their names.
     """
-    files: dict[str, bytes] = {}
+    files = {}
     counts = count_gapped(corpus)
     lost: list[Relation] = []
     stems, counts["document-names"] = file_stems(corpus.documents)
@@ -151,8 +148,8 @@ def write_litbank(corpus: Corpus) -> Written:
         sentences = sentence_bounds(document, len(words))
         text = "".join(" ".join(words[start:end]) + "\n" for start, end in sentences)
         files[f"{stem}.ann"] = _annotation(document, words, sentences, counts, lost)
-        files[f"{stem}.txt"] = text_bytes(text)
-    return Written(files, note_losses("litbank", corpus, counts, relations=lost))
+        files[f"{stem}.txt"] = text
+    return Written(files, counts=counts, relations=lost)
 
 
 def _annotation(
@@ -161,7 +158,7 @@ def _annotation(
     sentences: list[tuple[int, int]],
     counts: Counter[str],
     lost: list[Relation],
-) -> bytes:
+) -> str:
     places = [
         (number, token)
         for number, (start, end) in enumerate(sentences)
@@ -179,7 +176,7 @@ def _annotation(
         mentions[identifiers[index]] = f"MENTION\t{identifiers[index]}\t{place}\t{described}\n"
         links.append(f"COREF\t{identifiers[index]}\t{names[mention.entity.index]}\n")
     relations = _relation_lines(document, identifiers, lost)
-    return encode_text("".join((*mentions.values(), *links, *relations)), counts)
+    return "".join((*mentions.values(), *links, *relations))
 
 
 def _relation_lines(document: Document, identifiers: list[str], lost: list[Relation]) -> list[str]:

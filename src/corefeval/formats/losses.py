@@ -14,14 +14,14 @@ from pathlib import Path
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, Notices, excerpt, note, plural
-from corefeval.formats.declarations import EVERYTHING, Format
-from corefeval.formats.registry import find_format
-from corefeval.model import IDENTITY, LAYERS, Corpus, Document, Mention, Relation, Relations
+from corefeval.formats.declarations import EVERYTHING, Format, Written
+from corefeval.model import IDENTITY, LAYERS, Corpus, Document, Mention, Relation
 from corefeval.model.arrays import plain_rows
 from corefeval.model.identity import writable_text
 from corefeval.model.text_tokens import tokenise
 
 ZERO = "##"  # before the words of zeros, in the formats of CRAC
+_SURROGATE = re.compile("[\ud800-\udfff]")
 # Columns that say where a token stands, and its word: every format has these in its own way.
 _STRUCTURE = ("word", "document", "part", "number")
 
@@ -78,13 +78,14 @@ def _check_writable(corpus: Corpus, title: str) -> None:
             )
 
 
-def encode_text(text: str, counts: Counter[str]) -> bytes:
-    """A text for a file; what UTF-8 cannot hold is an escape, and counted as `surrogates`."""
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        counts["surrogates"] += sum(map(ne, text, writable_text(text)))
-        return text.encode(errors="backslashreplace")
+def encode_text(text: str | bytes) -> bytes:
+    """A text for a file; what UTF-8 cannot hold is an escape.
+
+    A byte order mark is dropped when the file is read: it takes another one to keep it.
+    """
+    if isinstance(text, bytes):
+        return text
+    return re.sub("^\ufeff", "\ufeff\ufeff", text).encode(errors="backslashreplace")
 
 
 def check_distinct(names: Iterable[str], format: str) -> None:
@@ -100,28 +101,17 @@ def check_distinct(names: Iterable[str], format: str) -> None:
         seen.add(name)
 
 
-def note_losses(
-    format: str,
-    corpus: Corpus,
-    counts: Mapping[str, int],
-    *,
-    relations: Sequence[Relation] | Relations = (),
-    features: Collection[str] | None = None,
-    partial: Collection[str] | None = None,
-) -> Notices:
-    """Notices of all that a file does not keep of a corpus, as the format's declaration says.
-
-    `counts` are what the writer counted, by the kinds of the format's losses; `relations` those
-    that it left out. `features` are those that it wrote, where this depends on the corpus.
-    `partial` are columns that it left out as only some documents have them: by default all such.
-    """
-    declared = find_format(format)
+def note_losses(format: Format, corpus: Corpus, written: Written) -> Notices:
+    """Notices of all that files do not keep of a corpus, as the format's declaration says."""
+    relations, features = written.relations, written.features
+    texts = (text for text in written.files.values() if isinstance(text, str))
+    n_escaped = sum(len(_SURROGATE.findall(text)) for text in texts)
     return (
-        *note_counts(counts, declared.title),
-        *_note_columns(corpus, declared.columns, partial),
-        *_note_features(corpus, declared.features if features is None else features),
-        *_note_relations(relations),
-        *_note_metadata(corpus, declared.metadata),
+        *note_counts({**written.counts, "surrogates": n_escaped}, format.title),
+        *_note_columns(corpus, format.columns, written.partial),
+        *_note_features(corpus, format.features if features is None else features),
+        *_note_relations([*corpus.relations] if relations is None else relations),
+        *_note_metadata(corpus, format.metadata),
     )
 
 
@@ -174,7 +164,7 @@ def _note_features(corpus: Corpus, written: Collection[str]) -> Iterator[Notice]
     yield from _list_names("mention-features", lost, "mention feature")
 
 
-def _note_relations(relations: Sequence[Relation] | Relations) -> Iterator[Notice]:
+def _note_relations(relations: Sequence[Relation]) -> Iterator[Notice]:
     if relations:
         kinds = Counter(relation.kind for relation in relations)
         listed = ", ".join(f"{count} {kind}" for kind, count in kinds.items())

@@ -238,12 +238,15 @@ def _with_layout(ranges: Ranges, word_column: int | None) -> Ranges:
     return replace(ranges, options=(("word_column", word_column), ("layout", layout)))
 
 
-def find_conllu(file_range: Ranges, source: Source, stream: IO[bytes]) -> Ranges | None:
+def find_conllu(
+    file_range: Ranges, source: Source, stream: IO[bytes], *, is_plus: bool = False
+) -> Ranges | None:
     """The documents of CoNLL-U, each from the comments that have `# newdoc`; all must have a name.
 
-    `# global.Entity` holds until the next such line, so that documents inherit it.
+    `# global.Entity`, or in CoNLL-U Plus `# global.columns`, holds until the next such line, so
+    that documents inherit it.
     """
-    from corefeval.formats.conllu.scan import TELLING, read_comment
+    from corefeval.formats.conllu.scan import NEW_DOCUMENT, TELLING, read_comment
 
     begin, size = file_range.bounds.tolist()
     seen: dict[DocumentId, int] = {}
@@ -254,10 +257,10 @@ def find_conllu(file_range: Ranges, source: Source, stream: IO[bytes]) -> Ranges
         if at != behind:
             block, has_keys = at, False
         behind = after
-        if not text.startswith(TELLING):
+        if not text.lstrip(b"# ").startswith(TELLING):
             continue
         key, value = read_comment(source.decode(text, at))
-        if key in ("newdoc", "newdoc id"):
+        if key in NEW_DOCUMENT:
             # What a document has from the one before it, or that one from it, is not for pieces.
             if not value or block in starts[-1:] or (has_keys if starts else block != begin):
                 return None
@@ -267,7 +270,10 @@ def find_conllu(file_range: Ranges, source: Source, stream: IO[bytes]) -> Ranges
             seen[identifier] = at
             starts.append(block)
             inherited.append((after, header if starts[1:] else b""))
-        elif key == "global.Entity":
+        elif key == "global.columns" and is_plus:
+            header = text + b"\n"
+            continue  # it holds for what follows, even where it stands above its document
+        elif key == "global.Entity" and not is_plus:
             header = text + b"\n"
             inherited[-1:] = [(after, b"")] if inherited else []
         has_keys = True
@@ -280,33 +286,9 @@ def find_conllu(file_range: Ranges, source: Source, stream: IO[bytes]) -> Ranges
 
 
 def find_conllua(file_range: Ranges, source: Source, stream: IO[bytes]) -> Ranges | None:
-    """The documents of CoNLL-U Plus, which begin with `# newdoc` and inherit `# global.columns`."""
-    from corefeval.formats.conllu.scan import read_comment
-
-    begin, size = file_range.bounds.tolist()
-    starts: dict[DocumentId, int] = {}
-    inherited: list[tuple[int, bytes]] = []
-    header, behind, at_top = b"", begin, True
-    for at, after, text in _comments(stream, begin):
-        at_top, behind = at_top and at == behind, after
-        if b"newdoc" not in text and b"global.columns" not in text:
-            continue
-        key, value = read_comment(source.decode(text, at))
-        if key == "global.columns":
-            header = text + b"\n"
-        elif key in ("newdoc", "newdoc id"):
-            identifier = DocumentId.parse(value)
-            if not value or identifier in starts or not (starts or at_top):
-                return None  # a document without a name, or something that reading tells of
-            inherited.append((after, header if starts else b""))
-            starts[identifier] = at if starts else begin
-    return replace(
-        file_range,
-        documents=tuple(starts),
-        bounds=np.array([*starts.values(), size]),
-        inherited=tuple(inherited),
-        options=(("all_columns", True),),
-    )
+    """The documents of CoNLL-U Plus, which inherit `# global.columns`."""
+    ranges = find_conllu(file_range, source, stream, is_plus=True)
+    return ranges and replace(ranges, options=(("all_columns", True),))
 
 
 def find_json_lines(file_range: Ranges, source: Source, stream: IO[bytes]) -> Ranges | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import accumulate, groupby
 
 from corefeval.diagnostics import InputError, excerpt
@@ -24,15 +23,8 @@ _NO_TEXT = re.compile(r"#|\*+\s*$")
 _NAME = re.compile(r"^#\s*textid\s*:\s*(\S.*)", re.MULTILINE)
 
 
-@dataclass(slots=True)
-class _Mention:
-    """A mention and where its brace opens; it has no end while it is open."""
-
-    entity: str
-    features: dict[str, str]
-    line: int
-    start: int
-    end: int = -1
+# The part of the text that a mention is, its entity, its features and its line.
+_Mention = tuple[tuple[int, int], str, dict[str, str], int]
 
 
 def read_sacr(source: Source, *, name: str = "") -> Corpus:
@@ -44,17 +36,16 @@ def read_sacr(source: Source, *, name: str = "") -> Corpus:
     content = source.text
     texts, mentions, offset = [], [], 0
     for paragraph in _paragraphs(content):
-        text, opened = _read_paragraph(source, paragraph, offset)
+        text, closed = _read_paragraph(source, paragraph, offset)
         texts.append(text)
-        mentions += opened
+        mentions += closed
         offset += len(text) + 1
     identifier = _NAME.search(content)
     annotation = AnnotatedDocument(
         source, identifier and identifier[1].strip(), text="\n".join(texts)
     )
-    for mention in mentions:
-        place = [(mention.start, mention.end)]
-        annotation.add(place, mention.entity, mention.features, mention.line)
+    for place, entity, features, line in mentions:
+        annotation.add([place], entity, features, line)
     return build_corpus([annotation], source, name)
 
 
@@ -70,7 +61,7 @@ def _paragraphs(text: str) -> Iterator[list[tuple[int, str]]]:
 def _read_paragraph(
     source: Source, lines: list[tuple[int, str]], offset: int
 ) -> tuple[str, list[_Mention]]:
-    """The text of a paragraph, which begins at `offset`, and its mentions as they open."""
+    """The text of a paragraph, which begins at `offset`, and its mentions as they close."""
     content = " ".join(line for _, line in lines)
     starts = list(accumulate((len(line) + 1 for _, line in lines), initial=0))
     parts: list[str] = []
@@ -81,19 +72,19 @@ def _read_paragraph(
         if piece["entity"]:
             attributes = _ATTRIBUTE.findall(piece["attributes"])
             features = {key: quoted.replace('\\"', '"') or word for key, quoted, word in attributes}
-            open_mentions.append(_Mention(piece["entity"], features, line, offset))
-            mentions.append(open_mentions[-1])
+            open_mentions.append(((offset, offset), piece["entity"], features, line))
         elif piece["brace"] == "}" and open_mentions:
-            open_mentions.pop().end = offset
+            (start, _), entity, features, line = open_mentions.pop()
+            mentions.append(((start, offset), entity, features, line))
         elif piece["brace"]:
             raise _brace_error(source, line, content[piece.start() :])
         else:
             parts.append("\n" if piece["line_end"] else piece["text"])
             offset += len(parts[-1])
-    for mention in open_mentions:
+    for _, entity, _, line in open_mentions:
         raise source.error(
-            f"the mention of {excerpt(mention.entity)} does not close in its paragraph",
-            mention.line,
+            f"the mention of {excerpt(entity)} does not close in its paragraph",
+            line,
             expected="a closing brace before the next blank line",
             fix="add the brace, or remove the one that opens the mention",
         )

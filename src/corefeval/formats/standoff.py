@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import count
 from urllib.parse import unquote_to_bytes
 
 from corefeval.diagnostics import CorefEvalError
@@ -26,14 +27,6 @@ def read_companion(source: Source, ending: str) -> Source:
             expected=f"a file of the same name with {ending} beside it",
             fix=f"put the {ending} file into the same folder",
         ) from None
-
-
-def text_bytes(text: str) -> bytes:
-    """A text as a file's content.
-
-    A byte order mark is dropped when the file is read: it takes another one to keep it.
-    """
-    return ("\ufeff" + text if text.startswith("\ufeff") else text).encode()
 
 
 def lines_of(text: str) -> list[str]:
@@ -214,26 +207,17 @@ def document_id(stem: str) -> DocumentId:
 
 
 def _candidates(identifier: DocumentId) -> Iterator[str]:
-    """Names for a document, the best first, without end."""
+    """Names for a document without end, the best first: with little escaped, then all of it."""
     for text in dict.fromkeys((_with_part(identifier), str(identifier))):
-        yield from _escapes(text)
+        stems = (_escape(text, length) or _EMPTY for length in (0, 1, len(text)))
+        yield from (stem for stem in stems if len(stem.encode()) <= _LONGEST)
     import hashlib  # few names need it, and it takes its time
 
     escaped = _escape(_with_part(identifier)).encode()
     shortened = escaped[: _LONGEST - 40].decode(errors="ignore")
-    number = 1
-    while True:
+    for number in count(1):
         digest = hashlib.sha256(f"{number} {identifier!r}".encode(errors="replace")).hexdigest()
         yield f"{shortened}_{digest[:16]}"
-        number += 1
-
-
-def _escapes(text: str) -> Iterator[str]:
-    """The ways to escape a text, from as little as is needed to all of it."""
-    for length in (0, 1, len(text)):
-        stem = _escape(text, length) or _EMPTY
-        if len(stem.encode()) <= _LONGEST:
-            yield stem
 
 
 def _escape(text: str, length: int = 0) -> str:

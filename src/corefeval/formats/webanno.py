@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, takewhile
 from typing import NamedTuple
@@ -20,18 +21,17 @@ from corefeval.formats.declarations import Written
 from corefeval.formats.losses import (
     carry_words,
     count_gapped,
-    encode_text,
-    note_losses,
     sentence_bounds,
     words_of,
 )
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import document_id, file_stems, lines_of
-from corefeval.model import Corpus, Document
+from corefeval.model import Corpus, Document, DocumentId
 from corefeval.model.identity import writable_text
 
 _VERSION = "#FORMAT=WebAnno TSV 3"
 _HEADER = re.compile(r"#T_(SP|CH|RL)=([^|]*)\|?(.*)")
+_FOLDER = re.compile(r"(.+)\.(?:txt|html?|xml|xmi|pdf|tsv|conllu?|json)")
 _PART = re.compile(r"\d+-\d+\.\d+")
 _FIRST_COLUMN = 3  # before it are sentence and token, begin and end, and the word
 _PARTS = re.compile(r"(?:\\.|[^\\|])+", re.DOTALL)
@@ -109,9 +109,7 @@ def _read_rows(source: Source, lines: Sequence[str], layers: dict[str, _Layer]) 
     last = max((layer.last for layer in layers.values()), default=_FIRST_COLUMN - 1)
     words: list[str] = []
     starts: list[int] = []
-    stem = str(source.stem)
-    name = document_id(stem) if "%" in stem else None  # as this module writes it
-    document = AnnotatedDocument(source, name, words=words, sentence_starts=starts)
+    document = AnnotatedDocument(source, _find_name(source), words=words, sentence_starts=starts)
     tsv = _Tsv(source, layers, document)
     sentence, places = "", set()
     for number, line in enumerate(lines, start=1):
@@ -141,6 +139,16 @@ def _read_rows(source: Source, lines: Sequence[str], layers: dict[str, _Layer]) 
         tsv.lines.append(number)
         tsv.positions.append(len(words) - 1)
     return tsv
+
+
+def _find_name(source: Source) -> DocumentId | None:
+    """The id of a document that folder or file are named after; None if the file's name will do.
+
+    INCEpTION exports `story.txt/anna.tsv`; this module writes ids with escapes.
+    """
+    folder = _FOLDER.fullmatch(os.path.basename(os.path.dirname(source.file)))
+    stem = folder[1] if folder else str(source.stem)
+    return document_id(stem) if folder or "%" in stem else None
 
 
 def _split(cell: str) -> list[str]:
@@ -185,14 +193,19 @@ class _Tsv:
 
     def read(self, name: str | None) -> None:
         """Add the mentions of a layer to the document."""
-        joining = [layer.name for layer in self.layers.values() if layer.kind != "SP"]
-        features = {s.name: s.features for s in self.layers.values() if s.kind == "SP"}
-        named = {layer: values for layer, values in features.items() if values}
-        name, feature = choose_layer(self.source, name, self.prefer(), joining, named)
+        layers = self.layers.values()
+        chains = [layer for layer in layers if layer.kind == "CH"]
+        relations = [layer for layer in layers if layer.kind == "RL"]
+        coreference = [layer for layer in relations if JOINING_LAYER.search(layer.name)]
+        spans = {s.name: s.features for s in layers if s.kind == "SP" and s.features}
+        preferred = [self.list_used(chains), self.list_used(coreference)]
+        preferred.append([""] if chains or coreference else [])
+        joining = [layer.name for layer in (*chains, *relations)]
+        name, feature = choose_layer(self.source, name, preferred, joining, spans)
         if not name:
-            bases = {self.layers[relation].base for relation in self.list_relations()}
-            spans = [self.read_spans(self.layers[base]) for base in bases if base in features]
-            self.document.counts["unrelated-spans"] = sum(map(len, spans))
+            bases = {layer.base for layer in coreference} & self.layers.keys()
+            counts = (len(self.read_spans(self.layers[base])) for base in bases)
+            self.document.counts["unrelated-spans"] = sum(counts)
         elif feature:
             for span in self.read_spans(self.layers[name]).values():
                 self.add(span, span.features.get(feature))
@@ -201,30 +214,19 @@ class _Tsv:
         else:
             self.add_relations(self.layers[name])
 
-    def prefer(self) -> Iterator[list[str]]:
-        """The layers that count where none is named: those with annotations, chains first."""
-        chains = [layer.name for layer in self.layers.values() if layer.kind == "CH"]
-        for names in (chains, self.list_relations()):
-            columns = {name: self.layers[name].last for name in names}
-            yield [
-                name
-                for name, column in columns.items()
-                if any(cells[column] not in ("_", "") for cells in self.rows)
-            ]
-        yield [""] if chains or self.list_relations() else []
-
-    def list_relations(self) -> list[str]:
-        """The relation layers that join, by their names."""
-        relations = (layer.name for layer in self.layers.values() if layer.kind == "RL")
-        return list(filter(JOINING_LAYER.search, relations))
+    def list_used(self, layers: Iterable[_Layer]) -> list[str]:
+        """The names of those layers that have links or relations."""
+        return [
+            layer.name
+            for layer in layers
+            if any(cells[layer.last] not in ("_", "") for cells in self.rows)
+        ]
 
     def add(self, span: _Span, entity: str | None = None, identifier: str | None = None) -> None:
         """Add an annotation to the document, known by an id if relations may name it."""
         self.document.counts["widened-mentions"] += not self.part_rows.isdisjoint(span.rows)
-        positions = {self.positions[row] for row in span.rows}
-        parts = [(min(positions), max(positions) + 1)]
-        if parts[0][1] - parts[0][0] != len(positions):
-            parts = [(position, position + 1) for position in positions]
+        positions = (self.positions[row] for row in span.rows)
+        parts = [(position, position + 1) for position in positions]
         line = self.lines[span.rows[0]]
         self.document.add(parts, entity or None, span.features, line, identifier)
 
@@ -325,10 +327,10 @@ def write_webanno(corpus: Corpus) -> Written:
     counts = count_gapped(corpus)
     stems, counts["document-names"] = file_stems(corpus.documents)
     files = {
-        f"{stem}.tsv": encode_text(_write_document(document, counts), counts)
+        f"{stem}.tsv": _write_document(document, counts)
         for document, stem in zip(corpus, stems, strict=True)
     }
-    return Written(files, note_losses("webanno", corpus, counts, relations=corpus.relations))
+    return Written(files, counts=counts)
 
 
 def _plain_word(word: str) -> str:

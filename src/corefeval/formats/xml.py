@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NoReturn
 from xml.parsers import expat
 
@@ -33,14 +33,7 @@ class Element:
     name: str
     attributes: dict[str, str]
     line: int | None
-    content: list[Element | str] | tuple[()] = ()
-
-    def append(self, part: Element | str) -> None:
-        """Add text or an element at the end; most elements of large files stay empty."""
-        if self.content:
-            self.content.append(part)
-        else:
-            self.content = [part]
+    content: list[Element | str] = field(default_factory=list)
 
     def get(self, name: str, default: str = "") -> str:
         """The value of an attribute."""
@@ -51,30 +44,25 @@ class Element:
         """The elements directly in this one."""
         return [part for part in self.content if not isinstance(part, str)]
 
+    def walk(self) -> Iterator[Element | str]:
+        """All elements and texts in this one, at any depth, in textual order."""
+        remaining = self.content[::-1]
+        while remaining:
+            part = remaining.pop()
+            yield part
+            if not isinstance(part, str):
+                remaining += reversed(part.content)
+
     def find_all(self, *names: str) -> Iterator[Element]:
         """The elements of these names anywhere in this one, in textual order."""
-        open_lists = [iter(self.children)]
-        while open_lists:
-            element = next(open_lists[-1], None)
-            if element is None:
-                open_lists.pop()
-                continue
-            if element.name in names:
-                yield element
-            open_lists.append(iter(element.children))
+        for part in self.walk():
+            if not isinstance(part, str) and part.name in names:
+                yield part
 
     @property
     def text(self) -> str:
         """All text in this element."""
-        parts: list[str] = []
-        remaining: list[Element | str] = [self]
-        while remaining:
-            part = remaining.pop()
-            if isinstance(part, str):
-                parts.append(part)
-            else:
-                remaining += reversed(part.content)
-        return "".join(parts)
+        return "".join(part for part in self.walk() if isinstance(part, str))
 
 
 def parse_xml(source: Source, *, with_text: bool = True) -> Element:
@@ -91,8 +79,8 @@ def parse_xml(source: Source, *, with_text: bool = True) -> Element:
     plain_names = _PlainNames()
 
     def open_element(name: str, attributes: dict[str, str]) -> None:
-        element = Element(plain_names[name], attributes, parser.CurrentLineNumber)
-        stack[-1].append(element)
+        element = Element(plain_names[name], attributes, parser.CurrentLineNumber, [])
+        stack[-1].content.append(element)
         stack.append(element)
         if len(stack) > DEEPEST + 1:
             problem, fix = f"elements are nested more than {DEEPEST:,} deep", "export it again"
@@ -101,15 +89,15 @@ def parse_xml(source: Source, *, with_text: bool = True) -> Element:
     parser.StartElementHandler = open_element
     parser.EndElementHandler = lambda _: stack.pop()
     if with_text:
-        parser.CharacterDataHandler = lambda text: stack[-1].append(text)
+        parser.CharacterDataHandler = lambda text: stack[-1].content.append(text)
     try:
         parser.Parse(data, True)
     except (expat.ExpatError, LookupError, ValueError) as error:
         place = f"in the <{stack[-1].name}> of line {stack[-1].line}"
         found = place if stack[1:] else excerpt(data[:100].decode("utf-8", "replace"))
         raise _parsing_error(source, error, found) from None
-    root = document.children[0]
-    document.content = ()  # the parser and its handlers hold each other, and this: not the tree
+    (root,) = document.children
+    document.content.clear()  # the parser and its handlers hold each other, and this: not the tree
     return root
 
 

@@ -13,10 +13,8 @@ from corefeval.formats.losses import (
     bracket_mentions,
     check_distinct,
     count_gapped,
-    encode_text,
     name_entities,
     nested_mentions,
-    note_losses,
 )
 from corefeval.model import Corpus, Document, DocumentId, Mention
 from corefeval.model.identity import unbroken_word
@@ -36,21 +34,10 @@ def write_conll(corpus: Corpus) -> Written:
     counts = count_gapped(corpus)
     headers = _headers(corpus)
     check_distinct(map(str, headers), "CoNLL")
-    parts = [
-        encode_text(_document_text(document, header, counts), counts)
-        for document, header in zip(corpus, headers, strict=True)
-    ]
-    counts["blank-words"] = _blank_words(corpus)
+    pairs = zip(corpus, headers, strict=True)
+    text = "".join(_document_text(document, header, counts) for document, header in pairs)
     counts["document-names"] = sum(map(_is_renamed, corpus.documents, headers))
-    notices = note_losses("conll", corpus, counts, relations=corpus.relations)
-    return Written({"": b"".join(parts)}, notices)
-
-
-def _blank_words(corpus: Corpus) -> int:
-    tokens = corpus.tokens
-    if tokens is None or isinstance(tokens.lines, ConllLines) or "word" not in tokens.columns:
-        return 0
-    return sum(unbroken_word(word) != word for document in corpus for word in document.words)
+    return Written({"": text}, counts=counts)
 
 
 def _headers(corpus: Corpus) -> list[DocumentId]:
@@ -114,10 +101,10 @@ def _rows(
         rows = range(first, first + n_tokens)
         return [tokens.lines.cells(row, coreference=False) for row in rows], set(sentence_starts)
     columns = {name: tokens.column(document.index, name) for name in tokens.columns}
-    for name in columns.keys() & COLUMNS.keys() - {"word", "document", "part", "number"}:
-        counts["changed-values"] += sum(
-            unbroken_word(value) != value for value in columns[name] if value.strip()
-        )
+    for name in columns.keys() & COLUMNS.keys() - {"document", "part", "number"}:
+        kind = "blank-words" if name == "word" else "changed-values"
+        values = (value for value in columns[name] if value.strip() or name == "word")
+        counts[kind] += sum(unbroken_word(value) != value for value in values)
     return _made_up_rows(document, columns, n_tokens, sentence_starts), set(sentence_starts)
 
 

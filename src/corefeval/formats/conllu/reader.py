@@ -51,7 +51,7 @@ def read_conllu(source: Source, *, name: str = "", oddities: list[Oddity] | None
     notices = [*note("word-ids", scan.misnumbered.size, "word", description, whose=source.file)]
     mentions = find_mentions(source, scan, documents, notices)
     headers = [header or Header() for header in documents.headers]
-    has_heads = any(header.head_index is not None for header in headers)
+    has_heads = any("head" in header.fields for header in headers)
     document = mentions.document
     corpus = assemble(
         documents=tuple(documents.identifiers),
@@ -107,23 +107,16 @@ def stated_heads(lines: ConlluLines) -> Iterator[tuple[int, int, int, str]]:
     rows = plain_rows(*columns, mentions.text)
     for document, start, end, text in rows:
         header = documents.headers[document]
-        place = None if header is None else header.head_index
-        if place is not None:
-            fields = text.split("-", place + 1)
-            yield document, start, end, fields[place] if place < len(fields) else ""
+        field = None if header is None else header.head_field(text)
+        if field is not None:
+            yield document, start, end, field
 
 
 def _head_numbers(headers: Sequence[Header], mentions: Mentions) -> list[int]:
     """The number in the head field of each mention, counted from 1; 0 for none."""
-    places = [header.head_index for header in headers]
     numbers = []
     for document, text in plain_rows(mentions.document, mentions.text):
-        place = places[document]
-        if place is None:
-            numbers.append(0)
-            continue
-        fields = text.split("-", place + 1)
-        number = fields[place].partition(",")[0] if place < len(fields) else ""
+        number = (headers[document].head_field(text) or "").partition(",")[0]
         plain = number.isascii() and number.isdigit() and len(number) < 10
         numbers.append(int(number) if plain else 0)
     return numbers

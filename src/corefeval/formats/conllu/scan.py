@@ -218,8 +218,9 @@ def not_conllu(source: Source, line: int, text: bytes, problem: str, expected: s
     )
 
 
-TELLING = (b"# newdoc", b"# global.Entity", b"# meta::")
-_TELLING_LINE = re.compile(rb"(?m)^(?:" + b"|".join(map(re.escape, TELLING)) + b")")
+TELLING = (b"newdoc", b"global.", b"meta::")
+NEW_DOCUMENT = ("newdoc", "newdoc id")
+_TELLING_LINE = re.compile(rb"(?m)^# (?:newdoc|global\.Entity|meta::)")
 _OF_DOCUMENTS = ("newdoc", "global.", "meta::")
 _DEFAULT_FIELDS = ("eid", "etype", "head", "minspan", "infstat", "link", "identity")
 _ID_FIELDS = ("eid", "GRP")
@@ -257,10 +258,12 @@ class Header:
         """The index of the entity's id; None where no field is."""
         return next((self.fields.index(name) for name in _ID_FIELDS if name in self.fields), None)
 
-    @property
-    def head_index(self) -> int | None:
-        """The index of the head word's number; None where no field is."""
-        return self.fields.index("head") if "head" in self.fields else None
+    def head_field(self, text: str) -> str | None:
+        """The field of the head word's number in an opening bracket; None where no field is."""
+        if "head" not in self.fields:
+            return None
+        place = self.fields.index("head")
+        return "".join(text.split("-", place + 1)[place : place + 1])
 
     def values(self, text: str) -> dict[str, str]:
         """The values in an opening bracket by field, without id and head.
@@ -296,7 +299,7 @@ def find_documents(source: Source, scan: Scan) -> Documents:
         (line, *read_comment(source.decode(scan.text(line), line)))
         for line in np.searchsorted(scan.line_start, places).tolist()
     ]
-    named = [line for line, key, _ in telling if key in ("newdoc", "newdoc id")]
+    named = [line for line, key, _ in telling if key in NEW_DOCUMENT]
     if scan.token_line.size and (not named or scan.token_line[0] < named[0]):
         telling.insert(0, (0, "newdoc", ""))
     taken = {
@@ -305,7 +308,7 @@ def find_documents(source: Source, scan: Scan) -> Documents:
     header: Header | None = None
     metadata: dict[str, str] = {}
     for line, key, value in telling:
-        if key in ("newdoc", "newdoc id"):
+        if key in NEW_DOCUMENT:
             number = len(documents.identifiers) + 1
             if value:
                 identifier = DocumentId.parse(value)

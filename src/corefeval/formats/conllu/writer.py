@@ -13,9 +13,7 @@ from corefeval.formats.conllu.tokens import COLUMNS, ConlluLines
 from corefeval.formats.declarations import Written
 from corefeval.formats.losses import (
     check_distinct,
-    encode_text,
     nested_mentions,
-    note_losses,
     relations_of,
     sentence_numbers,
 )
@@ -52,16 +50,13 @@ def write_conllu(corpus: Corpus) -> Written:
     names = _entity_names(corpus, counts)
     writers = [_DocumentWriter(document, names, fields, counts, relations) for document in corpus]
     check_distinct((writer.name for writer in writers), "CoNLL-U")
-    data = encode_text("".join(writer.text() for writer in writers), counts)
-    notices = note_losses(
-        "corefud",
-        corpus,
-        counts,
+    return Written(
+        {"": "".join(writer.text() for writer in writers)},
+        counts=counts,
         relations=relations,
         features=(*fields, *({"head"} - {*corpus.features})),
         partial=(),
     )
-    return Written({"": data}, notices)
 
 
 class _DocumentWriter:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.formats.conllu.scan import read_comment, read_sentence_comment
+from corefeval.formats.conllu.scan import NEW_DOCUMENT, read_comment, read_sentence_comment
 from corefeval.formats.conllu.tokens import COLUMNS as TOKEN_COLUMNS
 from corefeval.formats.conllua import (
     COLUMNS,
@@ -38,7 +38,6 @@ _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _RANGE = re.compile(r"[0-9]{1,9}-[0-9]{1,9}")
 _PSEUDO = re.compile(r".*[-_]pseudo", re.IGNORECASE | re.DOTALL)
 _OTHER = re.compile(r"\W+")
-_NEW_DOCUMENT = ("newdoc", "newdoc id")
 _LAYERS = {"IDENTITY": IDENTITY, "DISCOURSE_DEIXIS": DEIXIS}
 _MARKED = (*_LAYERS, "BRIDGING", "REFERENCE", "NOM_SEM")
 _KNOWN = frozenset(("EntityID", "MarkableID", "Min", "SemType", "ElementOf"))
@@ -105,14 +104,14 @@ def _documents(source: Source, counts: Counter[str]) -> Iterator[_Text]:
     content = source.text
     lines = content.split("\n" if "\n" in content else "\r")
     new_documents = (read_comment(line) for line in lines if line.startswith("#"))
-    taken = {DocumentId.parse(v) for key, v in new_documents if v and key in _NEW_DOCUMENT}
+    taken = {DocumentId.parse(v) for key, v in new_documents if v and key in NEW_DOCUMENT}
     for index, ended in enumerate(lines):
         place, line = source.line(index), ended.removesuffix("\r")
         if line.startswith("#"):
             key, value = read_comment(line)
             if key == "global.columns":
                 columns = value.upper().split()
-            elif key in _NEW_DOCUMENT:
+            elif key in NEW_DOCUMENT:
                 if text is not None:
                     yield text
                 number += 1

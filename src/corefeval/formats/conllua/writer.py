@@ -14,8 +14,6 @@ from corefeval.formats.conllua import COLUMNS, means_else, renumber
 from corefeval.formats.declarations import Written
 from corefeval.formats.losses import (
     check_distinct,
-    encode_text,
-    note_losses,
     relations_of,
     sentence_bounds,
     sentence_numbers,
@@ -60,9 +58,7 @@ def write_conllua(corpus: Corpus) -> Written:
         parts.append(f"# newdoc id = {name}\n{writer.text()}")
         lost += writer.lost
     written = [n for n in corpus.features if n in _WRITTEN or not (n in _OWN or means_else(n))]
-    data = encode_text("".join(parts), counts)
-    notices = note_losses("conllua", corpus, counts, relations=lost, features=written)
-    return Written({"": data}, notices)
+    return Written({"": "".join(parts)}, counts=counts, relations=lost, features=written)
 
 
 class _DocumentWriter:

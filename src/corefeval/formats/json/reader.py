@@ -216,20 +216,18 @@ def _span_error(
     record: Record, place: str, mention: Any, kind: Kind, lengths: Sequence[int]
 ) -> InputError:
     """The error of a mention that is no span of its document or sentence."""
-    form, numbers, text, size = "[start, end]", "a pair of", "the document", sum(lengths)
+    form, container, size = "[start, end]", "text", sum(lengths)
     unit = "character" if kind.words == "text" else "token"
-    are_offsets = _are_offsets(mention, kind)
     if kind.by_sentence:
-        form, numbers, size, unit = "[sentence, start, end]", "three", len(lengths), "sentence"
-        if are_offsets and 0 <= mention[0] < len(lengths):
-            text, size, unit = f"sentence {mention[0]}", lengths[mention[0]], "token"
-    problem = f"is no span of {text}" if are_offsets else f"is not {numbers} whole numbers"
+        form, size, unit = "[sentence, start, end]", len(lengths), "sentence"
+        if _are_offsets(mention, kind) and 0 <= mention[0] < len(lengths):
+            container, size, unit = "sentence", lengths[mention[0]], "token"
     relation, ends = ("≤", "inclusive") if kind.inclusive else ("<", "exclusive")
     return record.error(
-        f"a mention in {place} {problem}",
+        f"a mention in {place} is no span of the document",
         found=show(mention),
-        expected=f"{form} with 0 ≤ start {relation} end, in a text of {plural(size, unit)}",
-        fix=f"ends are {ends} here, and positions are counted from 0",
+        expected=f"{form} with 0 ≤ start {relation} end, in a {container} of {plural(size, unit)}",
+        fix=f"ends are {ends} here, and positions are whole numbers from 0",
     )
 
 
@@ -303,22 +301,12 @@ def corpus_from_records(source: object, name: str) -> Corpus | None:
     except (TypeError, ValueError, RecursionError):
         return None
     source = Source(np.frombuffer(text.encode(), dtype=np.uint8), name)
-    if all(map(_is_of_corenlp, values)):
-        from corefeval.formats.corenlp import read_corenlp
-
-        return read_corenlp(source, name=name)
     return read_json(source, name=name)
 
 
-def _is_of_corenlp(value: Mapping[str, object]) -> bool:
-    return "corefs" in value and "sentences" in value
-
-
 def _is_record(value: object) -> bool:
-    return isinstance(value, Mapping) and (
-        _is_of_corenlp(value)
-        or any(
-            kind.words in value and any(key in value for key in kind.clusters)
-            for kind in KINDS.values()
-        )
+    """Whether there are words and clusters, or those of CoreNLP."""
+    return isinstance(value, Mapping) and any(
+        words in value and any(key in value for key in clusters)
+        for words, clusters in (*(kind[1:3] for kind in KINDS.values()), ("sentences", ["corefs"]))
     )

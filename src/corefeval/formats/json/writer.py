@@ -17,7 +17,6 @@ from corefeval.formats.json.records import BOOK, CHARACTERS, KINDS, Kind
 from corefeval.formats.losses import (
     count_gapped,
     mark_zeros,
-    note_losses,
     sentence_bounds,
     words_of,
 )
@@ -48,8 +47,7 @@ def write_json(corpus: Corpus, *, kind: str = "json") -> Written:
     data = "".join(lines).encode(errors="backslashreplace")
     scattered = () if corpus.tokens is None else corpus.tokens.partial_columns
     partial = [name for name in scattered if name != "word"]
-    notices = note_losses(kind, corpus, counts, relations=corpus.relations, partial=partial)
-    return Written({"": data}, notices)
+    return Written({"": data}, counts=counts, partial=partial)
 
 
 def _identifiers(documents: Sequence[DocumentId]) -> list[str]:
