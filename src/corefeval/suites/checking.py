@@ -10,7 +10,7 @@ from typing import Literal
 
 from corefeval.checks import split_call
 from corefeval.diagnostics import CorefEvalError, Notice, plural, uncollected
-from corefeval.display import Row, Tabular, visible
+from corefeval.display import Record, Row, Tabular, visible
 from corefeval.linting import KINDS, Finding, Inspection, inspect
 from corefeval.model import Corpus, join
 from corefeval.pairing.mismatches import MISMATCH
@@ -25,7 +25,7 @@ _NOTES = {name for name, kind in KINDS.items() if kind.severity == "note"}
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Record):
     """The ruling on a file (good, odd or failed), and a text that says why.
 
     `system` is empty for keys.
@@ -67,8 +67,7 @@ class SuiteCheck(Tabular):
 
     def rows(self) -> list[Row]:
         """One row for each file."""
-        names = ("corpus", "system", "seed", "file", "ruling", "text")
-        return [{name: getattr(verdict, name) for name in names} for verdict in self.verdicts]
+        return [verdict.as_dict() for verdict in self.verdicts]
 
     def __repr__(self) -> str:
         return f"<SuiteCheck of {self.summary}>"

@@ -19,7 +19,7 @@ from corefeval.analysis.explanation.scorings import (
     subtract,
 )
 from corefeval.diagnostics import Notices, UsageError, merge_notices, plural
-from corefeval.display import Row, Tabular, distinct_names
+from corefeval.display import Record, Row, Tabular, distinct_names
 from corefeval.formats.conll.lines import OFFICIAL_DOCUMENT
 from corefeval.formats.conll.tokens import ConllLines
 from corefeval.metrics import Metric
@@ -79,7 +79,7 @@ class ChoiceEffect:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Record):
     """Two responses whose order by a metric is reversed by the values of choices in `values`."""
 
     metric: str
@@ -186,10 +186,7 @@ class Sensitivity(Tabular):
                 }
                 for effect in self.effects
             ],
-            "turns": [
-                {"metric": t.metric, "above": t.above, "below": t.below, "values": list(t.values)}
-                for t in self.turns
-            ],
+            "turns": [turn.as_dict() for turn in self.turns],
             "notices": [notice.as_dict() for notice in self.notices],
         }
 
