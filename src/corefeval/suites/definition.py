@@ -355,31 +355,27 @@ def _check_fields(
     return values, texts
 
 
-def _check_value(name: str, type: str, value: Any) -> tuple[Any, str]:
+def _check_value(name: str, kind: str, value: Any) -> tuple[Any, str]:
     """The value converted for its field, and what was expected instead if it is invalid."""
-    if type.startswith("tuple"):
-        if isinstance(value, list) and all(_is_plain(item) for item in value):
+    if kind.startswith("tuple"):
+        if isinstance(value, list) and all(type(item) in (str, int) for item in value):
             return tuple(map(str, value)), ""
         return (), "a list of names or numbers"
-    if "Mapping" in type and isinstance(value, dict):
+    if "Mapping" in kind and isinstance(value, dict):
         is_valid = all(isinstance(pattern, str) for pattern in value.values())
         return value, "" if is_valid else "text, or a table of corpus = pattern"
-    if "float" in type:
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if "float" in kind:
+        is_number = type(value) in (int, float)
         try:
             return (float(value), "") if is_number else (value, "a number")
         except OverflowError:
             return value, "a smaller number"
-    if "int" in type:
-        is_whole = isinstance(value, int) and not isinstance(value, bool) and value > 0
+    if "int" in kind:
+        is_whole = type(value) is int and value > 0
         return (value, "") if is_whole else (value, "a whole number from 1")
     if name in ("metrics", "by", "resample") and isinstance(value, list):
         value = ", ".join(value) if all(isinstance(item, str) for item in value) else value
     return (value, "") if isinstance(value, str) else (value, "text")
-
-
-def _is_plain(value: object) -> bool:
-    return isinstance(value, str | int) and not isinstance(value, bool)
 
 
 def _locate_files(suite: Suite, folder: str) -> Suite:

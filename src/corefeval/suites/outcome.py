@@ -193,14 +193,23 @@ class SuiteResult(Tabular):
         out; they are 0 where the suite says so.
         """
         metric, rate = self.metric(metric), rate or self.rate
+        table = np.full(self.shape, math.nan)
+        for place, cell in self.list_cells():
+            table[place] = self._score(cell, metric, rate)
+        return table
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """How many systems and corpora there are, and the most seeds that a system has."""
         most = max(len(system.runs) for system in self.systems)
-        table = np.full((len(self.systems), len(self.corpora), most), math.nan)
+        return len(self.systems), len(self.corpora), most
+
+    def list_cells(self) -> Iterator[tuple[tuple[int, int, int], SuiteCell]]:
+        """Every cell, with the numbers of its system, corpus and seed."""
         for row, system in enumerate(self.systems):
             for column, corpus in enumerate(self.corpora):
                 for at, seed in enumerate(system.runs):
-                    cell = self.cells[corpus.name, system.name, seed]
-                    table[row, column, at] = self._score(cell, metric, rate)
-        return table
+                    yield (row, column, at), self.cells[corpus.name, system.name, seed]
 
     def _score(self, cell: SuiteCell, metric: str, rate: str) -> float:
         if cell.result is None:

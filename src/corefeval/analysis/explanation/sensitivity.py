@@ -16,6 +16,7 @@ from corefeval.analysis.explanation.scorings import (
     Scorings,
     one_line,
     round_as,
+    round_scores,
     subtract,
 )
 from corefeval.diagnostics import Notices, UsageError, merge_notices, plural
@@ -252,9 +253,8 @@ def _measure(
     changed = base if name == "rounding" else Protocol.of_fields({name: value}, base)
     for scorings, default in zip(scored, defaults, strict=True):
         outcome = scorings.score(changed)
-        scores = dict(outcome.scores)
-        if name == "rounding":
-            scores = {m: None if s is None else round_as(s, value) for m, s in scores.items()}
+        scores = outcome.scores
+        scores = round_scores(scores, value) if name == "rounding" else scores
         points.append(subtract(scores, default, scorings.metrics))
         refusals.append(outcome.error.command_text if outcome.error else "")
     return ChoiceEffect(name, value, tuple(points), tuple(refusals))
