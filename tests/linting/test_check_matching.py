@@ -130,3 +130,14 @@ def test_every_kind_is_documented():
     page = (ROOT / "docs" / "check.md").read_text()
     for kind in KINDS.values():
         assert f"| `{kind.name}` | {kind.severity} | {kind.summary} |" in page
+
+
+def test_elements_that_nobody_mentions_are_named_up_to_three(conll):
+    marks = [f"{number} _ (e{number}-x-1-1)" for number in range(1, 6)]
+    text = conllu(*marks, "6 _ (e6-x-1-1)", "").replace(
+        "(e6-x-1-1)", "(e6-x-1-1)|SplitAnte=" + ",".join(f"e{n}<e6" for n in range(1, 6))
+    )
+    corpus = corefeval.read(conll(text, "x.conllu"))
+    alone = corpus.keep_mentions(corpus.mention_start == 5)
+    [message] = [f.message for f in check_corpus(alone) if f.kind == "unmentioned-entity"]
+    assert message == "no mention of ‘e1’, ‘e2’, ‘e3’ and 2 more"

@@ -35,7 +35,7 @@ def test_a_repaired_file_is_whole_and_every_repair_is_listed(conll, tmp_path):
         (16, "unbalanced-bracket"),
     ]
     (after,) = repair.after
-    assert not after.has_errors
+    assert not after.fails()
     corpus = corefeval.read(target)
     assert list(map(str, corpus.documents)) == ["a", "broken", "d; part 000", "d; part 001"]
     assert [m.span for m in corpus["a"].mentions] == [(0, 3), (4, 5), (5, 6)]
@@ -44,7 +44,7 @@ def test_a_repaired_file_is_whole_and_every_repair_is_listed(conll, tmp_path):
 def test_names_that_differ_in_blanks_alone_stay_two(conll, tmp_path):
     text = document("-", "-", name="a b") + document("-", "-", name="a  b")
     (after,) = repair_file(conll(text), tmp_path / "out.conll").after
-    assert not after.has_errors
+    assert not after.fails()
 
 
 def test_coreference_without_a_token_is_left_out(conll, tmp_path):
@@ -52,7 +52,7 @@ def test_coreference_without_a_token_is_left_out(conll, tmp_path):
     (inspection,) = inspect(path)
     assert [f.line for f in inspection.findings if f.kind == "unreadable-cell"] == [4, 5]
     (after,) = repair_file(path, tmp_path / "out.conll").after
-    assert (after.corpus.n_mentions, after.has_errors) == (1, False)
+    assert (after.corpus.n_mentions, after.fails()) == (1, False)
 
 
 PIECES = st.sampled_from(
@@ -102,7 +102,7 @@ def test_whatever_is_broken_the_repaired_file_is_whole(data, tmp_path_factory):
             return
         repair = repair_file(broken, target, format="conll")
     (after,) = repair.after
-    assert not after.has_errors, render_text([after])
+    assert not after.fails(), render_text([after])
     dropped = sum(f.message.startswith("twice") for f in before.findings)
     if not any("times" in f.message or f.kind == "crossing-mentions" for f in before.findings):
         assert after.corpus.n_mentions == before.corpus.n_mentions - dropped

@@ -134,6 +134,10 @@ def test_chapters_lead_through_the_text(visit, novel_address):
     assert page.locator("#strip rect").count() == 160
     page.mouse.click(box["x"] + 0.77 * box["width"], box["y"] + 5)
     page.wait_for_function("() => document.getElementById('section-choice').selectedIndex === 10")
+    page.select_option("#section-choice", index=5)  # which stays chosen, at its very beginning
+    page.wait_for_function("() => scrollY > 3000")
+    page.wait_for_timeout(200)
+    assert page.evaluate("document.getElementById('section-choice').selectedIndex") == 5
 
 
 def test_the_flow_of_many_entities_fits_the_window(visit, novel_address):
@@ -155,6 +159,8 @@ def test_entities_are_a_table_that_leads_to_the_text(visit, novel_address):
     page.wait_for_selector("table.characters")
     rows = page.locator("table.characters tbody tr")
     assert rows.count() == 100
+    box = page.locator("table.characters").bounding_box()
+    assert box["x"] + box["width"] <= 390  # nothing is beyond the edge
     cells = rows.first.locator("th, td").all_inner_texts()
     assert "ella" in cells[0] and cells[1] == "480" and "CHAPTER X." in cells[2]
     second = rows.nth(1).locator("th, td").all_inner_texts()

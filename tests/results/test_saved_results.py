@@ -59,7 +59,7 @@ def test_notices_read_as_before(tmp_path):
     result.save(tmp_path / "kept.json")
     assert "heads" in {notice.kind for notice in result.notices}
     assert load(tmp_path / "kept.json") == result
-    text = re.sub(r'"by tags": ?\d+', '"by tags": -1', (tmp_path / "kept.json").read_text("utf-8"))
+    text = re.sub(r'"by tags", ?\d+', '"by tags", -1', (tmp_path / "kept.json").read_text("utf-8"))
     (tmp_path / "bad.json").write_text(text, "utf-8")
     with pytest.raises(InputError, match="damaged"):
         load(tmp_path / "bad.json")

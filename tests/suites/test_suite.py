@@ -219,10 +219,10 @@ def test_a_suite_by_the_numbers_of_corefud_scorer(tmp_path):
     outcome = run_suite(suite)
     sides = [f"{tmp_path}/{folder}/c003.conllu" for folder in ("keys", "ours")]
     alone = corefeval.score(*sides, protocol="corefud-1.2", metrics="conll")
-    cell = outcome["c003", "ours", None].result
+    cell = outcome.cells["c003", "ours", None].result
     assert cell["conll"] == alone["conll"]
     assert (cell.key, cell.response) == ("c003", "ours")
-    assert "of one entity cross" in outcome["c000", "ours", None].problem
+    assert "of one entity cross" in outcome.cells["c000", "ours", None].problem
     verdicts = {(one.corpus, one.system): one for one in check_suite(suite).verdicts}
     assert verdicts["c000", "ours"].ruling == "failed"
     assert "of one entity cross" in verdicts["c000", "ours"].text

@@ -269,8 +269,11 @@ def test_a_system_has_a_pattern_for_each_corpus(folder, run):
     (folder / "suite.toml").write_text(text)
     suite = read_suite(folder / "suite.toml")
     outcome = run_suite(suite)
-    assert outcome["news", "eager", None].result and outcome["fiction", "eager", None].result
-    assert "does not take part" in outcome["talk", "eager", None].problem
+    assert (
+        outcome.cells["news", "eager", None].result
+        and outcome.cells["fiction", "eager", None].result
+    )
+    assert "does not take part" in outcome.cells["talk", "eager", None].problem
     for wrong, message in (
         ('nwes = "eager/last.js*"', "there is no corpus 'nwes': did you mean 'news'?"),
         ("news = 1", "responses is text, or a table of corpus = pattern"),

@@ -22,7 +22,7 @@ from corefeval.cli.printing import (
     show_trials,
     tell,
 )
-from corefeval.cli.responses import list_matches, make_request, name_responses, read_all
+from corefeval.cli.responses import make_request, name_responses, read_all
 from corefeval.diagnostics import InputError, Notice, UsageError, plural
 from corefeval.display import csv_text, distinct_names, json_text, visible
 from corefeval.files import write_folder
@@ -209,12 +209,6 @@ def _explain_results(
 
 def report(options: ParsedOptions) -> None:
     """Make a report on responses: one HTML file."""
-    from corefeval.checks import split_list
-    from corefeval.reports import DEFAULT_FEATURES
-    from corefeval.reports.page import check_library
-    from corefeval.request import Sampling
-
-    check_library()
     files = name_responses(options)
     labels = [label(argument) for argument in (options.response, *options.more)]
     titles = [name or path for name, path in labels]
@@ -222,37 +216,33 @@ def report(options: ParsedOptions) -> None:
         twice = max(titles, key=titles.count)
         raise UsageError(f"{twice} appears twice: give each a name, as in first={twice}")
     names = plain_names([name for name, _ in files], {name for name, _ in labels})
-    by = DEFAULT_FEATURES if options.by is None else [*split_list(options.by)]
-    level = None if options.no_ci else options.level
-    sampling = Sampling(level, options.samples, options.seed)
-    requests = [
-        make_request(options, options.metrics, by, sampling, nearest=True, match=match)
-        for match in list_matches(options)
-    ]
-    paths = {name: path for name, (_, path) in zip(names, files, strict=True)}
-    page = _make_report(paths, options, requests)
+    page = _make_report({name: path for name, (_, path) in zip(names, files, strict=True)}, options)
     page.save(options.output)
     size = os.path.getsize(options.output) / 1_000_000
     sys.stdout.write(f"{visible(options.output)}: {page.summary}, {size:.1f} MB\n")
     tell(page.notices, quiet=options.quiet)
 
 
-def _make_report(
-    paths: dict[str, str], options: ParsedOptions, requests: Sequence[Request]
-) -> Report:
+def _make_report(paths: dict[str, str], options: ParsedOptions) -> Report:
     """The report on the files of responses by their names; errors name files by their paths."""
-    from corefeval.reports import report_requests
+    from corefeval.checks import split_list
+    from corefeval.pieces import NamedFile
+    from corefeval.reports import DEFAULT_FEATURES, report
 
-    key_corpus, corpora = read_all(options.key, [*paths.items()], requests[0], quiet=options.quiet)
     try:
-        return report_requests(
-            key_corpus,
-            dict(zip(paths, corpora, strict=True)),
-            requests,
+        return report(
+            NamedFile(options.key, short(options.key)),
+            {name: NamedFile(path, name) for name, path in paths.items()},
+            metrics=options.metrics,
+            by=DEFAULT_FEATURES if options.by is None else [*split_list(options.by)],
             text=not options.no_text,
             title=options.title,
+            ci=None if options.no_ci else options.level,
+            samples=options.samples,
+            seed=options.seed,
             explain=options.explain,
             sort=options.sort,
+            **options.given(*REQUEST_OPTIONS),
         )
     except InputError as error:  # a page has its own names for responses
         for name, path in paths.items():

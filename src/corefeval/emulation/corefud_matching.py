@@ -162,7 +162,7 @@ def _assign(key: set[Mention], response: set[Mention], match: str) -> list[Pair]
 
     rows = sorted(key, key=lambda mention: mention.order)
     columns = sorted(response, key=lambda mention: mention.order)
-    edges = list(islice(_EDGES[match](rows, columns), MOST_EDGES + 1))
+    edges = list(islice(_list_edges(rows, columns, match), MOST_EDGES + 1))
     if len(edges) > MOST_EDGES:
         raise _too_many(rows[0].file, f"more than {MOST_EDGES:,} pairs of mentions could match")
     if len(rows) * len(columns) > MOST_CELLS:
@@ -183,46 +183,34 @@ def _too_many(file: str, text: str) -> InputError:
     )
 
 
-def _head_edges(key: Sequence[Mention], response: Sequence[Mention]) -> Iterator[Edge]:
-    """Mentions of equal heads, weighed by the share of the key's places that both have."""
-    by_head: dict[NodePlace, list[int]] = {}
+def _list_edges(key: Sequence[Mention], response: Sequence[Mention], match: str) -> Iterator[Edge]:
+    """What mentions may be paired: those of one head or, as zeros, of one sentence.
+
+    In partial match the response has the key's head in it, whatever its own head is.
+    """
+    heads, weigh = {mention.head for mention in key}, _WEIGHTS[match]
+    columns: dict[object, list[int]] = {}
     for column, mention in enumerate(response):
-        by_head.setdefault(mention.head, []).append(column)
+        for place in heads & mention.span if match == "partial" else {mention.head}:
+            columns.setdefault(place[0] if match == "zeros" else place, []).append(column)
     for row, mention in enumerate(key):
-        for column in by_head.get(mention.head, ()):
-            common = len(mention.span & response[column].span)
-            if common:
-                yield row, column, common * 1.0 / len(mention.span)
-
-
-def _partial_edges(key: Sequence[Mention], response: Sequence[Mention]) -> Iterator[Edge]:
-    """Response mentions inside a key mention that have its head, weighed by their share of it."""
-    heads = {mention.head for mention in key}
-    with_head: dict[NodePlace, list[int]] = {}
-    for column, mention in enumerate(response):
-        for place in heads & mention.span:
-            with_head.setdefault(place, []).append(column)
-    for row, mention in enumerate(key):
-        for column in with_head.get(mention.head, ()):
-            inside = response[column].span
-            if inside <= mention.span:
-                yield row, column, len(inside) * 1.0 / len(mention.span)
-
-
-def _zero_edges(key: Sequence[Mention], response: Sequence[Mention]) -> Iterator[Edge]:
-    """Zeros of one sentence by the dependencies of their heads, whatever else they span."""
-    by_sentence: dict[int, list[int]] = {}
-    for column, mention in enumerate(response):
-        by_sentence.setdefault(mention.head[0], []).append(column)
-    for row, mention in enumerate(key):
-        for column in by_sentence.get(mention.head[0], ()):
-            weight = _zero_weight(mention, response[column])
-            if weight:
+        for column in columns.get(mention.head[0] if match == "zeros" else mention.head, ()):
+            if weight := weigh(mention, response[column]):
                 yield row, column, weight
 
 
+def _head_weight(key: Mention, response: Mention) -> float:
+    """The share of the key's places that both have."""
+    return len(key.span & response.span) * 1.0 / len(key.span)
+
+
+def _partial_weight(key: Mention, response: Mention) -> float:
+    """The share of the key's places that the response has, which must lie inside it."""
+    return _head_weight(key, response) if response.span <= key.span else 0.0
+
+
 def _zero_weight(key: Mention, response: Mention) -> float:
-    """10 · F of parents with relations + F of parents alone."""
+    """10 · F of the heads' parents with relations + F of parents alone, whatever else they span."""
     for mention in (key, response):
         if not mention.dependencies:
             raise InputError(
@@ -242,4 +230,4 @@ def _f_score(key_items: frozenset[object], response_items: frozenset[object]) ->
     return 2 * precision * recall / (precision + recall) if common else 0.0
 
 
-_EDGES = {"zeros": _zero_edges, "head": _head_edges, "partial": _partial_edges}
+_WEIGHTS = {"zeros": _zero_weight, "head": _head_weight, "partial": _partial_weight}

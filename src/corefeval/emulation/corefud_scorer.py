@@ -35,12 +35,12 @@ from corefeval.emulation.corefud_matching import (
     match_mentions,
 )
 from corefeval.emulation.corefud_sentences import (
-    Name,
     NodePlace,
     Sentence,
     SentenceFile,
     read_sentences,
 )
+from corefeval.emulation.documents import Document
 from corefeval.emulation.tables import (
     CONLL,
     Entry,
@@ -85,18 +85,10 @@ _FREE = ("singletons", "undefined", "emulate")
 
 
 @dataclass(frozen=True, slots=True)
-class EmulatedDocument:
-    """What the program makes of a document: its name, both sides' entities and the pairs."""
+class EmulatedDocument(Document):
+    """What the program makes of a document: both sides' entities and the pairs."""
 
-    name: Name
-    key: Entities
-    response: Entities
     pairs: list[Pair]
-
-    @property
-    def sides(self) -> tuple[Entities, Entities]:
-        """Both sides, the key first."""
-        return self.key, self.response
 
 
 @uncollected()
@@ -156,7 +148,7 @@ def score_emulated(
     return make_result(
         protocol,
         {name: _table(name, counts) for name in chosen},
-        tuple(str(document.name) for document in documents),
+        tuple(document.name for document in documents),
         sides=(texts[0].name, texts[1].name),
         key_digest=key_digest,
         notices=(n for n in notices if (n.kind, protocol.match) != ("no-heads", "exact")),
@@ -200,7 +192,7 @@ def emulate(key: CorefudText, response: CorefudText, protocol: Protocol) -> list
             in_key = make_entities(key.file, entities, protocol)
             in_response = make_entities(response.file, response.documents[name], protocol)
             pairs = match_mentions(in_key, in_response, protocol.match, protocol.zeros)
-            documents.append(EmulatedDocument(name, in_key, in_response, pairs))
+            documents.append(EmulatedDocument(str(name), None, in_key, in_response, pairs))
     return documents
 
 
@@ -290,8 +282,8 @@ def count_documents(documents: Sequence[EmulatedDocument]) -> dict[str, Counts]:
     other places, one that is on both sides may therefore lose its image, or an unmatched one borrow
     the image of another.
     """
-    sides = [(document.key, document.response) for document in documents]
-    exchanged = [(document.response, document.key) for document in documents]
+    sides = [document.sides for document in documents]
+    exchanged = [(response, key) for key, response in sides]
     images = [_find_images(document.pairs) for document in documents]
     lookups = [_look_up_in(table) for table in images]
     recall, precision = (tabulate_sides(pair, "last", lookups) for pair in (sides, exchanged))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from functools import cached_property
 from itertools import chain, islice
@@ -116,22 +116,17 @@ class Locator:
         corpus: Corpus,
         file: str | None,
         files: Sequence[str] | None = None,
-        *,
-        tells_notes: bool = True,
+        skipped: Collection[str] = (),
     ) -> None:
         """`files` are those of each document, where a corpus has several.
 
-        Without `tells_notes`, kinds whose severity is note may be left out to save time.
+        Kinds of findings in `skipped` are of no interest, and need not be looked for.
         """
         self.corpus = corpus
         self.file = file
         self.files = files
-        self.tells_notes = tells_notes
+        self.skipped = skipped
         self._documents: dict[int, Document] = {}
-
-    def tells(self, kind: str) -> bool:
-        """Whether findings of a kind are wanted."""
-        return self.tells_notes or KINDS[kind].severity != "note"
 
     def document(self, index: int) -> Document:
         """A document, the same object each time, so that its words are decoded once."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -65,11 +65,6 @@ class Inspection:
     mended: tuple[tuple[Finding, str], ...] = ()
     contents: Contents | None = None
 
-    @property
-    def has_errors(self) -> bool:
-        """Whether anything stops scoring or loses mentions."""
-        return self.fails()
-
     def fails(self, strict: bool = False) -> bool:
         """Whether there are errors or, with `strict`, warnings."""
         grave = ("error", "warning") if strict else ("error",)
@@ -93,7 +88,7 @@ def inspect(
     layer: str | None = None,
     documents: str = "*",
     tokens: TokenRule = "same",
-    notes: bool = True,
+    skipped: Collection[str] = (),
     **answers: Any,
 ) -> list[Inspection]:
     """Check a file, or each file of a folder or pattern; also how they fit a key.
@@ -102,7 +97,7 @@ def inspect(
     `documents` is a glob: only documents whose id it matches are looked at, and only files that
     have any; a PairingError says that none has. With `tokens` "align", texts that differ from the
     key's are aligned, and findings say what has no counterpart.
-    Without `notes`, findings of that severity may be left out, which saves time.
+    Findings of the kinds in `skipped` are left out, which may save time.
     Answers of language models need a key; findings say what became of their mentions. `answers` are
     keywords of `read_answers`.
     """
@@ -112,7 +107,7 @@ def inspect(
         return [_inspect_answers(os.fspath(path), find_format(format), encoding, against, answers)]
     files, several = files_of(path)
     reading = (format, encoding, word_column, layer, None if several else against, answers)
-    checks: dict[str, Any] = {"documents": documents, "tokens": tokens, "notes": notes}
+    checks: dict[str, Any] = {"documents": documents, "tokens": tokens, "skipped": skipped}
     inspections = _inspect_files([partial(_inspect_file, f, *reading, **checks) for f in files])
     if not inspections:
         problem = f"no document of {os.fspath(path)} matches {documents!r}"
@@ -207,7 +202,7 @@ def inspect_source(
     layout: Layout | None = None,
     documents: str = "*",
     tokens: TokenRule = "same",
-    notes: bool = True,
+    skipped: Collection[str] = (),
     **options: Any,
 ) -> Inspection:
     """Check the content of a file; `layout` is its layout where the source is a part of a file.
@@ -226,11 +221,11 @@ def inspect_source(
                 names = {None, *map(str, corpus.documents)}
                 mended = [(finding, done) for finding, done in mended if finding.document in names]
             findings += [finding for finding, _ in mended]
-            locator = Locator(corpus, source.file, tells_notes=notes)
+            locator = Locator(corpus, source.file, skipped=skipped)
             findings += _corpus_findings(locator, against, tokens)
     except InputError as error:
         findings.append(from_error(error, file=source.file))
-    graded = tuple(grade(findings))
+    graded = tuple(finding for finding in grade(findings) if finding.kind not in skipped)
     contents = None if corpus is None else Contents.of(corpus)
     return Inspection(source.file, graded, format, corpus, source, tuple(mended), contents)
 

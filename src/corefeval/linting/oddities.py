@@ -116,7 +116,7 @@ def _find_overlaps(locator: Locator, first: BoolArray) -> Iterator[Finding]:
     offset = corpus.mention_document[rows] * (int(end.max()) + 1)
     start, end = start + offset, end + offset
     is_odd = _find_close_kin(start, end, corpus.mention_entity[rows])
-    if locator.tells_notes:  # crossing mentions of two entities are but a note
+    if "crossing-entities" not in locator.skipped:
         is_odd |= _find_crossing(start, end)
     begins = np.concatenate(([True], start[1:] >= np.maximum.accumulate(end)[:-1]))
     group = np.cumsum(begins)
@@ -195,7 +195,7 @@ def _sweep(
             ("self-nested-mention", "is inside", around),
         ):
             other_row = next(filter(partial(overlap, row), candidates), None)
-            if other_row is not None and locator.tells(kind):
+            if other_row is not None and kind not in locator.skipped:
                 yield _about_two(locator, kind, row, other_row, verb)
         insort(open_mentions, (end, row))
         insort(of_entity, (end, row))
@@ -321,12 +321,12 @@ def _is_number_up_to(most: int, text: str) -> bool:
 def _find_minima(locator: Locator) -> Iterator[Finding]:
     """Minimum spans (`minspan`) with numbers of tokens that their mentions do not have."""
     corpus = locator.corpus
-    texts = corpus.features.get("minspan")
-    if texts is None:
+    if "unusable-minimum" in locator.skipped or "minspan" not in corpus.features:
         return
     start, end = _positions(corpus)
     gaps = np.bincount(corpus.gaps[:, 0], corpus.gaps[:, 2] - corpus.gaps[:, 1], corpus.n_mentions)
-    for row, (text, size) in enumerate(plain_rows(texts, integers(end - start - gaps))):
+    sizes = integers(end - start - gaps)
+    for row, (text, size) in enumerate(plain_rows(corpus.features["minspan"], sizes)):
         numbers = str(text).replace(";", ",").split(",") if text else ()
         if not all(_is_number_up_to(size, number.strip()) for number in numbers):
             message = f"the minimum span is {excerpt(str(text), 20)} of {plural(size, 'token')}"
@@ -402,7 +402,7 @@ def _find_odd_sets(locator: Locator) -> Iterator[Finding]:
         gone = [_name(locator, member) for member in members if member not in first]
         if gone:
             message = f"no mention of {', '.join(gone[:_LISTED])}"
-            message += f" and {plural(len(gone) - _LISTED, 'more')}" if len(gone) > _LISTED else ""
+            message += f" and {len(gone) - _LISTED:,} more" if len(gone) > _LISTED else ""
             yield locator.about_mention("unmentioned-entity", first[entity], message)
 
 

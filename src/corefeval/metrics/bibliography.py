@@ -77,8 +77,9 @@ def _cite_program(protocol: Protocol) -> list[str]:
     program = max(named, key=lambda program: len(program.choices))
     papers = (_key(*match.groups(default="")) for match in _PAPER.finditer(program.reference))
     url = _URL.search(program.reference)
-    entry = f"@misc{{{program.name},\n  title = {{{program.name}: {program.summary}}},\n"
-    entry += f"  howpublished = {{\\url{{{url[0]}}}}},\n}}\n" if url else "}\n"
+    entry = f"@misc{{{program.name},\n  key = {{{program.name}}},\n"
+    entry += f"  title = {{{program.name}: {program.summary}}},\n"
+    entry += f"  howpublished = {{{url[0]}}},\n}}\n" if url else "}\n"
     return [entry, *(references()[key] for key in papers if key in references())]
 
 

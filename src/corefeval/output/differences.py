@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from corefeval.diagnostics import plural
 from corefeval.output.tables import (
+    RAISED,
     STYLE,
     Cell,
     Cells,
@@ -38,6 +39,16 @@ def letters(systems: Sequence[str]) -> dict[str, str]:
     alphabet = "abcdefghijklmnopqrstuvwxyz"
     names = [*alphabet, *(first + second for first in alphabet for second in alphabet)]
     return dict(zip(systems, names, strict=False))
+
+
+def join_letters(names: Sequence[str]) -> str:
+    """Letters of systems as a mark, with commas where one is of two letters."""
+    return ("" if all(len(name) == 1 for name in names) else ",").join(names)
+
+
+def raise_letters(mark: str) -> str:
+    """A mark in small raised letters, as far as there are any."""
+    return "".join(RAISED.get(letter, letter) for letter in mark)
 
 
 def pair_table(comparison: Comparison, *, compact: bool = False) -> Table:

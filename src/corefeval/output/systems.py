@@ -12,17 +12,18 @@ from corefeval.display import Row
 from corefeval.output.differences import (
     disagreements,
     driver_table,
+    join_letters,
     letters,
     outcome_table,
     p_value,
     pair_table,
     power_sentences,
+    raise_letters,
     show_sign,
     tau_table,
     turning_sentences,
 )
 from corefeval.output.tables import (
-    RAISED,
     RATES,
     STYLE,
     Cell,
@@ -281,7 +282,7 @@ def _metric_cells(
             rank = (Cell(str(ranks[system])),) if ranks else ()
             score_cells = (Cell(score, bold, marks[system]), *rank)
         else:
-            raised = "".join(RAISED.get(letter, letter) for letter in marks[system])
+            raised = raise_letters(marks[system])
             behind = f"{raised:{room}} {ranks[system]}" if ranks else raised
             score_cells = (Cell(number + behind, bold),)
         other_rates = {} if len(shown) == 1 else comparison.rates_of(metric, system)
@@ -298,8 +299,7 @@ def _mark_better(comparison: Comparison, metric: str, system: str, names: dict[s
         if comparison.is_better(metric, system, comparison.baseline):
             return BETTER
         return WORSE if comparison.is_better(metric, comparison.baseline, system) else ""
-    better = [names[beaten] for beaten in comparison.better_than(metric, system)]
-    return ("" if all(len(name) == 1 for name in better) else ",").join(better)
+    return join_letters([names[beaten] for beaten in comparison.better_than(metric, system)])
 
 
 def legend(comparison: Comparison, *, compact: bool = False) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
@@ -56,7 +56,7 @@ class Style(NamedTuple):
         if not re.fullmatch(r"[\w:.+/-]*", label, re.ASCII):
             raise UsageError(f"a label has letters, digits and any of :.+/-_ in it, not {label!r}")
         check_choice("width", chosen.get("width", "page"), get_args(Width))
-        rates = _parse_rates(chosen["rates"]) if "rates" in chosen else ()
+        rates = parse_rates(chosen["rates"]) if "rates" in chosen else ()
         return cls(**{**chosen, "rates": rates})
 
 
@@ -70,15 +70,17 @@ def shown_rates() -> dict[str, str]:
     return {rate: RATES[rate] for rate in STYLE.get().rates or RATES}
 
 
-def _parse_rates(text: str | Sequence[str]) -> tuple[str, ...]:
+def parse_rates(
+    text: str | Sequence[str], available: Collection[str] = tuple(RATES)
+) -> tuple[str, ...]:
     """Names of rates from a list, or one with commas: whole names, or R, P, F1."""
     text = text if isinstance(text, str) else ",".join(map(str, text))
     names = {short.lower(): rate for rate, short in RATES.items()} | {"f": "f1"}
     rates = []
     for word in (part.strip() for part in text.split(",") if part.strip()):
         rate = names.get(word.lower(), word.lower())
-        if rate not in RATES:
-            raise UsageError(f"there is no rate {word!r}: {did_you_mean(word, RATES)}")
+        if rate not in available:
+            raise UsageError(f"there is no rate {word!r} here: {did_you_mean(word, available)}")
         if rate in rates:
             raise UsageError(f"the rate {rate} appears twice")
         rates.append(rate)

@@ -66,22 +66,6 @@ def report(
     check_library()
     scoring: dict[str, Any] = {"metrics": metrics, "by": by, "features": features}
     requests = _make_requests(protocol, options, sampling=Sampling(ci, samples, seed), **scoring)
-    return report_requests(
-        key, responses, requests, text=text, title=title, explain=explain, sort=sort
-    )
-
-
-def report_requests(
-    key: Input,
-    responses: Input,
-    requests: Sequence[Request],
-    *,
-    text: bool,
-    title: str | None,
-    explain: bool,
-    sort: str,
-) -> Report:
-    """The report on responses, each scored as every request says, which differ in `match` alone."""
     check_choice("sort", sort, ("score", "given"))
     feature_names = [canonical_feature(name) for name in requests[0].by]
     key_corpus = as_corpus(key, "key", requests[0].key_reading)
@@ -90,7 +74,7 @@ def report_requests(
     scored = _score_responses(key_corpus, sides, shown)
     scored = _sort_responses(scored, len(requests)) if sort == "score" else scored
     title = title or _base_name(key_corpus.name) or "key"
-    page = make_payload(scored, text=text, title=title, seed=requests[0].sampling.seed)
+    page = make_payload(scored, text=text, title=title, seed=seed)
     if explain:
         page["choices"] = _explain_choices(key_corpus, sides, requests[0])
     return Report(page, _list_notices(scored, [n for n in feature_names if n not in shown]))

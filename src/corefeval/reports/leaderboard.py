@@ -24,6 +24,7 @@ from corefeval.features import shows_words
 from corefeval.files import PathLike
 from corefeval.reports.page import BOARD_SCRIPTS, BOARD_STYLES, Page, PlainTable
 from corefeval.reports.payload import make_visible
+from corefeval.results import Result
 from corefeval.results.rates import Numbers
 from corefeval.results.slices import all_values
 from corefeval.stats.standings import EVERYTHING, CorporaComparison, CorporaDifference, Standing
@@ -284,21 +285,17 @@ def _average_slices(
 
 def _collect_slices(outcome: SuiteResult, feature: str, values: Sequence[str]) -> Json:
     """By metric an array of values × systems × corpora × seeds; NaN where there is nothing."""
-    most = max(len(system.runs) for system in outcome.systems)
-    shape = (len(values), len(outcome.systems), len(outcome.corpora), most)
+    shape = (len(values), *outcome.shape)
     tables: Json = {}
-    for row, system in enumerate(outcome.systems):
-        for column, corpus in enumerate(outcome.corpora):
-            for at, seed in enumerate(system.runs):
-                result = outcome.cells[corpus.name, system.name, seed].result
-                if result is None or feature not in result.slices:
-                    continue
-                slices = result.slices[feature]
-                for number, value in enumerate(values):
-                    for metric, score in slices[value].scores.items() if value in slices else ():
-                        if score.has_counted and outcome.rate in score.rates:
-                            table = tables.setdefault(metric, np.full(shape, math.nan))
-                            table[number, row, column, at] = score.rates[outcome.rate]
+    for place, cell in outcome.list_cells():
+        slices: Mapping[str, Result] = {}
+        if cell.result is not None:
+            slices = cell.result.slices.get(feature, slices)
+        for number, value in enumerate(values):
+            for metric, score in slices[value].scores.items() if value in slices else ():
+                if score.has_counted and outcome.rate in score.rates:
+                    table = tables.setdefault(metric, np.full(shape, math.nan))
+                    table[number, *place] = score.rates[outcome.rate]
     return tables
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, TypeVar
 
 import numpy as np
@@ -194,17 +195,7 @@ def result_record(result: Result, parent: Result | None = None) -> dict[str, Any
         },
         **({"answers": dict(result.answers)} if result.answers else {}),
         **({"decisions": [d.as_dict() for d in result.decisions]} if result.decisions else {}),
-        "notices": [
-            {
-                "kind": n.kind,
-                "text": n.text,
-                "count": n.count,
-                "items": list(n.items),
-                "noun": n.noun,
-                **({"parts": dict(n.parts)} if n.parts else {}),
-            }
-            for n in result.notices
-        ],
+        "notices": [asdict(notice) for notice in result.notices],
     }
 
 

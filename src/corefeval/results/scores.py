@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Literal, TypeVar, get_args
 
 from corefeval.diagnostics import UndefinedRateError
 from corefeval.display import Record, Row
@@ -12,6 +12,10 @@ from corefeval.display import Record, Row
 T = TypeVar("T")
 
 RATE_NAMES = ("recall", "precision", "f1", "accuracy")
+# What averages of scores over corpora are resampled by, and what a missing score counts in them.
+Level = Literal["corpora", "documents", "seeds"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+Absent = Literal["zero", "leave-out"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,15 +12,13 @@ import numpy as np
 
 from corefeval.diagnostics import Notice, UsageError, list_names, plural
 from corefeval.results import Result
+from corefeval.results.scores import LEVELS, Absent, Level
 from corefeval.stats.bootstraps import FEW_DOCUMENTS, Averages, CorpusCounts, Resampling, middle
 from corefeval.stats.resampling import Stack, check_alike, stack, watch_parts
 from corefeval.stats.significance import (
-    LEVELS,
-    Absent,
     Combination,
     CorporaOptions,
     Correction,
-    Level,
     Replication,
     adjust,
     bootstrap_p,

@@ -19,14 +19,12 @@ from numpy.typing import NDArray
 from corefeval.checks import check_choice, check_count, check_probability, check_seed
 from corefeval.diagnostics import UsageError
 from corefeval.results.rates import Numbers
+from corefeval.results.scores import LEVELS, Absent, Level
 from corefeval.stats.resampling import Stack, every_swap, swaps
 
 Test = Literal["randomization", "bootstrap", "exact"]
 Correction = Literal["holm", "bonferroni", "none"]
 Combination = Literal["bonferroni", "fisher"]
-Level = Literal["corpora", "documents", "seeds"]
-Absent = Literal["zero", "leave-out"]
-LEVELS: tuple[Level, ...] = get_args(Level)
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 EXACT_LIMIT = 20  # half a million ways to swap

@@ -306,10 +306,12 @@ class CorporaComparison(Standings[CorporaDifference]):
             return tests[first, second]
         return tests[second, first].reversed if (second, first) in tests else None
 
-    def better_than(self, metric: str, system: str, corpus: str | None = None) -> tuple[str, ...]:
+    def better_than(
+        self, metric: str, system: str, corpus: str | None = None, group: str = EVERYTHING
+    ) -> tuple[str, ...]:
         """The systems that one is significantly better than, on average or on a corpus."""
         if corpus is None:
-            return self.standing(metric).better_than(system)
+            return self.standing(metric, group).better_than(system)
         tested = ((name, self.difference(metric, system, name, corpus)) for name in self.systems)
         return tuple(
             name

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
+from corefeval.checks import split_call
 from corefeval.diagnostics import CorefEvalError, Notice, plural, uncollected
-from corefeval.display import Row, Tabular, visible
-from corefeval.evaluation import read_key, score_whole
-from corefeval.linting import Finding, Inspection, inspect
+from corefeval.display import Record, Row, Tabular, visible
+from corefeval.linting import KINDS, Finding, Inspection, inspect
 from corefeval.model import Corpus, join
 from corefeval.pairing.mismatches import MISMATCH
 from corefeval.preparation import prepare_inputs
-from corefeval.protocol import Protocol
+from corefeval.protocol import MATCHERS, Protocol
 from corefeval.request import Input, Request
 from corefeval.suites.definition import Suite, SuiteCorpus
-from corefeval.suites.selection import find_path_problem, one_line, select
+from corefeval.suites.selection import find_path_problem, one_line
 
 Ruling = Literal["ok", "warning", "failed"]
+_NOTES = {name for name, kind in KINDS.items() if kind.severity == "note"}
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Record):
     """The ruling on a file (good, odd or failed), and a text that says why.
 
     `system` is empty for keys.
@@ -67,75 +67,82 @@ class SuiteCheck(Tabular):
 
     def rows(self) -> list[Row]:
         """One row for each file."""
-        names = ("corpus", "system", "seed", "file", "ruling", "text")
-        return [{name: getattr(verdict, name) for name in names} for verdict in self.verdicts]
+        return [verdict.as_dict() for verdict in self.verdicts]
 
     def __repr__(self) -> str:
         return f"<SuiteCheck of {self.summary}>"
 
 
 @uncollected()
-def check_suite(suite: Suite, *, strict: bool = False, systems: Iterable[str] = ()) -> SuiteCheck:
-    """Verdicts on all keys and responses of a suite, or on those of some systems.
+def check_suite(suite: Suite, *, strict: bool = False) -> SuiteCheck:
+    """Verdicts on all keys and responses of a suite.
 
     Files with problems that stop scoring or lose mentions fail; with `strict`, so do those with
     problems that change scores silently, such as missing documents.
     """
-    chosen = select(suite.check(), [*systems])
-    verdicts: list[Verdict] = []
-    for corpus in chosen.corpora:
-        verdicts += _check_corpus(chosen, corpus, strict)
-    return SuiteCheck(tuple(verdicts))
+    corpora = suite.check().corpora
+    return SuiteCheck(tuple(v for corpus in corpora for v in _check_corpus(suite, corpus, strict)))
 
 
-def _check_corpus(suite: Suite, corpus: SuiteCorpus, strict: bool) -> Iterator[Verdict]:
-    """The verdicts on a key, and on the responses to it."""
-    key: Corpus | None = None
-    key_as_scored: Input = None
+def _check_corpus(suite: Suite, corpus: SuiteCorpus, strict: bool) -> list[Verdict]:
+    """The verdicts on a key, and on the responses to it.
+
+    A key is scored against itself where no response shows that it can be scored.
+    """
+    protocol, responses = Protocol.of(corpus.protocol or None), list[Verdict]()
     problem = find_path_problem(corpus.key)
     if not problem and corpus.features and (problem := find_path_problem(corpus.features)):
         problem = f"{corpus.features}: {problem}"
     ruling: Ruling = "failed"
     if not problem:
         try:
-            inspections = _inspect_side(corpus, corpus.key, None, is_key=True)
+            inspections = [
+                replace(item, corpus=item.corpus and item.corpus.with_details(name=corpus.name))
+                for item in _inspect(corpus, corpus.key, "key")
+            ]
             # Those who submit responses cannot change a key, so it is never judged strictly.
             ruling, problem = _decide(inspections, strict=False)
             if ruling != "failed":  # no response is compared with a broken key
-                key_as_read = _join(inspections)
-                key_as_scored = read_key(key_as_read, Request.of(corpus.protocol or None, {}))
-                key = key_as_read.with_details(name=corpus.name)
+                responses = _check_responses(suite, corpus, _join(inspections), strict)
+            if protocol.reads_itself or all(r.ruling == "failed" for r in responses):
+                ruling, problem = _decide(judge(inspections, None, protocol), strict=False)
         except CorefEvalError as error:
-            key, ruling, problem = None, "failed", one_line(error)
-    yield Verdict(corpus.name, "", None, corpus.key, ruling, problem)
+            ruling, problem = "failed", one_line(error)
+    if ruling == "failed":
+        responses = _check_responses(suite, corpus, None, strict)
+    return [Verdict(corpus.name, "", None, corpus.key, ruling, problem), *responses]
+
+
+def _check_responses(
+    suite: Suite, corpus: SuiteCorpus, key: Corpus | None, strict: bool
+) -> list[Verdict]:
+    """The verdicts on the responses to a corpus; without a key they are looked at alone."""
+    verdicts = []
     for system in suite.systems:
-        if not system.takes_part(corpus.name):
-            continue
-        for seed in system.seeds or (None,):
+        for seed in (system.seeds or (None,)) if system.takes_part(corpus.name) else ():
             path = system.path(corpus.name, seed)
-            decision = _check_response(corpus, path, key, key_as_scored, strict)
-            yield Verdict(corpus.name, system.name, seed, path, *decision)
-
-
-def _check_response(
-    corpus: SuiteCorpus, path: str, key: Corpus | None, key_as_scored: Input, strict: bool
-) -> tuple[Ruling, str]:
-    if problem := find_path_problem(path):
-        return "failed", problem
-    try:
-        return _decide(_inspect_side(corpus, path, key, key_as_scored), strict)
-    except CorefEvalError as error:
-        return "failed", one_line(error)
+            ruling: Ruling = "failed"
+            if not (problem := find_path_problem(path)):
+                try:
+                    ruling, problem = _decide(_inspect_response(corpus, path, key), strict)
+                except CorefEvalError as error:
+                    problem = one_line(error)
+            verdicts.append(Verdict(corpus.name, system.name, seed, path, ruling, problem))
+    return verdicts
 
 
 def judge(inspections: list[Inspection], key: Input, protocol: Protocol | None) -> list[Inspection]:
     """The inspections of a file or folder, with an error where a protocol cannot score it.
 
     Without a key it is scored against itself, and by corefeval's own protocol where none is named.
-    A protocol that takes no heads from the file does without the warning that there are none.
+    What says nothing about scores under the protocol is left out.
     """
-    inspections = _drop_heads(inspections, protocol)
-    if any(item.has_errors or item.corpus is None for item in inspections):
+    idle = set() if protocol is None else _list_idle(protocol)
+    inspections = [
+        replace(item, findings=tuple(f for f in item.findings if f.kind not in idle))
+        for item in inspections
+    ]
+    if any(item.fails() or item.corpus is None for item in inspections):
         return inspections
     try:
         _try_scoring(inspections, key, protocol)
@@ -146,19 +153,17 @@ def judge(inspections: list[Inspection], key: Input, protocol: Protocol | None) 
     return inspections
 
 
-def _drop_heads(inspections: list[Inspection], protocol: Protocol | None) -> list[Inspection]:
-    """The inspections without warnings of missing heads, where a protocol takes none from files."""
-    if protocol is None or (protocol.reads_itself and protocol.match != "exact"):
-        return inspections
-    return [
-        replace(item, findings=tuple(f for f in item.findings if f.kind != "no-heads"))
-        for item in inspections
-    ]
+def _list_idle(protocol: Protocol) -> set[str]:
+    """The kinds of warnings about what a protocol does not take from files."""
+    takes_heads = protocol.reads_itself and protocol.match != "exact"
+    needs = "" if protocol.emulates else MATCHERS[split_call(protocol.match)[0]].needs
+    idle = set() if takes_heads else {"no-heads"}
+    return idle if needs in ("cores", "minima") else {*idle, "unusable-minimum"}
 
 
 def _join(inspections: list[Inspection]) -> Corpus:
     corpora = [item.corpus for item in inspections if item.corpus is not None]
-    return corpora[0] if len(corpora) == 1 else join(corpora)
+    return corpora[0] if len(corpora) == 1 else join(corpora, name=corpora[0].name)
 
 
 def _try_scoring(
@@ -166,54 +171,57 @@ def _try_scoring(
 ) -> Sequence[Notice]:
     """What is noticed in all that comes before counting; an error if scoring is impossible."""
     request = Request.of(protocol, {}, metrics="muc")
-    response: Any = read_key(_join(inspections), request)  # once, also where it is its own key
-    scored_key: Any = response if key is None else read_key(key, request)
-    if request.protocol.reads_itself:
-        from corefeval.emulation.corefud_matching import make_entities
-        from corefeval.emulation.corefud_scorer import check_pair
+    response = _join(inspections)
+    sides = response if key is None else key, response
+    if not request.protocol.emulates:
+        return prepare_inputs(*sides, request).notices
+    if not request.protocol.reads_itself:
+        from corefeval.evaluation import score_whole
 
-        check_pair(scored_key, response)
-        for entities in response.documents.values():
-            make_entities(response.file, entities, request.protocol)
-        return ()
-    if request.protocol.emulates:
-        return score_whole(scored_key, response, request).notices
-    return prepare_inputs(scored_key, response, request).notices
+        return score_whole(*sides, request).notices
+    from corefeval.emulation.corefud_matching import make_entities
+    from corefeval.emulation.corefud_scorer import check_pair, read_text
+
+    key_text, text = map(read_text, sides)
+    check_pair(key_text, text)
+    for entities in text.documents.values():
+        make_entities(text.file, entities, request.protocol)
+    return ()
 
 
-def _inspect_side(
-    corpus: SuiteCorpus,
-    path: str,
-    key: Corpus | None,
-    key_as_scored: Input = None,
-    *,
-    is_key: bool = False,
+def _inspect(
+    corpus: SuiteCorpus, path: str, side: str, against: Corpus | None = None
 ) -> list[Inspection]:
-    """The inspections of a key or of a response.
-
-    A response is compared with the key only where pairing them raises or notices something, since
-    the comparison, which says where, takes longer.
-    """
+    """The inspections of a key or of a response, without findings that do not matter here."""
     protocol = Protocol.of(corpus.protocol or None)
-    inspect_side = partial(
-        inspect,
+    return inspect(
         path,
-        format=corpus.key_format if is_key else corpus.response_format,
+        against=against,
+        format=getattr(corpus, f"{side}_format"),
         encoding=corpus.encoding,
         word_column=corpus.word_column,
-        layer=corpus.key_layer if is_key else corpus.response_layer,
+        layer=getattr(corpus, f"{side}_layer"),
         tokens=protocol.tokens,
-        notes=False,
+        skipped=_NOTES | _list_idle(protocol),
     )
+
+
+def _inspect_response(corpus: SuiteCorpus, path: str, key: Corpus | None) -> list[Inspection]:
+    """The inspections of a response.
+
+    It is compared with the key only where pairing them raises or notices something, since the
+    comparison, which says where, takes longer.
+    """
+    protocol = Protocol.of(corpus.protocol or None)
     if key is not None and not protocol.reads_itself and protocol.tokens != "align":
         with suppress(CorefEvalError):
-            inspections = inspect_side()
-            if not any(item.has_errors for item in inspections) and not any(
+            inspections = _inspect(corpus, path, "response")
+            if not any(item.fails() for item in inspections) and not any(
                 "document" in notice.noun or notice.kind == MISMATCH
-                for notice in _try_scoring(inspections, key_as_scored, protocol)
+                for notice in _try_scoring(inspections, key, protocol)
             ):
-                return _drop_heads(inspections, protocol)
-    return judge(inspect_side(against=key), key_as_scored, protocol)
+                return inspections
+    return judge(_inspect(corpus, path, "response", key), key, protocol)
 
 
 def _decide(inspections: list[Inspection], strict: bool) -> tuple[Ruling, str]:

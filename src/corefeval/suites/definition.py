@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from corefeval.checks import check_path, did_you_mean, split_list
 from corefeval.diagnostics import InputError, UsageError, excerpt, plural
+from corefeval.features import FeatureRequest
 from corefeval.files import PathLike, is_remote, open_file
+from corefeval.formats import check_reading
 from corefeval.metrics import parse_metrics
 from corefeval.protocol import Protocol
-from corefeval.results.scores import RATE_NAMES
-from corefeval.stats.significance import LEVELS
+from corefeval.results.scores import LEVELS, RATE_NAMES, Absent
 
-Missing = Literal["zero", "leave-out"]
 _DEFAULT_METRICS = "muc, b3, ceafe, conll, lea"
 _PLACES = re.compile(r"\{([^{}]*)\}")
 Mistake = tuple[str, int, str]  # the table that has it, which of them, and what it is
@@ -96,7 +96,7 @@ class Suite:
     metrics: str = _DEFAULT_METRICS
     headline: str = "conll"
     rate: str = "f1"
-    missing: Missing = "zero"
+    missing: Absent = "zero"
     resample: str = ""
     by: str = ""
     title: str = ""
@@ -126,7 +126,7 @@ class Suite:
     def _metric_mistakes(self) -> Iterator[Mistake]:
         levels = [("resample is any of", LEVELS, level) for level in split_list(self.resample)]
         for beginning, choices, value in (
-            ("missing is one of", get_args(Missing), self.missing),
+            ("missing is one of", get_args(Absent), self.missing),
             *levels,
             ("rate is one of", RATE_NAMES, self.rate),
         ):
@@ -134,16 +134,14 @@ class Suite:
                 yield "", 0, f"{beginning} {', '.join(choices)}, not {value!r}"
         if all(map(_has_metrics_of_its_own, self.corpora)):
             return  # the metrics are other programs': they are checked when these are run
-        for name, text in (("metrics", self.metrics), ("headline", self.headline)):
-            try:
-                parse_metrics(text)
-            except UsageError as error:
-                yield "", 0, f"{name}: {error}"
+        yield from (("", 0, text) for text in _complain("metrics", parse_metrics, self.metrics))
+        yield from (("", 0, text) for text in _complain("headline", parse_metrics, self.headline))
         if self.metric_names and self.headline not in self.metric_names:
             available = ", ".join(self.metric_names)
             text = f"the headline {self.headline!r} is not a metric here: there are {available}"
             yield "", 0, text
-        yield from (("", 0, f"by: {text}") for text in _feature_mistakes(self.by))
+        for feature in split_list(self.by):
+            yield from (("", 0, text) for text in _complain("by", FeatureRequest.parse, feature))
 
     def check(self) -> Suite:
         """This suite; raises UsageError, with a line for each mistake, where there are any."""
@@ -168,31 +166,19 @@ def _corpus_mistakes(corpus: SuiteCorpus) -> Iterator[str]:
         yield "the key is a file, a folder or a pattern"
     if not 0 < corpus.weight < float("inf"):
         yield f"a weight is a number above 0, not {corpus.weight!r}"
-    try:
-        Protocol.of(corpus.protocol or None)
-    except UsageError as error:
-        yield f"protocol: {error}"
+    yield from _complain("protocol", Protocol.of, corpus.protocol or None)
     for name in ("key_format", "response_format", "encoding"):
-        yield from _reading_mistakes(name, getattr(corpus, name))
+        yield from _complain(name, check_reading, **{name: getattr(corpus, name)})
 
 
-def _reading_mistakes(name: str, value: object) -> Iterator[str]:
-    from corefeval.formats import check_reading
-
+def _complain(
+    field: str, check: Callable[..., object], *values: object, **options: object
+) -> Iterator[str]:
+    """What a check of a field complains of, on one line; nothing if all is well."""
     try:
-        check_reading(**{name: value})
+        check(*values, **options)
     except UsageError as error:
-        yield f"{name}: {'; '.join(map(str.strip, str(error).splitlines()))}"
-
-
-def _feature_mistakes(by: str) -> Iterator[str]:
-    from corefeval.features import FeatureRequest
-
-    for feature in split_list(by):
-        try:
-            FeatureRequest.parse(feature)
-        except UsageError as error:
-            yield str(error)
+        yield f"{field}: {'; '.join(map(str.strip, str(error).splitlines()))}"
 
 
 def _system_mistakes(system: SuiteSystem, corpora: Sequence[str]) -> Iterator[str]:
@@ -369,31 +355,27 @@ def _check_fields(
     return values, texts
 
 
-def _check_value(name: str, type: str, value: Any) -> tuple[Any, str]:
+def _check_value(name: str, kind: str, value: Any) -> tuple[Any, str]:
     """The value converted for its field, and what was expected instead if it is invalid."""
-    if type.startswith("tuple"):
-        if isinstance(value, list) and all(_is_plain(item) for item in value):
+    if kind.startswith("tuple"):
+        if isinstance(value, list) and all(type(item) in (str, int) for item in value):
             return tuple(map(str, value)), ""
         return (), "a list of names or numbers"
-    if "Mapping" in type and isinstance(value, dict):
+    if "Mapping" in kind and isinstance(value, dict):
         is_valid = all(isinstance(pattern, str) for pattern in value.values())
         return value, "" if is_valid else "text, or a table of corpus = pattern"
-    if "float" in type:
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if "float" in kind:
+        is_number = type(value) in (int, float)
         try:
             return (float(value), "") if is_number else (value, "a number")
         except OverflowError:
             return value, "a smaller number"
-    if "int" in type:
-        is_whole = isinstance(value, int) and not isinstance(value, bool) and value > 0
+    if "int" in kind:
+        is_whole = type(value) is int and value > 0
         return (value, "") if is_whole else (value, "a whole number from 1")
     if name in ("metrics", "by", "resample") and isinstance(value, list):
         value = ", ".join(value) if all(isinstance(item, str) for item in value) else value
     return (value, "") if isinstance(value, str) else (value, "text")
-
-
-def _is_plain(value: object) -> bool:
-    return isinstance(value, str | int) and not isinstance(value, bool)
 
 
 def _locate_files(suite: Suite, folder: str) -> Suite:

@@ -18,9 +18,10 @@ from corefeval.files import PathLike
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
 from corefeval.results.saved import read_saved, result_of_record, result_record, write_saved
+from corefeval.results.scores import Absent
 from corefeval.stats import CorporaComparison
 from corefeval.stats.significance import TOLERANCE
-from corefeval.suites.definition import Missing, Suite
+from corefeval.suites.definition import Suite
 
 CellPlace = tuple[str, str, str | None]  # corpus, system, seed
 Fault = Literal["", "response", "key"]
@@ -77,7 +78,7 @@ class SuiteResult(Tabular):
     headline: str
     cells: Mapping[CellPlace, SuiteCell]
     rate: str = "f1"
-    missing: Missing = "zero"
+    missing: Absent = "zero"
     title: str = ""
     resample: str = ""
     notices: Notices = ()
@@ -146,9 +147,6 @@ class SuiteResult(Tabular):
             text = f"some results have notices, which the JSON output lists: {listed}"
             yield Notice("cell-notices", text)
 
-    def __getitem__(self, place: CellPlace) -> SuiteCell:
-        return self.cells[place]
-
     def results(self, corpus: str, seed: int = 0) -> dict[str, Result]:
         """The results on a corpus by system, of the seed at this place: what `compare` takes."""
         results: dict[str, Result] = {}
@@ -195,14 +193,23 @@ class SuiteResult(Tabular):
         out; they are 0 where the suite says so.
         """
         metric, rate = self.metric(metric), rate or self.rate
+        table = np.full(self.shape, math.nan)
+        for place, cell in self.list_cells():
+            table[place] = self._score(cell, metric, rate)
+        return table
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """How many systems and corpora there are, and the most seeds that a system has."""
         most = max(len(system.runs) for system in self.systems)
-        table = np.full((len(self.systems), len(self.corpora), most), math.nan)
+        return len(self.systems), len(self.corpora), most
+
+    def list_cells(self) -> Iterator[tuple[tuple[int, int, int], SuiteCell]]:
+        """Every cell, with the numbers of its system, corpus and seed."""
         for row, system in enumerate(self.systems):
             for column, corpus in enumerate(self.corpora):
                 for at, seed in enumerate(system.runs):
-                    cell = self.cells[corpus.name, system.name, seed]
-                    table[row, column, at] = self._score(cell, metric, rate)
-        return table
+                    yield (row, column, at), self.cells[corpus.name, system.name, seed]
 
     def _score(self, cell: SuiteCell, metric: str, rate: str) -> float:
         if cell.result is None:
@@ -240,22 +247,15 @@ class SuiteResult(Tabular):
         Without either it is on average over all corpora. A group of one corpus is that corpus.
         """
         name = self.metric(metric)
-        if self.statistics is None or not self.is_tested(name):
+        compared = self.statistics
+        if compared is None or not self.is_tested(name) or group not in compared.groups:
             return {}
-        if group:
-            names = [system.name for system in self.systems]
-            if group not in self.statistics.groups:
-                return {}
-            standing = self.statistics.standing(name, group)
-            if len(standing.corpora) == 1:
-                return self.better_than(name, standing.corpora[0])
-            is_better = standing.is_better
-            return {
-                system: tuple(rival for rival in names if is_better(system, rival))
-                for system in names
-            }
-        test = self.statistics.better_than
-        return {system.name: tuple(test(name, system.name, corpus)) for system in self.systems}
+        corpora = compared.standing(name, group).corpora
+        corpus = corpora[0] if group and len(corpora) == 1 else corpus
+        return {
+            system.name: compared.better_than(name, system.name, corpus, group)
+            for system in self.systems
+        }
 
     def is_tested(self, metric: str) -> bool:
         """Whether there are statistics of a metric."""
@@ -400,7 +400,7 @@ def _check_facts(
     texts += [*facts["metrics"], *(facts[name] for name in ("headline", "rate", "title"))]
     if not (corpora and systems and all(isinstance(text, str) for text in texts)):
         raise ValueError("corpora, systems or metrics are missing, or not names")
-    if facts["missing"] not in get_args(Missing) or facts["headline"] not in facts["metrics"]:
+    if facts["missing"] not in get_args(Absent) or facts["headline"] not in facts["metrics"]:
         raise ValueError("the headline or the value of missing is unknown")
     if not all(0 < corpus.weight < math.inf for corpus in corpora):
         raise ValueError("a weight is not a number above 0")

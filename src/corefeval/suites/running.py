@@ -113,7 +113,7 @@ def _score_jobs(
         _record_cell(uncut[number], cell, cells, kept)
 
     for job in large:
-        _record_cell(job, _score_safely(job, run, cutting), cells, kept)
+        _record_cell(job, score_cell(job, run, cutting), cells, kept)
         done, passed = done + 1, passed + job.size
         report(0, 0, 0)
     work = Cutting(executor=cutting.executor, progress=report)
@@ -124,18 +124,17 @@ def _with_comparison(
     outcome: SuiteResult, options: dict[str, Any], kept: Cache | None, jobs: list[Job]
 ) -> SuiteResult:
     """The outcome with statistics, or with a notice of why there are none."""
+    if len({name for (_, name, _), cell in outcome.cells.items() if cell.result}) < 2:
+        notice = Notice("no-tests", "no tests: two systems with results are needed")
+        return replace(outcome, notices=(*outcome.notices, notice))
     comparison = _compare(outcome, options, kept, jobs)
-    if isinstance(comparison, Notice):
-        return replace(outcome, notices=(*outcome.notices, comparison))
     return replace(outcome, statistics=comparison, notices=(*outcome.notices, *comparison.notices))
 
 
 def _compare(
     outcome: SuiteResult, options: dict[str, Any], kept: Cache | None, jobs: list[Job]
-) -> CorporaComparison | Notice:
-    """The comparison of all systems, from the cache where nothing changed; or why there is none."""
-    if len({name for (_, name, _), cell in outcome.cells.items() if cell.result}) < 2:
-        return Notice("no-tests", "no tests: two systems with results are needed")
+) -> CorporaComparison:
+    """The comparison of all systems, from the cache where nothing changed."""
     options |= {"metrics": tuple(options.get("metrics") or (outcome.headline,))}
     facts = [outcome.corpora, outcome.systems, outcome.rate, outcome.missing, options]
     facts.append(outcome.resample)
@@ -256,12 +255,8 @@ def _record_cell(
         kept.keep(job.name, job.digest, result_record(cell.result))
 
 
-def score_cell(job: Job, run: Run) -> SuiteCell:
+def score_cell(job: Job, run: Run, cutting: Cutting | None = None) -> SuiteCell:
     """The cell of a job, scored in this process or in a worker."""
-    return _score_safely(job, run, None)
-
-
-def _score_safely(job: Job, run: Run, cutting: Cutting | None) -> SuiteCell:
     try:
         with memory_for(job.path):
             return SuiteCell(_score(job, run, cutting))

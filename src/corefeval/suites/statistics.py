@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from corefeval.checks import check_choice, did_you_mean, split_list
+from corefeval.checks import check_choice, split_list
 from corefeval.diagnostics import UsageError, plural
 from corefeval.display import Row, Tabular
+from corefeval.output.tables import RATES, parse_rates
 from corefeval.results import Result
 from corefeval.results.rates import Numbers
 from corefeval.stats.corpora import compare_corpora
@@ -20,7 +21,6 @@ from corefeval.stats.standings import CorporaComparison
 from corefeval.suites.outcome import SuiteResult
 
 AVERAGES = ("macro", "micro", "groups")
-_SHORT = {"r": "recall", "p": "precision", "f": "f1", "f1": "f1"}
 _KEPT = ("trials", "seed", "correction", "alpha", "level", "combination", "resample")
 
 
@@ -120,7 +120,7 @@ def make_table(
     `averages` some of `macro`, `micro` and `groups`. Systems come best first, or as in the file.
     """
     name = outcome.metric(metric)
-    chosen = _choose_rates(outcome, rates)
+    chosen = parse_rates(rates, outcome.rates or tuple(RATES)) or (outcome.rate,)
     chosen_averages = check_averages(averages)
     check_choice("sort", sort, ("score", "file"))
     scores = {rate: outcome.scores(name, rate) for rate in chosen}
@@ -152,16 +152,6 @@ def check_averages(text: str) -> list[str]:
     for name in names:
         check_choice("an average", name, (*AVERAGES, "none"))
     return names
-
-
-def _choose_rates(outcome: SuiteResult, text: str) -> list[str]:
-    """The rates that a text names, in its order; the rate of the suite if it names none."""
-    rates = [_SHORT.get(rate.lower(), rate.lower()) for rate in split_list(text)] or [outcome.rate]
-    available = outcome.rates or ("recall", "precision", "f1")
-    for rate in rates:
-        if rate not in available:
-            raise UsageError(f"there is no rate {rate!r} here: {did_you_mean(rate, available)}")
-    return list(dict.fromkeys(rates))
 
 
 def _average_lines(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import ClassVar, Literal
@@ -14,8 +14,8 @@ from corefeval._version import __version__
 from corefeval.checks import check_choice
 from corefeval.diagnostics import plural
 from corefeval.display import Row, distinct_names, json_text
-from corefeval.output.differences import letters
-from corefeval.output.tables import RAISED, RATES, Cell, Column, Sheet, SoloDrawing, Table, percent
+from corefeval.output.differences import join_letters, letters, raise_letters
+from corefeval.output.tables import RATES, Cell, Column, Sheet, SoloDrawing, Table, percent
 from corefeval.suites.outcome import SuiteResult
 from corefeval.suites.statistics import Line, SuiteTable, check_averages, make_table
 
@@ -51,8 +51,8 @@ class SuiteDrawing(SoloDrawing):
         """The table, what it means, and how cells were scored."""
         table = self._table(outcome)
         draw = _by_corpora if self.rows_of == "corpora" else _by_systems
-        values = _Values(table, compact=format == "text")
-        drawn = draw(table, values, "" if format == "latex" else outcome.title)
+        align: Align = _align if format == "text" else list
+        drawn = draw(table, align, "" if format == "latex" else outcome.title)
         sentences = " ".join((legend(table), *table.remarks))
         return Sheet(
             (drawn, sentences),
@@ -117,76 +117,51 @@ class SuiteDrawing(SoloDrawing):
         }
 
 
-@dataclass(frozen=True, slots=True)
-class _Value:
-    """The texts of a cell: a number, its deviation, and a mark of what it is better than."""
+def _draw_line(table: SuiteTable, line: Line, rate: str) -> list[Cell]:
+    """The cells of a rate, system by system as they are shown.
 
-    text: str
-    deviation: str = ""
-    mark: str = ""
-    bold: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Values:
-    """The values of a table, and how they are set."""
-
-    table: SuiteTable
-    compact: bool
-
-    def of(self, line: Line, rate: str) -> list[_Value]:
-        """The values of a rate, system by system as they are shown."""
-        outcome, order = self.table.outcome, self.table.order
-        names = letters(self.table.names)
-        means = line.means[rate]
-        best = max((float(means[at]) for at in order if means[at] == means[at]), default=0.0)
-        values = []
-        for at in order:
-            system, mean = outcome.systems[at].name, float(means[at])
-            if math.isnan(mean) or not self.table.n_results(line, system):
-                values.append(_Value(NOTHING))
-                continue
-            deviation = float(line.deviations[rate][at])
-            spread = "" if math.isnan(deviation) else f"±{percent(deviation)}"
-            # What was tested is the suite's own rate.
-            beaten = line.better_than.get(system, ()) if rate == outcome.rate else ()
-            better = sorted(names[name] for name in beaten)
-            mark = ("" if all(len(letter) == 1 for letter in better) else ",").join(better)
-            values.append(_Value(percent(mean), spread, mark, mean == best))
-        return values
-
-    def cells(self, column: Sequence[_Value]) -> list[Cell]:
-        """The cells of a column, in a terminal with points below each other."""
-        if not self.compact:
-            return [
-                Cell(f"{value.text} {value.deviation}".rstrip(), value.bold, value.mark)
-                for value in column
-            ]
-        marks = ["".join(RAISED.get(letter, letter) for letter in value.mark) for value in column]
-        width, room, behind = (
-            max(map(len, texts))
-            for texts in (
-                [value.text for value in column],
-                [value.deviation for value in column],
-                marks,
-            )
-        )
-        gap = " " if room else ""
-        tails = [
-            f"{gap}{value.deviation:<{room}}{mark}" if value.deviation else mark  # not far behind
-            for value, mark in zip(column, marks, strict=True)
-        ]
-        return [
-            Cell(f"{value.text:>{width}}{tail:<{len(gap) + room + behind}}", value.bold)
-            for value, tail in zip(column, tails, strict=True)
-        ]
+    Each has a number, its deviation, and a mark of what it is better than.
+    """
+    outcome, order, names = table.outcome, table.order, letters(table.names)
+    means = line.means[rate]
+    best = max((float(means[at]) for at in order if means[at] == means[at]), default=0.0)
+    cells = []
+    for at in order:
+        system, mean = outcome.systems[at].name, float(means[at])
+        if math.isnan(mean) or not table.n_results(line, system):
+            cells.append(Cell(NOTHING))
+            continue
+        deviation = float(line.deviations[rate][at])
+        spread = "" if math.isnan(deviation) else f" ±{percent(deviation)}"
+        # What was tested is the suite's own rate.
+        beaten = line.better_than.get(system, ()) if rate == outcome.rate else ()
+        mark = join_letters(sorted(names[name] for name in beaten))
+        cells.append(Cell(percent(mean) + spread, mean == best, mark))
+    return cells
 
 
-def _by_systems(table: SuiteTable, values: _Values, caption: str) -> Table:
+def _align(column: Sequence[Cell]) -> list[Cell]:
+    """The cells of a column in a terminal: points and deviations below each other."""
+    parts = [(*cell.text.partition(" "), raise_letters(cell.mark)) for cell in column]
+    width, gap, room, behind = (max(map(len, texts)) for texts in zip(*parts, strict=True))
+    tails = [
+        f" {spread:<{room}}{mark}" if spread else mark  # not far behind
+        for _, _, spread, mark in parts
+    ]
+    return [
+        Cell(f"{number:>{width}}{tail:<{gap + room + behind}}", cell.bold)
+        for cell, (number, *_), tail in zip(column, parts, tails, strict=True)
+    ]
+
+
+Align = Callable[[Sequence[Cell]], Sequence[Cell]]
+
+
+def _by_systems(table: SuiteTable, align: Align, caption: str) -> Table:
     """Systems below each other, with their ranks; averages before corpora."""
     marks = letters(table.names)
     columns = [Column("System"), Column("#", numeric=True)]
-    bodies = [
+    bodies: list[Sequence[Cell]] = [
         [Cell(name) for name in table.names],
         [Cell(str(table.ranks.get(name, ""))) for name in table.names],
     ]
@@ -195,25 +170,26 @@ def _by_systems(table: SuiteTable, values: _Values, caption: str) -> Table:
         bodies.insert(0, [Cell(marks[name]) for name in table.names])
     for line in table.lines:
         columns += _columns(line.title, table.rates)
-        bodies += [values.cells(values.of(line, rate)) for rate in table.rates]
+        bodies += [align(_draw_line(table, line, rate)) for rate in table.rates]
     return Table(tuple(columns), (tuple(zip(*bodies, strict=True)),), caption)
 
 
-def _by_corpora(table: SuiteTable, values: _Values, caption: str) -> Table:
+def _by_corpora(table: SuiteTable, align: Align, caption: str) -> Table:
     """Corpora below each other, group by group, then averages and ranks."""
     marks = letters(table.names)
     groups = list(dict.fromkeys(line.group for line in table.lines if line.kind == "corpus"))
     corpus_lines = (line for line in table.lines if line.kind == "corpus")
     lines = sorted(corpus_lines, key=lambda line: groups.index(line.group))
     lines += [line for line in table.lines if line.kind != "corpus"]
-    grid = [[values.of(line, rate) for rate in table.rates] for line in lines]
-    columns, bodies = [Column("")], [[*(Cell(line.title) for line in lines), Cell("Rank")]]
+    grid = [[_draw_line(table, line, rate) for rate in table.rates] for line in lines]
+    columns = [Column("")]
+    bodies: list[Sequence[Cell]] = [[*(Cell(line.title) for line in lines), Cell("Rank")]]
     for at, name in enumerate(table.names):
         columns += _columns(f"{marks[name]} {name}" if table.is_tested else name, table.rates)
         for which, _ in enumerate(table.rates):
             is_last = which == len(table.rates) - 1
-            rank = _Value(str(table.ranks.get(name, "")) if is_last else "")
-            bodies.append(values.cells([*(row[which][at] for row in grid), rank]))
+            rank = Cell(str(table.ranks.get(name, "")) if is_last else "")
+            bodies.append(align([*(row[which][at] for row in grid), rank]))
     rows = list(zip(*bodies, strict=True))
     kinds = [line.group if line.kind == "corpus" else None for line in lines]
     sections = [

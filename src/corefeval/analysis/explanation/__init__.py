@@ -62,20 +62,7 @@ def explain(
     response: Input,
     *more_responses: Input,
     from_: Protocol | str | None = None,
-    to: float,
-    metrics: Metrics | None = None,
-    protocol: Protocol | str | None = None,
-    **options: Unpack[ScoreOptions],
-) -> Search: ...
-
-
-@overload
-def explain(
-    key: Input,
-    response: Input,
-    *more_responses: Input,
-    from_: Protocol | str | None = None,
-    to: Protocol | str,
+    to: Protocol | str | float,
     metrics: Metrics | None = None,
     protocol: Protocol | str | None = None,
     **options: Unpack[ScoreOptions],

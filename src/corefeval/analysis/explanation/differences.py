@@ -23,7 +23,7 @@ from corefeval.analysis.explanation.scorings import (
     Points,
     Scorings,
     one_line,
-    round_as,
+    round_scores,
     subtract,
 )
 from corefeval.diagnostics import Notices, merge_notices, plural
@@ -207,7 +207,7 @@ def explain_difference(
     lower, upper = needs[0] or none, every - (needs[1] or none)
     worth = _Worth(switch, lower, lower if None in needs else upper)
     ends = [
-        End(name, protocol, outcome.scores, _round_scores(outcome, protocol))
+        End(name, protocol, outcome.scores, round_scores(outcome.scores, protocol.rounding))
         for name, protocol, outcome in zip(names, protocols, outcomes, strict=True)
     ]
     return Explanation(
@@ -422,13 +422,6 @@ def _find_needs(names: Sequence[str], score: Callable[[Names], Outcome]) -> Name
         if not score(chosen - {name}).error:
             chosen -= {name}
     return chosen
-
-
-def _round_scores(outcome: Outcome, protocol: Protocol) -> Points:
-    return {
-        metric: None if score is None else round_as(score, protocol.rounding)
-        for metric, score in outcome.scores.items()
-    }
 
 
 def _rounding_step(start: End, goal: End, metrics: Sequence[str]) -> Iterator[Step]:

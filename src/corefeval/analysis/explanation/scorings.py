@@ -191,6 +191,11 @@ def round_as(rate: float, rounding: str) -> float:
     return math.trunc(rate * scale) / scale
 
 
+def round_scores(scores: Points, rounding: str) -> Points:
+    """Scores as a program prints them."""
+    return {m: None if score is None else round_as(score, rounding) for m, score in scores.items()}
+
+
 def subtract(scores: Points, baseline: Points, metrics: Sequence[str]) -> dict[str, float | None]:
     """The difference of scores by metric; None where either is no number."""
     differences: dict[str, float | None] = {}

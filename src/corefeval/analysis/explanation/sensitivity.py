@@ -16,10 +16,11 @@ from corefeval.analysis.explanation.scorings import (
     Scorings,
     one_line,
     round_as,
+    round_scores,
     subtract,
 )
 from corefeval.diagnostics import Notices, UsageError, merge_notices, plural
-from corefeval.display import Row, Tabular, distinct_names
+from corefeval.display import Record, Row, Tabular, distinct_names
 from corefeval.formats.conll.lines import OFFICIAL_DOCUMENT
 from corefeval.formats.conll.tokens import ConllLines
 from corefeval.metrics import Metric
@@ -79,7 +80,7 @@ class ChoiceEffect:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Record):
     """Two responses whose order by a metric is reversed by the values of choices in `values`."""
 
     metric: str
@@ -186,10 +187,7 @@ class Sensitivity(Tabular):
                 }
                 for effect in self.effects
             ],
-            "turns": [
-                {"metric": t.metric, "above": t.above, "below": t.below, "values": list(t.values)}
-                for t in self.turns
-            ],
+            "turns": [turn.as_dict() for turn in self.turns],
             "notices": [notice.as_dict() for notice in self.notices],
         }
 
@@ -255,9 +253,8 @@ def _measure(
     changed = base if name == "rounding" else Protocol.of_fields({name: value}, base)
     for scorings, default in zip(scored, defaults, strict=True):
         outcome = scorings.score(changed)
-        scores = dict(outcome.scores)
-        if name == "rounding":
-            scores = {m: None if s is None else round_as(s, value) for m, s in scores.items()}
+        scores = outcome.scores
+        scores = round_scores(scores, value) if name == "rounding" else scores
         points.append(subtract(scores, default, scorings.metrics))
         refusals.append(outcome.error.command_text if outcome.error else "")
     return ChoiceEffect(name, value, tuple(points), tuple(refusals))

@@ -275,7 +275,7 @@ function showSentence(sentence, top) {
 
 /** Bring a token's sentence to the top of the window, below the tools. */
 export function readFrom(token) {
-  showSentence(sentenceAt(shown.model.text.sentences, token), toolsHeight() + 12);
+  showSentence(sentenceAt(shown.model.text.sentences, token), toolsHeight() + 6); // so that nothing before it is in sight
 }
 
 export function showToken(token, scroll = true) {
