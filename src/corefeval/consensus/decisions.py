@@ -161,7 +161,9 @@ def _find_units(decisions: Iterable[Decision], units: Units) -> list[tuple[Decis
     unit_of = {
         (names[document], _place(*split_mention(mention))): unit
         for document, mention, unit in plain_rows(
-            corpus.mention_document, list_mentions(corpus), units.unit
+            corpus.mention_document,
+            list_mentions(corpus, np.arange(corpus.n_mentions)),
+            units.unit,
         )
     }
     placed = []
