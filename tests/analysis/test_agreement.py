@@ -205,7 +205,7 @@ def test_documents_that_not_all_have_are_left_out():
     assert agreement.alpha["masi"] == 1.0
     (notice,) = agreement.notices
     assert (notice.kind, notice.count, notice.items) == ("missing-documents", 2, ("a", "c"))
-    with pytest.raises(PairingError, match="no document that all annotators have"):
+    with pytest.raises(PairingError, match="no document that all annotations have"):
         agree([{"a": [["x"]]}, {"b": [["x"]]}])
 
 

@@ -89,3 +89,24 @@ def test_tokens_that_differ_are_aligned(conll):
     assert merged.as_dict()["documents"][0]["entities"] == [[[0, 1], [2, 3]], [[2, 6]]]
     assert "first-tokens" in {notice.kind for notice in merged.notices}
     assert not corefeval.audit(ann, [bob], tokens="align").findings
+
+
+def test_responses_without_names_are_told_apart_from_annotators():
+    ann, bob, system = [["a", "b"]], [["a", "b"], ["c"]], [["a"], ["b", "c"]]
+    agreement = corefeval.agree([ann, bob], responses=[system, system])
+    assert agreement.annotators == ("annotator 1", "annotator 2")
+    assert [*agreement.ceilings[0]["responses"]] == ["response 1", "response 2"]
+    assert corefeval.audit(ann, [system]).responses == ("response 1",)
+    with pytest.raises(corefeval.UsageError, match="responses must be a list"):
+        corefeval.agree([ann, bob], responses="x.conll")
+
+
+def test_documents_that_a_response_lacks_are_noted():
+    ann = {"d": [["a", "b"]], "e": [["a", "b"]]}
+    sides = {"ann": ann, "bob": ann}
+    agreement = corefeval.agree(sides, responses={"s": {"d": ann["d"], "f": ann["e"]}})
+    assert [notice.message for notice in agreement.notices if "document" in notice.kind] == [
+        "s: 1 document not in s, counted as empty: ‘e’",
+        "s: 1 document not in ann, left out: ‘f’",
+        "s: 1 document not in bob, left out: ‘f’",
+    ]

@@ -85,7 +85,7 @@ def test_decisions_are_constraints_of_the_minimum(sides, data):
     try:
         decided = merge_sides(sides, decisions=decisions)
     except corefeval.InputError as error:
-        assert "apart, and the same" in str(error)
+        assert "cannot be apart and the same" in str(error)
         return
     kept = kept_of(sides, merged.quorum)
     cut = [{m: label for m, label in side.items() if m in kept} for side in sides]
@@ -255,12 +255,15 @@ def test_errors_of_decisions():
     sides = {"ann": [["a", "b", "c"], ["d"]], "bob": [["a", "b"], ["c", "d"]]}
     cases = {
         "no annotation has": [("keep", "", "x")],
-        "a document that no": [("keep", "x", "a")],
-        "decision 1 is none": [("keep", "", "a", "b")],
+        "a document that not all": [("keep", "x", "a")],
+        "decision 1 is not a decision": [("keep", "", "a", "b")],
         "decision 1 is n": [()],
-        "decision 2 is none": [("drop", "", "a"), ("glue", "", "a", "b")],
-        "decision 1 and decision 2": [("drop", "", "a"), ("same", "", "a", "c")],
-        "decision 1 and decision 3": [
+        "decision 2 is not a decision": [("drop", "", "a"), ("glue", "", "a", "b")],
+        "decision 2: this contradicts decision 1: a mention cannot": [
+            ("drop", "", "a"),
+            ("same", "", "a", "c"),
+        ],
+        "decision 3: this contradicts decision 1: two mentions": [
             ("same", "", "a", "c"),
             ("keep", "", "d"),
             ("apart", "", "b", "c"),
@@ -272,7 +275,7 @@ def test_errors_of_decisions():
             corefeval.merge(sides, decisions=decisions)
     chain = [("same", "", "a", "c"), ("same", "", "c", "d"), ("apart", "", "a", "d")]
     random.Random(0).shuffle(chain)
-    with pytest.raises(corefeval.InputError, match="the same as well"):
+    with pytest.raises(corefeval.InputError, match="cannot be apart and the same"):
         corefeval.merge(sides, decisions=chain)
     for wrong in ({"quorum": 3}, {"quorum": 0}, {"across": "all"}, {"singletons": "drop-response"}):
         with pytest.raises(corefeval.UsageError):
