@@ -21,6 +21,7 @@ from annotations import (
     partitions_of,
 )
 from conftest import examples
+from corefeval.consensus.decisions import make_table
 
 
 @pytest.mark.parametrize("case", cases_of("merge"), ids=lambda case: case["name"])
@@ -342,3 +343,19 @@ def test_contested_decisions_are_those_of_the_definition(sides):
         for row in merged.contested
     ]
     assert shown == list_by_hand(sides, merged)
+
+
+@pytest.mark.parametrize("label", ["=x", "-", "'=x", " x ", "x\ny", '"x"', (0, 1, 4, 5), True, 2.5])
+def test_plain_mentions_are_read_from_the_table_that_they_were_written_to(tmp_path, label):
+    sides = {"ann": [["a", "b"]], "bob": [["a", "b", label]]}
+    [row] = corefeval.merge(sides).rows()
+    table = tmp_path / "decided.tsv"
+    table.write_text(make_table([row | {"decision": "drop"}]), encoding="utf-8")
+    merged = corefeval.merge(sides, decisions=table)
+    assert merged.corpus.n_mentions == 2 and not merged.contested
+
+
+def test_mentions_that_are_written_alike_cannot_be_decided():
+    sides = {"ann": [["a", 1]], "bob": [["a", "1"]]}
+    with pytest.raises(corefeval.InputError, match="another one is written like"):
+        corefeval.merge(sides, decisions=[("drop", "", 1)])

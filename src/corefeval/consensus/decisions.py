@@ -10,7 +10,7 @@ import numpy as np
 
 from corefeval.analysis.units import Units, list_mentions, split_mention
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.display import Row, csv_cell, visible
+from corefeval.display import Row, csv_cell, plain_cell, visible
 from corefeval.formats.feature_table import read_table
 from corefeval.formats.source import read_source
 from corefeval.model.arrays import BoolArray, IntArray, all_false, integers, plain_rows
@@ -114,12 +114,13 @@ def _read_decided(path: str | os.PathLike[str], encoding: str) -> Iterator[Decis
             )
         if word:
             sides = ("",) if kind == "mention" else ("", "other_")
-            mentions = tuple((row[f"{side}start"], row[f"{side}end"]) for side in sides)
+            mentions = tuple((plain_cell(row[f"{side}start"]), row[f"{side}end"]) for side in sides)
             yield Decision(word, row["document"], mentions, number, source.file)
 
 
 def _place(start: object, end: object) -> Place:
-    return visible(str(start)).strip(), "" if end is None else str(end)
+    """Start and end as they are read from the cells that they were written to."""
+    return plain_cell(str(csv_cell(start))), str(csv_cell(end))
 
 
 def make_table(rows: Sequence[Row], columns: Sequence[str] = COLUMNS) -> str:
@@ -170,21 +171,18 @@ def _find_units(decisions: Iterable[Decision], units: Units) -> list[tuple[Decis
     """Each decision with the units that it is about."""
     corpus = units.stacked
     names = [visible(str(name)).strip() for name in corpus.documents]
-    unit_of = {
-        (names[document], _place(*split_mention(mention))): unit
-        for document, mention, unit in plain_rows(
-            corpus.mention_document,
-            list_mentions(corpus, np.arange(corpus.n_mentions)),
-            units.unit,
-        )
-    }
+    mentions = list_mentions(corpus, np.arange(corpus.n_mentions))
+    unit_of: dict[tuple[str, Place], int] = {}
+    for document, mention, unit in plain_rows(corpus.mention_document, mentions, units.unit):
+        place = names[document], _place(*split_mention(mention))
+        unit_of[place] = unit if unit_of.get(place, unit) == unit else -1
     placed = []
     for decision in decisions:
         name = visible(decision.document).strip()
         rows = [unit_of.get((name, place), -1) for place in decision.mentions]
         if min(rows) < 0:
             raise decision.error(
-                "a mention that no annotation has"
+                "a mention that no annotation has, or that another one is written like"
                 if name in names
                 else "a document that not all annotations have",
                 fix="take documents and mentions from the table of contested decisions",

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, UsageError
-from corefeval.display import FORMULA, csv_cell, distinct_names
+from corefeval.display import csv_cell, distinct_names, plain_cell
 from corefeval.formats import read_ahead
 from corefeval.model import Corpus
 from corefeval.model.arrays import (
@@ -57,12 +57,6 @@ _REFUSED = {
 def escape_cell(text: str) -> str:
     """Text as a cell of a sheet: one visible line, and never a formula; `-` alone is none."""
     return text if text == "-" else str(csv_cell(text))
-
-
-def plain_cell(text: str) -> str:
-    """The text of a cell, without blanks around it and without the apostrophe of `escape_cell`."""
-    text = text.strip()
-    return text[1:] if text[:1] == "'" and text[1:].startswith(FORMULA) else text
 
 
 def plain_text(text: str) -> str:
