@@ -107,6 +107,5 @@ def test_documents_that_a_response_lacks_are_noted():
     agreement = corefeval.agree(sides, responses={"s": {"d": ann["d"], "f": ann["e"]}})
     assert [notice.message for notice in agreement.notices if "document" in notice.kind] == [
         "s: 1 document not in s, counted as empty: ‘e’",
-        "s: 1 document not in ann, left out: ‘f’",
-        "s: 1 document not in bob, left out: ‘f’",
+        "s: 1 document not in the annotations, left out: ‘f’",
     ]

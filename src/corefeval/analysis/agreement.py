@@ -130,10 +130,22 @@ class Agreement(Comparable, Figures, Tabular):
         """α with its observed and expected disagreement, for each distance."""
         return {name: counts.total for name, counts in self.counts.items()}
 
-    @property
+    @cached_property
     def documents(self) -> list[DocumentAgreement]:
         """The agreement on each document."""
-        return [DocumentAgreement(self, index) for index in range(len(self.document_ids))]
+        rates = {pair: result.document_rates for pair, result in self.results.items()}
+        return [
+            DocumentAgreement(
+                name,
+                int(self.mentions[index]),
+                {distance: counts.document(index) for distance, counts in self.counts.items()},
+                {
+                    metric: {pair: float(rates[pair][metric]["f1"][index]) for pair in rates}
+                    for metric in self.metrics
+                },
+            )
+            for index, name in enumerate(self.document_ids)
+        ]
 
     def rows(self, *, by_document: bool = False) -> list[Row]:
         """One row for each measure and pair; for each document too. α may be None: not defined."""
@@ -183,37 +195,14 @@ class Agreement(Comparable, Figures, Tabular):
         return f"<Agreement of {annotators}, {documents}: {self._text}>"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class DocumentAgreement(Figures):
-    """How far annotators agree on one document."""
+    """How far annotators agree on one document: its id, distinct mentions, α and F1 of pairs."""
 
-    agreement: Agreement
-    index: int
-
-    @property
-    def id(self) -> str:
-        """Name and part of the document."""
-        return self.agreement.document_ids[self.index]
-
-    @property
-    def mentions(self) -> int:
-        """How many mentions were marked by anybody."""
-        return int(self.agreement.mentions[self.index])
-
-    @property
-    def alphas(self) -> dict[str, Alpha]:
-        """α with its observed and expected disagreement, for each distance."""
-        counts = self.agreement.counts.items()
-        return {name: alpha_counts.document(self.index) for name, alpha_counts in counts}
-
-    @property
-    def pairwise(self) -> dict[str, Pairs]:
-        """The F1 of each metric for each pair, by (key, response)."""
-        results = self.agreement.results.items()
-        return {
-            metric: {pair: result.document(self.index)[metric].f1 for pair, result in results}
-            for metric in self.agreement.metrics
-        }
+    id: str
+    mentions: int
+    alphas: dict[str, Alpha]
+    pairwise: dict[str, Pairs]
 
     def as_dict(self) -> dict[str, object]:
         """Everything, for JSON."""
@@ -381,10 +370,13 @@ def result_notices(results: Mapping[Pair, Result]) -> Iterator[Notice]:
         is_first = (response_name, key_name) not in seen_pairs
         seen_pairs.add((key_name, response_name))
         kinds = (*_ALWAYS_NOTED, *((MISMATCH, "heads", *ALIGNED) if is_first else ()))
-        with name_sides(key_name, response_name) as reword:
-            for notice in result.notices:
+        for notice in result.notices:
+            has_documents = notice.kind.endswith("-documents")  # which all annotators have
+            with name_sides(
+                "the annotations" if has_documents else key_name, response_name
+            ) as name:
                 if notice.kind in kinds:
-                    yield replace(notice, text=reword(notice.text), noun=reword(notice.noun))
+                    yield replace(notice, text=name(notice.text), noun=name(notice.noun))
 
 
 def read_annotations(
