@@ -32,7 +32,7 @@ from corefeval.protocol import Protocol
 from corefeval.request import Input, Request, ScoreOptions
 
 # Units that look wrong, entities they should be in, responses against the key, and for it.
-Found = tuple[IntArray, IntArray, IntArray, IntArray]
+Suspects = tuple[IntArray, IntArray, IntArray, IntArray]
 _RARE = 50  # mentions of a document for one planted error
 _LEAST = 3  # mentions of an entity that an error is planted in
 
@@ -50,7 +50,7 @@ class Audit(Tabular):
 
     responses: tuple[str, ...]
     units: Units
-    found: Found
+    suspects: Suspects
     calibration: list[Row]
     protocol: Protocol
     notices: tuple[Notice, ...] = ()
@@ -58,7 +58,7 @@ class Audit(Tabular):
     @cached_property
     def findings(self) -> list[Row]:
         """What looks wrong, the most suspicious first."""
-        return _describe(self.units, *self.found)
+        return _describe(self.units, *self.suspects)
 
     @property
     def signature(self) -> str:
@@ -68,7 +68,7 @@ class Audit(Tabular):
     def rows(self, *, top: int = 0) -> list[Row]:
         """A row for each finding, or for `top` of them; mentions are texts such as `3:5`."""
         names = ("mention", "entity", "other")
-        findings = _describe(self.units, *(column[: top or None] for column in self.found))
+        findings = _describe(self.units, *(column[: top or None] for column in self.suspects))
         for row in findings:
             row |= {name: _write(row[name]) for name in names}
         return findings
@@ -79,7 +79,7 @@ class Audit(Tabular):
         return {name: getattr(self, name) for name in names}
 
     def __repr__(self) -> str:
-        return f"<Audit by {plural(len(self.responses), 'response')}: {self.found[0].size:,}>"
+        return f"<Audit by {plural(len(self.responses), 'response')}: {self.suspects[0].size:,}>"
 
 
 def audit(
@@ -137,14 +137,14 @@ def audit_corpora(
     return Audit(
         responses=tuple(side.name for side in responses),
         units=units,
-        found=_find(units, units.entity[0]),
+        suspects=_find(units, units.entity[0]),
         calibration=_calibrate(units, plant, seed) if plant else [],
         protocol=protocol,
         notices=tuple(dict.fromkeys(notices)),
     )
 
 
-def _find(units: Units, owner: IntArray) -> Found:
+def _find(units: Units, owner: IntArray) -> Suspects:
     """What looks wrong where `owner` has the key's entity of each unit (−1: not in the key)."""
     is_response = units.annotator > 0
     unit, entity = units.unit[is_response], units.stacked.mention_entity[is_response]

@@ -41,9 +41,9 @@ class Decision(NamedTuple):
     def error(self, problem: str, **details: str) -> InputError:
         """The error that this decision is."""
         places = (":".join(filter(None, place)) for place in self.mentions)
-        found = f"{self.word} {excerpt(self.document)} {' '.join(places)}"
+        text = f"{self.word} {excerpt(self.document)} {' '.join(places)}"
         problem, line = (problem, self.number) if self.file else (f"{self.where}: {problem}", None)
-        return InputError(problem, file=self.file, line=line, found=found, **details)
+        return InputError(problem, file=self.file, line=line, found=text, **details)
 
     def contradict(self, earlier: Decision, reason: str) -> InputError:
         """The error that this decision is beside an earlier one."""

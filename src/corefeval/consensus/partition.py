@@ -189,11 +189,11 @@ def _climb(parts: Sequence[Cells], place: list[int], ballot: Ballot) -> list[int
             pass
         place = in_order(search.place).tolist()
         clusters = _sum_cells(parts, place)
-        whole = _Moves([clusters[number] for number in range(len(clusters))], ballot)
-        whole.start(range(len(clusters)))
-        if not whole.move():
+        joins = _Moves([clusters[number] for number in range(len(clusters))], ballot)
+        joins.start(range(len(clusters)))
+        if not joins.move():
             return place
-        place = [whole.place[number] for number in place]
+        place = [joins.place[number] for number in place]
 
 
 class _Moves:

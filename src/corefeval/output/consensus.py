@@ -94,6 +94,6 @@ class AuditDrawing(NotedDrawing):
             columns = number_columns("Suspicion", "Findings", "Recall", "Precision")
             caption = "Planted errors that are found, by the least suspicion; rates in percent"
             parts.append(table_of(columns, levels, caption=caption))
-        text = f"{len(shown):,} of {plural(audit.found[0].size, 'finding')}"
+        text = f"{len(shown):,} of {plural(audit.suspects[0].size, 'finding')}"
         about = f"{text}, by {', '.join(map(shorten, audit.responses))}"
         return Sheet(tuple(parts), (about,), (audit.signature,))
