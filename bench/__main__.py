@@ -25,6 +25,7 @@ from rich.table import Table
 
 import corefeval
 from bench.adversarial import growths
+from bench.annotators import annotation_times
 from bench.answers import answer_times
 from bench.corpora import mention_arrays, write_corpus, write_zero_pair
 from bench.loops import repeated_responses, start_up, training_loop
@@ -301,6 +302,14 @@ def suites(folder: Path, scale: int) -> list[Measured]:
     ]
 
 
+def annotators(scale: int) -> list[Measured]:
+    """Ceilings and audits against scoring the same responses against the same keys."""
+    return [
+        Measured(name, seconds, "scoring them", f"{seconds / scoring:.2f} ×", "at most 3")
+        for name, scoring, seconds in annotation_times(GUM, scale)
+    ]
+
+
 def texts(part: str, folder: Path, scale: int) -> list[Measured]:
     """Files of annotation tools against the standard library's parsing; texts that differ."""
     times = {"tools": tool_times, "tokens": token_times}[part](folder, scale)
@@ -347,7 +356,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bench", description="Measure corefeval.")
     parser.add_argument("--peer", help="another scorer: 'COMMAND {key} {response}'")
     parser.add_argument("--quick", action="store_true", help="a tenth of the sizes")
-    parts = ("speed", "growth", "pieces", "ceaf", "answers", "suites", "tools", "tokens")
+    parts = (
+        "speed",
+        "growth",
+        "pieces",
+        "ceaf",
+        "answers",
+        "suites",
+        "annotators",
+        "tools",
+        "tokens",
+    )
     parser.add_argument("--only", choices=parts, help="one part of it")
     options = parser.parse_args()
     scale = 10 if options.quick else 1
@@ -368,6 +387,9 @@ def main() -> None:
         if options.only in (None, "suites"):
             status.update("suites …")
             rows += suites(Path(name), scale)
+        if options.only in (None, "annotators"):
+            status.update("annotators …")
+            rows += annotators(scale)
         for part in ("tools", "tokens"):
             if options.only in (None, part):
                 status.update(f"{part} …")

@@ -9,7 +9,7 @@ import errno
 import gc
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -84,6 +84,12 @@ class InputError(CorefEvalError):
     def of_file(self, file: str) -> InputError:
         """A copy of the error with another name for the file."""
         return type(self)(self.problem, **self._details | {"file": file})
+
+    def reworded(self, reword: Callable[[str], str]) -> InputError:
+        """A copy of the error with other words in its texts."""
+        texts = {name: getattr(self, name) for name in ("found", "expected", "fix")}
+        details = self._details | {name: text and reword(text) for name, text in texts.items()}
+        return type(self)(reword(self.problem), **details)
 
     def _message(self) -> str:
         where = ", ".join(filter(None, (self.file, f"line {self.line}" if self.line else "")))

@@ -118,6 +118,12 @@ def csv_cell(value: object) -> object:
     return ("'" if is_formula else "") + visible(" ".join(value.splitlines()))
 
 
+def plain_cell(text: str) -> str:
+    """The text of a cell, without blanks around it and without the apostrophe of `csv_cell`."""
+    text = text.strip()
+    return text[1:] if text[:1] == "'" and text[1:].startswith(FORMULA) else text
+
+
 def distinct_names(names: Sequence[str], longer: Sequence[str] | None = None) -> list[str]:
     """The names, no two of them equal: where they are, the `longer` ones, and then with a number.
 

@@ -205,7 +205,7 @@ def test_documents_that_not_all_have_are_left_out():
     assert agreement.alpha["masi"] == 1.0
     (notice,) = agreement.notices
     assert (notice.kind, notice.count, notice.items) == ("missing-documents", 2, ("a", "c"))
-    with pytest.raises(PairingError, match="no document that all annotators have"):
+    with pytest.raises(PairingError, match="no document that all annotations have"):
         agree([{"a": [["x"]]}, {"b": [["x"]]}])
 
 
@@ -354,3 +354,16 @@ def test_the_signature_is_that_of_all_pairs(conll):
     assert agreement.results["ann", "bob"].protocol.heads == "file"
     assert agreement.protocol.heads == "file+dependencies"
     assert agreement.means["mentions"] == 1
+
+
+@pytest.mark.parametrize("options", [{}, {"singletons": "drop"}, {"match": "overlap"}])
+@pytest.mark.parametrize("metrics", ["standard", "all"])
+def test_results_of_both_directions_are_those_of_scoring(metrics, options):
+    sides = {"ann": KEY, "bob": CAUTIOUS, "cleo": EAGER}
+    agreement = agree(sides, metrics=metrics, **options)
+    for (key, response), result in agreement.results.items():
+        expected = corefeval.score(sides[key], sides[response], metrics=metrics, **options)
+        assert (result.key, result.response) == (key, response)
+        assert len({r.key_digest for pair, r in agreement.results.items() if pair[0] == key}) == 1
+        for metric in agreement.metrics:
+            assert result[metric].counts == pytest.approx(expected[metric].counts)

@@ -96,3 +96,23 @@ def test_a_key_without_mentions_is_audited_by_any_match(conll):
     key, response = conll(line.format("[]")), conll(line.format("[[[0, 0], [2, 2]]]"))
     for match in ("exact", "overlap(1)", "partial"):
         assert not corefeval.audit(key, [response, response], match=match).findings
+
+
+def test_responses_without_names_are_told_apart_from_annotators():
+    ann, bob, system = [["a", "b"]], [["a", "b"], ["c"]], [["a"], ["b", "c"]]
+    agreement = corefeval.agree([ann, bob], responses=[system, system])
+    assert agreement.annotators == ("annotator 1", "annotator 2")
+    assert [*agreement.ceilings[0]["responses"]] == ["response 1", "response 2"]
+    assert corefeval.audit(ann, [system]).responses == ("response 1",)
+    with pytest.raises(corefeval.UsageError, match="responses must be a list"):
+        corefeval.agree([ann, bob], responses="x.conll")
+
+
+def test_documents_that_a_response_lacks_are_noted():
+    ann = {"d": [["a", "b"]], "e": [["a", "b"]]}
+    sides = {"ann": ann, "bob": ann}
+    agreement = corefeval.agree(sides, responses={"s": {"d": ann["d"], "f": ann["e"]}})
+    assert [notice.message for notice in agreement.notices if "document" in notice.kind] == [
+        "s: 1 document not in s, counted as empty: ‘e’",
+        "s: 1 document not in the annotations, left out: ‘f’",
+    ]

@@ -21,6 +21,7 @@ from annotations import (
     partitions_of,
 )
 from conftest import examples
+from corefeval.consensus.decisions import make_table
 
 
 @pytest.mark.parametrize("case", cases_of("merge"), ids=lambda case: case["name"])
@@ -85,7 +86,7 @@ def test_decisions_are_constraints_of_the_minimum(sides, data):
     try:
         decided = merge_sides(sides, decisions=decisions)
     except corefeval.InputError as error:
-        assert "apart, and the same" in str(error)
+        assert "cannot be apart and the same" in str(error)
         return
     kept = kept_of(sides, merged.quorum)
     cut = [{m: label for m, label in side.items() if m in kept} for side in sides]
@@ -255,12 +256,15 @@ def test_errors_of_decisions():
     sides = {"ann": [["a", "b", "c"], ["d"]], "bob": [["a", "b"], ["c", "d"]]}
     cases = {
         "no annotation has": [("keep", "", "x")],
-        "a document that no": [("keep", "x", "a")],
-        "decision 1 is none": [("keep", "", "a", "b")],
+        "a document that not all": [("keep", "x", "a")],
+        "decision 1 is not a decision": [("keep", "", "a", "b")],
         "decision 1 is n": [()],
-        "decision 2 is none": [("drop", "", "a"), ("glue", "", "a", "b")],
-        "decision 1 and decision 2": [("drop", "", "a"), ("same", "", "a", "c")],
-        "decision 1 and decision 3": [
+        "decision 2 is not a decision": [("drop", "", "a"), ("glue", "", "a", "b")],
+        "decision 2: this contradicts decision 1: a mention cannot": [
+            ("drop", "", "a"),
+            ("same", "", "a", "c"),
+        ],
+        "decision 3: this contradicts decision 1: two mentions": [
             ("same", "", "a", "c"),
             ("keep", "", "d"),
             ("apart", "", "b", "c"),
@@ -272,7 +276,7 @@ def test_errors_of_decisions():
             corefeval.merge(sides, decisions=decisions)
     chain = [("same", "", "a", "c"), ("same", "", "c", "d"), ("apart", "", "a", "d")]
     random.Random(0).shuffle(chain)
-    with pytest.raises(corefeval.InputError, match="the same as well"):
+    with pytest.raises(corefeval.InputError, match="cannot be apart and the same"):
         corefeval.merge(sides, decisions=chain)
     for wrong in ({"quorum": 3}, {"quorum": 0}, {"across": "all"}, {"singletons": "drop-response"}):
         with pytest.raises(corefeval.UsageError):
@@ -347,3 +351,19 @@ def test_contests_go_by_the_first_mention_that_is_left_of_a_group():
     merged = corefeval.merge({"ann": ann, "bob": bob}, decisions=[("drop", "d", (0, 1))])
     links = [row for row in merged.as_dict()["documents"][0]["contested"] if row["kind"] == "link"]
     assert [(row["mention"], row["other"]) for row in links] == [((2, 3), (3, 4)), ((5, 6), (2, 3))]
+
+
+@pytest.mark.parametrize("label", ["=x", "-", "'=x", " x ", "x\ny", '"x"', (0, 1, 4, 5), True, 2.5])
+def test_plain_mentions_are_read_from_the_table_that_they_were_written_to(tmp_path, label):
+    sides = {"ann": [["a", "b"]], "bob": [["a", "b", label]]}
+    [row] = corefeval.merge(sides).rows()
+    table = tmp_path / "decided.tsv"
+    table.write_text(make_table([row | {"decision": "drop"}]), encoding="utf-8")
+    merged = corefeval.merge(sides, decisions=table)
+    assert merged.corpus.n_mentions == 2 and not merged.contested
+
+
+def test_mentions_that_are_written_alike_cannot_be_decided():
+    sides = {"ann": [["a", 1]], "bob": [["a", "1"]]}
+    with pytest.raises(corefeval.InputError, match="another one is written like"):
+        corefeval.merge(sides, decisions=[("drop", "", 1)])

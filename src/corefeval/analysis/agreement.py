@@ -24,7 +24,7 @@ from corefeval.metrics import DEFAULT_PRESET, Metrics, parse_metrics
 from corefeval.model import Corpus, Document
 from corefeval.model.arrays import IntArray
 from corefeval.model.identity import digest
-from corefeval.pairing.annotators import Annotations, pair_annotations
+from corefeval.pairing.annotators import Annotations, name_sides, pair_annotations
 from corefeval.pairing.axis import ALIGNED
 from corefeval.pairing.mismatches import MISMATCH
 from corefeval.preparation import as_corpus, prepare_corpora
@@ -34,6 +34,7 @@ from corefeval.results import Result
 
 Pairs = dict[Pair, float]
 _NUMBERS = ("one", "two")
+_ALWAYS_NOTED = ("skipped-metric", "missing-documents", "extra-documents")
 # Metrics whose counts of exchanged sides are their counts, under names with these words exchanged.
 _SYMMETRIC = {str(metric) for metric, _ in parse_metrics(DEFAULT_PRESET)}
 _TURNED = {"recall": "precision", "precision": "recall", "key": "response", "response": "key"}
@@ -129,10 +130,22 @@ class Agreement(Comparable, Figures, Tabular):
         """α with its observed and expected disagreement, for each distance."""
         return {name: counts.total for name, counts in self.counts.items()}
 
-    @property
+    @cached_property
     def documents(self) -> list[DocumentAgreement]:
         """The agreement on each document."""
-        return [DocumentAgreement(self, index) for index in range(len(self.document_ids))]
+        rates = {pair: result.document_rates for pair, result in self.results.items()}
+        return [
+            DocumentAgreement(
+                name,
+                int(self.mentions[index]),
+                {distance: counts.document(index) for distance, counts in self.counts.items()},
+                {
+                    metric: {pair: float(rates[pair][metric]["f1"][index]) for pair in rates}
+                    for metric in self.metrics
+                },
+            )
+            for index, name in enumerate(self.document_ids)
+        ]
 
     def rows(self, *, by_document: bool = False) -> list[Row]:
         """One row for each measure and pair; for each document too. α may be None: not defined."""
@@ -182,37 +195,14 @@ class Agreement(Comparable, Figures, Tabular):
         return f"<Agreement of {annotators}, {documents}: {self._text}>"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class DocumentAgreement(Figures):
-    """How far annotators agree on one document."""
+    """How far annotators agree on one document: its id, distinct mentions, α and F1 of pairs."""
 
-    agreement: Agreement
-    index: int
-
-    @property
-    def id(self) -> str:
-        """Name and part of the document."""
-        return self.agreement.document_ids[self.index]
-
-    @property
-    def mentions(self) -> int:
-        """How many mentions were marked by anybody."""
-        return int(self.agreement.mentions[self.index])
-
-    @property
-    def alphas(self) -> dict[str, Alpha]:
-        """α with its observed and expected disagreement, for each distance."""
-        counts = self.agreement.counts.items()
-        return {name: alpha_counts.document(self.index) for name, alpha_counts in counts}
-
-    @property
-    def pairwise(self) -> dict[str, Pairs]:
-        """The F1 of each metric for each pair, by (key, response)."""
-        results = self.agreement.results.items()
-        return {
-            metric: {pair: result.document(self.index)[metric].f1 for pair, result in results}
-            for metric in self.agreement.metrics
-        }
+    id: str
+    mentions: int
+    alphas: dict[str, Alpha]
+    pairwise: dict[str, Pairs]
 
     def as_dict(self) -> dict[str, object]:
         """Everything, for JSON."""
@@ -341,7 +331,9 @@ def _score_pairs(
     """The results of pairs of key and response, which ceilings take in, and of exchanged sides."""
     results = {}
     for key, response in pairs:
-        pair, prepared = (key.name, response.name), prepare_corpora(key, response, request)
+        pair = key.name, response.name
+        with name_sides(*pair):
+            prepared = prepare_corpora(key, response, request)
         alignment = prepared.alignment
         results[pair] = count(prepared, request.metrics)
         ceilings.add(pair, alignment, results[pair])
@@ -377,8 +369,14 @@ def result_notices(results: Mapping[Pair, Result]) -> Iterator[Notice]:
     for (key_name, response_name), result in results.items():
         is_first = (response_name, key_name) not in seen_pairs
         seen_pairs.add((key_name, response_name))
-        kinds = ("skipped-metric", *((MISMATCH, "heads", *ALIGNED) if is_first else ()))
-        yield from (notice for notice in result.notices if notice.kind in kinds)
+        kinds = (*_ALWAYS_NOTED, *((MISMATCH, "heads", *ALIGNED) if is_first else ()))
+        for notice in result.notices:
+            has_documents = notice.kind.endswith("-documents")  # which all annotators have
+            with name_sides(
+                "the annotations" if has_documents else key_name, response_name
+            ) as name:
+                if notice.kind in kinds:
+                    yield replace(notice, text=name(notice.text), noun=name(notice.noun))
 
 
 def read_annotations(
@@ -390,18 +388,18 @@ def read_annotations(
 ) -> list[Corpus]:
     """A corpus for each annotator, named after them; a UsageError for fewer than `least`.
 
-    Answers of language models are read against a `key`.
+    With a `key` they are responses: answers of language models are read against it.
     """
+    noun, number = "annotator" if key is None else "response", _NUMBERS[least - 1]
     if isinstance(sources, str | os.PathLike | Corpus | Document) or not isinstance(
         sources, Iterable
     ):
-        raise UsageError(f"annotations must be a list of {_NUMBERS[least - 1]} or more")
+        raise UsageError(f"{noun}s must be a list of {number} or more")
     are_named = isinstance(sources, Mapping)
     annotations: list[Input] = list(sources.values() if isinstance(sources, Mapping) else sources)
     if len(annotations) < least:
-        number = _NUMBERS[least - 1]
-        raise UsageError(f"there must be {number} or more annotators: there is {len(annotations)}")
-    defaults = [f"annotator {number}" for number in range(1, len(annotations) + 1)]
+        raise UsageError(f"there must be {number} or more {noun}s: there is {len(annotations)}")
+    defaults = [f"{noun} {number}" for number in range(1, len(annotations) + 1)]
     names = list(map(str, sources)) if isinstance(sources, Mapping) else defaults
     read = partial(as_corpus, reading=reading, key=key)
     jobs = [partial(read, *pair) for pair in zip(annotations, names, strict=True)]

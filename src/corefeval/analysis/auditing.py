@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Unpack
@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from corefeval.analysis.agreement import read_annotations
-from corefeval.analysis.units import Units
+from corefeval.analysis.units import Units, list_mentions
 from corefeval.checks import check_seed
 from corefeval.diagnostics import Notice, UsageError, note, plural
 from corefeval.display import Row, Tabular
@@ -31,6 +31,8 @@ from corefeval.preparation import as_corpus, prepare_corpora
 from corefeval.protocol import Protocol
 from corefeval.request import Input, Request, ScoreOptions
 
+# Units that look wrong, entities they should be in, responses against the key, and for it.
+Suspects = tuple[IntArray, IntArray, IntArray, IntArray]
 _RARE = 50  # mentions of a document for one planted error
 _LEAST = 3  # mentions of an entity that an error is planted in
 
@@ -48,6 +50,7 @@ class Audit(Tabular):
 
     responses: tuple[str, ...]
     units: Units
+    suspects: Suspects
     calibration: list[Row]
     protocol: Protocol
     notices: tuple[Notice, ...] = ()
@@ -55,17 +58,20 @@ class Audit(Tabular):
     @cached_property
     def findings(self) -> list[Row]:
         """What looks wrong, the most suspicious first."""
-        return list(_describe(self.units))
+        return _describe(self.units, *self.suspects)
 
     @property
     def signature(self) -> str:
         """The protocol behind the findings, to be quoted with them."""
         return self.protocol.signature
 
-    def rows(self) -> list[Row]:
-        """A row for each finding; mentions are texts such as `3:5`, start and end."""
+    def rows(self, *, top: int = 0) -> list[Row]:
+        """A row for each finding, or for `top` of them; mentions are texts such as `3:5`."""
         names = ("mention", "entity", "other")
-        return [row | {name: _write(row[name]) for name in names} for row in self.findings]
+        findings = _describe(self.units, *(column[: top or None] for column in self.suspects))
+        for row in findings:
+            row |= {name: _write(row[name]) for name in names}
+        return findings
 
     def as_dict(self) -> dict[str, object]:
         """Everything, for JSON."""
@@ -73,7 +79,7 @@ class Audit(Tabular):
         return {name: getattr(self, name) for name in names}
 
     def __repr__(self) -> str:
-        return f"<Audit by {plural(len(self.responses), 'response')}: {len(self.findings):,}>"
+        return f"<Audit by {plural(len(self.responses), 'response')}: {self.suspects[0].size:,}>"
 
 
 def audit(
@@ -131,17 +137,15 @@ def audit_corpora(
     return Audit(
         responses=tuple(side.name for side in responses),
         units=units,
+        suspects=_find(units, units.entity[0]),
         calibration=_calibrate(units, plant, seed) if plant else [],
         protocol=protocol,
         notices=tuple(dict.fromkeys(notices)),
     )
 
 
-def _find(units: Units, owner: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """What looks wrong where the key's entity of each unit is `owner` (−1: not in the key).
-
-    Units come with the entity that they should be in, responses against the key, and for it.
-    """
+def _find(units: Units, owner: IntArray) -> Suspects:
+    """What looks wrong where `owner` has the key's entity of each unit (−1: not in the key)."""
     is_response = units.annotator > 0
     unit, entity = units.unit[is_response], units.stacked.mention_entity[is_response]
     begin, current = _begin(owner), owner[unit]
@@ -187,23 +191,30 @@ def _begin(owner: IntArray) -> IntArray:
     return first
 
 
-def _describe(units: Units) -> Iterator[Row]:
-    """What looks wrong, as people read it."""
-    owner, mentions = units.entity[0], units.mentions
-    begin = _begin(owner)
-    for unit, target, against, support in plain_rows(*_find(units, owner)):
-        is_moved = owner[unit] >= 0
-        yield {
-            "document": units.document_ids[unit],
-            "kind": "moved" if is_moved else "missing",
-            "mention": mentions[unit],
-            "entity": mentions[begin[owner[unit]]] if is_moved else None,
-            "other": mentions[begin[target]],
-            "against": against,
-            "support": support,
-            "suspicion": (against - support) / (units.n_annotators - 1),
-            "text": units.text(unit),
+def _describe(
+    units: Units, unit: IntArray, target: IntArray, against: IntArray, support: IntArray
+) -> list[Row]:
+    """What was found, as people read it."""
+    owner, corpus, total = units.entity[0], units.corpus, units.n_annotators - 1
+    begin, is_moved = _begin(owner), owner[unit] >= 0
+    rows = unit, begin[owner[unit]], begin[target]
+    mentions = (list_mentions(corpus, chosen) for chosen in rows)
+    return [
+        {
+            "document": units.document_ids[row],
+            "kind": "moved" if moved else "missing",
+            "mention": mention,
+            "entity": entity if moved else None,
+            "other": other,
+            "against": votes,
+            "support": backing,
+            "suspicion": (votes - backing) / total,
+            "text": units.text(row),
         }
+        for row, moved, votes, backing, mention, entity, other in plain_rows(
+            unit, is_moved, against, support, *mentions
+        )
+    ]
 
 
 def _write(mention: Any) -> Any:

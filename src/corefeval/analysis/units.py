@@ -96,7 +96,7 @@ class Units:
     @cached_property
     def mentions(self) -> list[Any]:
         """Each unit as people write it."""
-        return list_mentions(self.corpus)
+        return list_mentions(self.corpus, np.arange(self.row.size))
 
     @cached_property
     def documents(self) -> list[Document]:
@@ -109,27 +109,32 @@ class Units:
         names = list(map(str, self.corpus.documents))
         return [names[document] for document in self.document.tolist()]
 
+    @cached_property
+    def _has_words(self) -> list[bool]:
+        return [document.has_words for document in self.documents]
+
     def text(self, unit: int) -> str:
         """The words of a unit, where there are any."""
-        mention = Mention(self.documents[self.document[unit]], unit)
-        return mention.text if mention.label is not None or mention.document.has_words else ""
+        document, labels = self.document[unit], self.corpus.labels
+        is_shown = labels is not None or self._has_words[document]
+        return Mention(self.documents[document], unit).text if is_shown else ""
 
 
 _DETAILS = ("tokens", "metadata", "sentence_metadata")  # what the fullest corpus says of texts
 
 
-def list_mentions(corpus: Corpus) -> list[Any]:
-    """Every mention as a list of start and end, of several such lists if it has gaps, or a label.
+def list_mentions(corpus: Corpus, rows: IntArray) -> list[Any]:
+    """Mentions as lists of start and end, of several such lists if they have gaps, or labels.
 
     Labels are what plain Python input calls its mentions.
     """
     if corpus.labels is not None:
-        return list(corpus.labels)
-    ends = bounds(corpus, np.arange(corpus.n_mentions))
-    mentions: list[Any] = np.stack(ends, axis=1).tolist()
-    for row in corpus.gaps_of:
-        document = corpus[int(corpus.mention_document[row])]
-        mentions[row] = list(map(list, Mention(document, row).parts))
+        return [corpus.labels[row] for row in rows.tolist()]
+    mentions: list[Any] = np.stack(bounds(corpus, rows), axis=1).tolist()
+    for place, row in enumerate(rows.tolist() if corpus.gaps_of else ()):
+        if row in corpus.gaps_of:
+            document = corpus[int(corpus.mention_document[row])]
+            mentions[place] = list(map(list, Mention(document, row).parts))
     return mentions
 
 

@@ -26,6 +26,7 @@ from corefeval.model import DEIXIS, NON_REFERRING, Corpus
 from corefeval.model.arrays import IntArray, all_zero, integers, plain_rows, unset
 from corefeval.model.construction import number_entities
 from corefeval.pairing.annotators import pair_annotations
+from corefeval.pairing.axis import ALIGNED
 from corefeval.preparation import prepare_corpora
 from corefeval.protocol import STEPS, Protocol, join_protocols
 from corefeval.request import Input, Request, ScoreOptions
@@ -222,7 +223,7 @@ def merge_corpora(corpora: Sequence[Corpus], request: Request, decisions: object
     }
     pairing_notices = [n for n in annotations.notices if not n.kind.startswith("unscored")]
     unmerged = (notice for source in corpora for notice in _note_unmerged(source, protocol))
-    scores = result_notices({(corpus.name, name): result for name, result in results.items()})
+    scores = result_notices({("the consensus", name): r for name, r in results.items()})
     read = (notice for source in corpora for notice in source.notices)
     joint = join_protocols([result.protocol for result in results.values()])
     return Merged(
@@ -238,7 +239,17 @@ def merge_corpora(corpora: Sequence[Corpus], request: Request, decisions: object
         constraints=constraints,
         results=results,
         protocol=joint if annotations.spans is None else joint.but(spans=annotations.spans),
-        notices=tuple(dict.fromkeys([*read, *pairing_notices, *unmerged, *notices, *scores])),
+        notices=tuple(
+            dict.fromkeys(
+                [
+                    *read,
+                    *pairing_notices,
+                    *unmerged,
+                    *notices,
+                    *(n for n in scores if n.kind not in ALIGNED),
+                ]
+            )
+        ),
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from corefeval.analysis.units import Units, list_mentions, split_mention
 from corefeval.diagnostics import InputError, excerpt
-from corefeval.display import Row, csv_cell, visible
+from corefeval.display import Row, csv_cell, plain_cell, visible
 from corefeval.formats.feature_table import read_table
 from corefeval.formats.source import read_source
 from corefeval.model.arrays import BoolArray, IntArray, all_false, integers, plain_rows
@@ -20,7 +20,7 @@ COLUMNS = (
     "document", "kind", "start", "end", "other_start", "other_end", "votes", "of", "size",
     "outcome", "stakes", "text", "other_text", "decision",
 )  # fmt: skip
-_READ = {*COLUMNS[:6], "decision"}
+_READ = (*COLUMNS[:6], "decision")
 Place = tuple[str, str]  # start and end of a mention, as they are written
 
 
@@ -33,13 +33,22 @@ class Decision(NamedTuple):
     number: int
     file: str | None = None
 
-    def error(self, problem: str, *earlier: Decision, **details: str) -> InputError:
-        """The error that this decision is, together with earlier ones."""
-        noun, line = ("line", self.number) if self.file else ("decision", None)
-        if earlier or not self.file:
-            decisions = [f"{noun} {decision.number}" for decision in (*earlier, self)]
-            problem += f" ({' and '.join(decisions)})"
-        return InputError(problem, file=self.file, line=line, **details)
+    @property
+    def where(self) -> str:
+        """The line of a file, or the number of the decision."""
+        return f"{'line' if self.file else 'decision'} {self.number}"
+
+    def error(self, problem: str, **details: str) -> InputError:
+        """The error that this decision is."""
+        places = (":".join(filter(None, place)) for place in self.mentions)
+        text = f"{self.word} {excerpt(self.document)} {' '.join(places)}"
+        problem, line = (problem, self.number) if self.file else (f"{self.where}: {problem}", None)
+        return InputError(problem, file=self.file, line=line, found=text, **details)
+
+    def contradict(self, earlier: Decision, reason: str) -> InputError:
+        """The error that this decision is beside an earlier one."""
+        problem = f"this contradicts {earlier.where}: {reason}"
+        return self.error(problem, fix="remove one of the two decisions")
 
 
 class Constraints(NamedTuple):
@@ -76,10 +85,10 @@ def read_decisions(source: object, encoding: str) -> Iterator[Decision]:
                 yield Decision(word, str(document), mentions, number)
             case _:
                 raise InputError(
-                    f"decision {number} is none",
+                    f"decision {number} is not a decision",
                     found=excerpt(repr(entry)),
-                    expected='("keep", document, mention) or "drop", or with two mentions "same" '
-                    'or "apart"',
+                    expected='("keep", document, mention) or ("drop", document, mention), '
+                    '("same", document, mention, mention) or ("apart", document, mention, mention)',
                 )
 
 
@@ -87,30 +96,31 @@ def _read_decided(path: str | os.PathLike[str], encoding: str) -> Iterator[Decis
     """The decisions of a table, whose other columns are not looked at."""
     source = read_source(path, encoding=encoding)
     names, rows = read_table(source)
-    if not {*names} >= _READ or len({*names}) < len(names):
+    if any(names.count(name) != 1 for name in _READ):
         raise source.error(
             "not the header of a table of decisions",
             1,
             found=excerpt("\t".join(names)),
-            expected=f"the columns that --contested writes: {', '.join(COLUMNS)}",
+            expected=f"each of these columns once, with tabs between them: {', '.join(_READ)}",
         )
     for number, row in rows:
         word, kind = row["decision"], row["kind"]
         if word and word not in WORDS.get(kind, ()):
             raise source.error(
-                "a decision that is none",
+                f"an unknown decision on a {excerpt(kind)}",
                 number,
-                found=excerpt(f"{kind} {word}"),
-                expected="mention with keep or drop, or link with same or apart",
+                found=excerpt(word),
+                expected="keep or drop for a mention, same or apart for a link",
             )
         if word:
             sides = ("",) if kind == "mention" else ("", "other_")
-            mentions = tuple((row[f"{side}start"], row[f"{side}end"]) for side in sides)
+            mentions = tuple((plain_cell(row[f"{side}start"]), row[f"{side}end"]) for side in sides)
             yield Decision(word, row["document"], mentions, number, source.file)
 
 
 def _place(start: object, end: object) -> Place:
-    return visible(str(start)).strip(), "" if end is None else str(end)
+    """Start and end as they are read from the cells that they were written to."""
+    return plain_cell(str(csv_cell(start))), str(csv_cell(end))
 
 
 def make_table(rows: Sequence[Row], columns: Sequence[str] = COLUMNS) -> str:
@@ -136,19 +146,22 @@ def constrain(
         for unit in rows if decision.word != "apart" else ():
             earlier = settled.setdefault(unit, decision)
             if (earlier.word == "drop") != (decision.word == "drop"):
-                raise decision.error("a mention that is dropped, and kept as well", earlier)
+                raise decision.contradict(earlier, "a mention cannot be kept and dropped")
             is_kept[unit], is_settled[unit] = decision.word != "drop", True
     separations = [(decision, rows) for decision, rows in placed if decision.word == "apart"]
     first, second = group[integers([rows for _, rows in separations]).reshape(-1, 2).T]
     for place in np.flatnonzero(first == second).tolist():
-        raise separations[place][0].error("apart within one group: all who marked both link them")
+        problem = "these mentions cannot be apart: all who marked both link them"
+        raise separations[place][0].error(problem, fix="remove this decision, or drop a mention")
     for decision, rows in placed:
         if decision.word == "same":
             target, source = node[group[rows]]
             node[node == source] = target
             for place in np.flatnonzero(node[first] == node[second]).tolist():
                 early, late = sorted((decision, separations[place][0]), key=lambda d: d.number)
-                raise late.error("a pair is apart, and the same as well", early)
+                raise late.contradict(
+                    early, "two mentions cannot be apart and the same, not even through others"
+                )
     kept = [rows for _, rows in separations if is_kept[rows].all()]
     apart = {tuple(sorted(node[group[rows]].tolist())) for rows in kept}
     return Constraints(is_settled, is_kept, node, apart)
@@ -158,21 +171,21 @@ def _find_units(decisions: Iterable[Decision], units: Units) -> list[tuple[Decis
     """Each decision with the units that it is about."""
     corpus = units.stacked
     names = [visible(str(name)).strip() for name in corpus.documents]
-    unit_of = {
-        (names[document], _place(*split_mention(mention))): unit
-        for document, mention, unit in plain_rows(
-            corpus.mention_document, list_mentions(corpus), units.unit
-        )
-    }
+    mentions = list_mentions(corpus, np.arange(corpus.n_mentions))
+    unit_of: dict[tuple[str, Place], int] = {}
+    for document, mention, unit in plain_rows(corpus.mention_document, mentions, units.unit):
+        place = names[document], _place(*split_mention(mention))
+        unit_of[place] = unit if unit_of.get(place, unit) == unit else -1
     placed = []
     for decision in decisions:
         name = visible(decision.document).strip()
         rows = [unit_of.get((name, place), -1) for place in decision.mentions]
         if min(rows) < 0:
             raise decision.error(
-                f"a {'mention' if name in names else 'document'} that no annotation has",
-                found=excerpt(" ".join((name, *map(":".join, decision.mentions)))),
-                fix="take documents and mentions as --contested writes them",
+                "a mention that no annotation has, or that another one is written like"
+                if name in names
+                else "a document that not all annotations have",
+                fix="take documents and mentions from the table of contested decisions",
             )
         placed.append((decision, rows))
     return placed

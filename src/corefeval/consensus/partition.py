@@ -24,7 +24,6 @@ BOUNDED = 1000  # groups of a component that has a bound
 _NEAREST = 4  # clusters that are looked at for each entity of a group
 _FEW = 0.01  # of the groups: where fewer move, clusters are joined
 Cells = Mapping[int, int]  # the counts of a group or cluster that are not 0, by column
-Option = tuple[int, int, int]  # what is gained in a cluster, less the links there, and its number
 
 
 def in_order(numbers: Any) -> IntArray:
@@ -170,71 +169,73 @@ def _solve(parts: Sequence[Cells], ballot: Ballot) -> list[int]:
 
 def _search(parts: Sequence[Cells], ballot: Ballot) -> list[int]:
     """The best end of local searches, one from each annotator's partition."""
-    climb, ends = _Climb(parts, ballot), []
+    leading, ends = list(map(ballot.list_leading, parts)), []
     for mark in sorted({*ballot.marks.values()}):
         labels = [
-            next((key for key in leading if ballot.marks[key] == mark), -1 - group)
-            for group, leading in enumerate(climb.leading)
+            next((key for key in keys if ballot.marks[key] == mark), -1 - group)
+            for group, keys in enumerate(leading)
         ]
-        place = climb.run(in_order(labels).tolist())
+        place = _climb(parts, in_order(labels).tolist(), ballot)
         ends.append((*ballot.rate(parts, place), place))
     return min(ends)[2]
 
 
-class _Climb:
-    """A local search: groups move and clusters are joined as long as that gains anything."""
+def _climb(parts: Sequence[Cells], place: list[int], ballot: Ballot) -> list[int]:
+    """The cluster of each group when nothing is gained by moving groups or joining clusters."""
+    search = _Moves(parts, ballot)
+    while True:
+        search.start(place)
+        while search.move() > _FEW * len(parts):
+            pass
+        place = in_order(search.place).tolist()
+        clusters = _sum_cells(parts, place)
+        joins = _Moves([clusters[number] for number in range(len(clusters))], ballot)
+        joins.start(range(len(clusters)))
+        if not joins.move():
+            return place
+        place = [joins.place[number] for number in place]
+
+
+class _Moves:
+    """A local search in which groups move between clusters, as long as that gains anything."""
 
     def __init__(self, parts: Sequence[Cells], ballot: Ballot) -> None:
-        self.parts, self.ballot, self.size = parts, ballot, ballot.size
+        self.parts, self.ballot = parts, ballot
         self.leading = list(map(ballot.list_leading, parts))
         self.weighed = list(map(ballot.weigh, parts))
         self.inner = list(map(_gain, self.weighed, parts))
 
-    def run(self, place: list[int]) -> list[int]:
-        """The cluster of each group at the end of a search from there."""
-        self.place, self.clusters = place, _sum_cells(self.parts, place)
-        self.numbers = count(len(place))
-        while True:
-            while self._move() > _FEW * len(place):
-                pass
-            if not self._join():
-                return list(in_order(self.place).tolist())
+    def start(self, place: Iterable[int]) -> None:
+        """Begin with each group in the cluster of a number below that of all groups."""
+        self.place, self.numbers = list(place), count(len(self.parts))
+        self.clusters = _sum_cells(self.parts, self.place)
 
-    def _move(self) -> int:
+    def move(self) -> int:
         """Put each group where it gains most, if only alone; how many have moved."""
-        nearest, n_moved = self._list_nearest(), 0
+        nearest, n_moved, size_column = self._list_nearest(), 0, self.ballot.size
         for group, (cells, weighed) in enumerate(zip(self.parts, self.weighed, strict=True)):
-            before, size = self.place[group], cells[self.size]
+            before, size = self.place[group], cells[size_column]
             cluster = self.clusters[before]
             stay = _gain(weighed, cluster) - self.inner[group]
-            options = [(stay, size * (size - cluster[self.size]), before)]
-            if cluster[self.size] > size:
+            # What is gained, less the links there, and the cluster.
+            options = [(stay, size * (size - cluster[size_column]), before)]
+            if cluster[size_column] > size:
                 options.append((0, 0, -1))
-            options += self._list_options(before, size, weighed, self.leading[group], nearest)
+            numbers = {n for entity in self.leading[group] for n in nearest.get(entity, ())}
+            options += [
+                (_gain(weighed, rival), -size * rival[size_column], number)
+                for number in numbers - {before}
+                if (rival := self.clusters.get(number))
+            ]
             after = max(options)[2]
             if after != before:
                 self.place[group] = after = next(self.numbers) if after < 0 else after
                 self.clusters[after].update(cells)
                 cluster.subtract(cells)
-                if not cluster[self.size]:
+                if not cluster[size_column]:
                     del self.clusters[before]
                 n_moved += 1
         return n_moved
-
-    def _join(self) -> bool:
-        """Join each cluster with the one that gains most by it; whether any was joined."""
-        nearest, joined = self._list_nearest(), dict[int, int]()
-        for number, cells in list(self.clusters.items()):
-            weighed, leading = self.ballot.weigh(cells), self.ballot.list_leading(cells)
-            options = self._list_options(number, cells[self.size], weighed, leading, nearest)
-            gain, _, target = max(options, default=(0, 0, 0))
-            if gain > 0:
-                self.clusters[target].update(self.clusters.pop(number))
-                joined[number] = target
-        for number in reversed(joined):
-            joined[number] = joined.get(joined[number], joined[number])
-        self.place = [joined.get(number, number) for number in self.place]
-        return bool(joined)
 
     def _list_nearest(self) -> dict[int, list[int]]:
         """The clusters in which each entity leads; of many, those with most of its mentions."""
@@ -243,22 +244,6 @@ class _Climb:
             for entity in self.ballot.list_leading(cells):
                 held[entity].append((-cells[entity], number))
         return {key: [n for _, n in nsmallest(_NEAREST, pairs)] for key, pairs in held.items()}
-
-    def _list_options(
-        self,
-        before: int,
-        size: int,
-        weighed: Sequence[tuple[int, int]],
-        leading: Sequence[int],
-        nearest: Mapping[int, list[int]],
-    ) -> list[Option]:
-        """Clusters other than `before` in which one of the leading entities leads too."""
-        numbers = {number for entity in leading for number in nearest.get(entity, ())} - {before}
-        return [
-            (_gain(weighed, cells), -size * cells[self.size], number)
-            for number in numbers
-            if (cells := self.clusters.get(number))
-        ]
 
 
 def _bound_cost(parts: Sequence[Cells], ballot: Ballot) -> int:

@@ -75,7 +75,7 @@ class AuditDrawing(NotedDrawing):
 
     def sheet_of(self, audit: Audit, format: str) -> Sheet:
         """Findings, those that concern the same two entities together, and the calibration."""
-        shown = audit.rows()[: self.top or None]
+        shown = audit.rows(top=self.top)
         groups: dict[tuple[str, ...], list[Cells]] = {}
         for row in shown:
             places = str(row["entity"] or "(missing)"), str(row["other"])
@@ -94,6 +94,6 @@ class AuditDrawing(NotedDrawing):
             columns = number_columns("Suspicion", "Findings", "Recall", "Precision")
             caption = "Planted errors that are found, by the least suspicion; rates in percent"
             parts.append(table_of(columns, levels, caption=caption))
-        text = f"{len(shown):,} of {plural(len(audit.findings), 'finding')}"
+        text = f"{len(shown):,} of {plural(audit.suspects[0].size, 'finding')}"
         about = f"{text}, by {', '.join(map(shorten, audit.responses))}"
         return Sheet(tuple(parts), (about,), (audit.signature,))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
 
@@ -75,15 +77,18 @@ def _on_common_documents(
     """
     corpora, notices = _with_common_documents(corpora, protocol.documents)
     standard = min(range(len(corpora)), key=lambda index: _rank(corpora[index]))
-    placed = [put_on_tokens(corpora[standard], corpus, protocol)[1:] for corpus in corpora]
+    placed = []
+    for corpus in corpora:
+        with name_sides(corpora[standard].name, corpus.name):
+            placed.append(put_on_tokens(corpora[standard], corpus, protocol)[1:])
     sources = [corpus for corpus, _ in placed]
     settled, zero_notices = _settle_all_zeros(list(sources), protocol.zeros)
     notices += zero_notices
-    responses = [corpus for index, corpus in enumerate(settled) if index != standard]
-    pairings = [
-        pair(settled[standard], response, protocol, zeros_settled=True) for response in responses
-    ]
-    notices += [notice for pairing in pairings for notice in pairing.notices]
+    pairings = []
+    for response in (*settled[:standard], *settled[standard + 1 :]):
+        with name_sides(settled[standard].name, response.name) as reword:
+            pairings.append(pair(settled[standard], response, protocol, zeros_settled=True))
+        notices += [replace(n, text=reword(n.text)) for n in pairings[-1].notices]
     if all(pairing.key.own_text is None for pairing in pairings):
         sources = []
     elif len(pairings) > 1 or on_first_tokens:
@@ -96,6 +101,23 @@ def _on_common_documents(
     readings = dict.fromkeys(spans for _, spans in placed if spans is not None)
     reading = next(iter(readings)) if len(readings) == 1 else None
     return paired, sources, reading, notices
+
+
+@contextmanager
+def name_sides(key: str, response: str) -> Iterator[Callable[[str], str]]:
+    """While this is entered, errors call key and response, which are annotations, by their names.
+
+    It gives the function that changes the words of a text.
+    """
+
+    def reword(text: str) -> str:
+        text = re.sub(r"(key|response) (?=document)", "", text)
+        return text.replace("the key", key).replace("the response", response)
+
+    try:
+        yield reword
+    except InputError as error:
+        raise error.reworded(reword) from None
 
 
 def pair_responses(
@@ -294,12 +316,12 @@ def _with_common_documents(
 
 def _absence_error(corpora: Sequence[Corpus]) -> PairingError:
     examples = [
-        f"{corpus.name or 'an annotator'} has "
+        f"{corpus.name or 'an annotation'} has "
         + (excerpt(str(corpus.documents[0])) if corpus.documents else "no documents")
         for corpus in corpora[:_SHOWN]
     ]
     return PairingError(
-        "there is no document that all annotators have",
+        "there is no document that all annotations have",
         found="; ".join(examples),
-        fix="documents are paired by id and part: use the same names for all annotators",
+        fix="documents are paired by id and part: use the same names in all annotations",
     )

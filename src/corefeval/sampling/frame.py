@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, UsageError
-from corefeval.display import FORMULA, csv_cell, distinct_names
+from corefeval.display import csv_cell, distinct_names, plain_cell
 from corefeval.formats import read_ahead
 from corefeval.model import Corpus
 from corefeval.model.arrays import (
@@ -50,12 +50,6 @@ _REFUSED = {
     "singletons": "it needs a key: use keep or drop",
     "lost": "mentions that are not in the text cannot be shown to anybody: leave it out",
 }
-
-
-def plain_cell(text: str) -> str:
-    """The text of a cell, without blanks around it and without the apostrophe of `csv_cell`."""
-    text = text.strip()
-    return text[1:] if text[:1] == "'" and text[1:].startswith(FORMULA) else text
 
 
 def plain_text(text: str) -> str:

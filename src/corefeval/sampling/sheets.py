@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 from corefeval.checks import check_path
 from corefeval.diagnostics import InputError, Notice, UsageError, excerpt
 from corefeval.display import Row as Cells
-from corefeval.display import Tabular, csv_text
+from corefeval.display import Tabular, csv_text, plain_cell
 from corefeval.files import PathLike, write_file
 from corefeval.formats.source import Source, read_source
 from corefeval.protocol import Protocol
-from corefeval.sampling.frame import name_mention, plain_cell
+from corefeval.sampling.frame import name_mention
 
 Name = tuple[str, str]  # a document, and what a person calls an entity of it
 Mention = Hashable
