@@ -330,9 +330,9 @@ class _Reader:
             unit.state, unit.why = "lost", "cut off"
         elif not self.key.stands(text):
             unit.text = text.strip(' *_`"“”„«»')
-            match = re.fullmatch(r"(.+?)\s*([(（\[].*[)）\]])", unit.text, re.DOTALL)
+            match = re.fullmatch(r"(.[^(（\[]*)([(（\[].*[)）\]])", unit.text, re.DOTALL)
             if match and self.key.stands(match[1]):
-                unit.text = match[1]
+                unit.text = match[1].strip()
                 return heed(unit, match[2], self.key)
         return [unit]
 
@@ -393,14 +393,14 @@ class _Reader:
             text = text[shift:]
         units = split_items(text, line.where + shift, self.key)
         quotes = QUOTED.findall(mask_remarks(text))
+        standing = sum(self.key.stands(unit.text) for unit in units)
         if quotes:
             bare = re.sub(r"[–—-]\s[^\"“„«]*|_\{?\d+", " ", mask_remarks(text, quotes=True))
             inside = sum(len(_WORD.findall("".join(groups))) for groups in quotes)
             most = max(inside, 2) if is_bullet or has_label else 0
-            if len(_BOLD.findall(text)) == 1 and all(self.key.stands(u.text) for u in units):
-                most = _MOST if len(units) > 1 else most  # prose about an entity in bold
+            if 2 * standing > len(units) > 1 and (is_bullet or len(_BOLD.findall(text)) == 1):
+                most = _MOST  # prose about an entity
             return units if len(_WORD.findall(bare)) <= most else []
-        standing = sum(self.key.stands(unit.text) for unit in units)
         is_list = 2 * standing >= len(units) or (is_bullet and has_label)
         if not (is_bullet or has_label or shift) and not _SEPARATED.search(text):
             is_list = len(units) == 1  # prose has commas, too

@@ -10,13 +10,13 @@ from corefeval.formats.answers.lookup import KeyDocument
 from corefeval.formats.answers.units import LAST, Unit
 
 QUOTED = re.compile(
-    r'"([^"\n]+)"|“([^”“"\n]+)[”"]|„([^“”"„\n]+)[“”"]|«\s*([^»\n]+?)\s*»|»([^«\n]+)«|「([^」\n]+)」'
-    r"|『([^』\n]+)』|‹([^›\n]+)›|`([^`\n]+)`|(?<![\w*])\*([^*\s][^*\n]*)\*(?![\w*])"
-    r"|(?<!\w)['‘‚]((?:[^\n'‘’]|['’](?=\w))+)['’‘](?!\w)|\\text\w*\{([^{}\n]+)\}"
+    r'"([^"\n]+)"|“([^”“"\n]+)[”"]|„([^“”"„\n]+)[“”"]|«([^«»\n]+)»|»([^«»\n]+)«|「([^「」\n]+)」'
+    r"|『([^『』\n]+)』|‹([^‹›\n]+)›|`([^`\n]+)`|(?<![\w*])\*([^*\s][^*\n]*)\*(?![\w*])"
+    r"|(?<!\w)['‘‚]((?:[^\n'‘’]|['’](?=\w)){1,200})['’‘](?!\w)|\\text\w*\{([^{}\n]+)\}"
 )
 HALF_QUOTED = re.compile(r'(?:^|(?<=[\s,;:(\[]))["“„«「]([^"“”„«»「」\n]*)\Z')
 REMARK = re.compile(r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]|【[^【】]*】")
-ARROW = re.compile(r"\s*(?:<?[-=–—]+>|[→⇒⟶➔➜↦←]|<[-=]+)\s*")
+ARROW = re.compile(r"\s*(?:<?[-=–—]{1,20}>|[→⇒⟶➔➜↦←]|<[-=]{1,20})\s*")
 _SEPARATORS = tuple(
     re.compile(pattern)
     for pattern in (r"\s*[;；]\s*", ARROW.pattern, r"\s+=+\s+", r"\s+[/|·•+]\s+")
@@ -54,13 +54,15 @@ _TWICE = re.compile(
 )
 VERB = re.compile(
     r"\s*(?:(?:all\s+|both\s+|back\s+)?(?:refers?|referring|points?)(?:\s+back)?\s+to|corefers?\s+with"
-    r"|(?:is|are)\s+(?:coreferent\s+with|the\s+same\s+as)|stands\s+for|verwijst\s+naar|slaat\s+op|bezieht\s+sich\s+auf"
-    r"|verweist\s+auf|meint|renvoie\s+à|désigne|se\s+réfère\s+à|se\s+refiere\s+a|remite\s+a"
-    r"|alude\s+a|si\s+riferisce\s+a|rimanda\s+a|относится\s+к|указывает\s+на|指的是|指代|指向|指)"
+    r"|(?:is|are)\s+(?:coreferent\s+with|the\s+same\s+as)|stands?\s+for|verwij(?:st|zen)\s+naar"
+    r"|sla(?:at|an)\s+op|bezieh(?:t|en)\s+sich(?:\s+\w+)?\s+auf|verweis(?:t|en)\s+auf|meint"
+    r"|renvoie(?:nt)?\s+à|désigne(?:nt)?|se\s+réf(?:ère|èrent)\s+à|se\s+refieren?\s+a|remiten?\s+a"
+    r"|aluden?\s+a|si\s+riferi(?:sce|scono)\s+a|rimanda(?:no)?\s+a|относ[ия]тся\s+к"
+    r"|указыва[ею]т\s+на|指的是|指代|指向|指)"
     r"\s*[:：]?\s*",
     re.IGNORECASE,
 )
-ASKED = re.compile(r"[?？]\W*→")  # between a question and its answer
+ASKED = re.compile(r"[?？]\W{0,20}→")  # between a question and its answer
 
 
 class Text(str):
@@ -115,7 +117,7 @@ def is_link(text: str) -> bool:
 
 def words_of(match: re.Match[str]) -> str:
     """What stands between two quotes."""
-    return next(group for group in match.groups() if group is not None)
+    return next(group for group in match.groups() if group is not None).strip()
 
 
 def heed(unit: Unit, remark: str, key: KeyDocument) -> list[Unit]:

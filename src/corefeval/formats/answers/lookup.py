@@ -17,13 +17,13 @@ from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.ledger import Span
 
 _TRIMMED = (
-    (re.compile(r"(?<=.)\s*['’]s?$"), "without 's"),
+    (re.compile(r"(?<=.)\s?['’]s?$"), "without 's"),
     (
         re.compile(r"^(the|a|an|this|that|these|those)\s+(?=.)", re.IGNORECASE),
         "without its article",
     ),
 )
-_GAP = re.compile(r"\s*(?:\[?…\]?|\[?\.\.\.\]?)\s*")
+_GAP = re.compile(r"\[?(?:…|\.\.\.)\]?")
 _HANGUL = re.compile(r"[\u1100-\u11ff\uac00-\ud7a3]+")
 _ALIKE = 0.7  # the least likeness of all words of a string that is not there as it is
 _CURLS = str.maketrans("’‘“”–—", "''\"\"--")
