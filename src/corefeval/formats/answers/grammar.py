@@ -34,7 +34,6 @@ from corefeval.formats.answers.shapes import (
     number_at,
     read_pairs,
     role_of,
-    shape,
     split_parts,
     text_at,
 )
@@ -174,7 +173,7 @@ class _Reader:
         is_own = scope.depth == 1 or sum(len(self._items(line)) > 1 for line in lines) > 1
         for item in node.items:
             if item.is_record and not item.label:
-                yield from self._record(item, scope, fields, rows[0]) if not labels else ()
+                yield from self._record(item, scope, fields) if not labels else ()
             elif is_line(item):
                 yield from self._text(item, scope, is_own=is_own)
             elif has_text(item):
@@ -217,10 +216,7 @@ class _Reader:
         if not best or standing[best] < max(len(rows), 1) or self._is_grid(cells):
             best = ""
         mention = fields.get("mention") or fields.get("mentions") or best
-        unnamed = [label for label in standing if label != mention]
         fields = {role: label for role, label in fields.items() if role and label != mention}
-        if mention and unnamed and not {"group", "entity"} & set(fields):
-            fields["entity"] = unnamed[0]
         return fields | ({"mention": mention} if mention else {})
 
     def _is_grid(self, cells: Mapping[str, Sequence[Text]]) -> bool:
@@ -238,9 +234,7 @@ class _Reader:
 
     # -------------------------------------------------------------- records
 
-    def _record(
-        self, node: Node, scope: Scope, fields: Fields, first: Node | None = None
-    ) -> Iterator[Unit]:
+    def _record(self, node: Node, scope: Scope, fields: Fields) -> Iterator[Unit]:
         """The units of a record: a mention, a pair, or entities with their lists."""
         mention = node.get(fields.get("mention", ""))
         inner = scope if scope.entity else scope._replace(entity=self._name(node, scope))
@@ -255,11 +249,8 @@ class _Reader:
         elif scope is not inner and not set(fields) - {"mention", "entity"}:
             yield from self._entities(node, scope, fields)
         else:
-            is_complete = node.complete or (
-                first is not None and [*map(shape, node.items)] == [*map(shape, first.items)]
-            )
             for unit in self._string(mention, inner):
-                if not is_complete and not unit.state:
+                if not node.complete and not unit.state:
                     unit.state, unit.why = "lost", "cut off"
                 yield self._with_fields(unit, node, fields)
             for field in node.items:
@@ -432,8 +423,6 @@ class _Reader:
         if not left or len(outside) > (most if QUOTED.search(text[low:high]) else _MOST):
             return None
         target = text[begin:end].strip(" .。")
-        if target[:1] == "[":
-            target = f'"{target.strip("[]")}"'
         to = [unit for unit in split_items(target, line.where + begin, self.key) if unit.text]
         whole = to[0].text if len(to) == 1 else target
         if not QUOTED.search(target) and not self.key.stands(whole):

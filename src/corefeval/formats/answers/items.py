@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from corefeval.formats.answers.lookup import KeyDocument
-from corefeval.formats.answers.units import LAST, Unit
+from corefeval.formats.answers.units import Unit
 
 QUOTED = re.compile(
     r'"([^"\n]+)"|“([^”“"\n]+)[”"]|„([^“”"„\n]+)[“”"]|«([^«»\n]+)»|»([^«»\n]+)«|「([^「」\n]+)」'
@@ -36,7 +36,6 @@ _PLACE = (
 )
 _SENTENCE = re.compile(rf"(?<!\w){_PLACE}[\s.:#_-]*(\d{{1,6}})(?!\w*\d)", re.IGNORECASE)
 _BARE = re.compile(r"\W*(\d{1,6})(?:[.:,–-]\d{1,6})*\W*")
-_SUBSCRIPT = re.compile(r"_\{?(\d{1,3})\b")
 _ORDINALS = (
     "first erste ersten premier première primer primera prima eerste 第一",
     "second zweite zweiten deuxième segundo segunda secondo seconda tweede 第二",
@@ -129,13 +128,9 @@ def heed(unit: Unit, remark: str, key: KeyDocument) -> list[Unit]:
     count = int(times[1] or times[2]) if times else 2 if _TWICE.search(plain) else 1
     if times:
         plain = plain.replace(times[0], " ")
-    if match := _SUBSCRIPT.match(plain):
-        unit.nth = int(match[1])
-    elif match := _SENTENCE.search(plain) or _BARE.fullmatch(plain):
+    if match := _SENTENCE.search(plain) or _BARE.fullmatch(plain):
         unit.sentence = int(match[1])
         plain = plain.replace(match[0], " ")
-    elif re.search(r"\blast\b|\bletzte[rn]?\b|\blaatste\b", plain) and not contexts:
-        unit.sentence = LAST
     if match := _NTH.search(plain):
         unit.nth = int(match[1])
     for number, names in enumerate(_ORDINALS, start=1):
@@ -173,10 +168,6 @@ def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
     if braced := _BRACED.fullmatch(text):
         where, text = where + braced.start("items"), braced["items"]
     masked = mask_remarks(text)
-    if (dash := _DASH.search(masked)) and QUOTED.search(masked, dash.end()):
-        words = text[: dash.start()].strip(" *_`")
-        if key.stands(words) and not QUOTED.search(words):  # behind it, its context is quoted
-            return heed(Unit(words, where=where), text[dash.end() :], key)
     quotes = list(QUOTED.finditer(masked))
     if quotes or HALF_QUOTED.search(masked):
         return list(_quoted_items(text, masked, quotes, where, key))
