@@ -26,7 +26,7 @@ from rich.table import Table
 import corefeval
 from bench.adversarial import growths
 from bench.annotators import annotation_times
-from bench.answers import answer_times
+from bench.answers import answer_times, growth_of_nonsense
 from bench.corpora import mention_arrays, write_corpus, write_zero_pair
 from bench.loops import repeated_responses, start_up, training_loop
 from bench.partitions import ceaf_of_fives, ceaf_of_pairs
@@ -236,6 +236,10 @@ def answers(scale: int) -> list[Measured]:
             against, grown = f"{before[0]:,} words", reading / before[1]
             rows.append(Measured(label, reading, against, f"{grown:.1f} ×", "at most 15"))
         before = size, reading
+    unit, short, long = growth_of_nonsense(scale)
+    label = f"nonsense, at worst {unit!r} again and again"
+    ratio = f"{long / short:.1f} ×"
+    rows.append(Measured(label, long, "a quarter of it", ratio, "at most 5"))
     return rows
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import partial
+from time import process_time
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
@@ -14,6 +15,12 @@ from corefeval.model import Corpus, CorpusBuilder
 
 SIZES = (1_000, 10_000, 100_000)
 Times = tuple[int, float, float]
+NONSENSE = 30_000  # characters, and four times as many
+# What slow patterns and repeated scans stumble over.
+UNITS = (
+    "-", "=", "?", "«", "「", '[\\"', "](#", "a|[e", "│(", " 'a", "/* ", "|", '{"a":[', "a: ",
+    "Entity 1\n- a\n", '<m id="a b', "| a | b |\n", "\n\n", "a₁", '"she", ',
+)  # fmt: skip
 
 
 def tagged_copy(size: int, seed: int = 0) -> tuple[Corpus, str, list[str], list[str]]:
@@ -52,3 +59,19 @@ def answer_times(scale: int) -> list[Times]:
         edits = best(partial(Levenshtein.opcodes, copied, words), 2)
         times.append((size // scale, reading, edits))
     return times
+
+
+def growth_of_nonsense(scale: int) -> tuple[str, float, float]:
+    """The unit whose time grows most from a text of it to one four times as long; both times."""
+    builder = CorpusBuilder(name="key")
+    builder.document("d", words=["Ada", "met", "her", "captain"])
+    key = builder.build()
+    rows = []
+    for unit in UNITS:
+        count = NONSENSE // scale // len(unit)
+        times = (
+            best(partial(corefeval.read_answers, {"d": unit * n}, key), 2, process_time)
+            for n in (count, 4 * count)
+        )
+        rows.append((unit, *times))
+    return max(rows, key=lambda row: row[2] / row[1])

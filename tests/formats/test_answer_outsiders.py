@@ -130,3 +130,36 @@ def test_a_text_with_other_words_for_pronouns_is_unread():
     ledger = read(answer, text).ledger
     assert ledger.documents[0].state in ("unread", "empty")
     assert not ledger.placed
+
+
+def test_lists_of_long_mentions_are_no_copies():
+    text = "The old captain of the ship met Ada . She gave the man from Cork his hat ."
+    answer = "1. The old captain of the ship / the man from Cork / his\n2. Ada / She\n"
+    ledger = read(answer, text).ledger
+    assert ledger.documents[0].state == "read"
+    assert ledger.placed == 5
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "[Ada](#1) met [Bo]. [She](#1) liked [him]. Bo knew [her](#1).",
+        "[Ada](#1) met [Bo](#2\n[She](#1) liked him.\nBo knew her.\n",
+        '[["Ada", "She"]]\n\n<a>Ada</a> met <b>Bo</b>. She liked <b>him</b>. Bo knew <a>her</a>.\n',
+        "| Entity | Mentions |\n|---|---|\n| A | Ada, She |\n\nBo → him\nher → Bo\n",
+    ],
+)
+def test_what_another_form_has_is_unclear_and_never_left_out_in_silence(answer):
+    ledger = read(answer).ledger
+    assert ledger.placed
+    assert ledger.unclear
+
+
+def test_prose_before_the_quotes_of_an_item_says_whose_they_are():
+    answer = (
+        '1. Ada is referred to as "Ada", "She", and "her".\n'
+        '2. The man, as we learn, is referred to as "Bo" and "him".\n'
+    )
+    corpus = read(answer)
+    assert corpus.ledger.documents[0].state == "read"
+    assert corpus.ledger.placed == 5

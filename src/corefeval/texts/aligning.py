@@ -408,10 +408,14 @@ def _alike_groups(
                 end, other_end = row + shape[0], column + shape[1]
                 if end > size or other_end > other_size:
                     continue
+                length = edges[end] - edges[row]
+                other_length = other_edges[other_end] - other_edges[column]
+                together = length + other_length
+                if 2 * min(length, other_length) < ALIKE * together:
+                    continue
                 part = text[edges[row] : edges[end]]
                 other_part = other_text[other_edges[column] : other_edges[other_end]]
                 common = LCSseq.similarity(part, other_part)
-                together = len(part) + len(other_part)
                 if 2 * common < ALIKE * together:
                     continue
                 value = common - (together - 2 * common) / 1024 + worth[end][other_end]

@@ -93,7 +93,7 @@ _SHAPES |= {"}}": "{{", "</m>": "<m>"}
 _SQUARE, _ROUND, _CURLY, _M = {"]": "["}, {")": "("}, {"}}": "{{"}, {"</m>": "<m>"}
 _ANY = {end: start for end, start in _SHAPES.items() if end != "</m>"}
 _NESTED = 50  # brackets in brackets: nobody closes what was opened further out
-_NUMBER = r"[\w.-]*\d[\w.-]*"
+_NUMBER = r"[\w.-]{0,30}\d[\w.-]{0,30}"
 _E = r"(?:entity|ent|cluster|chain|e|c)[_ -]?"
 _LINK = r"\((?:#[^()\n]{0,60}|(?:cluster|entity)[ _-]?\w+)\)"
 _SIGN = r"([①-➿⬀-⯿🀀-🫿]\ufe0f?)"  # a picture or a circled number as a label
@@ -207,8 +207,8 @@ def _on_words(
 ) -> Iterable[Mark]:
     """Marks for labels behind single words: `she[^1]`, `she₁`, `she [Ada]`."""
     for match in pattern.finditer(text):
-        begin = _word_start(text, 0, match.start())
         end = match.start()
+        begin = _word_start(text, max(end - _NEAR, 0), end)
         if before and (phrase := before.search(text, max(end - _NEAR, 0), end)):
             begin = phrase.start()
         if "#" in text[begin - 1 : match.start()]:  # within a link
@@ -298,7 +298,9 @@ def _read_seq2seq(text: str) -> TaggedText:
 # ------------------------------------------------------------------ columns
 
 _TAG = r"([-_*]|O|[BIES]-\w[\w-]*|\(?\d{1,5}\)?(?:\|\(?\d{1,5}\)?)*)"
-_ROW = re.compile(rf"(?:^(.*\S)[ \t]+|(\S+)/){_TAG}(?:[ \t]*$|(?<=[\w-])(?=\s))", re.MULTILINE)
+_ROW = re.compile(
+    rf"(?:^(.*\S)[ \t]+|(?<!\S)(\S+)/){_TAG}(?:[ \t]*$|(?<=[\w-])(?=\s))", re.MULTILINE
+)
 _COLUMN = re.compile(r"(\()?(\d{1,5})(\))?")
 
 
@@ -331,7 +333,7 @@ def _read_columns(text: str) -> TaggedText:
 # ------------------------------------------------------------------ all of them
 
 # Numbers and signs alone are a reference of the text, [12 13] or [3 – 5]; but a year is a mention.
-_WORDS = r"\s?[:|]?\s+(?=\d{4}\s*\]|(?![\d\s,;–—-]*\])\S)"
+_WORDS = r"\s?[:|]?\s{1,5}(?=\d{4}\s*\]|(?![\d\s,;–—-]*\])\S)"
 _LEADING = rf"\s?(?:{_E}(\d+)|#?(\d+)|([^\W\d_][\w .'-]{{0,40}}?)(?=[:|]\s)){_WORDS}"
 _INSIDE = r"\s?(?:\|[^\[\]{}|\n]{1,40})??\|\s?([^\[\]{}|\n]{1,400}?)\s?END"
 _NUMBERED = rf"#?(\d+){_WORDS}"

@@ -34,7 +34,6 @@ from corefeval.formats.answers.shapes import (
     number_at,
     read_pairs,
     role_of,
-    shape,
     split_parts,
     text_at,
 )
@@ -174,7 +173,7 @@ class _Reader:
         is_own = scope.depth == 1 or sum(len(self._items(line)) > 1 for line in lines) > 1
         for item in node.items:
             if item.is_record and not item.label:
-                yield from self._record(item, scope, fields, rows[0]) if not labels else ()
+                yield from self._record(item, scope, fields) if not labels else ()
             elif is_line(item):
                 yield from self._text(item, scope, is_own=is_own)
             elif has_text(item):
@@ -217,10 +216,7 @@ class _Reader:
         if not best or standing[best] < max(len(rows), 1) or self._is_grid(cells):
             best = ""
         mention = fields.get("mention") or fields.get("mentions") or best
-        unnamed = [label for label in standing if label != mention]
         fields = {role: label for role, label in fields.items() if role and label != mention}
-        if mention and unnamed and not {"group", "entity"} & set(fields):
-            fields["entity"] = unnamed[0]
         return fields | ({"mention": mention} if mention else {})
 
     def _is_grid(self, cells: Mapping[str, Sequence[Text]]) -> bool:
@@ -238,9 +234,7 @@ class _Reader:
 
     # -------------------------------------------------------------- records
 
-    def _record(
-        self, node: Node, scope: Scope, fields: Fields, first: Node | None = None
-    ) -> Iterator[Unit]:
+    def _record(self, node: Node, scope: Scope, fields: Fields) -> Iterator[Unit]:
         """The units of a record: a mention, a pair, or entities with their lists."""
         mention = node.get(fields.get("mention", ""))
         inner = scope if scope.entity else scope._replace(entity=self._name(node, scope))
@@ -255,11 +249,8 @@ class _Reader:
         elif scope is not inner and not set(fields) - {"mention", "entity"}:
             yield from self._entities(node, scope, fields)
         else:
-            is_complete = node.complete or (
-                first is not None and [*map(shape, node.items)] == [*map(shape, first.items)]
-            )
             for unit in self._string(mention, inner):
-                if not is_complete and not unit.state:
+                if not node.complete and not unit.state:
                     unit.state, unit.why = "lost", "cut off"
                 yield self._with_fields(unit, node, fields)
             for field in node.items:
@@ -330,9 +321,9 @@ class _Reader:
             unit.state, unit.why = "lost", "cut off"
         elif not self.key.stands(text):
             unit.text = text.strip(' *_`"“”„«»')
-            match = re.fullmatch(r"(.+?)\s*([(（\[].*[)）\]])", unit.text, re.DOTALL)
+            match = re.fullmatch(r"(.[^(（\[]*)([(（\[].*[)）\]])", unit.text, re.DOTALL)
             if match and self.key.stands(match[1]):
-                unit.text = match[1]
+                unit.text = match[1].strip()
                 return heed(unit, match[2], self.key)
         return [unit]
 
@@ -393,14 +384,14 @@ class _Reader:
             text = text[shift:]
         units = split_items(text, line.where + shift, self.key)
         quotes = QUOTED.findall(mask_remarks(text))
+        standing = sum(self.key.stands(unit.text) for unit in units)
         if quotes:
             bare = re.sub(r"[–—-]\s[^\"“„«]*|_\{?\d+", " ", mask_remarks(text, quotes=True))
             inside = sum(len(_WORD.findall("".join(groups))) for groups in quotes)
             most = max(inside, 2) if is_bullet or has_label else 0
-            if len(_BOLD.findall(text)) == 1 and all(self.key.stands(u.text) for u in units):
-                most = _MOST if len(units) > 1 else most  # prose about an entity in bold
+            if 2 * standing > len(units) > 1 and (is_bullet or len(_BOLD.findall(text)) == 1):
+                most = _MOST  # prose about an entity
             return units if len(_WORD.findall(bare)) <= most else []
-        standing = sum(self.key.stands(unit.text) for unit in units)
         is_list = 2 * standing >= len(units) or (is_bullet and has_label)
         if not (is_bullet or has_label or shift) and not _SEPARATED.search(text):
             is_list = len(units) == 1  # prose has commas, too
@@ -432,8 +423,6 @@ class _Reader:
         if not left or len(outside) > (most if QUOTED.search(text[low:high]) else _MOST):
             return None
         target = text[begin:end].strip(" .。")
-        if target[:1] == "[":
-            target = f'"{target.strip("[]")}"'
         to = [unit for unit in split_items(target, line.where + begin, self.key) if unit.text]
         whole = to[0].text if len(to) == 1 else target
         if not QUOTED.search(target) and not self.key.stands(whole):

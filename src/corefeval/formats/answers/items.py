@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from corefeval.formats.answers.lookup import KeyDocument
-from corefeval.formats.answers.units import LAST, Unit
+from corefeval.formats.answers.units import Unit
 
 QUOTED = re.compile(
-    r'"([^"\n]+)"|“([^”“"\n]+)[”"]|„([^“”"„\n]+)[“”"]|«\s*([^»\n]+?)\s*»|»([^«\n]+)«|「([^」\n]+)」'
-    r"|『([^』\n]+)』|‹([^›\n]+)›|`([^`\n]+)`|(?<![\w*])\*([^*\s][^*\n]*)\*(?![\w*])"
-    r"|(?<!\w)['‘‚]((?:[^\n'‘’]|['’](?=\w))+)['’‘](?!\w)|\\text\w*\{([^{}\n]+)\}"
+    r'"([^"\n]+)"|“([^”“"\n]+)[”"]|„([^“”"„\n]+)[“”"]|«([^«»\n]+)»|»([^«»\n]+)«|「([^「」\n]+)」'
+    r"|『([^『』\n]+)』|‹([^‹›\n]+)›|`([^`\n]+)`|(?<![\w*])\*([^*\s][^*\n]*)\*(?![\w*])"
+    r"|(?<!\w)['‘‚]((?:[^\n'‘’]|['’](?=\w)){1,200})['’‘](?!\w)|\\text\w*\{([^{}\n]+)\}"
 )
 HALF_QUOTED = re.compile(r'(?:^|(?<=[\s,;:(\[]))["“„«「]([^"“”„«»「」\n]*)\Z')
 REMARK = re.compile(r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]|【[^【】]*】")
-ARROW = re.compile(r"\s*(?:<?[-=–—]+>|[→⇒⟶➔➜↦←]|<[-=]+)\s*")
+ARROW = re.compile(r"\s*(?:<?[-=–—]{1,20}>|[→⇒⟶➔➜↦←]|<[-=]{1,20})\s*")
 _SEPARATORS = tuple(
     re.compile(pattern)
     for pattern in (r"\s*[;；]\s*", ARROW.pattern, r"\s+=+\s+", r"\s+[/|·•+]\s+")
@@ -36,7 +36,6 @@ _PLACE = (
 )
 _SENTENCE = re.compile(rf"(?<!\w){_PLACE}[\s.:#_-]*(\d{{1,6}})(?!\w*\d)", re.IGNORECASE)
 _BARE = re.compile(r"\W*(\d{1,6})(?:[.:,–-]\d{1,6})*\W*")
-_SUBSCRIPT = re.compile(r"_\{?(\d{1,3})\b")
 _ORDINALS = (
     "first erste ersten premier première primer primera prima eerste 第一",
     "second zweite zweiten deuxième segundo segunda secondo seconda tweede 第二",
@@ -54,13 +53,15 @@ _TWICE = re.compile(
 )
 VERB = re.compile(
     r"\s*(?:(?:all\s+|both\s+|back\s+)?(?:refers?|referring|points?)(?:\s+back)?\s+to|corefers?\s+with"
-    r"|(?:is|are)\s+(?:coreferent\s+with|the\s+same\s+as)|stands\s+for|verwijst\s+naar|slaat\s+op|bezieht\s+sich\s+auf"
-    r"|verweist\s+auf|meint|renvoie\s+à|désigne|se\s+réfère\s+à|se\s+refiere\s+a|remite\s+a"
-    r"|alude\s+a|si\s+riferisce\s+a|rimanda\s+a|относится\s+к|указывает\s+на|指的是|指代|指向|指)"
+    r"|(?:is|are)\s+(?:coreferent\s+with|the\s+same\s+as)|stands?\s+for|verwij(?:st|zen)\s+naar"
+    r"|sla(?:at|an)\s+op|bezieh(?:t|en)\s+sich(?:\s+\w+)?\s+auf|verweis(?:t|en)\s+auf|meint"
+    r"|renvoie(?:nt)?\s+à|désigne(?:nt)?|se\s+réf(?:ère|èrent)\s+à|se\s+refieren?\s+a|remiten?\s+a"
+    r"|aluden?\s+a|si\s+riferi(?:sce|scono)\s+a|rimanda(?:no)?\s+a|относ[ия]тся\s+к"
+    r"|указыва[ею]т\s+на|指的是|指代|指向|指)"
     r"\s*[:：]?\s*",
     re.IGNORECASE,
 )
-ASKED = re.compile(r"[?？]\W*→")  # between a question and its answer
+ASKED = re.compile(r"[?？]\W{0,20}→")  # between a question and its answer
 
 
 class Text(str):
@@ -115,7 +116,7 @@ def is_link(text: str) -> bool:
 
 def words_of(match: re.Match[str]) -> str:
     """What stands between two quotes."""
-    return next(group for group in match.groups() if group is not None)
+    return next(group for group in match.groups() if group is not None).strip()
 
 
 def heed(unit: Unit, remark: str, key: KeyDocument) -> list[Unit]:
@@ -127,13 +128,9 @@ def heed(unit: Unit, remark: str, key: KeyDocument) -> list[Unit]:
     count = int(times[1] or times[2]) if times else 2 if _TWICE.search(plain) else 1
     if times:
         plain = plain.replace(times[0], " ")
-    if match := _SUBSCRIPT.match(plain):
-        unit.nth = int(match[1])
-    elif match := _SENTENCE.search(plain) or _BARE.fullmatch(plain):
+    if match := _SENTENCE.search(plain) or _BARE.fullmatch(plain):
         unit.sentence = int(match[1])
         plain = plain.replace(match[0], " ")
-    elif re.search(r"\blast\b|\bletzte[rn]?\b|\blaatste\b", plain) and not contexts:
-        unit.sentence = LAST
     if match := _NTH.search(plain):
         unit.nth = int(match[1])
     for number, names in enumerate(_ORDINALS, start=1):
@@ -171,10 +168,6 @@ def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
     if braced := _BRACED.fullmatch(text):
         where, text = where + braced.start("items"), braced["items"]
     masked = mask_remarks(text)
-    if (dash := _DASH.search(masked)) and QUOTED.search(masked, dash.end()):
-        words = text[: dash.start()].strip(" *_`")
-        if key.stands(words) and not QUOTED.search(words):  # behind it, its context is quoted
-            return heed(Unit(words, where=where), text[dash.end() :], key)
     quotes = list(QUOTED.finditer(masked))
     if quotes or HALF_QUOTED.search(masked):
         return list(_quoted_items(text, masked, quotes, where, key))

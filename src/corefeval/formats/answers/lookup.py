@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -17,16 +17,15 @@ from corefeval.model.arrays import BoolArray, IntArray
 from corefeval.model.ledger import Span
 
 _TRIMMED = (
-    (re.compile(r"(?<=.)\s*['’]s?$"), "without 's"),
+    (re.compile(r"(?<=.)\s?['’]s?$"), "without 's"),
     (
         re.compile(r"^(the|a|an|this|that|these|those)\s+(?=.)", re.IGNORECASE),
         "without its article",
     ),
 )
-_GAP = re.compile(r"\s*(?:\[?…\]?|\[?\.\.\.\]?)\s*")
+_GAP = re.compile(r"\[?(?:…|\.\.\.)\]?")
 _HANGUL = re.compile(r"[\u1100-\u11ff\uac00-\ud7a3]+")
 _ALIKE = 0.7  # the least likeness of all words of a string that is not there as it is
-_CURLS = str.maketrans("’‘“”–—", "''\"\"--")
 WIDENED = "widened to whole tokens"
 _SUFFIX = 8  # letters of a Korean word behind its stem
 
@@ -120,15 +119,15 @@ class KeyDocument:
             starts = self.find(numbers, whole_tokens=whole_tokens).tolist()
             if starts:
                 spans = list(dict.fromkeys(self.span(start, len(numbers)) for start in starts))
-                exact = self._select(spans, form, str) or self._select(spans, form, _plain) or spans
+                exact = self._select(spans, form) or spans
                 return Places(spans, exact, frozenset(exact), why)
         spans = self._find_joined(text) or self._find_around(text)
         return Places(spans, spans, frozenset(spans), WIDENED)
 
-    def _select(self, spans: list[Span], text: str, spell: Callable[[str], str]) -> list[Span]:
+    def _select(self, spans: list[Span], text: str) -> list[Span]:
         """The places where words are spelt as in a text, whatever the blanks."""
-        spelt = spell("".join(text.split()))
-        return [span for span in spans if spell("".join(self.words[slice(*span)])) == spelt]
+        spelt = "".join(text.split())
+        return [span for span in spans if "".join(self.words[slice(*span)]) == spelt]
 
     def _find_joined(self, text: str) -> list[Span]:
         """Places of words that the key writes apart, or with a suffix: `أخت ه`, `눈을`."""
@@ -209,7 +208,3 @@ class KeyDocument:
         )  # fmt: skip
         places = [self.by_number[number] for _, _, number in near]
         return np.concatenate([np.empty(0, dtype=np.int64), *places])[:200] - shift
-
-
-def _plain(text: str) -> str:
-    return text.translate(_CURLS)

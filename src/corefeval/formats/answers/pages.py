@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 
 import numpy as np
 
@@ -20,8 +21,10 @@ from corefeval.formats.answers.units import Unit
 from corefeval.model.ledger import Coverage, Entry, Span
 
 _LONG = 2000  # characters of a mention that are kept in the ledger
-_NO_FORM = "in no form that is known"
+NO_FORM, _OTHER_FORM = "in no form that is known", "in another form than the rest"
 _VAGUE = ("table", "lines")  # forms that other texts may look like
+_FEW = 3  # mentions that prose around an answer may seem to have
+_SIGN = 4  # characters of a label before a bracket
 _COPIED = 0.3  # the share of a text that is a copy of the document, or of another text
 
 
@@ -50,33 +53,71 @@ class Page:
         entry = Entry(name, words, unit.entity, start, end, state, why, unit.where, max(places, 1))  # type: ignore[arg-type]
         (self.asides if state == "aside" else self.entries).append(entry)
 
-    def add_loose(self, units: Iterable[Unit], text: str) -> None:
-        """Units that no form says anything of: asides, or unclear where nothing could be read.
+    def blank(self, text: str) -> str:
+        """The answer with blanks in the place of what was read, and of what is quoted."""
+        signs = list(QUOTED.sub(lambda match: " " * len(match[0]), text))
+        for entry in self.entries:
+            signs[entry.where : entry.where + len(entry.written)] = " " * len(entry.written)
+        return "".join(signs)
 
-        They are unclear, too, if more of them stand in the text than were placed. What a line has
-        beside its mentions are remarks.
+    def unread_lines(self, text: str) -> str:
+        """The lines of an answer of which nothing was read, with blanks for the others."""
+        lines = text.splitlines(keepends=True)
+        ends = list(accumulate(map(len, lines)))
+        read = {bisect_right(ends, entry.where) for entry in (*self.entries, *self.asides)}
+        return "".join(
+            re.sub(r"\S", " ", line) if row in read else line for row, line in enumerate(lines)
+        )
+
+    def add_other(self, page: Page) -> None:
+        """What other lines say in a form of their own; unclear where it is much, else remarks."""
+        known = {(entry.start, entry.end) for entry in self.entries}
+        new = [e for e in page.entries if e.is_placed and (e.start, e.end) not in known]
+        for e in new if 2 * len(new) > max(len(self.mentions), _FEW) else ():
+            self.add(Unit(e.written, f"?{e.entity}", e.where, state="unclear", why=_OTHER_FORM))
+
+    def add_loose(self, text: str, *, is_copy: bool) -> None:
+        """Units that no form says anything of; all are unclear if nothing, or too little, was read.
+
+        Else they are asides: remarks around what was read. Too little was read if more words of the
+        document are left in them than were placed, without those that a line has beside its
+        mentions. In a copy of the document, its own quotes and brackets are none.
         """
         form, states = self.coverage.convention, {entry.state for entry in self.entries}
         is_read = bool(states - {"lost", "unclear"} or ("lost" in states and form not in _VAGUE))
         if not is_read:
             rows = (*self.entries, *self.asides)
-            self.entries = [replace(row, state="unclear", why=row.why or _NO_FORM) for row in rows]
+            self.entries = [replace(row, state="unclear", why=row.why or NO_FORM) for row in rows]
             self.asides = []
         ends = [match.end() for match in re.finditer("\n", text)] if form in _VAGUE else []
-        taken = {entry.where for entry in (*self.entries, *self.asides)}
+        rows = (*self.entries, *self.asides)
+        taken = {entry.where + shift for entry in rows for shift in range(_SIGN if is_copy else 1)}
         lines = {bisect_right(ends, entry.where) for entry in self.entries if ends and is_read}
-        n_placed = sum(entry.state in ("placed", "changed") for entry in self.entries)
-        free = [unit for unit in units if unit.where not in taken]
+        free = [unit for unit in self._find_loose(text, is_copy) if unit.where not in taken]
+        unknown = [
+            unit
+            for unit in free
+            if bisect_right(ends, unit.where) not in lines and self.document.stands(unit.text)
+        ]
+        n_placed = sum(entry.is_placed for entry in self.entries)
+        is_read = is_read and len(unknown) <= max(n_placed, _FEW)
         for number, unit in enumerate(free):
+            is_aside = is_read and not (is_copy and unit in unknown)
             unit.entity = f"?{number}"
-            unit.state = "aside" if bisect_right(ends, unit.where) in lines else ""
-        standing = [u for u in free if not u.state and self.document.stands(u.text)]
-        if len(standing) > max(n_placed, 3):
-            is_read = False  # most of what was meant is not in the form that was read
-        for unit in free:
-            if not unit.state:
-                unit.state, unit.why = ("aside", "") if is_read else ("unclear", _NO_FORM)
+            unit.state, unit.why = ("aside", "") if is_aside else ("unclear", NO_FORM)
             self.add(unit)
+
+    def _find_loose(self, text: str, is_copy: bool) -> Iterator[Unit]:
+        """All that is quoted or bracketed in a text, else the items of lists in lines."""
+        if self.coverage.convention == "resolved":  # whose brackets have antecedents in them
+            return
+        for pattern in (QUOTED, _BRACKETED, _BULLET)[is_copy and bool(self.entries) :]:
+            matches = list(pattern.finditer(text))
+            for match in matches:
+                if not (is_copy and self.document.stands(match[0])):
+                    yield Unit(words_of(match), where=match.start())
+            if matches:
+                return
 
     def mark_copies(self) -> None:
         """Call lost mentions repeated that are copies of placed ones, as in a loop."""
@@ -192,16 +233,6 @@ _BRACKETED = re.compile(
     r"\[([^\[\]\n]{1,200})\]|<\w+>([^<>\n]{1,200})</\w+>|【([^【】\n]{1,200})】|\*\*([^*\n]{1,200})\*\*"
 )
 _BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]+(.*\S)", re.MULTILINE)
-
-
-def find_loose(text: str) -> Iterator[Unit]:
-    """All that is quoted or bracketed in a text, else the items of lists in lines."""
-    for pattern in (QUOTED, _BRACKETED, _BULLET):
-        matches = list(pattern.finditer(text))
-        for match in matches:
-            yield Unit(words_of(match), where=match.start())
-        if matches:
-            return
 
 
 def _coverage(document: KeyDocument, atoms: Atoms, laid: Laid, convention: str) -> Coverage:

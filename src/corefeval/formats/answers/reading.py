@@ -17,7 +17,7 @@ from corefeval.formats.answers.documents import KeyTexts
 from corefeval.formats.answers.grammar import read_units
 from corefeval.formats.answers.ledgers import Remarks, notices_of
 from corefeval.formats.answers.lookup import KeyDocument
-from corefeval.formats.answers.pages import Page, find_loose, read_list, read_tagged
+from corefeval.formats.answers.pages import NO_FORM, Page, read_list, read_tagged
 from corefeval.formats.answers.records import Answer, about_records, answers_of
 from corefeval.formats.answers.shapes import TREES
 from corefeval.formats.answers.tags import TaggedText
@@ -27,11 +27,12 @@ from corefeval.model import Corpus, select_tokens
 from corefeval.model.construction import assemble
 from corefeval.model.ledger import Coverage, Ledger
 
-_WEIGHTS = {**dict.fromkeys(TREES, 1.0), "lines": 0.8}  # as prose may look like a list in lines
+# Forms that prose may look like count less, and those that have others as their cases.
+_VAGUE = {"lines": 0.8, "resolved": 0.8, "inside": 0.95, "behind": 0.95, "leading": 0.95}
 _SIGNS = re.compile(r"[,;，；、\n→⇒/=|\t\"“„«「'<]|->|\Z")  # a list has one for each of its items
 # What a format stands for: the forms to choose from.
 FAMILIES: Mapping[str, tuple[str, ...]] = {
-    "llm": (*CONVENTIONS, *_WEIGHTS),
+    "llm": (*CONVENTIONS, *TREES),
     "llm-bracket": ("bracket", "number"),
     "llm-xml": ("xml", "elements"),
     "llm-tanl": ("tanl", "inside"),
@@ -113,7 +114,7 @@ def _unreadable_error(
     corpus: Corpus, answers: Sequence[Answer], format: str, where: str
 ) -> InputError:
     tried = [f"{CONVENTIONS[n].example} (llm-{n})" for n in FAMILIES[format] if n in CONVENTIONS]
-    tried += [f"lists in {name}" for name in FAMILIES[format] if name in _WEIGHTS]
+    tried += [f"lists in {name}" for name in FAMILIES[format] if name in TREES]
     counts = corpus.ledger.counts if corpus.ledger else {}
     share = f"{counts['unclear'] / max(sum(counts.values()), 1):.0%} unclear"
     return InputError(
@@ -186,23 +187,20 @@ class _Reader:
 
     def _finish(self, page: Page, job: _Job) -> Page:
         """The page with what is quoted in the answer besides, and the state of the answer."""
-        text, document = job.text, page.document
-        loose = [] if page.is_copy and page.entries else list(find_loose(text))
-        size, is_plain_copy = len(document.words), False
+        text, document, size = job.text, page.document, len(page.document.words)
         is_sure = page.entries and page.coverage.convention != "lines"
+        is_plain_copy = False
         if text.strip() and not is_sure and len(page.mentions) <= _SPARSE * size:
-            plain = read_tagged(document, TaggedText(text, []), "")
-            is_plain_copy = not page.entries and plain.is_copy
-            is_plain_copy = is_plain_copy and plain.coverage.added <= _ADDED * size
-            if plain.is_copy and page.entries:  # the text in other words, and no list
+            rest = read_tagged(document, TaggedText(page.blank(text), []), "")
+            if rest.is_copy and page.entries:  # the text in other words, and no list
                 page = Page(document, page.coverage)
-        n_quoted = len(list(find_loose(" ".join(document.words))))  # in the text itself
-        is_marked = re.search(r"\[|<\w+>", text) or len(loose) > n_quoted + _FEW
-        if not is_plain_copy or is_marked:
-            page.add_loose(loose, text)
+            is_plain_copy = rest.is_copy and rest.coverage.added <= _ADDED * size
+        if page.entries:
+            page.add_other(self._best(document, page.unread_lines(text)))
+        page.add_loose(text, is_copy=page.is_copy or is_plain_copy)
         state = _state_of(page, job, is_plain_copy)
         if state == "unread" and not page.entries:
-            page.add_loose([Unit(text.strip()[:60])], text)
+            page.add(Unit(text.strip()[:60], state="unclear", why=NO_FORM))
         page.coverage = replace(page.coverage, finish=job.answer.finish, state=state)
         return page
 
@@ -217,8 +215,7 @@ class _Reader:
         best = Page(document, Coverage(document.identifier, "", size, missing=size))
         for variant in _variants(text):
             for limit, form, spelling in self._forms(variant):
-                nearly = _NEARLY if limit < _MANY else _NEARLY_ALL_OF_MANY
-                if most >= nearly * limit:  # it cannot place more than it has signs
+                if most >= _NEARLY_ALL * limit:  # it cannot place more than it has signs
                     continue
                 if form in CONVENTIONS:
                     page = read_tagged(document, CONVENTIONS[form].read(spelling), form)
@@ -229,7 +226,7 @@ class _Reader:
                     if len(page.mentions) > _MOST * size:  # a word in each row
                         continue
                     is_sure = bool(page.entries) and form != "lines"
-                value = _WEIGHTS.get(form, 1.0) * page.value
+                value = _VAGUE.get(form, 1.0) * page.value
                 if value > most or (is_sure and not best.entries):
                     best, most = page, max(value, 0.0)
         return best
@@ -241,12 +238,13 @@ class _Reader:
         """
         spellings = dict.fromkeys((hide_escapes(text), hide_escapes(unescape(text))))
         tags = [
-            (float(CONVENTIONS[form].count(spelling)), form, spelling)
+            (_VAGUE.get(form, 1.0) * CONVENTIONS[form].count(spelling), form, spelling)
             for form in self.forms if form in CONVENTIONS for spelling in spellings
         ]  # fmt: skip
-        yield from sorted(tags, key=lambda seen: -seen[0])
+        yield from sorted(tags, key=lambda seen: (seen[1] in _VAGUE, -seen[0]))
         signs = sum(1 for _ in _SIGNS.finditer(text))
-        yield from ((_WEIGHTS[f] * signs, f, text) for f in _WEIGHTS if f in self.forms)
+        trees = [form for form in TREES if form in self.forms]
+        yield from ((_VAGUE.get(form, 1.0) * signs, form, text) for form in trees)
 
     # -------------------------------------------------------------- documents
 
@@ -287,13 +285,11 @@ class _Reader:
             job.documents = self.texts.find_by_strings(strings, free)[:1]
 
 
-_FEW = 3  # quotes that a copy of a text may add
 _SPARSE = 0.1  # mentions for each word of the document: a copy with no more of them is no list
 _ADDED = 0.3  # words for each word of the document: a copy with more of them is no plain one
-# A form is not tried if this share of its signs is placed already. Lower, and a form that would
-# read a few mentions more is missed; higher, and answers are read twice for a lost mention. That
-# doubles the time of long answers, in which lost mentions are common, so less is enough there.
-_NEARLY, _NEARLY_ALL_OF_MANY, _MANY = 0.985, 0.9, 1_000
+# A form is not tried if this share of its signs is placed already: what is left of them are
+# mentions that the answer changed beyond recognition, which no form would place.
+_NEARLY_ALL = 0.9
 _MOST = 0.7  # mentions for each word of the document
 _FENCE = re.compile(r"^[ \t]*```[^\n]*$", re.MULTILINE)
 

@@ -95,11 +95,6 @@ def has_text(node: Node) -> bool:
     )
 
 
-def shape(field: Node) -> tuple[str, bool]:
-    """The label of a field, and whether it has parts instead of a value."""
-    return field.label, field.value is None
-
-
 def text_at(node: Node, label: str) -> Text | None:
     """The string in a field of a record; None where there is none."""
     field = node.get(label)

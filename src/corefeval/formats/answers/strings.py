@@ -17,7 +17,7 @@ import numpy as np
 
 from corefeval.formats.answers.lookup import WIDENED, KeyDocument
 from corefeval.formats.answers.text import fold_text
-from corefeval.formats.answers.units import LAST, Unit
+from corefeval.formats.answers.units import Unit
 from corefeval.model.arrays import IntArray
 from corefeval.model.ledger import Span
 
@@ -196,8 +196,6 @@ class Chooser:
 
     def _sentence(self, unit: Unit) -> int | None:
         """The sentence of the key that the answer names, counted from 0."""
-        if unit.sentence == LAST:
-            return int(self.key.sentence_of[-1])
         return None if unit.sentence is None else unit.sentence + self._shift[0]
 
     def _in_sentence(self, unit: Unit, places: Sequence[Span]) -> list[Span]:
@@ -227,7 +225,7 @@ class Chooser:
         sure: Counter[int] = Counter()
         numbered = 0
         for unit in self.units:
-            if unit.sentence is None or unit.sentence == LAST or unit.places.why:
+            if unit.sentence is None or unit.places.why:
                 continue
             if len(unit.places.every) > _MANY:
                 continue

@@ -114,7 +114,7 @@ class Assembly:
             self.lose(mark.end, end, mark.start, "cut off" if is_cut else "never closed")
             return
         self.removed.append((mark.start, mark.end))
-        word = _FIRST_WORD.match(self.answer, mark.end)
+        word = _FIRST_WORD.match(self.answer, mark.end, mark.end + 80)
         start, end = word.span("word") if word else (mark.end, mark.end)
         self.add(start, end, mark.label, mark.start, "never closed")
 

@@ -45,10 +45,10 @@ class Node:
 
 
 _TOKEN = re.compile(
-    r"""(?P<comment>//[^\n]*|/\*.*?\*/|(?m:^[^\S\n]*\#[^\n]*))
+    r"""(?P<comment>//[^\n]*|/\*(?:(?!/\*).)*?\*/|(?m:^[^\S\n]*\#[^\n]*))
       | (?P<string>"(?:[^"\\]|\\.)*")
-      | (?P<single>'(?:[^'\\]|\\.|'(?=\w))*'(?=\s*(?:[,\]}):]|$)))
-      | (?P<half>(?<![^\s\[{(,:])["'](?:[^"\\]|\\.)*\\?\Z)
+      | (?P<single>'(?:[^'\\\n]|\\.|'(?=\w)){0,300}'(?=\s*(?:[,\]}):]|$)))
+      | (?P<half>"(?:[^"\\]|\\.)*\\?\Z|(?<![^\s\[{(,:])'(?:[^"'\\\n]|\\.|'(?=\w)){0,300}\\?\Z)
       | (?P<open>[\[{(]) | (?P<close>[\]})]) | (?P<colon>:) | (?P<comma>,)
       | (?P<number>-?\d+(?:\.\d+)?) | (?P<word>[^\W\d]\w*)""",
     re.VERBOSE | re.DOTALL,
@@ -145,8 +145,8 @@ def _label_pair(node: Node) -> Node:
 # ------------------------------------------------------------------ XML
 
 _ELEMENT = re.compile(
-    r"<([^\W\d][\w.:-]*)((?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*(?:(/)>|>\s*"
-    r"([^<>]*?)\s*(?=<)(</\1>\s*(?=</?\w|\Z))?)"
+    r"<([^\W\d][\w.:-]*)((?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*(?:(/)>|>"
+    r"([^<>]*)(?=<)(</\1>\s*(?=</?\w|\Z))?)"
 )
 _ATTRIBUTE = re.compile(r"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 
@@ -155,15 +155,16 @@ def parse_xml(text: str) -> list[Node]:
     """Elements of mentions in elements of entities, without text between them, as lists."""
     root, group = Node(), Node()
     for match in _ELEMENT.finditer(text):
+        words = (match[4] or "").strip()
         if not match[3] and not match[5]:
-            if match[4]:
+            if words:
                 return []
             group = Node(where=match.start())
             root.items.append(group)
             continue
-        where = match.start(4) if match[4] else match.start()
+        where = text.index(words, match.start(4)) if words else match.start()
         cells = [(pair[1], pair[2] or pair[3] or "") for pair in _ATTRIBUTE.finditer(match[2])]
-        cells += [("text", match[4])] if match[4] else []
+        cells += [("text", words)] if words else []
         items = [_cell(Text(label), value, where) for label, value in cells]
         group.items.append(Node(items=items, where=match.start(), is_record=True))
     return [root]
@@ -244,12 +245,12 @@ _BOLD = re.compile(
 )
 _COLONED = re.compile(r"(?P<label>[^:：\"“„«「『]{1,80}?)\s*[:：](?!//)\s*(?P<items>.*)")
 _DASHED = re.compile(r"(?P<label>[^\"“„«「『:,;]{1,60}?)\s+[–—-]+\s+(?P<items>.*)")
-_FLOW = re.compile(r"\{\s*(?:[\"'“\[{(}]|[\w ]+:).*|\{\s*\}|\[.*[\"'{].*\]")
+_FLOW = re.compile(r"\{\s*(?:[\"'“\[{(}]|[\w ]+:).*|\{\s*\}|\[[^\"'{]*[\"'{].*\]")
 _LABEL = 8  # words of a label
 _HTML = re.compile(r"</?(?:[uo]l|li|p|div|br|span|dl|dt|dd|html|body|(b|strong))\b[^<>\n]*>")
 # Between a question and its answer.
 _ANSWER = re.compile(
-    r"(?<=[?？])[*_]*\s*\n\s*[*_>-]*\s*(?:A|Answer|Antwort|R|Réponse)\s?[:.][*_]*\s"
+    r"(?<=[?？])[*_]*[^\S\n]*\n\s*[*_>-]*[^\S\n]*(?:A|Answer|Antwort|R|Réponse)\s?[:.][*_]*\s"
 )
 
 

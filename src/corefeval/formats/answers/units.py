@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 
 from corefeval.model.ledger import Span
 
-LAST = -1  # the last sentence
-
 
 @dataclass(frozen=True, slots=True)
 class Places:
