@@ -239,7 +239,8 @@ class _Reader:
 
         Tags may be escaped, or be escaped signs of the text.
         """
-        spellings = dict.fromkeys((hide_escapes(text), hide_escapes(unescape(text))))
+        literal = text.replace("\\", r"\\")  # a backslash can be a word of the text
+        spellings = dict.fromkeys(map(hide_escapes, (text, unescape(text), literal)))
         tags = [
             (float(CONVENTIONS[form].count(spelling)), form, spelling)
             for form in self.forms if form in CONVENTIONS for spelling in spellings
