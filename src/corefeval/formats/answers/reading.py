@@ -226,7 +226,7 @@ class _Reader:
                 else:
                     blocks = read_units(TREES[form](spelling), document)
                     page = read_list(document, blocks, form, self.remarks.occurrences)
-                    if len(page.mentions) > _MOST * size:  # a word in each row
+                    if len(page.mentions) > _MOST * size and len(self.forms) > 1:  # words in rows
                         continue
                     is_sure = bool(page.entries) and form != "lines"
                 value = _WEIGHTS.get(form, 1.0) * page.value
