@@ -213,3 +213,23 @@ def test_answers_by_hand(folder, least, shared):
         assert ledger.written == sum(ledger.counts.values())
     assert right >= least * total
     assert wrong <= 0.01 * (right + wrong)
+
+
+@pytest.mark.parametrize("style", ["markdown", "xml", "crac", "json"])
+def test_a_backslash_is_a_word_like_any_other(style, tmp_path):
+    path = tmp_path / "key.jsonl"
+    text = {"doc_key": "d", "sentences": [["the", "\\", "sign", "is", "a", "\\", "."]]}
+    path.write_text(json.dumps(text | {"clusters": [[[0, 1], [5, 5]], [[2, 2]]]}))
+    ideal = corefeval.write_prompts(path, style).ideal
+    corpus = corefeval.read_answers(ideal, path, format=f"llm-{style}")
+    spans = [[mention.span for mention in entity] for entity in corpus[0].entities]
+    assert spans == [[(0, 2), (5, 6)], [(2, 3)]]
+
+
+def test_a_list_that_was_asked_for_may_have_a_mention_for_each_word(tmp_path):
+    path = tmp_path / "key.jsonl"
+    text = {"doc_key": "d", "sentences": [["her", "sister"]], "clusters": [[[0, 1]], [[0, 0]]]}
+    path.write_text(json.dumps(text))
+    ideal = corefeval.write_prompts(path, "json").ideal
+    corpus = corefeval.read_answers(ideal, path, format="llm-json")
+    assert [[m.span for m in entity] for entity in corpus[0].entities] == [[(0, 2)], [(0, 1)]]

@@ -191,6 +191,16 @@ def test_unsure_pairs_have_a_range():
         assert [n for n in both.notices if n.kind == "unsure-range"] == [notice]
 
 
+def test_a_response_without_mentions_has_no_range():
+    both = {"full": [["a", "b"], ["c", "d"]], "void": []}
+    responses = {name: corefeval.corpus_from_entities(side) for name, side in both.items()}
+    sheet = corefeval.sample(responses, design="pairs", n=4)
+    sheet = sheet.fill(lambda row: "?" if row.row == 1 else "y")
+    notices = {notice.kind: str(notice) for notice in corefeval.estimate(sheet, responses).notices}
+    text = notices["unsure-range"]
+    assert "of full" in text and "void" not in text and "nan" not in text
+
+
 def plain_sheet(tmp_path, changes, *, design="names", **options):
     """Estimates of a small response in plain Python, whose rows are changed by mention."""
     response = {"x": [["a", "b", "c"], ["d", "e"]], "y": [["f", "g"]]}

@@ -92,6 +92,12 @@ def test_small_texts(first, second, expect):
     assert pairs(second, first) == [pair[::-1] for pair in expect]
 
 
+def test_words_cut_otherwise_are_found_between_changed_ones():
+    first, second = "big so fast only low", "tiny sof as tonly high"
+    pieces = align_tokens(first.split(), second.split()).pieces.tolist()
+    assert pieces == [[0, 0], [1, 1], [2, 1], [2, 2], [2, 3], [3, 3], [4, 4]]
+
+
 def test_a_stretch_is_cut_out_as_a_whole_sentence():
     came, went = ["He", "came", "."], ["He", "went", "."]
     pieces = align(went + came, [*went, "He", "left", ".", *came]).pieces

@@ -386,7 +386,8 @@ def _note_ranges(person: Judgements, metrics: Sequence[str]) -> Notice:
     ranges = []
     for system, metric in product(bounds[0], metrics):
         low, high = (100 * bound[system][metric]["precision"].value for bound in bounds)
-        ranges.append(f"{metric}.precision of {system} {low:.2f}–{high:.2f}")
+        if not isnan(low):
+            ranges.append(f"{metric}.precision of {system} {low:.2f}–{high:.2f}")
     text = f"if all {UNSURE} were n, or all were y: {', '.join(ranges)}"
     return Notice("unsure-range", text, len(ranges), tuple(ranges))
 

@@ -393,8 +393,8 @@ def _alike_groups(
 ) -> list[_Gap]:
     """Groups of words that are alike, as ranges of words of both, with most characters in common.
 
-    A group has one word on one side at least. Of equally good ones the smallest and then the
-    earliest are taken.
+    A group has one word on one side at least, unless both sides have the same characters. Of
+    equally good ones the smallest and then the earliest are taken.
     """
     size, other_size = len(edges) - 1, len(other_edges) - 1
     worth = [[0.0] * (other_size + 1) for _ in range(size + 1)]
@@ -404,7 +404,10 @@ def _alike_groups(
             best, step = worth[row + 1][column], (1, 0)
             if worth[row][column + 1] > best:
                 best, step = worth[row][column + 1], (0, 1)
-            for shape in _SHAPES:
+            for shape in (
+                *_SHAPES,
+                *_equal_words(text, edges[row:], other_text, other_edges[column:]),
+            ):
                 end, other_end = row + shape[0], column + shape[1]
                 if end > size or other_end > other_size:
                     continue
@@ -430,3 +433,18 @@ def _alike_groups(
             groups.append(_Gap(row, row + step[0], column, column + step[1]))
         row, column = row + step[0], column + step[1]
     return groups
+
+
+def _equal_words(
+    text: str, edges: Sequence[int], other_text: str, other_edges: Sequence[int]
+) -> Iterator[tuple[int, int]]:
+    """How many words of both sides are the first that have the same characters together, if any."""
+    sides = text[edges[0] : edges[-1]], other_text[other_edges[0] : other_edges[-1]]
+    common = Prefix.similarity(*sides)
+    for count, edge in enumerate(other_edges[1:], 1):
+        length = edge - other_edges[0]
+        if length > common:
+            return
+        if edges[0] + length in edges:
+            yield edges.index(edges[0] + length), count
+            return

@@ -223,7 +223,7 @@ class _Reader:
                 else:
                     blocks = read_units(TREES[form](spelling), document)
                     page = read_list(document, blocks, form, self.remarks.occurrences)
-                    if len(page.mentions) > _MOST * size:  # a word in each row
+                    if len(page.mentions) > _MOST * size and len(self.forms) > 1:  # words in rows
                         continue
                     is_sure = bool(page.entries) and form != "lines"
                 value = _VAGUE.get(form, 1.0) * page.value
@@ -236,7 +236,8 @@ class _Reader:
 
         Tags may be escaped, or be escaped signs of the text.
         """
-        spellings = dict.fromkeys((hide_escapes(text), hide_escapes(unescape(text))))
+        literal = text.replace("\\", r"\\")  # a backslash can be a word of the text
+        spellings = dict.fromkeys(map(hide_escapes, (text, unescape(text), literal)))
         tags = [
             (_VAGUE.get(form, 1.0) * CONVENTIONS[form].count(spelling), form, spelling)
             for form in self.forms if form in CONVENTIONS for spelling in spellings
