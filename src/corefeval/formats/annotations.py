@@ -311,7 +311,7 @@ class AnnotatedDocument:
         return self.source.error(
             f"an annotation is outside of the {whole}",
             line,
-            found=f"{unit}s {start} up to {end}",
+            found=f"{unit}s {start!s:.20} up to {end!s:.20}",
             expected=f"a start that is not after the end, and an end of at most {size}, the number "
             f"of {unit}s{' (UTF-16 units)' if self._places else ''}",
             fix="check that this is the text that was annotated, and export it again",

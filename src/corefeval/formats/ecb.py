@@ -24,6 +24,14 @@ def read_ecb(source: Source, *, name: str = "", layer: str | None = None) -> Cor
     document. A markable that no relation names is an entity of its own.
     """
     root = parse_xml(source)
+    if root.name != "Document":
+        raise source.error(
+            "this is not ECB+",
+            root.line,
+            found=f"the root <{excerpt(root.name)}>",
+            expected="the root <Document>, with <token> elements",
+            fix="name the format that the file really has",
+        )
     tokens = list(root.find_all("token"))
     identifier = root.get("doc_name").removesuffix(".xml") or str(source.stem)
     places = places_by(source, tokens, "t_id")
