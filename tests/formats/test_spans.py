@@ -242,6 +242,11 @@ class TestProdigy:
         record = {key: value for key, value in PRODIGY.items() if key != "tokens"}
         assert entities_of(read(record, name="export.jsonl"))["0"] == [(0, 3), (22, 25)]
 
+    def test_tokens_that_are_null_are_none(self, read: Any) -> None:
+        spans = [{"start": 0, "end": 3, "label": "A"}]
+        corpus = read({"text": "Ada met", "tokens": None, "spans": spans, "relations": []})
+        assert [mention.text for mention in corpus[0].mentions] == ["Ada"]
+
     def test_tokens_and_texts_in_one_file(self, read: Any) -> None:
         record = {key: value for key, value in PRODIGY.items() if key not in ("tokens", "meta")}
         corpus = read(PRODIGY, record, name="export.jsonl")

@@ -324,6 +324,11 @@ def test_ecb_names_entities_across_documents(tmp_path):
     assert together["muc"].f1 == 1
 
 
+def test_other_xml_is_no_ecb(read):
+    with pytest.raises(InputError, match=r"(?s)line 1: this is not ECB\+.*‘html’.*<Document>.*fix"):
+        read("<html><body>hi</body></html>", format="ecb")
+
+
 def test_layers_of_ecb_are_events_entities_and_tags(read):
     for layer, words in {"event": "w1", "entity": "w2", "LOC_GEO": "w2"}.items():
         assert groups(read(ecb("a", CROSS), layer=layer)) == [[words]]

@@ -269,3 +269,13 @@ def test_a_document_without_empty_nodes_costs_others_none(in_folder, tmp_path):
     result = corefeval.score(key, response, metrics="mentions, zero, mentions(zeros=only)")
     assert (result["mentions"].recall, result["mentions(zeros=only)"].recall) == (0.8, 0)
     assert corefeval.score(key, response, metrics="mentions", zeros="drop")["mentions"].f1 == 1
+
+
+def test_other_words_are_told_where_only_a_later_document_has_zeros(tmp_path):
+    key, response = tmp_path / "key.jsonl", tmp_path / "response.txt"
+    record = '{{"doc_key": "{}", "sentences": [["x", "y"]], "clusters": [[[0, 0], [1, 1]]]}}\n'
+    key.write_text(record.format("a") + record.format("b"))
+    response.write_text("# newdoc id = a\nx|[e1] z|[e1]\n# newdoc id = b\nx|[e1] ##|[e1] y\n")
+    for sides in ((key, response), (response, key)):
+        with pytest.raises(corefeval.CorefEvalError, match="document ‘a’ has another text"):
+            corefeval.score(*sides)

@@ -56,7 +56,8 @@ MISTAKES = [
     (HEAD, "there are no systems: write [[systems]]"),
     (TAIL, "there are no corpora: write [[corpora]]"),
     (f'{HEAD}protocol = "e3e"\n{TAIL}', "line 1, corpus ‘a’: protocol: there is no protocol 'e3e'"),
-    (f"{HEAD}weight = 0\n{TAIL}", "line 1, corpus ‘a’: a weight is a number above 0, not 0"),
+    (f"{HEAD}weight = 0\n{TAIL}", "line 1, corpus ‘a’: a weight is a number above 0 and below"),
+    (f"{HEAD}weight = 1e308\n{TAIL}", "a weight is a number above 0 and below 1e100, not 1e+308"),
     (f"{HEAD}weight = 1{'0' * 400}\n{TAIL}", "weight is a smaller number, not 1000"),
     (f'{HEAD}weight = "2"\n{TAIL}', "line 1, corpus ‘a’: weight is a number, not '2'"),
     (
@@ -79,6 +80,7 @@ MISTAKES = [
     (f"{HEAD}{TAIL}corpora = []\n", "line 4, system ‘x’: it takes part in no corpus"),
     (f'{HEAD}{TAIL}corpora = ["b"]\n', "line 4, system ‘x’: there is no corpus 'b'"),
     (f"{HEAD}{TAIL}corpora = [\n", "this is not TOML"),
+    (f"{HEAD}{TAIL}weight = {'9' * 5000}\n", "this is not TOML"),
     ("corpora = 3\n" + TAIL, "corpora are tables: write [[corpora]]"),
     (HEAD.replace('"a"', '" "') + TAIL, "is not a name: it is blank, or has braces"),
 ]

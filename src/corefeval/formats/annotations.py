@@ -330,7 +330,7 @@ class AnnotatedDocument:
                 raise self.source.error(
                     f"an annotation is outside of the {whole}",
                     line,
-                    found=f"{unit}s {start} up to {end}",
+                    found=f"{unit}s {start!s:.20} up to {end!s:.20}",
                     expected=f"a start that is not after the end, and an end of at most {size}, "
                     f"the number of {unit}s{' (UTF-16 units)' if places else ''}",
                     fix="check that this is the text that was annotated, and export it again",

@@ -258,8 +258,8 @@ class _Cas:
             spans = [
                 _span(self.annotations[place]) for place in places if place in self.annotations
             ]
-            used |= places.keys()
-            self.document.counts["lost-parts"] += len(places.keys() - self.table.keys())
+            used.update(places)
+            self.document.counts["lost-parts"] += sum(place not in self.table for place in places)
             entity = structure.get("Entity")
             key = (entity,) if entity in self.table else None
             self.document.counts["unlinked-mentions"] += key is None

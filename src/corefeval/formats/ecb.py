@@ -24,6 +24,14 @@ def read_ecb(source: Source, *, name: str = "", layer: str | None = None) -> Cor
     document. A markable that no relation names is an entity of its own.
     """
     root = parse_xml(source)
+    if root.name != "Document":
+        raise source.error(
+            "this is not ECB+",
+            root.line,
+            found=f"the root <{excerpt(root.name)}>",
+            expected="the root <Document>, with <token> elements",
+            fix="name the format that the file really has",
+        )
     tokens = list(root.find_all("token"))
     identifier = root.get("doc_name").removesuffix(".xml") or str(source.stem)
     places = places_by(source, tokens, "t_id")
@@ -75,9 +83,9 @@ def _choose_markables(
 
 def _name_entities(
     source: Source, root: Element, markables: dict[str, Element], identifier: str
-) -> defaultdict[str, list[str]]:
+) -> defaultdict[str, dict[str, None]]:
     """The names of the entities that each markable belongs to, by its number."""
-    names: defaultdict[str, list[str]] = defaultdict(list)
+    names: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for relation in root.find_all(*_RELATIONS):
         numbers = [(child.name, child.get("m_id")) for child in relation.children]
         for _, number in numbers:
@@ -96,6 +104,6 @@ def _name_entities(
             name = relation.get("note") or instance
         name = name or f"{identifier}/{target or 'relation ' + relation.get('r_id')}"
         for role, number in numbers:
-            if role == "source" and name not in names[number]:
-                names[number].append(name)
+            if role == "source":
+                names[number][name] = None
     return names

@@ -176,7 +176,7 @@ def _read_prodigy(record: Record, counts: Counter[str]) -> _Markup | None:
         ends = [relation.get(key) for key in ("head_span", "child_span")]
         head, child = (add(span if isinstance(span, dict) else {}) for span in ends)
         markup.relations.append((str(relation.get("label") or ""), head, child))
-    if "tokens" in record.values:
+    if record.values.get("tokens") is not None:
         markup.tokens = [
             (replace(record, values=token).text("text"), *_positions(record, token, "start", "end"))
             for token in _objects(record, "tokens")

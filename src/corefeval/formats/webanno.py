@@ -242,13 +242,14 @@ class _Tsv:
             values = cells[layer.first : layer.last + 1]
             if values == nothing:  # as in many rows
                 continue
-            for place, text in enumerate(_split(next((v for v in values if v != "_"), ""))):
+            columns = list(map(_split, values))
+            for place, text in enumerate(next(filter(None, columns), [])):
                 if text not in numbers:
                     _, numbers[text] = _cut_number(text)
                 identifier = numbers[text] or cells[0] + "*" * place
                 if identifier not in spans:
-                    stated = zip(layer.features, map(_split, values), strict=False)
-                    features = {name: _read_value(v[place]) for name, v in stated if v[place:]}
+                    stated = zip(layer.features, columns, strict=False)
+                    features = {n: _read_value(c[place]) for n, c in stated if place < len(c)}
                     spans[identifier] = _Span([], features)
                 spans[identifier].rows.append(row)
         return spans
@@ -257,20 +258,19 @@ class _Tsv:
         """Add the mentions of a chain layer: rows of one link of one chain."""
         is_first = layer.features[:1] == ["referenceRelation"]
         relation, kind = layer.first + (not is_first), layer.first + is_first
-        texts: dict[str, list[int]] = defaultdict(list)  # of links, and their rows
-        for row, cells in enumerate(self.rows):
-            for text in _split(cells[relation]):
-                texts[text].append(row)
         links: dict[tuple[str, str], _Span] = {}
-        for text, rows in texts.items():
-            cells = self.rows[rows[0]]
-            label, chain, link = self.read_link(text, self.lines[rows[0]])
-            neighbours, kinds = _split(cells[relation]), _split(cells[kind])
-            stated = kinds[neighbours.index(text)] if len(kinds) == len(neighbours) else "_"
-            features = {"referenceRelation": label} if label else {}
-            if stated[:1] not in ("*", "_", ""):
-                features["referenceType"] = _read_value(stated)
-            links.setdefault((chain, link), _Span([], features)).rows += rows
+        spans: dict[str, _Span] = {}  # by the texts of links, of which most are in several rows
+        for row, cells in enumerate(self.rows):
+            texts, kinds = _split(cells[relation]), _split(cells[kind])
+            for place, text in enumerate(texts):
+                if text not in spans:
+                    label, chain, link = self.read_link(text, self.lines[row])
+                    stated = kinds[place] if len(kinds) == len(texts) else "_"
+                    features = {"referenceRelation": label} if label else {}
+                    if stated[:1] not in ("*", "_", ""):
+                        features["referenceType"] = _read_value(stated)
+                    spans[text] = links.setdefault((chain, link), _Span([], features))
+                spans[text].rows.append(row)
         for (chain, _), span in links.items():
             self.add(span, chain)
 

@@ -192,9 +192,9 @@ class Tokens(PlainState):
 
     def _cells(self, name: str | int, tokens: IntArray | None) -> Categories:
         """The cells of a column for all tokens, or some, each from the table that has the token."""
-        rows = self.rows(tokens)
-        if len(self.tables) == 1 and (self.token_rows is None or bool((rows >= 0).all())):
-            return self.tables[0].columns[name](rows)
+        rows, columns = self.rows(tokens), self.tables[0].columns if len(self.tables) == 1 else {}
+        if name in columns and (self.token_rows is None or bool((rows >= 0).all())):
+            return columns[name](rows)
         table = self.run_table[self._runs(np.arange(rows.size) if tokens is None else tokens)]
         values = [
             (places, self.tables[number].columns[name](rows[places]))

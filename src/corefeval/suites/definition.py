@@ -164,8 +164,8 @@ def _naming_mistakes(table: str, entries: Sequence[SuiteCorpus | SuiteSystem]) -
 def _corpus_mistakes(corpus: SuiteCorpus) -> Iterator[str]:
     if not corpus.key or corpus.key == "-":
         yield "the key is a file, a folder or a pattern"
-    if not 0 < corpus.weight < float("inf"):
-        yield f"a weight is a number above 0, not {corpus.weight!r}"
+    if not 0 < corpus.weight < 1e100:  # sums of larger ones are infinite
+        yield f"a weight is a number above 0 and below 1e100, not {corpus.weight!r}"
     yield from _complain("protocol", Protocol.of, corpus.protocol or None)
     for name in ("key_format", "response_format", "encoding"):
         yield from _complain(name, check_reading, **{name: getattr(corpus, name)})
@@ -241,7 +241,7 @@ def read_suite(path: PathLike) -> Suite:
         with open_file(file) as stream:
             text = stream.read().decode("utf-8-sig")
         content = tomllib.loads(text)
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # also a number that Python cannot convert
         line = re.search(r"\(at line (\d+)", str(error))
         raise InputError(
             f"this is not TOML: {str(error) or 'it is nested too deeply'}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import reprlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -147,8 +148,8 @@ class _RepeatedKeyError(Exception):
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise _RepeatedKeyError(next(key for key in keys if keys.count(key) > 1))
+        ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise _RepeatedKeyError(key)
     return values
 
 
