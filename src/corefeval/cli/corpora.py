@@ -19,7 +19,7 @@ from corefeval.cli.file_options import (
 )
 from corefeval.cli.options import take
 from corefeval.cli.parsing import Argument, Command, ParsedOptions
-from corefeval.cli.printing import check_paths, put, show, tell
+from corefeval.cli.printing import check_paths, put, same_file, show, tell
 from corefeval.cli.responses import open_cutting
 from corefeval.diagnostics import UsageError
 from corefeval.protocol import Protocol
@@ -241,7 +241,7 @@ def convert(options: ParsedOptions) -> None:
     if [source, against].count("-") > 1:
         raise UsageError("standard input (-) can be read only once")
     _check_key_options(options)
-    if os.path.exists(source) and os.path.exists(target) and os.path.samefile(source, target):
+    if same_file(source, target):
         raise UsageError(f"the output would overwrite the input: {target}")
     key = None if against is None else read(against, **options.of_key)
     corpus = read(source, key=key, **options.of_answers, **options.of_file)

@@ -110,7 +110,7 @@ def metric_of(function: object, about: Declaration) -> str:
         name=name,
         summary=lines[0] if lines else "",
         parameters=parameters,
-        function=(_OfEntities if counts_entities else _OfAlignment)(function),
+        function=_Counting(function, counts_entities),
     )
     earlier = REGISTRY.get(name)
     if earlier is not None and place and place_of(earlier.function) == place:
@@ -254,25 +254,18 @@ def _is_number(value: object) -> bool:
 
 
 @dataclass(frozen=True)
-class _OfAlignment:
-    """A function of an alignment, as the registry has it."""
+class _Counting:
+    """A user's function as the registry has it: of an alignment, or of a document's entities."""
 
     function: Callable[..., object]
+    counts_entities: bool
 
     def __call__(self, alignment: Alignment, **parameters: float) -> Mapping[str, Any]:
-        return as_counts(_call(_bind(self.function, parameters), alignment))
-
-
-@dataclass(frozen=True)
-class _OfEntities:
-    """A function of the entities of a document, as the registry has it."""
-
-    function: Callable[..., object]
-
-    def __call__(self, alignment: Alignment, **parameters: float) -> Mapping[str, Any]:
+        function = _bind(self.function, parameters)
+        if not self.counts_entities:
+            return as_counts(_call(function, alignment))
         sides = alignment.remember("entities of documents", lambda: list_entities(alignment))
         documents = list(zip(*sides, strict=True))
-        function = _bind(self.function, parameters)
         rows = [as_counts(_call(function, *sides)) for sides in documents or [([], [])]]
         if any(row.keys() != rows[0].keys() for row in rows):
             raise UsageError("its function gives other counts for some documents than for others")
