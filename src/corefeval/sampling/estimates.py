@@ -200,25 +200,22 @@ def estimate(
     """
     check_probability("the level of an interval", level)
     sheets = [*map(read_sheet, sheet if isinstance(sheet, list | tuple) else [sheet])]
-    found = None if sentences is None else read_sheet(sentences)
-    _check_sheets(sheets, found)
+    beside = None if sentences is None else read_sheet(sentences)
+    _check_sheets(sheets, beside)
     chosen = _choose_metrics(metrics, sheets[0].design)
     request = Request.of(sheets[0].signature.protocol, options, steps=())
     frame = make_frame(responses, candidates, request)
     estimates = _estimate(sheets, frame, chosen, level)
     notices = [*frame.notices, *estimates.notices]
-    notices += _advise(frame, estimates) if found is None else ()
+    notices += _advise(frame, estimates) if beside is None else ()
     scores = dict(estimates.scores)
-    if found is not None:
-        reach = _estimate([found], frame, ("mentions",), level)
+    if beside is not None:
+        reach = _estimate([beside], frame, ("mentions",), level)
         scores["frame"] = reach["frame"]
         notices += reach.notices
     estimates = replace(estimates, scores=scores)
-    names = tuple(
-        f"{row['metric']}.{row['rate']} of {row['system']}"
-        for row in estimates.rows()
-        if row["value"] is None
-    )
+    rows = [row for row in estimates.rows() if row["value"] is None]
+    names = tuple(f"{row['metric']}.{row['rate']} of {row['system']}" for row in rows)
     if names:
         text = "{n} without a value, because there is nothing to count: {items}"
         notices.append(Notice("no-value", text, len(names), names, "rate"))

@@ -367,8 +367,8 @@ class Sheet(Tabular, Sequence[Row]):
 def read_sheet(path: PathLike | Sheet) -> Sheet:
     """Read a sheet that `Sheet.write` or its page wrote, also after a spreadsheet saved it.
 
-    Cells may be separated by commas, semicolons or tabs, and rows may be in any order or missing. A
-    sheet that was read before is returned as it is.
+    Commas, semicolons or tabs separate cells; rows may be in any order or missing. A sheet is
+    returned as it is.
     """
     if isinstance(path, Sheet):
         return path
@@ -401,12 +401,8 @@ def read_sheet(path: PathLike | Sheet) -> Sheet:
         sheet.check(kept, line)
         row = make_row(kept, line, {})
         if row.row in rows:
-            raise sheet.error(
-                f"two rows have the number {row.row}",
-                line,
-                expected="each row once",
-                fix=f"remove this row, or the one on line {rows[row.row].line}",
-            )
+            fix = f"remove this row, or the one on line {rows[row.row].line}"
+            raise sheet.error(f"two rows have the number {row.row}", line, fix=fix)
         rows[row.row] = row
     if not rows:
         fix = "take the sheet as `corefeval sample` wrote it"
