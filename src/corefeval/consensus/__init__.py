@@ -224,6 +224,7 @@ def merge_corpora(corpora: Sequence[Corpus], request: Request, decisions: object
     pairing_notices = [n for n in annotations.notices if not n.kind.startswith("unscored")]
     unmerged = (notice for source in corpora for notice in _note_unmerged(source, protocol))
     scores = result_notices({("the consensus", name): r for name, r in results.items()})
+    noted = (notice for notice in scores if notice.kind not in ALIGNED)  # pairing has these
     read = (notice for source in corpora for notice in source.notices)
     joint = join_protocols([result.protocol for result in results.values()])
     return Merged(
@@ -239,17 +240,7 @@ def merge_corpora(corpora: Sequence[Corpus], request: Request, decisions: object
         constraints=constraints,
         results=results,
         protocol=joint if annotations.spans is None else joint.but(spans=annotations.spans),
-        notices=tuple(
-            dict.fromkeys(
-                [
-                    *read,
-                    *pairing_notices,
-                    *unmerged,
-                    *notices,
-                    *(n for n in scores if n.kind not in ALIGNED),
-                ]
-            )
-        ),
+        notices=tuple(dict.fromkeys([*read, *pairing_notices, *unmerged, *notices, *noted])),
     )
 
 
