@@ -92,7 +92,7 @@ def test_commands(tmp_path, capsys):
         ),
         (
             {"clusters": [[[0.5, 1.0]]]},
-            "record 1: a mention in cluster 0 of ‘clusters’ is not a pair of whole numbers",
+            "record 1: a mention in cluster 0 of ‘clusters’ is no span of the document",
         ),
         ({"clusters": None}, "no known kind of JSON has these keys"),
         ({"clusters": [None]}, "cluster 0 of ‘clusters’ is not a list"),

@@ -227,7 +227,7 @@ def _span_error(
         f"a mention in {place} is no span of the document",
         found=show(mention),
         expected=f"{form} with 0 ≤ start {relation} end, in a {container} of {plural(size, unit)}",
-        fix=f"ends are {ends} here, and positions are whole numbers from 0",
+        fix=f"ends are {ends} here, and positions are counted from 0",
     )
 
 
