@@ -28,7 +28,7 @@ from corefeval.display import csv_text, distinct_names, json_text, visible
 from corefeval.files import write_folder
 
 if TYPE_CHECKING:
-    from corefeval.analysis.explanation import Explanation, ResultDifference, Search, Sensitivity
+    from corefeval.analysis.explanation import ResultDifference
     from corefeval.figures import FigureFormat
     from corefeval.lab import ExperimentResult
     from corefeval.model import Corpus
@@ -138,6 +138,9 @@ def _check_annotators(
 
 def explain(options: ParsedOptions) -> None:
     """Explain why numbers differ: by which choices, and how much."""
+    from corefeval.analysis.explanation import explain as explain_numbers
+    from corefeval.pieces import NamedFile
+
     responses = [options.response, *options.more]
     labels = [label(response) for response in responses if response is not None]
     paths = [*([] if options.key is None else [options.key]), *(path for _, path in labels)]
@@ -157,7 +160,11 @@ def explain(options: ParsedOptions) -> None:
     else:
         if options.key is None or not labels:
             raise UsageError("nothing to explain: write corefeval explain KEY RESPONSE…")
-        explanation = _explain(labels, options)
+        names, key = names_of(labels, options.key), NamedFile(options.key, short(options.key))
+        files = [NamedFile(path, name) for name, (_, path) in zip(names, labels, strict=True)]
+        keywords = {"from_": options.from_, "to": options.to, "metrics": options.metrics}
+        keywords |= _explain_keywords(options)
+        explanation = explain_numbers(key, *files, **keywords)
         show(explanation, options.output, format=options.format, **style)
         notices = explanation.notices
     tell(notices, quiet=options.quiet)
@@ -168,27 +175,6 @@ def _explain_keywords(options: ParsedOptions) -> dict[str, Any]:
     if options.features is not None:
         raise UsageError("no choice depends on features: leave out --features")
     return options.given(*REQUEST_OPTIONS)
-
-
-def _explain(
-    labels: Sequence[tuple[str | None, str]], options: ParsedOptions
-) -> Explanation | Search | Sensitivity:
-    """Explain the numbers of responses.
-
-    Without --to, it is a Sensitivity: how much the numbers depend on each choice. With it, what
-    makes two protocols differ, or which choices give a number.
-    """
-    from corefeval.analysis.explanation import explain
-    from corefeval.pieces import NamedFile
-
-    names = names_of(labels, options.key)
-    files = [NamedFile(path, name) for name, (_, path) in zip(names, labels, strict=True)]
-    start, goal, metrics = options.from_, options.to, options.metrics
-    keywords = {"from_": start, "to": goal, "metrics": metrics, **_explain_keywords(options)}
-    explanation: Explanation | Search | Sensitivity = explain(
-        NamedFile(options.key, short(options.key)), *files, **keywords
-    )
-    return explanation
 
 
 def _explain_results(

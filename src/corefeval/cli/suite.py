@@ -229,12 +229,11 @@ def _draw_keywords(options: ParsedOptions) -> dict[str, Any]:
 def _check_drawing(options: ParsedOptions) -> None:
     """Refuse what cannot be drawn before work is done; rates are in JSON and CSV, too."""
     from corefeval.output.tables import Style
-    from corefeval.suites.tables import SuiteDrawing
+    from corefeval.suites.statistics import check_averages
 
     style = options.given(*(name for name in TABLE_OPTIONS.split() if name != "rates"))
     Style.of(options.format, style)
-    drawing = _draw_keywords(options)
-    SuiteDrawing((), **{name: value for name, value in drawing.items() if name not in style})
+    check_averages(options.averages)
 
 
 def table(options: ParsedOptions) -> None:

@@ -165,9 +165,9 @@ def prepare_nearest(key: Input, response: Input, request: Request) -> Prepared:
     own_total = count(prepared, name)[name].f1
     message = (
         f"{response.name or 'response'}: the rules of {program} do not tell single errors, so "
+        f"corefeval's nearest rules are used: {metric.metric.title} F1 is "
+        f"{100 * own_total:.2f} by these, {total}"
     )
-    message += f"corefeval's nearest rules are used: {metric.metric.title} F1 is "
-    message += f"{100 * own_total:.2f} by these, {total}"
     return replace(prepared, notices=(*prepared.notices, Notice("nearest-rules", message)))
 
 

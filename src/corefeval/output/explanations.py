@@ -207,10 +207,9 @@ class SearchDrawing(SoloDrawing):
             if not candidate.hit and candidate.score is not None
         ]
         shown = [*hits, *(() if hits else misses[:_NEAREST])]
-        hows = [[candidate.hit] if hits else [] for candidate in shown]
         rows = [
-            (row_label(candidate.name), percent(candidate.score), *how)
-            for candidate, how in zip(shown, hows, strict=True)
+            (row_label(candidate.name), percent(candidate.score), *filter(None, [candidate.hit]))
+            for candidate in shown
         ]
         columns: Columns = ("Protocol or choice", *number_columns(title), *["How"][: len(hits)])
         caption = f"What gives {title} {search.wanted}"

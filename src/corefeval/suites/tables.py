@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -64,8 +64,8 @@ class SuiteDrawing(SoloDrawing):
 
     def draw_form(self, format: str) -> str:
         """The scores as Codabench reads them."""
-        scores = [self._scores(outcome) for outcome in self.results]
-        return json_text({name: value for part in scores for name, value in part.items()})
+        every = (self._scores(outcome).items() for outcome in self.results)
+        return json_text(dict(chain.from_iterable(every)))
 
     def _scores(self, outcome: SuiteResult) -> dict[str, float]:
         """A number in per cent for each line and system; 0 for none, as Codabench has no gaps.

@@ -122,19 +122,14 @@ class Sensitivity(Tabular):
         )
 
     @property
-    def refusals(self) -> dict[str, str]:
-        """The values that give no number, by the reason why, on one line each."""
+    def refused(self) -> list[str]:
+        """A sentence for each reason why values give no number."""
         reasons: dict[str, dict[tuple[str, str], None]] = {}
         for effect in self.effects:
             for reason in filter(None, effect.refusals):
                 values = reasons.setdefault(one_line(reason), {})
                 values[effect.choice, effect.value] = None
-        return {reason: group_values(values) for reason, values in reasons.items()}
-
-    @property
-    def refused(self) -> list[str]:
-        """A sentence for each reason why values give no number."""
-        return [f"No number with {values}: {why}." for why, values in self.refusals.items()]
+        return [f"No number with {group_values(v)}: {why}." for why, v in reasons.items()]
 
     @property
     def turned(self) -> list[str]:
@@ -168,17 +163,12 @@ class Sensitivity(Tabular):
         return {
             "key": self.key,
             "protocol": str(self.protocol),
-            "responses": {
-                name: dict(scores) for name, scores in zip(self.responses, self.scores, strict=True)
-            },
+            "responses": dict(zip(self.responses, self.scores, strict=True)),
             "effects": [
                 {
                     "choice": effect.choice,
                     "value": effect.value,
-                    "points": {
-                        name: dict(points)
-                        for name, points in zip(self.responses, effect.points, strict=True)
-                    },
+                    "points": dict(zip(self.responses, effect.points, strict=True)),
                     "refusals": {
                         name: why
                         for name, why in zip(self.responses, effect.refusals, strict=True)
@@ -249,12 +239,11 @@ def _measure(
 ) -> ChoiceEffect:
     """What a value of a choice changes in the scores of each response."""
     points, refusals = [], []
-    base = protocol.but(rounding="none")
-    changed = base if name == "rounding" else Protocol.of_fields({name: value}, base)
+    changed = Protocol.of_fields({name: value}, protocol).but(rounding="none")
     for scorings, default in zip(scored, defaults, strict=True):
         outcome = scorings.score(changed)
-        scores = outcome.scores
-        scores = round_scores(scores, value) if name == "rounding" else scores
+        rounding = value if name == "rounding" else "none"
+        scores = round_scores(outcome.scores, rounding)
         points.append(subtract(scores, default, scorings.metrics))
         refusals.append(outcome.error.command_text if outcome.error else "")
     return ChoiceEffect(name, value, tuple(points), tuple(refusals))
