@@ -93,7 +93,7 @@ class Page:
         rows = (*self.entries, *self.asides)
         taken = {entry.where + shift for entry in rows for shift in range(_SIGN if is_copy else 1)}
         lines = {bisect_right(ends, entry.where) for entry in self.entries if ends and is_read}
-        free = [unit for unit in self._find_loose(text, is_copy) if unit.where not in taken]
+        free = list(self._find_loose(text, is_copy, taken))
         unknown = [
             unit
             for unit in free
@@ -107,14 +107,15 @@ class Page:
             unit.state, unit.why = ("aside", "") if is_aside else ("unclear", NO_FORM)
             self.add(unit)
 
-    def _find_loose(self, text: str, is_copy: bool) -> Iterator[Unit]:
+    def _find_loose(self, text: str, is_copy: bool, taken: set[int]) -> Iterator[Unit]:
         """All that is quoted or bracketed in a text, else the items of lists in lines."""
         if self.coverage.convention == "resolved":  # whose brackets have antecedents in them
             return
         for pattern in (QUOTED, _BRACKETED, _BULLET)[is_copy and bool(self.entries) :]:
             matches = list(pattern.finditer(text))
             for match in matches:
-                if not (is_copy and self.document.stands(match[0])):
+                is_known = match.start() in taken or (is_copy and self.document.stands(match[0]))
+                if not is_known:
                     yield Unit(words_of(match), where=match.start())
             if matches:
                 return

@@ -195,8 +195,9 @@ class _Reader:
             if rest.is_copy and page.entries:  # the text in other words, and no list
                 page = Page(document, page.coverage)
             is_plain_copy = rest.is_copy and rest.coverage.added <= _ADDED * size
-        if page.entries:
-            page.add_other(self._best(document, page.unread_lines(text)))
+        lines = page.unread_lines(text) if page.entries else ""
+        if lines.strip():
+            page.add_other(self._best(document, lines))
         page.add_loose(text, is_copy=page.is_copy or is_plain_copy)
         state = _state_of(page, job, is_plain_copy)
         if state == "unread" and not page.entries:
