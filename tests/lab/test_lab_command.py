@@ -179,7 +179,7 @@ def test_three_statements_do_not_hold_on_gum(run, shared):
     ("change", "advice"),
     [
         (("\tb\t", "\tx\t"), "use the same tokenisation"),
-        (("(d);", "(e);"), "both sides must call them the same"),
+        (("(d);", "(e);"), "use the same ids on both sides"),
     ],
 )
 def test_errors_advise_only_what_the_command_understands(run, conll, change, advice):

@@ -206,7 +206,7 @@ def test_arrays_and_what_has_no_ids(files):
     result = corefeval.score(files[0], arrays, metrics="b3", across=r"^\d+")
     assert result["b3"].f1 == 1.0
     plain = {"1_a": [[(0, 1), (2, 3)]]}
-    with pytest.raises(InputError, match="ids that are valid across documents"):
+    with pytest.raises(InputError, match="no ids of entities hold across documents"):
         corefeval.score(plain, plain, across="all")
     with pytest.raises(UsageError, match="not a regular expression"):
         corefeval.score(*files, across="(")

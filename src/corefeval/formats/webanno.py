@@ -31,7 +31,7 @@ from corefeval.model.identity import writable_text
 
 _VERSION = "#FORMAT=WebAnno TSV 3"
 _HEADER = re.compile(r"#T_(SP|CH|RL)=([^|]*)\|?(.*)")
-_FOLDER = re.compile(r"(.+)\.(?:txt|html?|xml|xmi|pdf|tsv|conllu?|json)")
+_EXPORTED = re.compile(r".*[/\\](?:annotation|curation)[/\\]([^/\\]+)\.\w+[/\\][^/\\]+")
 _PART = re.compile(r"\d+-\d+\.\d+")
 _FIRST_COLUMN = 3  # before it are sentence and token, begin and end, and the word
 _PARTS = re.compile(r"(?:\\.|[^\\|])+", re.DOTALL)
@@ -144,11 +144,11 @@ def _read_rows(source: Source, lines: Sequence[str], layers: dict[str, _Layer]) 
 def _find_name(source: Source) -> DocumentId | None:
     """The id of a document that folder or file are named after; None if the file's name will do.
 
-    INCEpTION exports `story.txt/anna.tsv`; this module writes ids with escapes.
+    INCEpTION exports `annotation/story.txt/anna.tsv`; this module writes ids with escapes.
     """
-    folder = _FOLDER.fullmatch(os.path.basename(os.path.dirname(source.file)))
-    stem = folder[1] if folder else str(source.stem)
-    return document_id(stem) if folder or "%" in stem else None
+    exported = _EXPORTED.fullmatch(os.path.abspath(source.file))
+    stem = exported[1] if exported else str(source.stem)
+    return document_id(stem) if exported or "%" in stem else None
 
 
 def _split(cell: str) -> list[str]:
