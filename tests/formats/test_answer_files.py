@@ -108,6 +108,15 @@ def test_folder_mapping_and_one_text(key, expected, tmp_path):
     assert read(tmp_path / "b.txt", key)[0] == {"b": expected["b"]}
 
 
+def test_a_file_may_map_ids_to_answers(key, expected, tmp_path):
+    file = tmp_path / "answers.json"
+    file.write_text(json.dumps(ANSWERS))
+    assert read(file, key)[0] == expected
+    file.write_text(json.dumps({"uid": "b", "reply": ANSWERS["b"]}))
+    with pytest.raises(InputError, match="not a record of a known kind"):
+        read(file, key)
+
+
 @pytest.mark.parametrize("answers", [ANSWERS, LISTS])
 def test_pairing_by_content(answers, key, tmp_path):
     file = tmp_path / "answers.jsonl"
@@ -222,6 +231,32 @@ def test_score_check_and_convert(run, tmp_path):
     own = corefeval.score(key, listed)
     assert corefeval.score(key, target)["conll"].f1 == own["conll"].f1
     assert run("convert", key, target, "--against", key)[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "records"),
+    [
+        ("list.json", [{"id": name, "text": text} for name, text in ANSWERS.items()]),
+        ("lines.jsonl", {"id": "b", "text": ANSWERS["b"]}),
+        ("mapping.json", ANSWERS),
+    ],
+)
+def test_answers_that_are_not_recognised_are_refused_with_the_option_that_reads_them(
+    name, records, run, tmp_path
+):
+    key, file = tmp_path / "key.jsonl", tmp_path / name
+    lines = [{"doc_key": n, "sentences": [t.split()], "clusters": []} for n, t in TEXTS.items()]
+    key.write_text("\n".join(map(json.dumps, lines)))
+    file.write_text(json.dumps(records))
+    status, _, err = run("score", key, file)
+    assert status == 1 and err.rstrip().endswith("answers of a language model, add "
+                                                 "--response-format llm")  # fmt: skip
+    with pytest.raises(InputError, match='add response_format="llm"'):
+        corefeval.score(key, file)
+    assert run("score", key, file, "--response-format", "llm")[0] == 0
+    _, out, _ = run("check", file, "--against", key)
+    assert "add --input-format llm" in out
+    assert run("check", file, "--against", key, "--input-format", "llm")[0] == 0
 
 
 def test_formats_and_choices_of_the_command(run):

@@ -98,6 +98,7 @@ def from_error(error: InputError, kind: str = "", **place: str | None) -> Findin
     ]
     message = ": ".join((error.problem, ", ".join(details))) if details else error.problem
     fix = (error.fix or "") if kind == "unreadable-file" else ""
+    fix = fix.replace("--response-format", "--input-format")
     file = place.pop("file", None) or error.file
     return Finding(kind, message, file=file, line=error.line, fix=fix, **place)  # type: ignore[arg-type]
 

@@ -78,7 +78,12 @@ def read_answers(
     _check_options(format, occurrences, pieces)
     texts = KeyTexts(_corpus_at(key))
     listed, where = answers_of(
-        answers, encoding=encoding, choice=choice, answer_at=answer_at, id_at=id_at
+        answers,
+        encoding=encoding,
+        choice=choice,
+        answer_at=answer_at,
+        id_at=id_at,
+        documents=texts.identifiers,
     )
     remarks = Remarks(name or where, occurrences, pieces, len(texts.identifiers))
     pages = _Reader(texts, FAMILIES[format], remarks).read_all(listed)

@@ -7,7 +7,7 @@ import os
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -129,19 +129,19 @@ def answers_of(
     choice: int = 1,
     answer_at: str | None = None,
     id_at: str | None = None,
+    documents: Collection[str] = (),
 ) -> tuple[list[Answer], str]:
     """All answers of a path or of a mapping from ids to texts (or records), and what to call them.
 
     `choice` is which of several answers to take; `answer_at` and `id_at` are paths in records of a
-    kind that nobody declared. Raises an InputError for files that cannot be read, and a UsageError
+    kind that nobody declared. JSON with ids of `documents` as keys is a mapping, unless it is a
+    record of a known kind. Raises an InputError for files that cannot be read, and a UsageError
     for what is neither.
     """
     check_count("the choice", choice)
     kinds = _list_kinds(answer_at, id_at)
     if isinstance(source, Mapping):
-        entries = source.items()
-        replies = [r for name, value in entries for r in _read_value(str(name), value, kinds)]
-        return _choose(replies, choice), "answers"
+        return _choose(_read_mapping(source, kinds), choice), "answers"
     if not isinstance(source, str | os.PathLike):
         raise UsageError(
             f"answers are a path, or a mapping from document ids to texts, not {source!r:.60}"
@@ -158,7 +158,7 @@ def answers_of(
         content = read_source(file, encoding=encoding)
         records = _records_in(content)
         if records is not None:
-            replies += [reply for record in records for reply in _read(record, kinds)]
+            replies += [reply for r in records for reply in _read_json(r, kinds, documents)]
             continue
         name = Path(file).relative_to(root) if root else Path(Path(file).name)
         stem = str(document_id(name.with_suffix("").as_posix())) if several else None
@@ -251,6 +251,23 @@ def _choose(answers: Iterable[Replies], choice: int) -> list[Answer]:
         text, finish = choices[choice - 1]
         chosen.append(Answer(identifier, text, finish, record.line, len(choices), kind))
     return chosen
+
+
+def _read_json(
+    record: Record, kinds: Sequence[Kind], documents: Collection[str]
+) -> Iterator[Replies]:
+    """The answers of a record, or of a mapping from ids of documents to answers."""
+    values = record.values
+    is_known = not isinstance(values, Mapping) or _kind_of(values, kinds) is not None
+    if is_known or values.keys().isdisjoint(documents):
+        return _read(record, kinds)
+    return _read_mapping(values, kinds)
+
+
+def _read_mapping(answers: Mapping[Any, Any], kinds: Sequence[Kind]) -> Iterator[Replies]:
+    """The answers of a mapping from ids to texts, records or parsed JSON."""
+    for name, value in answers.items():
+        yield from _read_value(str(name), value, kinds)
 
 
 def _read_value(name: str, value: Any, kinds: Sequence[Kind]) -> Iterator[Replies]:
