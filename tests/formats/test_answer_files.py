@@ -397,3 +397,23 @@ def test_answers_with_other_ids_are_paired_by_what_they_say_with_a_notice():
     answers = {"1": "[Bob](#1) read the paper while [he](#1) waited for tea ."}
     result = corefeval.score(documents, answers, response_format="llm")
     assert [n.items for n in result.notices if n.kind == "llm-guessed"] == [("1",)]
+
+
+@pytest.mark.parametrize("name", ["tagged", "listed"])
+def test_answers_under_the_ids_of_their_neighbours_are_told_with_what_to_check(name, tmp_path):
+    key, path = corefeval.example("key"), corefeval.example(name)
+    with open(path, encoding="utf-8") as lines:
+        records = [json.loads(line) for line in lines]
+    name_of_id = next(field for field in ("custom_id", "id") if field in records[0])
+    ids = [record[name_of_id] for record in records]
+    for record, neighbour in zip(records, [*ids[1:], ids[0]], strict=True):
+        record[name_of_id] = neighbour
+    shifted = tmp_path / "shifted.jsonl"
+    shifted.write_text("\n".join(map(json.dumps, records)))
+    notices = corefeval.score(key, shifted, metrics="muc").notices
+    assert not any("()" in str(notice) for notice in notices)
+    (foreign,) = (notice for notice in notices if notice.kind == "llm-foreign")
+    assert foreign.count > len(ids) / 2 and "seem to be about another text" in str(foreign)
+    assert str(foreign).endswith("check that each answer has the id of its own document")
+    usual = corefeval.score(key, path, metrics="muc").notices
+    assert "llm-foreign" not in {notice.kind for notice in usual}

@@ -63,7 +63,8 @@ class Remarks:
 
     `unknown` are answers for no document, `guessed` ids that no document has, whose answers were
     paired by what they say, `twice` documents with a second one, `several` counts
-    answers about more than one, `cut` documents that were answered in pieces, of all `documents`.
+    answers about more than one, `foreign` are documents whose answers seem to be about another
+    text, `cut` documents that were answered in pieces, of all `documents`.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Remarks:
     unknown: list[str] = field(default_factory=list)
     guessed: list[str] = field(default_factory=list)
     twice: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
     several: int = 0
     cut: int = 0
 
@@ -86,20 +88,25 @@ def notices_of(corpus: Corpus, remarks: Remarks) -> tuple[Notice, ...]:
     return tuple(notice for notice in notices if notice.count)
 
 
-def _about_reading(ledger: Ledger, remarks: Remarks) -> list[Notice]:
-    name = remarks.name
+def _about_forms(ledger: Ledger, name: str) -> Iterator[Notice]:
+    """The forms of the answers that were read, the most frequent first."""
     written = {entry.document for entry in ledger.entries}
     conventions = Counter(
-        coverage.convention for coverage in ledger.documents if coverage.document in written
+        coverage.convention
+        for coverage in ledger.documents
+        if coverage.document in written and coverage.state == "read"
     )
-    notices = []
     for convention, count in conventions.most_common():
         tags = CONVENTIONS.get(convention)
         how = f"text with tags {tags.example}" if tags else "a list of mentions"
         whose = "" if len(conventions) == 1 else f"{plural(count, 'answer')} "
         form = f"llm-{convention}" if f"llm-{convention}" in ANSWERS else convention
         text = f"{name}: {whose}read as {how} ({form})"
-        notices.append(Notice("llm-convention", text, count))
+        yield Notice("llm-convention", text, count)
+
+
+def _about_reading(ledger: Ledger, remarks: Remarks) -> list[Notice]:
+    name = remarks.name
     named = partial(_documents, name)
     of_state = {
         state: [cover.document for cover in ledger.documents if cover.state == state]
@@ -112,10 +119,12 @@ def _about_reading(ledger: Ledger, remarks: Remarks) -> list[Notice]:
     )
     cut = [coverage.document for coverage in ledger.documents if coverage.finish == "length"]
     return [
-        *notices,
+        *_about_forms(ledger, name),
         Notice("llm-share", f"{name}: {{n}} not read ({share:.1%} were)",
                remarks.documents - len(of_state["read"]), noun="document"),
         named("llm-unread", "whose answers could not be read: {items}", of_state["unread"]),
+        named("llm-foreign", "whose answers seem to be about another text: {items}; check that "
+              "each answer has the id of its own document", remarks.foreign),
         named("llm-refusal", "refused: {items}", of_state["refused"]),
         named("llm-empty", "whose answers have no mentions: {items}", of_state["empty"]),
         Notice("llm-pieces", f"{name}: {{n}} answered in pieces, whose entities are "
