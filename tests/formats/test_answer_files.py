@@ -225,6 +225,7 @@ def test_score_check_and_convert(run, tmp_path):
     status, out, _ = run("check", tagged, "--against", key)
     assert status == 1
     assert "llm-invented" in out and "The villagers" in out and "llm-cut" in out
+    assert "tokens (56%), because of a token limit, according to its record" in out
     assert run("check", tagged)[0] == 2
     target = tmp_path / "out.conll"
     assert run("convert", listed, target, "--against", key)[0] == 0

@@ -377,7 +377,8 @@ def answer_findings(ledger: Ledger, file: str) -> Iterator[Finding]:
             share = answer.reached / max(answer.tokens, 1)
             tokens = f"{answer.reached:,} of {answer.tokens:,} tokens ({share:.0%})"
             message = f"the answer ends after {tokens}"
-            message += f"; it says {answer.finish}" if answer.finish else ""
+            cause = {"length": "a token limit"}.get(answer.finish, excerpt(answer.finish))
+            message += f", because of {cause}, according to its record" if answer.finish else ""
             yield Finding("llm-cut", message, file, document=answer.document)
 
 
