@@ -418,3 +418,16 @@ def test_answers_under_the_ids_of_their_neighbours_are_told_with_what_to_check(n
     assert str(foreign).endswith("check that each answer has the id of its own document")
     usual = corefeval.score(key, path, metrics="muc").notices
     assert "llm-foreign" not in {notice.kind for notice in usual}
+
+
+def test_notices_about_a_single_mention_are_in_the_singular():
+    words = ["Ada", "saw", "Ada", ",", "the", "old", "captain", "."]
+    document = {"doc_key": "a", "sentences": [words]}
+    answers = {"a": '[["Ada"], ["the old captan"]]'}
+    result = corefeval.score([{**document, "clusters": []}], answers, response_format="llm")
+    texts = {notice.kind: str(notice) for notice in result.notices}
+    assert texts["llm-ambiguous"].endswith(
+        "1 string of 2 (50%) with several places in the text; --occurrences in-order decided "
+        "which one is meant"
+    )
+    assert "1 mention placed with changes (similar words: 1)" in texts["llm-changed"]

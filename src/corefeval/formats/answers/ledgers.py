@@ -155,7 +155,7 @@ def _about_mentions(ledger: Ledger, remarks: Remarks) -> list[Notice]:
     whys = Counter(
         why for entry in ledger.entries if entry.state == "changed" for why in [entry.why]
     )
-    listed = ", ".join(f"{count:,} {why}" for why, count in whys.most_common(4))
+    listed = "; ".join(f"{why}: {count:,}" for why, count in whys.most_common(4))
     changed = f"{name}: {{n}} placed with changes ({listed}); corefeval check lists them"
     notices = [
         Notice("llm-mentions", text, ledger.written),
@@ -174,8 +174,8 @@ def _about_strings(ledger: Ledger, remarks: Remarks) -> list[Notice]:
     if not several:
         return []
     share = len(several) / len(entries)
-    text = f"{remarks.name}: {{n}} of {len(entries):,} ({share:.0%}) occur several times in "
-    text += f"the text; occurrences:{remarks.occurrences} decided which is meant"
+    text = f"{remarks.name}: {{n}} of {len(entries):,} ({share:.0%}) with several places in "
+    text += f"the text; --occurrences {remarks.occurrences} decided which one is meant"
     notices = [Notice("llm-ambiguous", text, len(several), noun="string")]
     strings = [(entry.document, entry.entity, entry.written.lower()) for entry in entries]
     if len(set(strings)) == len(strings) and share >= 0.3 and remarks.occurrences != "all":
