@@ -117,25 +117,27 @@ def _about_reading(ledger: Ledger, remarks: Remarks) -> list[Notice]:
     places = tuple(
         f"{coverage.document} after {coverage.reached / coverage.tokens:.0%}" for coverage in early
     )
+    kept = "kept apart" if remarks.pieces == "apart" else "joined"
     cut = [coverage.document for coverage in ledger.documents if coverage.finish == "length"]
     return [
         *_about_forms(ledger, name),
-        Notice("llm-share", f"{name}: {{n}} not read ({share:.1%} were)",
+        Notice("llm-share", f"{name}: {{n}} without a readable answer ({share:.1%} have one)",
                remarks.documents - len(of_state["read"]), noun="document"),
-        named("llm-unread", "whose answers could not be read: {items}", of_state["unread"]),
-        named("llm-foreign", "whose answers seem to be about another text: {items}; check that "
-              "each answer has the id of its own document", remarks.foreign),
+        named("llm-unread", "with an answer that could not be read: {items}", of_state["unread"]),
+        named("llm-foreign", "with an answer that seems to be about another text: {items}; check "
+              "that each answer has the id of its own document", remarks.foreign),
         named("llm-refusal", "refused: {items}", of_state["refused"]),
-        named("llm-empty", "whose answers have no mentions: {items}", of_state["empty"]),
-        Notice("llm-pieces", f"{name}: {{n}} answered in pieces, whose entities are "
-               f"{remarks.pieces}", remarks.cut, noun="document"),
+        named("llm-empty", "with an answer that has no mentions: {items}", of_state["empty"]),
+        Notice("llm-pieces", f"{name}: {{n}} answered in pieces, whose entities were "
+               f"{kept}", remarks.cut, noun="document"),
         named("llm-limit", "cut off by a token limit, according to the records: {items}", cut),
-        named("llm-cut", "ending early: {items}", places),
+        named("llm-cut", "with an answer that stops early: {items}", places),
         named("llm-unknown", "of unknown documents, left out: {items}", remarks.unknown, "answer"),
-        named("llm-guessed", "with ids that the key lacks, paired by what they say: {items}",
+        named("llm-guessed", "with ids that are not in the key, paired by their words: {items}",
               remarks.guessed, "answer"),
-        named("llm-twice", "answered again, the first answer kept: {items}", remarks.twice),
-        Notice("llm-several", f"{name}: {{n}} with several documents, split", remarks.several,
+        named("llm-twice", "with several answers, of which the first counts: {items}",
+              remarks.twice),
+        Notice("llm-several", f"{name}: {{n}} about several documents, split", remarks.several,
                noun="answer"),
     ]  # fmt: skip
 

@@ -119,13 +119,14 @@ def _unreadable_error(
     corpus: Corpus, answers: Sequence[Answer], format: str, where: str
 ) -> InputError:
     tried = [f"{CONVENTIONS[n].example} (llm-{n})" for n in FAMILIES[format] if n in CONVENTIONS]
-    tried += [f"lists in {name}" for name in FAMILIES[format] if name in TREES]
+    tried += [f"lists written as {name}" for name in FAMILIES[format] if name in TREES]
     counts = corpus.ledger.counts if corpus.ledger else {}
-    share = f"{counts['unclear'] / max(sum(counts.values()), 1):.0%} unclear"
+    share = counts["unclear"] / max(sum(counts.values()), 1)
+    beginning = excerpt(clean(answers[0].text).strip(), 60)
     return InputError(
         "no mentions could be read from the answers",
         file=where,
-        found=f"{excerpt(clean(answers[0].text).strip(), 60)}, {share}",
+        found=f"{beginning}; {share:.0%} of what was written is unclear",
         expected="; ".join(tried),
         fix="check that each answer has the id of its own document; name the format with "
         "--response-format; or ask the model again",

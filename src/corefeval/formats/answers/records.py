@@ -59,7 +59,7 @@ _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\*|-1|\?[^\[\]=]+=[^\[\]]*)\]")
 def check_path(path: str) -> None:
     """Raise a UsageError for what is no path."""
     if not isinstance(path, str) or not path or _STEP.sub("", path) or re.search(r"[\s|]", path):
-        raise UsageError(f"{path!r:.60} is no path in a record, such as choices[*].text")
+        raise UsageError(f"{path!r:.60} is not a path in a record: write it like choices[*].text")
 
 
 def find_all(value: Any, path: str) -> list[Any]:
@@ -181,10 +181,14 @@ def about_records(answers: Sequence[Answer], whose: str, choice: int) -> Iterato
     """Notices on the kinds of records that answers came from, and on choices that do not count."""
     kinds = Counter(answer.record for answer in answers if answer.record not in ("", _PLAIN.name))
     for kind, count in kinds.items():
-        yield from note("llm-records", count, "record", f"of the kind: {kind}", whose=whose)
+        yield from note("llm-records", count, "record", f"read as {kind}", whose=whose)
     left_out = sum(answer.choices - 1 for answer in answers)
     yield from note(
-        "llm-choices", left_out, "answer", f"left out: choice {choice} counts", whose=whose
+        "llm-choices",
+        left_out,
+        "answer",
+        f"left out: only choice {choice} of each record is read",
+        whose=whose,
     )
 
 
@@ -247,7 +251,11 @@ def _choose(answers: Iterable[Replies], choice: int) -> list[Answer]:
     for identifier, choices, record, kind in joint.values():
         if choice > len(choices):
             number = plural(len(choices), "choice")
-            raise record.error(f"there is no choice {choice}", found=number, fix="take another one")
+            raise record.error(
+                f"there is no choice {choice}",
+                found=number,
+                fix=f"use --choice N, with N at most {len(choices)}",
+            )
         text, finish = choices[choice - 1]
         chosen.append(Answer(identifier, text, finish, record.line, len(choices), kind))
     return chosen
@@ -290,8 +298,8 @@ def _read(
     speaker = "".join(map(str, _find_first(values, kind.speaker)))
     if speaker in ("user", "human", "system"):
         raise record.error(
-            "the last message is not one of the assistant",
-            found=f"one of the {speaker}",
+            "the last message is not from the assistant",
+            found=f"one from the {speaker}",
             fix="name the file with the answers of the model",
         )
     ids = next(filter(None, (_ids_at(values, path) for path in kind.ids.split())), [])
@@ -378,7 +386,8 @@ def _unknown_error(record: Record) -> InputError:
         "not a record of a known kind",
         found=record.list_keys() if isinstance(values, dict) else "a list",
         expected=f"one of {', '.join(kind.name for kind in KINDS)}",
-        fix=f"--answer-at {path if ' ' in text else 'PATH'} --id-at {(*names, 'PATH')[0]}",
+        fix="say where answers and ids are: --answer-at "
+        f"{path if ' ' in text else 'PATH'} --id-at {(*names, 'PATH')[0]}",
     )
 
 
