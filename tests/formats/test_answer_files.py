@@ -108,6 +108,15 @@ def test_folder_mapping_and_one_text(key, expected, tmp_path):
     assert read(tmp_path / "b.txt", key)[0] == {"b": expected["b"]}
 
 
+def test_a_file_may_map_ids_to_answers(key, expected, tmp_path):
+    file = tmp_path / "answers.json"
+    file.write_text(json.dumps(ANSWERS))
+    assert read(file, key)[0] == expected
+    file.write_text(json.dumps({"uid": "b", "reply": ANSWERS["b"]}))
+    with pytest.raises(InputError, match="not a record of a known kind"):
+        read(file, key)
+
+
 @pytest.mark.parametrize("answers", [ANSWERS, LISTS])
 def test_pairing_by_content(answers, key, tmp_path):
     file = tmp_path / "answers.jsonl"
@@ -216,12 +225,39 @@ def test_score_check_and_convert(run, tmp_path):
     status, out, _ = run("check", tagged, "--against", key)
     assert status == 1
     assert "llm-invented" in out and "The villagers" in out and "llm-cut" in out
+    assert "tokens (56%), because of a token limit, according to its record" in out
     assert run("check", tagged)[0] == 2
     target = tmp_path / "out.conll"
     assert run("convert", listed, target, "--against", key)[0] == 0
     own = corefeval.score(key, listed)
     assert corefeval.score(key, target)["conll"].f1 == own["conll"].f1
     assert run("convert", key, target, "--against", key)[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "records"),
+    [
+        ("list.json", [{"id": name, "text": text} for name, text in ANSWERS.items()]),
+        ("lines.jsonl", {"id": "b", "text": ANSWERS["b"]}),
+        ("mapping.json", ANSWERS),
+    ],
+)
+def test_answers_that_are_not_recognised_are_refused_with_the_option_that_reads_them(
+    name, records, run, tmp_path
+):
+    key, file = tmp_path / "key.jsonl", tmp_path / name
+    lines = [{"doc_key": n, "sentences": [t.split()], "clusters": []} for n, t in TEXTS.items()]
+    key.write_text("\n".join(map(json.dumps, lines)))
+    file.write_text(json.dumps(records))
+    status, _, err = run("score", key, file)
+    assert status == 1 and err.rstrip().endswith("answers of a language model, add "
+                                                 "--response-format llm")  # fmt: skip
+    with pytest.raises(InputError, match='add response_format="llm"'):
+        corefeval.score(key, file)
+    assert run("score", key, file, "--response-format", "llm")[0] == 0
+    _, out, _ = run("check", file, "--against", key)
+    assert "add --input-format llm" in out
+    assert run("check", file, "--against", key, "--input-format", "llm")[0] == 0
 
 
 def test_formats_and_choices_of_the_command(run):
@@ -362,3 +398,36 @@ def test_answers_with_other_ids_are_paired_by_what_they_say_with_a_notice():
     answers = {"1": "[Bob](#1) read the paper while [he](#1) waited for tea ."}
     result = corefeval.score(documents, answers, response_format="llm")
     assert [n.items for n in result.notices if n.kind == "llm-guessed"] == [("1",)]
+
+
+@pytest.mark.parametrize("name", ["tagged", "listed"])
+def test_answers_under_the_ids_of_their_neighbours_are_told_with_what_to_check(name, tmp_path):
+    key, path = corefeval.example("key"), corefeval.example(name)
+    with open(path, encoding="utf-8") as lines:
+        records = [json.loads(line) for line in lines]
+    name_of_id = next(field for field in ("custom_id", "id") if field in records[0])
+    ids = [record[name_of_id] for record in records]
+    for record, neighbour in zip(records, [*ids[1:], ids[0]], strict=True):
+        record[name_of_id] = neighbour
+    shifted = tmp_path / "shifted.jsonl"
+    shifted.write_text("\n".join(map(json.dumps, records)))
+    notices = corefeval.score(key, shifted, metrics="muc").notices
+    assert not any("()" in str(notice) for notice in notices)
+    (foreign,) = (notice for notice in notices if notice.kind == "llm-foreign")
+    assert foreign.count > len(ids) / 2 and "seems to be about another text" in str(foreign)
+    assert str(foreign).endswith("check that each answer has the id of its own document")
+    usual = corefeval.score(key, path, metrics="muc").notices
+    assert "llm-foreign" not in {notice.kind for notice in usual}
+
+
+def test_notices_about_a_single_mention_are_in_the_singular():
+    words = ["Ada", "saw", "Ada", ",", "the", "old", "captain", "."]
+    document = {"doc_key": "a", "sentences": [words]}
+    answers = {"a": '[["Ada"], ["the old captan"]]'}
+    result = corefeval.score([{**document, "clusters": []}], answers, response_format="llm")
+    texts = {notice.kind: str(notice) for notice in result.notices}
+    assert texts["llm-ambiguous"].endswith(
+        "1 string of 2 (50%) with several places in the text; --occurrences in-order decided "
+        "which one is meant"
+    )
+    assert "1 mention placed with changes (similar words: 1)" in texts["llm-changed"]

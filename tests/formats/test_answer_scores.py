@@ -126,7 +126,7 @@ def test_what_is_no_answer_is_refused():
         corefeval.read_answers(7, KEY)
     with pytest.raises(UsageError, match="a corpus"):
         corefeval.read_answers({"d": "x"}, None)
-    with pytest.raises(InputError, match="which has none"):
+    with pytest.raises(InputError, match="the key has no words"):
         corefeval.score([["a", "b"]], {"": "[e1 a]"}, response_format="llm")
     with pytest.raises(UsageError, match="read against"):
         corefeval.read(corefeval.example("tagged"))

@@ -52,6 +52,10 @@ def test_nothing_pairs(conll):
         corefeval.score(conll(A), conll(B))
     assert "‘b; part 000’" in str(caught.value)
     assert "‘a; part 000’" in str(caught.value)
+    assert "--pairing position" in caught.value.command_text
+    with pytest.raises(PairingError) as caught:
+        corefeval.score(conll(A + B), conll(B.replace("(b)", "(c)")))
+    assert caught.value.command_text.endswith("use the same ids on both sides")
 
 
 def test_documents_can_be_chosen(conll):

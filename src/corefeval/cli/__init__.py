@@ -126,6 +126,8 @@ def _fit_to_command(message: str, arguments: Sequence[str] | None) -> str:
     }
     option = next((text for name, text in layer_options.items() if name in spellings), "--layer")
     message = message.replace("--layer NAME", f"{option} NAME")
+    if "--input-format" in spellings:
+        message = message.replace("--response-format", "--input-format")
     problem, label, fix = message.partition("\n  fix: ")
     unknown = {f"--{name.replace('_', '-')}" for name in KEYWORDS}.difference(spellings)
     advice = [

@@ -98,6 +98,7 @@ def from_error(error: InputError, kind: str = "", **place: str | None) -> Findin
     ]
     message = ": ".join((error.problem, ", ".join(details))) if details else error.problem
     fix = (error.fix or "") if kind == "unreadable-file" else ""
+    fix = fix.replace("--response-format", "--input-format")
     file = place.pop("file", None) or error.file
     return Finding(kind, message, file=file, line=error.line, fix=fix, **place)  # type: ignore[arg-type]
 
@@ -376,7 +377,8 @@ def answer_findings(ledger: Ledger, file: str) -> Iterator[Finding]:
             share = answer.reached / max(answer.tokens, 1)
             tokens = f"{answer.reached:,} of {answer.tokens:,} tokens ({share:.0%})"
             message = f"the answer ends after {tokens}"
-            message += f"; it says {answer.finish}" if answer.finish else ""
+            cause = {"length": "a token limit"}.get(answer.finish, excerpt(answer.finish))
+            message += f", because of {cause}, according to its record" if answer.finish else ""
             yield Finding("llm-cut", message, file, document=answer.document)
 
 

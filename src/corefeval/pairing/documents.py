@@ -232,13 +232,14 @@ def pair_documents(
 def _nothing_pairs(
     identifiers: Sequence[DocumentId], response_ids: Sequence[DocumentId], name: str
 ) -> PairingError:
+    in_order = ", or --pairing position if both have the same documents in the same order"
     return PairingError(
         "no document of the response is in the key",
         file=name or None,
         found=list_names([*map(str, response_ids)]) or "no documents",
         expected=list_names([*map(str, identifiers)]),
-        fix="documents are paired by id and part: use the same ids on both sides, or --pairing "
-        "position if both have the same documents in the same order",
+        fix="documents are paired by id and part: use the same ids on both sides"
+        + in_order * (len(identifiers) == len(response_ids)),
     )
 
 

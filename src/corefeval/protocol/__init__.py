@@ -73,6 +73,7 @@ _FORMER = {("tokens", "ignored"): "ignore", ("tokens", "check"): "same"}
 KEYWORDS.update({n: (*choice.spellings, choice.default) for n, choice in choices().items()})
 KEYWORDS.update(dict.fromkeys(("encoding", "features", "word_column"), ()))
 KEYWORDS["tagset"] = ("penn", "upos", "stts")
+KEYWORDS["response_format"] = ("llm",)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ class KeyTexts:
             "word" not in key.tokens.columns and text_of(key.tokens, 0) is None
         ):
             raise InputError(
-                "answers of language models are aligned with the words of the key, which has none",
+                "the key has no words with which answers of language models could be aligned",
                 file=key.name or None,
                 fix="use a key with words: CoNLL, CoNLL-U, JSON with sentences or tokens …",
             )

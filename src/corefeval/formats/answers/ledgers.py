@@ -63,7 +63,8 @@ class Remarks:
 
     `unknown` are answers for no document, `guessed` ids that no document has, whose answers were
     paired by what they say, `twice` documents with a second one, `several` counts
-    answers about more than one, `cut` documents that were answered in pieces, of all `documents`.
+    answers about more than one, `foreign` are documents whose answers seem to be about another
+    text, `cut` documents that were answered in pieces, of all `documents`.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Remarks:
     unknown: list[str] = field(default_factory=list)
     guessed: list[str] = field(default_factory=list)
     twice: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
     several: int = 0
     cut: int = 0
 
@@ -86,20 +88,25 @@ def notices_of(corpus: Corpus, remarks: Remarks) -> tuple[Notice, ...]:
     return tuple(notice for notice in notices if notice.count)
 
 
-def _about_reading(ledger: Ledger, remarks: Remarks) -> list[Notice]:
-    name = remarks.name
+def _about_forms(ledger: Ledger, name: str) -> Iterator[Notice]:
+    """The forms of the answers that were read, the most frequent first."""
     written = {entry.document for entry in ledger.entries}
     conventions = Counter(
-        coverage.convention for coverage in ledger.documents if coverage.document in written
+        coverage.convention
+        for coverage in ledger.documents
+        if coverage.document in written and coverage.state == "read"
     )
-    notices = []
     for convention, count in conventions.most_common():
         tags = CONVENTIONS.get(convention)
         how = f"text with tags {tags.example}" if tags else "a list of mentions"
         whose = "" if len(conventions) == 1 else f"{plural(count, 'answer')} "
         form = f"llm-{convention}" if f"llm-{convention}" in ANSWERS else convention
         text = f"{name}: {whose}read as {how} ({form})"
-        notices.append(Notice("llm-convention", text, count))
+        yield Notice("llm-convention", text, count)
+
+
+def _about_reading(ledger: Ledger, remarks: Remarks) -> list[Notice]:
+    name = remarks.name
     named = partial(_documents, name)
     of_state = {
         state: [cover.document for cover in ledger.documents if cover.state == state]
@@ -110,23 +117,27 @@ def _about_reading(ledger: Ledger, remarks: Remarks) -> list[Notice]:
     places = tuple(
         f"{coverage.document} after {coverage.reached / coverage.tokens:.0%}" for coverage in early
     )
+    kept = "kept apart" if remarks.pieces == "apart" else "joined"
     cut = [coverage.document for coverage in ledger.documents if coverage.finish == "length"]
     return [
-        *notices,
-        Notice("llm-share", f"{name}: {{n}} not read ({share:.1%} were)",
+        *_about_forms(ledger, name),
+        Notice("llm-share", f"{name}: {{n}} without a readable answer ({share:.1%} have one)",
                remarks.documents - len(of_state["read"]), noun="document"),
-        named("llm-unread", "whose answers could not be read: {items}", of_state["unread"]),
+        named("llm-unread", "with an answer that could not be read: {items}", of_state["unread"]),
+        named("llm-foreign", "with an answer that seems to be about another text: {items}; check "
+              "that each answer has the id of its own document", remarks.foreign),
         named("llm-refusal", "refused: {items}", of_state["refused"]),
-        named("llm-empty", "whose answers have no mentions: {items}", of_state["empty"]),
-        Notice("llm-pieces", f"{name}: {{n}} answered in pieces, whose entities are "
-               f"{remarks.pieces}", remarks.cut, noun="document"),
+        named("llm-empty", "with an answer that has no mentions: {items}", of_state["empty"]),
+        Notice("llm-pieces", f"{name}: {{n}} answered in pieces, whose entities were "
+               f"{kept}", remarks.cut, noun="document"),
         named("llm-limit", "cut off by a token limit, according to the records: {items}", cut),
-        named("llm-cut", "ending early: {items}", places),
+        named("llm-cut", "with an answer that stops early: {items}", places),
         named("llm-unknown", "of unknown documents, left out: {items}", remarks.unknown, "answer"),
-        named("llm-guessed", "with ids that the key lacks, paired by what they say: {items}",
+        named("llm-guessed", "with ids that are not in the key, paired by their words: {items}",
               remarks.guessed, "answer"),
-        named("llm-twice", "answered again, the first answer kept: {items}", remarks.twice),
-        Notice("llm-several", f"{name}: {{n}} with several documents, split", remarks.several,
+        named("llm-twice", "with several answers, of which the first counts: {items}",
+              remarks.twice),
+        Notice("llm-several", f"{name}: {{n}} about several documents, split", remarks.several,
                noun="answer"),
     ]  # fmt: skip
 
@@ -146,7 +157,7 @@ def _about_mentions(ledger: Ledger, remarks: Remarks) -> list[Notice]:
     whys = Counter(
         why for entry in ledger.entries if entry.state == "changed" for why in [entry.why]
     )
-    listed = ", ".join(f"{count:,} {why}" for why, count in whys.most_common(4))
+    listed = "; ".join(f"{why}: {count:,}" for why, count in whys.most_common(4))
     changed = f"{name}: {{n}} placed with changes ({listed}); corefeval check lists them"
     notices = [
         Notice("llm-mentions", text, ledger.written),
@@ -165,8 +176,8 @@ def _about_strings(ledger: Ledger, remarks: Remarks) -> list[Notice]:
     if not several:
         return []
     share = len(several) / len(entries)
-    text = f"{remarks.name}: {{n}} of {len(entries):,} ({share:.0%}) occur several times in "
-    text += f"the text; occurrences:{remarks.occurrences} decided which is meant"
+    text = f"{remarks.name}: {{n}} of {len(entries):,} ({share:.0%}) with several places in "
+    text += f"the text; --occurrences {remarks.occurrences} decided which one is meant"
     notices = [Notice("llm-ambiguous", text, len(several), noun="string")]
     strings = [(entry.document, entry.entity, entry.written.lower()) for entry in entries]
     if len(set(strings)) == len(strings) and share >= 0.3 and remarks.occurrences != "all":

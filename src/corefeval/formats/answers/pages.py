@@ -21,7 +21,7 @@ from corefeval.formats.answers.units import Unit
 from corefeval.model.ledger import Coverage, Entry, Span
 
 _LONG = 2000  # characters of a mention that are kept in the ledger
-NO_FORM, _OTHER_FORM = "in no form that is known", "in another form than the rest"
+NO_FORM, _OTHER_FORM = "in no known form", "in another form than the rest"
 _VAGUE = ("table", "lines")  # forms that other texts may look like
 _FEW = 3  # mentions that prose around an answer may seem to have
 _SIGN = 4  # characters of a label before a bracket
@@ -211,7 +211,7 @@ def _set_drafts_aside(blocks: Sequence[Sequence[Unit]], key: KeyDocument) -> Non
         sure = [unit.text for unit in block if len(key.look_up(unit.text).every) == 1]
         if len(sure) > 1 and 2 * sum(text in later for text in sure) >= len(sure):
             for unit in block:
-                unit.state, unit.why = "aside", "said again below"
+                unit.state, unit.why = "aside", "repeated below"
         later.update(sure)
 
 

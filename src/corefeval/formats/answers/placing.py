@@ -129,7 +129,7 @@ class Projector:
         start = int(self.laid.first[inside[0]])
         end = int(self.laid.last[inside[-1]]) + 1
         if 2 * inside.size < size and 2 * (end - start) < size:
-            return [], "most of its words are not there"
+            return [], "most of its words are missing from the document"
         if end - start > 2 * size + 2:
             return [], "its words are far apart"
         is_exact = np.array_equal(self.answer.numbers[low:high], self.key.numbers[start:end])
@@ -138,7 +138,7 @@ class Projector:
     def _fill_hole(self, low: int, high: int) -> Outcome:
         """The place between its neighbours, of a mention none of whose words is laid."""
         if low >= high:
-            return [], "there are no words in it"
+            return [], "it has no words"
         if low > 0 and high < len(self.answer) and self.laid.first[[low - 1, high]].min() >= 0:
             start, end = int(self.laid.last[low - 1]) + 1, int(self.laid.first[high])
             if 0 < end - start <= 2 * (high - low) + 1:

@@ -246,7 +246,7 @@ def write_prompts(
     check_choice("pieces", pieces, ("apart", "joined"))
     if shots < 0 or (max_tokens is not None and max_tokens < 1):
         raise UsageError(
-            "the number of examples and the most tokens are whole numbers from 0 and 1"
+            "--shots is a whole number of at least 0, and --max-tokens one of at least 1"
         )
     if shots and examples is None:
         raise UsageError("worked examples need a corpus to take them from: --from TRAIN")
@@ -288,16 +288,20 @@ class _Writer:
             self._write_pieces(document, passage, system, "".join(texts[: self.shots]))
         self.tally["gap-mentions"] = len(key.gaps_of)
         if fewest < self.shots:
-            text = "only {n} besides the one asked about to take worked examples from, of "
-            text += f"{self.shots} wanted"
+            text = "only {n} to take worked examples from, besides the one asked about; "
+            text += f"{self.shots} requested"
             self.prompts.notices.append(Notice("few-examples", text, fewest, noun="document"))
-        aim = "for which a model must see its earlier answers" if self.joined else "which are lost"
+        aim = (
+            "for which a model must see its earlier answers"
+            if self.joined
+            else "which no answer can have"
+        )
         for kind, noun, outcome in (
             ("gap-mentions", "mention", "with gaps left out of answers"),
             ("crossing-mentions", "mention", f"that cross left out of {self.style.name} answers"),
             ("cut-prompts", "document", "cut into pieces"),
             ("cut-mentions", "mention", "across pieces left out of answers"),
-            ("cut-links", "link", f"of the key from piece to piece, {aim}"),
+            ("cut-links", "link", f"of the key between pieces, {aim}"),
         ):
             self.prompts.notices += note(kind, self.tally[kind], noun, outcome)
         return self.prompts

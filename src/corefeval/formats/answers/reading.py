@@ -78,7 +78,12 @@ def read_answers(
     _check_options(format, occurrences, pieces)
     texts = KeyTexts(_corpus_at(key))
     listed, where = answers_of(
-        answers, encoding=encoding, choice=choice, answer_at=answer_at, id_at=id_at
+        answers,
+        encoding=encoding,
+        choice=choice,
+        answer_at=answer_at,
+        id_at=id_at,
+        documents=texts.identifiers,
     )
     remarks = Remarks(name or where, occurrences, pieces, len(texts.identifiers))
     pages = _Reader(texts, FAMILIES[format], remarks).read_all(listed)
@@ -114,15 +119,17 @@ def _unreadable_error(
     corpus: Corpus, answers: Sequence[Answer], format: str, where: str
 ) -> InputError:
     tried = [f"{CONVENTIONS[n].example} (llm-{n})" for n in FAMILIES[format] if n in CONVENTIONS]
-    tried += [f"lists in {name}" for name in FAMILIES[format] if name in TREES]
+    tried += [f"lists written as {name}" for name in FAMILIES[format] if name in TREES]
     counts = corpus.ledger.counts if corpus.ledger else {}
-    share = f"{counts['unclear'] / max(sum(counts.values()), 1):.0%} unclear"
+    share = counts["unclear"] / max(sum(counts.values()), 1)
+    beginning = excerpt(clean(answers[0].text).strip(), 60)
     return InputError(
         "no mentions could be read from the answers",
         file=where,
-        found=f"{excerpt(clean(answers[0].text).strip(), 60)}, {share}",
+        found=f"{beginning}; {share:.0%} of what was written is unclear",
         expected="; ".join(tried),
-        fix="name the format if you know better, or ask the model again",
+        fix="check that each answer has the id of its own document; name the format with "
+        "--response-format; or ask the model again",
     )
 
 
@@ -203,7 +210,18 @@ class _Reader:
         if state == "unread" and not page.entries:
             page.add(Unit(text.strip()[:60], state="unclear", why=NO_FORM))
         page.coverage = replace(page.coverage, finish=job.answer.finish, state=state)
+        if self._is_foreign(page, text):
+            self.remarks.foreign.append(document.identifier)
         return page
+
+    def _is_foreign(self, page: Page, text: str) -> bool:
+        """Whether an answer is no copy of its document, which lacks most of its mentions."""
+        document = page.document
+        absent = sum(not (e.is_placed or document.stands(e.written)) for e in page.entries)
+        if absent < _FEW or 2 * absent <= len(page.entries):
+            return False
+        atoms = atoms_of_text(text, self.texts.vocabulary)
+        return not self.texts.find_by_text(atoms, [document.index])
 
     def _usual(self, text: str) -> str:
         """The convention of which a text has most tags."""
@@ -287,6 +305,7 @@ class _Reader:
             job.documents = self.texts.find_by_strings(strings, free)[:1]
 
 
+_FEW = 3  # mentions that are not in a document, as any answer may have them
 _SPARSE = 0.1  # mentions for each word of the document: a copy with no more of them is no list
 _ADDED = 0.3  # words for each word of the document: a copy with more of them is no plain one
 # A form is not tried if this share of its signs is placed already: what is left of them are

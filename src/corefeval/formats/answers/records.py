@@ -7,7 +7,7 @@ import os
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -59,7 +59,7 @@ _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\*|-1|\?[^\[\]=]+=[^\[\]]*)\]")
 def check_path(path: str) -> None:
     """Raise a UsageError for what is no path."""
     if not isinstance(path, str) or not path or _STEP.sub("", path) or re.search(r"[\s|]", path):
-        raise UsageError(f"{path!r:.60} is no path in a record, such as choices[*].text")
+        raise UsageError(f"{path!r:.60} is not a path in a record: write it like choices[*].text")
 
 
 def find_all(value: Any, path: str) -> list[Any]:
@@ -129,19 +129,19 @@ def answers_of(
     choice: int = 1,
     answer_at: str | None = None,
     id_at: str | None = None,
+    documents: Collection[str] = (),
 ) -> tuple[list[Answer], str]:
     """All answers of a path or of a mapping from ids to texts (or records), and what to call them.
 
     `choice` is which of several answers to take; `answer_at` and `id_at` are paths in records of a
-    kind that nobody declared. Raises an InputError for files that cannot be read, and a UsageError
+    kind that nobody declared. JSON with ids of `documents` as keys is a mapping, unless it is a
+    record of a known kind. Raises an InputError for files that cannot be read, and a UsageError
     for what is neither.
     """
     check_count("the choice", choice)
     kinds = _list_kinds(answer_at, id_at)
     if isinstance(source, Mapping):
-        entries = source.items()
-        replies = [r for name, value in entries for r in _read_value(str(name), value, kinds)]
-        return _choose(replies, choice), "answers"
+        return _choose(_read_mapping(source, kinds), choice), "answers"
     if not isinstance(source, str | os.PathLike):
         raise UsageError(
             f"answers are a path, or a mapping from document ids to texts, not {source!r:.60}"
@@ -158,7 +158,7 @@ def answers_of(
         content = read_source(file, encoding=encoding)
         records = _records_in(content)
         if records is not None:
-            replies += [reply for record in records for reply in _read(record, kinds)]
+            replies += [reply for r in records for reply in _read_json(r, kinds, documents)]
             continue
         name = Path(file).relative_to(root) if root else Path(Path(file).name)
         stem = str(document_id(name.with_suffix("").as_posix())) if several else None
@@ -181,10 +181,14 @@ def about_records(answers: Sequence[Answer], whose: str, choice: int) -> Iterato
     """Notices on the kinds of records that answers came from, and on choices that do not count."""
     kinds = Counter(answer.record for answer in answers if answer.record not in ("", _PLAIN.name))
     for kind, count in kinds.items():
-        yield from note("llm-records", count, "record", f"of the kind: {kind}", whose=whose)
+        yield from note("llm-records", count, "record", f"read as {kind}", whose=whose)
     left_out = sum(answer.choices - 1 for answer in answers)
     yield from note(
-        "llm-choices", left_out, "answer", f"left out: choice {choice} counts", whose=whose
+        "llm-choices",
+        left_out,
+        "answer",
+        f"left out: only choice {choice} of each record is read",
+        whose=whose,
     )
 
 
@@ -247,10 +251,31 @@ def _choose(answers: Iterable[Replies], choice: int) -> list[Answer]:
     for identifier, choices, record, kind in joint.values():
         if choice > len(choices):
             number = plural(len(choices), "choice")
-            raise record.error(f"there is no choice {choice}", found=number, fix="take another one")
+            raise record.error(
+                f"there is no choice {choice}",
+                found=number,
+                fix=f"use --choice N, with N at most {len(choices)}",
+            )
         text, finish = choices[choice - 1]
         chosen.append(Answer(identifier, text, finish, record.line, len(choices), kind))
     return chosen
+
+
+def _read_json(
+    record: Record, kinds: Sequence[Kind], documents: Collection[str]
+) -> Iterator[Replies]:
+    """The answers of a record, or of a mapping from ids of documents to answers."""
+    values = record.values
+    is_known = not isinstance(values, Mapping) or _kind_of(values, kinds) is not None
+    if is_known or values.keys().isdisjoint(documents):
+        return _read(record, kinds)
+    return _read_mapping(values, kinds)
+
+
+def _read_mapping(answers: Mapping[Any, Any], kinds: Sequence[Kind]) -> Iterator[Replies]:
+    """The answers of a mapping from ids to texts, records or parsed JSON."""
+    for name, value in answers.items():
+        yield from _read_value(str(name), value, kinds)
 
 
 def _read_value(name: str, value: Any, kinds: Sequence[Kind]) -> Iterator[Replies]:
@@ -273,8 +298,8 @@ def _read(
     speaker = "".join(map(str, _find_first(values, kind.speaker)))
     if speaker in ("user", "human", "system"):
         raise record.error(
-            "the last message is not one of the assistant",
-            found=f"one of the {speaker}",
+            "the last message is not from the assistant",
+            found=f"one from the {speaker}",
             fix="name the file with the answers of the model",
         )
     ids = next(filter(None, (_ids_at(values, path) for path in kind.ids.split())), [])
@@ -361,7 +386,8 @@ def _unknown_error(record: Record) -> InputError:
         "not a record of a known kind",
         found=record.list_keys() if isinstance(values, dict) else "a list",
         expected=f"one of {', '.join(kind.name for kind in KINDS)}",
-        fix=f"--answer-at {path if ' ' in text else 'PATH'} --id-at {(*names, 'PATH')[0]}",
+        fix="say where answers and ids are: --answer-at "
+        f"{path if ' ' in text else 'PATH'} --id-at {(*names, 'PATH')[0]}",
     )
 
 

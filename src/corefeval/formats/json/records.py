@@ -276,8 +276,8 @@ def kind_of(record: Record) -> str:
         "no known kind of JSON has these keys",
         found=record.list_keys(),
         expected="; ".join(f"{name} ({keys})" for name, keys in _expected_keys().items()),
-        fix="convert the file to one of these, or name its format if you know it "
-        "(llm for answers of a language model)",
+        fix="convert the file to one of these; if it has answers of a language model, add "
+        "--response-format llm",
     )
 
 
