@@ -113,13 +113,12 @@ def _check_named(pairs: Sequence[Named], kind: ObjectKind, name: str) -> None:
     if len(pairs) == 1 or all(identifier for identifier, _ in pairs):
         return
     nameless = sum(not identifier for identifier, _ in pairs)
-    example = next((identifier for identifier, _ in pairs if identifier), "essay")
     raise InputError(
         f"{nameless} of {len(pairs)} documents have no id, so they cannot be paired",
         file=name or None,
         found=f"a list; documents never pair by their position in it ({kind.name}s)",
         expected="an id for every document",
-        fix=f"pass a mapping from ids to documents: {{{excerpt(example)}: document, …}}",
+        fix="pass a mapping from ids to documents: {‘essay’: document, …}",
     )
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from operator import index
 from typing import Any
 
-from corefeval.diagnostics import InputError, Notice, excerpt
+from corefeval.diagnostics import InputError, Notice, excerpt, list_names
 from corefeval.formats.json.records import ID_KEYS
 from corefeval.model import Corpus, CorpusBuilder, tokens_of_texts
 
@@ -62,14 +62,10 @@ def read_spacy(documents: Sequence[tuple[str, Any]], name: str, prefix: str = CL
                 head = span.root.i if parsed and len(span) else None
                 document.mention(group.removeprefix(prefix), span.start, span.end, head=head)
     if ignored and not has_groups:
-        builder.notices.append(_make_notice(tuple(ignored), name))
+        names = list_names(list(ignored))
+        text = f"{name}: no span group is called {CLUSTERS}…, only {names}: there are no entities"
+        builder.notices.append(Notice("no-span-groups", text, len(ignored), tuple(ignored)))
     return builder.build()
-
-
-def _make_notice(ignored: tuple[str, ...], name: str) -> Notice:
-    names = ", ".join(map(excerpt, ignored[:3])) + (", …" if len(ignored) > 3 else "")
-    message = f"{name}: no span group is called {CLUSTERS}…, only {names}: there are no entities"
-    return Notice("no-span-groups", message, len(ignored), ignored)
 
 
 def is_stanza(value: object) -> bool:
@@ -145,10 +141,8 @@ def _find_span(mention: Any, tokens: _Tokens, document: str, name: str) -> tuple
         first = last = start
     else:
         first, last = (start + 1, 0), (end, 0)
-    if not (0 <= mention.sentence < len(tokens.positions) and first <= last):
-        positions: dict[WordPlace, int] = {}
-    else:
-        positions = tokens.positions[mention.sentence]
+    is_inside = 0 <= mention.sentence < len(tokens.positions) and first <= last
+    positions = tokens.positions[mention.sentence] if is_inside else {}
     if first not in positions or last not in positions:
         raise InputError(
             f"a mention outside its sentence in document {excerpt(document)}",

@@ -126,8 +126,8 @@ def _read_sentences(record: Record, key: str) -> list[list[str]]:
     value = record.value(key)
     if not isinstance(value, list):
         raise _word_error(record, key, show(value))
-    are_lists = [isinstance(element, list) for element in value]
-    is_flat = key in ("tokens", "document") and not (value and all(are_lists))
+    has_sentences = value and all(isinstance(element, list) for element in value)
+    is_flat = key in ("tokens", "document") and not has_sentences
     sentences = [value] if is_flat else value
     for number, sentence in enumerate(sentences):
         if not isinstance(sentence, list):
