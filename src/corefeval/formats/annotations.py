@@ -421,11 +421,9 @@ def build_corpus(
             expected="a document with its text or tokens",
             fix="name the format that the file really has, or export it again",
         )
-    identifiers = (annotation.identifier for annotation in annotations)
-    taken = {identifier for identifier in identifiers if isinstance(identifier, DocumentId)}
-    corpora, counts = [], Counter[str]()
+    taken = {a.identifier for a in annotations if isinstance(a.identifier, DocumentId)}
+    corpora, counts, seen = [], Counter[str](), set()
     numbered = enumerate(annotations, start=first_number)
-    seen = set()
     for has_characters, run in groupby(numbered, key=lambda entry: entry[1].words is None):
         builder = CorpusBuilder(name=name, source=source.file, names_hold=names_hold)
         texts = []
