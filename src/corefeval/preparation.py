@@ -392,11 +392,7 @@ def as_corpus(
     if isinstance(source, Iterator):
         source = list(source)
     # Imported only where Python objects are scored.
-    from corefeval.formats.json.reader import corpus_from_records
     from corefeval.live import corpus_from_object
 
-    for convert in (corpus_from_object, corpus_from_records):
-        corpus = convert(source, name)
-        if corpus is not None:
-            return corpus
-    return corpus_from_entities(source, name=name)
+    corpus = corpus_from_object(source, name)
+    return corpus_from_entities(source, name=name) if corpus is None else corpus

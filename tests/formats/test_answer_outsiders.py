@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import corefeval
-from corefeval.formats.json.reader import corpus_from_records
+from corefeval.live import corpus_from_object
 
 WORDS = ["Ada", "met", "Bo", ".", "She", "liked", "him", ".", "Bo", "knew", "her", "."]
 MEANT = [{"Ada", "She", "her"}, {"Bo", "him"}]
@@ -13,7 +13,7 @@ MEANT = [{"Ada", "She", "her"}, {"Bo", "him"}]
 
 def read(answer: str, text: str = "") -> corefeval.Corpus:
     words = text.split() or WORDS
-    key = corpus_from_records({"doc_key": "d", "sentences": [words], "clusters": []}, "key")
+    key = corpus_from_object({"doc_key": "d", "sentences": [words], "clusters": []}, "key")
     assert key is not None
     return corefeval.read_answers({"d": answer}, key)
 

@@ -139,10 +139,10 @@ def test_brackets_that_are_no_marks_are_counted(read):
 @pytest.mark.parametrize(
     ("text", "problem", "found"),
     [
-        ("x\n\na b|[e1 c", "‘e1’ never closes", "‘[e1’ on word 2, ‘b’"),
-        ("x\n\na b|e1] c", "‘e1’ closes without being opened", "word 2, ‘b|e1]’"),
-        ("x\n\na|[e1 c|e1],e1]", "closes without being opened", "word 2, ‘c|e1],e1]’"),
-        ("a|[e1\n\nb|e1]", "never closes", "word 1"),
+        ("x\n\na b|[e1 c", "‘e1’ on word 2, ‘b’, never closes", "‘[e1’"),
+        ("x\n\na b|e1] c", "‘e1’ on word 2, ‘b’, never opens", "‘e1]’"),
+        ("x\n\na|[e1 c|e1],e1]", "on word 2, ‘c’, never opens", "‘e1]’"),
+        ("a|[e1\n\nb|e1]", "on word 1, ‘a’, never closes", "‘[e1’"),
     ],
 )
 def test_unbalanced_marks(read, text, problem, found):

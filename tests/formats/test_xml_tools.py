@@ -377,10 +377,10 @@ def test_a_file_without_documents_is_an_error(format, problem, tmp_path):
 
 def test_two_structures_of_one_id_are_an_error(read_xmi, read):
     link = '<c:A xmi:id="2" sofa="1" begin="0" end="3"/>\n'
-    with pytest.raises(InputError, match="two structures have the id ‘2’"):
+    with pytest.raises(InputError, match="two elements have the id ‘2’"):
         read_xmi(link + link)
     structures = [{"%ID": 7, "%TYPE": "a"}, {"%ID": 7, "%TYPE": "b"}]
-    with pytest.raises(InputError, match="two structures have the id ‘7’"):
+    with pytest.raises(InputError, match="two elements have the id ‘7’"):
         read(json.dumps({"%FEATURE_STRUCTURES": structures}), "doc.json")
 
 

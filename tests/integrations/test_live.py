@@ -337,24 +337,45 @@ class TestMaverick:
 
     @pytest.mark.parametrize("clusters", [5, [5], [[5]], [[("a", "b")]], [[(1, 2, 3)]]])
     def test_clusters_that_are_no_spans(self, key, clusters):
-        with pytest.raises(InputError, match="are not spans"):
+        with pytest.raises(InputError, match=r"is not a list|is no span of the document"):
             corefeval.score(key, maverick_dictionary(clusters_token_offsets=clusters))
 
     @pytest.mark.parametrize("span", [(0, 10), (-1, 0), (4, 2)])
     def test_offsets_out_of_range(self, key, span):
-        with pytest.raises(InputError, match="outside document"):
+        with pytest.raises(InputError, match="is no span of the document"):
             corefeval.score(key, maverick_dictionary(clusters_token_offsets=[[span]]))
 
     def test_zeros_of_crac_records(self):
         record = {"doc_id": "x", "tokens": ["##", "Vino", "##Ana", "."]}
         record["clusters_token_offsets"] = [[(0, 0), (2, 2)]]
         (document,) = corpus_from_object(record, "key")
-        assert document.words == ["_", "Vino", "Ana", "."]
+        assert document.words == ["##", "Vino", "##Ana", "."]
         assert document.column("empty") == ["1", "", "1", ""]
 
     def test_tokens_that_are_no_text(self, key):
-        with pytest.raises(InputError, match="is not text"):
+        with pytest.raises(InputError, match="does not hold words"):
             corefeval.score(key, maverick_dictionary(tokens=[1, 2]))
+
+    def test_values_that_json_cannot_hold(self, key):
+        with pytest.raises(InputError, match="that JSON cannot hold"):
+            corefeval.score(key, maverick_dictionary(tokens=[object()]))
+
+
+def test_loaded_records_follow_the_rules_of_other_objects(key):
+    record = {"sentences": SENTENCES, "clusters": maverick_dictionary()["clusters_token_offsets"]}
+    assert_perfect(corefeval.score(key, record))
+    assert_perfect(corefeval.score(key, {"a": {**record, "doc_key": "z"}}))
+    with pytest.raises(InputError, match="have no id"):
+        corefeval.score([record, record], [record, record])
+    with pytest.raises(InputError, match="not a record of JSON, but others are"):
+        corefeval.score(key, {"a": record, "b": [["x"]]})
+
+
+def test_a_mapping_names_the_documents_of_corenlp():
+    mention = {"sentNum": 1, "startIndex": 1, "endIndex": 2}
+    record = {"sentences": [{"tokens": [{"word": "Ada"}]}], "corefs": {"1": [mention]}}
+    corpus = corpus_from_object({"essay": record}, "key")
+    assert [document.name for document in corpus.documents] == ["essay"]
 
 
 def test_loaded_json_records():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
@@ -13,7 +13,7 @@ from corefeval.diagnostics import InputError, excerpt, list_names
 from corefeval.formats.json.records import Record
 from corefeval.formats.losses import note_counts
 from corefeval.formats.source import Source
-from corefeval.formats.standoff import chain_types
+from corefeval.formats.standoff import chain_types, unique_names
 from corefeval.model import BRIDGING, SPLIT, Corpus, CorpusBuilder, DocumentId, join
 from corefeval.model.token_tables import tokens_of_texts
 
@@ -21,25 +21,6 @@ Parts = list[tuple[int, int]]
 # Layers of relations that join annotations, by the last part of their names.
 JOINING_LAYER = re.compile(r"(?:coref|anaph)[^.]*$", re.IGNORECASE)
 BRIDGES = re.compile(r"bridg(?:ing|e)?[\s:_-]*(.*)", re.IGNORECASE | re.DOTALL)
-
-
-def unique_names(names: Sequence[str | None]) -> list[str]:
-    """A name for each entity of a document: its name where no earlier one has it, else a new one.
-
-    >>> unique_names(["Ada", None, "Ada"])
-    ['Ada', '1', 'Ada (2)']
-    """
-    stated = {name for name in names if name is not None}
-    used: dict[str, None] = {}
-    counts: Counter[str] = Counter()
-    for number, name in enumerate(names):
-        base = str(number) if name is None else name
-        unique = base
-        while unique in used or (name is None and unique in stated):
-            counts[base] += 1
-            unique = f"{base} ({counts[base] + 1})"
-        used[unique] = None
-    return list(used)
 
 
 def join_links(links: Iterable[tuple[Hashable, Hashable]]) -> dict[Hashable, Hashable]:
@@ -198,17 +179,14 @@ class AnnotatedDocument:
             self._places = count_utf16(self.text)
         bounds = self._locate(self.bounds)
         self._starts, self._ends = [start for start, _ in bounds], [end for _, end in bounds]
-        if self._starts != sorted(self._starts) or self._ends != sorted(self._ends):
-            raise self.source.error(
-                "tokens are in one another, or not in the order of the text",
-                found=next(
-                    f"characters {start} up to {end} before {next_start} up to {next_end}"
-                    for (start, end), (next_start, next_end) in pairwise(bounds)
-                    if next_start < start or next_end < end
-                ),
-                expected="tokens one after the other",
-                fix="export the document again",
-            )
+        for (start, end), (next_start, next_end) in pairwise(bounds):
+            if next_start < start or next_end < end:
+                raise self.source.error(
+                    "tokens are in one another, or not in the order of the text",
+                    found=f"characters {start} up to {end} before {next_start} up to {next_end}",
+                    expected="tokens one after the other",
+                    fix="export the document again",
+                )
         if bounds and self.text is not None and self.words is None:
             self.words = [self.text[start:end] for start, end in bounds]
 
@@ -424,27 +402,13 @@ def build_corpus(
             expected="a document with its text or tokens",
             fix="name the format that the file really has, or export it again",
         )
-    identifiers = (annotation.identifier for annotation in annotations)
-    taken = {identifier for identifier in identifiers if isinstance(identifier, DocumentId)}
+    identifiers = _name_documents(annotations, source, first_number)
     corpora, counts = [], Counter[str]()
-    numbered = enumerate(annotations, start=first_number)
-    seen = set()
-    for has_characters, run in groupby(numbered, key=lambda entry: entry[1].words is None):
+    for has_characters, run in groupby(annotations, key=lambda entry: entry.words is None):
         builder = CorpusBuilder(name=name, source=source.file, names_hold=names_hold)
         texts = []
-        for number, annotation in run:
-            identifier = annotation.identifier
-            if not isinstance(identifier, DocumentId):
-                identifier = source.name_document(number if len(annotations) > 1 else None, taken)
-            if identifier in seen:
-                raise annotation.source.error(
-                    f"document {excerpt(str(identifier))} appears twice",
-                    found="an id that an earlier one has",
-                    expected="one document for each id and part",
-                    fix="rename or remove one of the two",
-                )
-            seen.add(identifier)
-            annotation.build(builder, identifier)
+        for annotation in run:
+            annotation.build(builder, next(identifiers))
             texts.append(annotation.text)
             counts.update(annotation.counts)
         corpora.append(
@@ -453,3 +417,24 @@ def build_corpus(
     corpus = corpora[0] if len(corpora) == 1 else join(corpora, name=name or source.file)
     notices = note_counts(counts, whose=source.file)
     return corpus.with_details(notices=(*corpus.notices, *notices))
+
+
+def _name_documents(
+    annotations: Sequence[AnnotatedDocument], source: Source, first_number: int
+) -> Iterator[DocumentId]:
+    """The ids of documents, in order; an InputError for one that an earlier document has."""
+    taken = {a.identifier for a in annotations if isinstance(a.identifier, DocumentId)}
+    seen = set[DocumentId]()
+    for number, annotation in enumerate(annotations, start=first_number):
+        identifier = annotation.identifier
+        if not isinstance(identifier, DocumentId):
+            identifier = source.name_document(number if len(annotations) > 1 else None, taken)
+        if identifier in seen:
+            raise annotation.source.error(
+                f"document {excerpt(str(identifier))} appears twice",
+                found="an id that an earlier one has",
+                expected="one document for each id and part",
+                fix="rename or remove one of the two",
+            )
+        seen.add(identifier)
+        yield identifier

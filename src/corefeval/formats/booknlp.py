@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from corefeval.diagnostics import InputError, excerpt
@@ -11,6 +12,7 @@ from corefeval.formats.source import Source
 from corefeval.formats.standoff import read_companion
 from corefeval.model import Corpus
 
+_NUMBER = re.compile(r"[0-9]{1,15}")
 _TOKENS = ("sentence_ID", "token_ID_within_document", "word")
 _ENTITIES = ("COREF", "start_token", "end_token", "prop", "cat", "text")
 
@@ -41,7 +43,9 @@ def read_booknlp(source: Source, *, name: str = "") -> Corpus:
         words.append(word)
     document = AnnotatedDocument(entities, words=words, sentence_starts=starts)
     for line, (chain, first, last, kind, category, text) in _read_rows(entities, _ENTITIES):
-        start, end = _read_number(entities, first, line), _read_number(entities, last, line) + 1
+        if not all(_NUMBER.fullmatch(token) for token in (first, last)):
+            raise _row_error(entities, "a token is not a number", line, f"{first}\t{last}")
+        start, end = int(first), int(last) + 1
         features = {"mention_type": kind, "entity_type": category}
         document.add([(start, end)], chain if chain != "-1" else None, features, line)
         document.counts["other-text"] += text.split() != " ".join(words[start:end]).split()
@@ -54,12 +58,6 @@ def _read_rows(source: Source, columns: Sequence[str]) -> Iterator[tuple[int, li
     if missing := [name for name in columns if name not in names]:
         raise _row_error(source, f"there is no column {excerpt(missing[0])}", 1, "\t".join(names))
     return ((line, [row[name] for name in columns]) for line, row in rows)
-
-
-def _read_number(source: Source, text: str, line: int) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 16):
-        raise _row_error(source, "a token is not a number", line, text)
-    return int(text)
 
 
 def _row_error(source: Source, problem: str, line: int, found: str) -> InputError:

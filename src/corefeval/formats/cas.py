@@ -13,7 +13,6 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
-from corefeval.diagnostics import excerpt
 from corefeval.formats.annotations import (
     JOINING_LAYER,
     AnnotatedDocument,
@@ -22,7 +21,7 @@ from corefeval.formats.annotations import (
 )
 from corefeval.formats.json.records import Record, records_of, show
 from corefeval.formats.source import Source
-from corefeval.formats.xml import Element, parse_xml
+from corefeval.formats.xml import Element, parse_xml, places_by
 from corefeval.model import Corpus
 
 _DKPRO = "de.tudarmstadt.ukp.dkpro.core.api."
@@ -38,8 +37,8 @@ _PART = re.compile(_ANNOTATOR + "(DetachedMentionPart|MentionSurface)")
 # A file that declares the types of a layer has the layer, perhaps without any annotation.
 _DECLARED = re.compile(rb"(dkpro[./]core[./]api|unistuttgart[./]ims)[./]coref[./]")
 _POINTERS = ("first", "Governor", "source")
-_IDS = ("http://www.omg.org/XMI id", "http://schema.omg.org/spec/XMI/2.1 id")
-_STRUCTURE = {"sofa", "begin", "end", "next", "Flags", *_POINTERS}
+_ID, _OLD_ID = "http://www.omg.org/XMI id", "http://schema.omg.org/spec/XMI/2.1 id"
+_STRUCTURE = {_ID, "sofa", "begin", "end", "next", "Flags", *_POINTERS}
 _STRUCTURE |= {"Entity", "Surface", "Discontinuous", "Dependent", "target"}
 
 
@@ -49,42 +48,34 @@ Table = dict[str, Element]  # feature structures by id: their names are types
 def read_xmi(source: Source, *, name: str = "", layer: str | None = None) -> Corpus:
     """Read a CAS from XMI; the layer is a type or its last part, or `Layer.feature`."""
     structures = parse_xml(source, with_text=False).children
-    ids = (s.attributes.pop(_IDS[0], "") or s.attributes.pop(_IDS[1], "") for s in structures)
-    table = _index_structures(source, zip(ids, structures, strict=True))
-    return build_corpus([_read_cas(source, table, layer)], source, name)
+    return build_corpus([_read_cas(source, structures, layer)], source, name)
 
 
 def read_cas_json(source: Source, *, name: str = "", layer: str | None = None) -> Corpus:
     """Read a CAS from JSON; the layer is a type or its last part, or `Layer.feature`."""
-    tables = (_index_structures(source, _list_structures(r)) for r in records_of(source))
-    documents = [_read_cas(source, table, layer) for table in tables]
+    records = map(_list_structures, records_of(source))
+    documents = [_read_cas(source, structures, layer) for structures in records]
     return build_corpus(documents, source, name)
 
 
-def _index_structures(source: Source, structures: Iterable[tuple[str, Element]]) -> Table:
+def _index_structures(source: Source, structures: list[Element]) -> Table:
     """The structures by their ids; an InputError where two have one.
 
     One without an id, to which nothing can refer, has a blank and a number in its place.
     """
-    table: Table = {}
-    for identifier, structure in structures:
-        first = table.setdefault(identifier or f" {len(table)}", structure)
-        if first is not structure:
-            raise source.error(
-                f"two structures have the id {excerpt(identifier)}",
-                structure.line,
-                found=f"{first.name} and {structure.name}",
-                expected="a different id for each structure",
-                fix="export the document again",
-            )
-    return table
+    for number, structure in enumerate(structures):
+        values = structure.attributes
+        values[_ID] = values.get(_ID) or values.pop(_OLD_ID, "") or f" {number}"
+    places = places_by(source, structures, _ID)
+    return {identifier: structures[place] for identifier, place in places.items()}
 
 
-def _list_structures(record: Record) -> Iterator[tuple[str, Element]]:
-    """The feature structures of a JSON object with their ids, references as XMI has them."""
+def _list_structures(record: Record) -> list[Element]:
+    """The feature structures of a JSON object, with ids and references as XMI has them."""
     value = record.value("%FEATURE_STRUCTURES")
     listed = value if isinstance(value, list | dict) else [value]
     numbered = listed if isinstance(listed, dict) else dict(enumerate(listed))
+    structures = []
     for number, structure in numbered.items():
         if not isinstance(structure, dict):
             expected = "an object with %ID and %TYPE"
@@ -94,12 +85,14 @@ def _list_structures(record: Record) -> Iterator[tuple[str, Element]]:
             for key, value in structure.items()
             if value is not None
         }
-        identifier = values.pop("ID", str(number))
-        yield identifier, Element(values.pop("TYPE", ""), values, record.line)
+        values[_ID] = values.pop("ID", str(number))
+        structures.append(Element(values.pop("TYPE", ""), values, record.line))
+    return structures
 
 
-def _read_cas(source: Source, table: Table, layer: str | None) -> AnnotatedDocument:
+def _read_cas(source: Source, structures: list[Element], layer: str | None) -> AnnotatedDocument:
     """The document of a CAS, with the mentions of a layer."""
+    table = _index_structures(source, structures)
     sofas = {
         identifier: structure
         for identifier, structure in table.items()

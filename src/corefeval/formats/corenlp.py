@@ -39,7 +39,8 @@ def _read_record(record: Record) -> _Document:
     except (TypeError, KeyError):
         expected = "sentences with tokens, each with its word"
         raise record.error("a sentence has no words", expected=expected) from None
-    return str(record.values.get("docId") or ""), words, chains
+    identifier = record.stated_id() or str(record.values.get("docId") or "")
+    return identifier, words, chains
 
 
 def _read_xml(source: Source) -> Iterable[_Document]:

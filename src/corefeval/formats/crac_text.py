@@ -70,11 +70,7 @@ class _Line:
                 self.open_rows[entity].append(len(self.mentions))
                 self.mentions.append((entity, position, 0))
         if unopened:
-            raise self.balance_error(
-                f"a mention of entity {excerpt(unopened[0])} closes without being opened",
-                f"word {position + 1}, {excerpt(cell)}",
-                f"{excerpt('[' + unopened[0])} on a word before it",
-            )
+            raise self.bracket_error(unopened[0], position, opens=False)
 
     def close(self, entity: str) -> bool:
         """Close the mention that was opened last, on an earlier word; says if there is any."""
@@ -88,22 +84,12 @@ class _Line:
         """Make sure that every mention is closed."""
         for entity, rows in self.open_rows.items():
             if rows:
-                start = self.mentions[rows[-1]][1]
-                raise self.balance_error(
-                    f"a mention of entity {excerpt(entity)} never closes",
-                    f"{excerpt('[' + entity)} on word {start + 1}, {excerpt(self.words[start])}",
-                    f"{excerpt(entity + ']')} on a word after it",
-                )
+                raise self.bracket_error(entity, self.mentions[rows[-1]][1], opens=True)
 
-    def balance_error(self, problem: str, found: str, expected: str) -> InputError:
-        """The error of a mark without its counterpart."""
-        return self.source.error(
-            problem,
-            self.number,
-            found=found,
-            expected=f"{expected}, on the same line, which is the document",
-            fix="add the missing mark, or remove this one",
-        )
+    def bracket_error(self, entity: str, position: int, *, opens: bool) -> InputError:
+        """The error of a mark without its counterpart, on a word of the line."""
+        where = f"on word {position + 1}, {excerpt(self.words[position])}, "
+        return self.source.bracket_error(self.number, entity, opens, where, marks="[]")
 
 
 def read_crac_text(source: Source, *, name: str = "") -> Corpus:

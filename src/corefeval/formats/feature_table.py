@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import Any
 
-from corefeval.diagnostics import InputError, excerpt
+from corefeval.diagnostics import excerpt
 from corefeval.files import PathLike
 from corefeval.formats.source import Source, read_source
 from corefeval.formats.standoff import lines_of
@@ -62,7 +62,7 @@ def read_features(
             else:
                 values[name].setdefault(row[DOCUMENT], {})[place] = value
     if not seen:
-        raise InputError("a file without features", file=source.file, expected="lines of mentions")
+        raise source.error("a file without features", expected="lines of mentions")
     return values
 
 
@@ -103,12 +103,12 @@ def _read_row(source: Source, line: str, names: list[str], number: int) -> dict[
 
 def _place(source: Source, row: Mapping[str, str], number: int) -> Hashable:
     """The mention that a line is about: its span or its id; None for a document."""
-    if MENTION in row and row[MENTION] and row[DOCUMENT]:
-        return row[MENTION]
-    if MENTION not in row and START not in row and row[DOCUMENT]:
-        return None
-    if START in row and row[DOCUMENT]:
-        start, end = row[START], row[END]
+    if row[DOCUMENT]:
+        if row.get(MENTION):
+            return row[MENTION]
+        if MENTION not in row and START not in row:
+            return None
+        start, end = row.get(START, ""), row.get(END, "")
         if _NUMBER.fullmatch(start) and _NUMBER.fullmatch(end) and int(start) < int(end):
             return int(start), int(end)
     raise source.error(

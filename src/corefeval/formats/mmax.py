@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from corefeval.diagnostics import InputError, excerpt
+from corefeval.diagnostics import excerpt
 from corefeval.formats.annotations import AnnotatedDocument, build_corpus, choose_layer
 from corefeval.formats.source import Source, read_source
 from corefeval.formats.xml import Element, parse_xml, places_by
@@ -84,14 +84,13 @@ def _folders(source: Source, folder: Path, kind: str) -> Iterator[Path]:
     """Where files of a kind, `basedata` or `markable`, may be: below the folder of the `.mmax`."""
     paths = folder / _PATHS
     if paths.is_file():
-        root = parse_xml(read_source(paths, encoding=source.encoding))
-        for element in root.find_all(f"{kind}_path"):
+        source = read_source(paths, encoding=source.encoding)
+        for element in parse_xml(source).find_all(f"{kind}_path"):
             place = Path(element.text.strip().replace("\\", "/"))
             if place.is_absolute() or ".." in place.parts:
-                raise InputError(
+                raise source.error(
                     "a path leads out of the folder",
-                    file=str(paths),
-                    line=element.line,
+                    element.line,
                     found=excerpt(str(place)),
                     expected="a folder below the one of this file",
                     fix="move the files below, and name their folder",

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import accumulate, groupby
 
-from corefeval.diagnostics import InputError, excerpt
+from corefeval.diagnostics import excerpt
 from corefeval.formats.annotations import AnnotatedDocument, build_corpus
 from corefeval.formats.source import Source
 from corefeval.formats.standoff import lines_of
@@ -77,7 +77,13 @@ def _read_paragraph(
             (start, _), entity, features, line = open_mentions.pop()
             mentions.append(((start, offset), entity, features, line))
         elif piece["brace"]:
-            raise _brace_error(source, line, content[piece.start() :])
+            raise source.error(
+                "a brace neither opens nor closes a mention",
+                line,
+                found=excerpt(content[piece.start() :]),
+                expected='{Entity:key="value" text}',
+                fix="remove the brace, or write the mention in full",
+            )
         else:
             parts.append("\n" if piece["line_end"] else piece["text"])
             offset += len(parts[-1])
@@ -89,14 +95,3 @@ def _read_paragraph(
             fix="add the brace, or remove the one that opens the mention",
         )
     return "".join(parts), mentions
-
-
-def _brace_error(source: Source, line: int, found: str) -> InputError:
-    """The error of a brace that belongs to no mention."""
-    return source.error(
-        "a brace neither opens nor closes a mention",
-        line,
-        found=excerpt(found),
-        expected='{Entity:key="value" text}',
-        fix="remove the brace, or write the mention in full",
-    )

@@ -84,19 +84,26 @@ class Source:
         )
 
     def bracket_error(
-        self, line: int, entity: str, opens: bool, where: str = "", further: str = ""
+        self,
+        line: int,
+        entity: str,
+        opens: bool,
+        where: str = "",
+        further: str = "",
+        *,
+        marks: str = "()",
     ) -> InputError:
         """The error of a bracket without partner, on a line counted from 1.
 
-        `where` and `further` are what else the message says.
+        `where` and `further` are what else the message says, `marks` the two brackets.
         """
-        problem, place = ("closes", "a later one") if opens else ("opens", "an earlier one")
-        brackets = f"({entity}", f"{entity})"
+        problem, place = ("closes", "after") if opens else ("opens", "before")
+        brackets = f"{marks[0]}{entity}", f"{entity}{marks[1]}"
         return self.error(
             f"a mention of entity {excerpt(entity)} {where}never {problem}{further}",
             line,
             found=excerpt(brackets[not opens]),
-            expected=f"{excerpt(brackets[opens])} on this line or {place}",
+            expected=f"{excerpt(brackets[opens])} {place} it, in the same document",
             fix="add the missing bracket, or remove this one",
         )
 

@@ -70,9 +70,9 @@ def _positions(record: Record, values: _Values, *keys: str) -> tuple[int, int]:
     return start, end
 
 
-def _objects(record: Record, key: str, values: _Values | None = None) -> list[_Values]:
-    """The objects that are listed under a key of a record, or of some values in it."""
-    listed = (record.values if values is None else values).get(key) or []
+def _objects(record: Record, key: str) -> list[_Values]:
+    """The objects that are listed under a key of a record."""
+    listed = record.values.get(key) or []
     if not isinstance(listed, list) or not all(isinstance(value, dict) for value in listed):
         expected = "a list of objects"
         raise record.error(f"‘{key}’ is no such list", found=show(listed), expected=expected)
@@ -88,7 +88,7 @@ def _read_task(record: Record, counts: Counter[str]) -> _Markup:
     counts["predicted-tasks"] += bool(predictions)
     counts["unlabelled-tasks"] += not valid and not predictions
     chosen: _Values = next(iter(valid + predictions), {})
-    results = _objects(record, "result", chosen)
+    results = _objects(replace(record, values=chosen), "result")
     data = record.values.get("data")
     key = _text_key(data if isinstance(data, dict) else {}, results)
     if not isinstance(data, dict) or key is None:

@@ -192,6 +192,25 @@ def file_stems(documents: Sequence[DocumentId]) -> tuple[list[str], int]:
     return stems, lost
 
 
+def unique_names(names: Sequence[str | None]) -> list[str]:
+    """A name for each entity of a document: its name where no earlier one has it, else a new one.
+
+    >>> unique_names(["Ada", None, "Ada"])
+    ['Ada', '1', 'Ada (2)']
+    """
+    stated = {name for name in names if name is not None}
+    used: dict[str, None] = {}
+    counts: Counter[str] = Counter()
+    for number, name in enumerate(names):
+        base = str(number) if name is None else name
+        unique = base
+        while unique in used or (name is None and unique in stated):
+            counts[base] += 1
+            unique = f"{base} ({counts[base] + 1})"
+        used[unique] = None
+    return list(used)
+
+
 def document_id(stem: str) -> DocumentId:
     """The id of the document in a file, from the file's name without its ending.
 

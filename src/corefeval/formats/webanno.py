@@ -264,22 +264,20 @@ class _Tsv:
             texts, kinds = _split(cells[relation]), _split(cells[kind])
             for place, text in enumerate(texts):
                 if text not in spans:
-                    label, chain, link = self.read_link(text, self.lines[row])
+                    match = _LINK.fullmatch(text)
+                    if match is None:
+                        expected = "a label, ->, and numbers of chain and link, as in *->1-2"
+                        problem = "this is no link of a chain"
+                        raise _refuse(self.source, self.lines[row], problem, text, expected)
+                    label, chain, link = match.groups()
                     stated = kinds[place] if len(kinds) == len(texts) else "_"
-                    features = {"referenceRelation": label} if label else {}
+                    features = {"referenceRelation": _read_value(label)}
                     if stated[:1] not in ("*", "_", ""):
                         features["referenceType"] = _read_value(stated)
                     spans[text] = links.setdefault((chain, link), _Span([], features))
                 spans[text].rows.append(row)
         for (chain, _), span in links.items():
             self.add(span, chain)
-
-    def read_link(self, text: str, line: int) -> tuple[str, str, str]:
-        """Label, chain and link of a mention of a chain."""
-        if match := _LINK.fullmatch(text):
-            return _read_value(match[1]), match[2], match[3]
-        expected = "a label, ->, and the numbers of the chain and the link, as in *->1-2"
-        raise _refuse(self.source, line, "this is no link of a chain", text, expected)
 
     def add_relations(self, layer: _Layer) -> None:
         """Add all annotations of the base of a relation layer, and join them by its relations."""

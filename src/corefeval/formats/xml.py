@@ -163,7 +163,7 @@ def places_by(source: Source, elements: Iterable[Element], attribute: str) -> di
             raise source.error(
                 f"two elements have the id {excerpt(identifier)}",
                 element.line,
-                found=f"<{element.name} {attribute}={excerpt(identifier)}>",
+                found=f"{element.name} with the id of an earlier one",
                 expected="a different id for each of them",
                 fix="export the document again",
             )

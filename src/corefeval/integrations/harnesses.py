@@ -18,8 +18,8 @@ from corefeval.diagnostics import InputError, Notice, UsageError
 from corefeval.display import json_text
 from corefeval.evaluation import score
 from corefeval.formats.answers.prompts import Prompts
-from corefeval.formats.json.reader import corpus_from_records
 from corefeval.formats.registry import find_format
+from corefeval.live import corpus_from_object
 from corefeval.model import Corpus
 from corefeval.results import Result
 
@@ -56,7 +56,7 @@ def score_answer(sample: Mapping[str, Any], answer: str, **options: Any) -> Resu
     Raises an InputError for a sample without a key.
     """
     record = sample.get("key")
-    key = corpus_from_records([record], "key") if isinstance(record, Mapping) else None
+    key = corpus_from_object([record], "key") if isinstance(record, Mapping) else None
     if key is None or len(key.documents) != 1:
         raise InputError(
             "this sample has no key to score its answer against",

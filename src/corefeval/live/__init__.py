@@ -1,4 +1,4 @@
-"""Live objects: what coreference systems return in Python, and plain spans, as corpora.
+"""Live objects: what systems return in Python, loaded JSON, and plain spans, as corpora.
 
 Objects are recognised by their shape, so that no system has to be installed to be asked for.
 """
@@ -12,15 +12,13 @@ from typing import Any, cast
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, excerpt
+from corefeval.formats.json.reader import is_record, read_loaded, record_ids
 from corefeval.live.pipelines import (
     fastcoref_ids,
     is_fastcoref,
-    is_maverick,
     is_spacy,
     is_stanza,
-    maverick_ids,
     read_fastcoref,
-    read_maverick,
     read_spacy,
     read_stanza,
     spacy_ids,
@@ -55,7 +53,7 @@ _OBJECT_KINDS = (
     ObjectKind("spaCy document", is_spacy, spacy_ids, read_spacy),
     ObjectKind("stanza document", is_stanza, stanza_ids, read_stanza),
     ObjectKind("fastcoref result", is_fastcoref, fastcoref_ids, read_fastcoref),
-    ObjectKind("Maverick dictionary", is_maverick, maverick_ids, read_maverick),
+    ObjectKind("record of JSON", is_record, record_ids, read_loaded),
 )
 _PLAIN = (str, bytes, int, list, tuple, set, frozenset)  # never such an object, and often looked at
 
@@ -115,13 +113,12 @@ def _check_named(pairs: Sequence[Named], kind: ObjectKind, name: str) -> None:
     if len(pairs) == 1 or all(identifier for identifier, _ in pairs):
         return
     nameless = sum(not identifier for identifier, _ in pairs)
-    example = next((identifier for identifier, _ in pairs if identifier), "essay")
     raise InputError(
         f"{nameless} of {len(pairs)} documents have no id, so they cannot be paired",
         file=name or None,
         found=f"a list; documents never pair by their position in it ({kind.name}s)",
         expected="an id for every document",
-        fix=f"pass a mapping from ids to documents: {{{excerpt(example)}: document, …}}",
+        fix="pass a mapping from ids to documents: {‘essay’: document, …}",
     )
 
 

@@ -1,4 +1,4 @@
-"""What systems return: documents of spaCy and stanza, results of fastcoref, Maverick's records.
+"""What systems return: documents of spaCy and stanza, results of fastcoref.
 
 In a spaCy document an entity is a span group `coref_clusters_…`, as spacy-experimental makes them.
 The groups `coref_head_clusters_…`, which it makes on the way, are no entities.
@@ -9,27 +9,21 @@ empty word behind word n of the sentence, and becomes a token of its own there.
 
 A fastcoref result has a `text` and clusters of spans with exclusive ends. Spans count characters;
 where the text was given as words, `text` is their list and spans count words.
-
-A Maverick dictionary has `tokens`, and `clusters_token_offsets` with inclusive ends. With a
-`doc_id` it is a record of CRAC's JSON, where tokens that begin with `##` are zeros.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
 from operator import index
 from typing import Any
 
-from corefeval.diagnostics import InputError, Notice, excerpt
+from corefeval.diagnostics import InputError, Notice, excerpt, list_names
+from corefeval.formats.json.records import ID_KEYS
 from corefeval.model import Corpus, CorpusBuilder, tokens_of_texts
 
 CLUSTERS = "coref_clusters_"
-_IDS = ("doc_key", "doc_id", "id")
-_INCLUSIVE = "first token, last token"
-_ZERO = "##"
 WordPlace = tuple[int, int]  # word n, counted from 1, and 0; or the empty word k behind it
 
 
@@ -68,14 +62,10 @@ def read_spacy(documents: Sequence[tuple[str, Any]], name: str, prefix: str = CL
                 head = span.root.i if parsed and len(span) else None
                 document.mention(group.removeprefix(prefix), span.start, span.end, head=head)
     if ignored and not has_groups:
-        builder.notices.append(_make_notice(tuple(ignored), name))
+        names = list_names(list(ignored))
+        text = f"{name}: no span group is called {CLUSTERS}…, only {names}: there are no entities"
+        builder.notices.append(Notice("no-span-groups", text, len(ignored), tuple(ignored)))
     return builder.build()
-
-
-def _make_notice(ignored: tuple[str, ...], name: str) -> Notice:
-    names = ", ".join(map(excerpt, ignored[:3])) + (", …" if len(ignored) > 3 else "")
-    message = f"{name}: no span group is called {CLUSTERS}…, only {names}: there are no entities"
-    return Notice("no-span-groups", message, len(ignored), ignored)
 
 
 def is_stanza(value: object) -> bool:
@@ -151,10 +141,8 @@ def _find_span(mention: Any, tokens: _Tokens, document: str, name: str) -> tuple
         first = last = start
     else:
         first, last = (start + 1, 0), (end, 0)
-    if not (0 <= mention.sentence < len(tokens.positions) and first <= last):
-        positions: dict[WordPlace, int] = {}
-    else:
-        positions = tokens.positions[mention.sentence]
+    is_inside = 0 <= mention.sentence < len(tokens.positions) and first <= last
+    positions = tokens.positions[mention.sentence] if is_inside else {}
     if first not in positions or last not in positions:
         raise InputError(
             f"a mention outside its sentence in document {excerpt(document)}",
@@ -176,7 +164,7 @@ def is_fastcoref(value: object) -> bool:
 
 def fastcoref_ids(result: Any) -> list[object]:
     """A `doc_key`, `doc_id` or `id` that somebody gave the result, which comes without any."""
-    return [getattr(result, name, None) for name in _IDS]
+    return [getattr(result, name, None) for name in ID_KEYS]
 
 
 def read_fastcoref(documents: Sequence[tuple[str, Any]], name: str) -> Corpus:
@@ -191,8 +179,7 @@ def read_fastcoref(documents: Sequence[tuple[str, Any]], name: str) -> Corpus:
             else builder.document(named, words=list(text))
         )
         clusters = result.get_clusters(as_strings=False)
-        where = f"the clusters of document {excerpt(named)}"
-        for number, start, end in _read_clusters(clusters, builder, where, "start, end"):
+        for number, start, end in _read_clusters(clusters, builder, named):
             document.mention(str(number), start, end)
     return builder.build(tokens_of_texts(texts, builder.source) if of_characters else None)
 
@@ -214,59 +201,8 @@ def _are_texts(texts: Sequence[object], name: str) -> bool:
     )
 
 
-def is_maverick(value: object) -> bool:
-    """Whether this is a dictionary as Maverick returns them."""
-    return (
-        isinstance(value, Mapping)
-        and "clusters_token_offsets" in value
-        and isinstance(value.get("tokens"), Sequence)
-    )
-
-
-def maverick_ids(record: Any) -> list[object]:
-    """`doc_key`, `doc_id` or `id`."""
-    return [record.get(name) for name in _IDS]
-
-
-def read_maverick(documents: Sequence[tuple[str, Any]], name: str) -> Corpus:
-    """The corpus of Maverick dictionaries."""
-    builder = CorpusBuilder(name=name, source=name or None)
-    for named, record in documents:
-        words, starts = _read_words(record["tokens"], named, name)
-        columns = {}
-        if "doc_id" in record:
-            columns["empty"] = ["1" if word.startswith(_ZERO) else "" for word in words]
-            words = [word.removeprefix(_ZERO) or "_" for word in words]
-        document = builder.document(named, words=words, sentence_starts=starts, columns=columns)
-        clusters = record["clusters_token_offsets"] or ()
-        where = f"clusters_token_offsets of document {excerpt(named)}"
-        for number, start, end in _read_clusters(clusters, builder, where, _INCLUSIVE):
-            document.mention(str(number), start, end + 1)
-    return builder.build()
-
-
-def _read_words(tokens: Any, document: str, name: str) -> tuple[list[str], list[int] | None]:
-    """Words, and where sentences start if the tokens come sentence by sentence."""
-    starts = None
-    words = list(tokens)
-    if words and all(isinstance(sentence, list | tuple) for sentence in words):
-        lengths = [len(sentence) for sentence in words]
-        ends = accumulate(lengths)
-        starts = [end - length for end, length in zip(ends, lengths, strict=True) if length]
-        words = [word for sentence in words for word in sentence]
-    stranger = next((word for word in words if not isinstance(word, str)), None)
-    if stranger is not None:
-        raise InputError(
-            f"a token of document {excerpt(document)} is not text",
-            file=name or None,
-            found=f"{type(stranger).__name__} {stranger!r:.60}",
-            expected="tokens as a list of strings",
-        )
-    return words, starts
-
-
 def _read_clusters(
-    clusters: Any, builder: CorpusBuilder, where: str, form: str
+    clusters: Any, builder: CorpusBuilder, document: str
 ) -> Iterable[tuple[int, int, int]]:
     """Each mention's entity number and offsets; a None instead of a span is left out and noted."""
     spans = []
@@ -281,10 +217,10 @@ def _read_clusters(
                 spans.append((number, index(start), index(end)))
     except (TypeError, ValueError):
         raise InputError(
-            f"{where} are not spans",
+            f"the clusters of document {excerpt(document)} are not spans",
             file=builder.source,
             found=f"{clusters!r:.60}",
-            expected=f"a list of entities, each a list of ({form})",
+            expected="a list of entities, each a list of (start, end)",
         ) from None
     if placeless:
         text = f"{builder.name}: {{n}} without a place in the text, left out"

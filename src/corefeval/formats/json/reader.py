@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate, chain
 from typing import Any
 
 import numpy as np
 
-from corefeval.diagnostics import InputError, plural
+from corefeval.diagnostics import InputError, excerpt, plural
 from corefeval.formats import reader_options
 from corefeval.formats.annotations import AnnotatedDocument, build_corpus
 from corefeval.formats.json.records import (
     BOOK,
     CHARACTERS,
+    ID_KEYS,
     KINDS,
     Kind,
     Record,
@@ -125,8 +126,8 @@ def _read_sentences(record: Record, key: str) -> list[list[str]]:
     value = record.value(key)
     if not isinstance(value, list):
         raise _word_error(record, key, show(value))
-    are_lists = [isinstance(element, list) for element in value]
-    is_flat = key in ("tokens", "document") and not (value and all(are_lists))
+    has_sentences = value and all(isinstance(element, list) for element in value)
+    is_flat = key in ("tokens", "document") and not has_sentences
     sentences = [value] if is_flat else value
     for number, sentence in enumerate(sentences):
         if not isinstance(sentence, list):
@@ -274,39 +275,36 @@ def _spans(cluster: Any) -> frozenset[tuple[int, int]]:
         return frozenset()
 
 
-def corpus_from_records(source: object, name: str) -> Corpus | None:
-    """The corpus of a record, of a list of them, or of a mapping from document ids to them.
-
-    None where these are no such records, or hold what JSON cannot.
-
-    >>> record = {"sentences": [["Ada", "met", "her"]], "clusters": [[[0, 0], [2, 2]]]}
-    >>> corpus_from_records({"essay": record}, "response").n_mentions
-    2
-    """
-    if _is_record(source):
-        values: Iterable[Any] = [source]
-    elif isinstance(source, Mapping):
-        values = [
-            {"doc_key": key, **value} if _is_record(value) else value
-            for key, value in source.items()
-        ]
-    elif isinstance(source, list | tuple):
-        values = source
-    else:
-        return None
-    if not values or not all(map(_is_record, values)):
-        return None
-    try:
-        text = json.dumps(values)
-    except (TypeError, ValueError, RecursionError):
-        return None
-    source = Source(np.frombuffer(text.encode(), dtype=np.uint8), name)
-    return read_json(source, name=name)
-
-
-def _is_record(value: object) -> bool:
+def is_record(value: object) -> bool:
     """Whether there are words and clusters, or those of CoreNLP."""
     return isinstance(value, Mapping) and any(
         words in value and any(key in value for key in clusters)
         for words, clusters in (*(kind[1:3] for kind in KINDS.values()), ("sentences", ["corefs"]))
     )
+
+
+def record_ids(record: Any) -> list[object]:
+    """`doc_key`, `doc_id`, `id`, or CoreNLP's `docId`."""
+    return [record.get(key) for key in (*ID_KEYS, "docId")]
+
+
+def read_loaded(documents: Sequence[tuple[str, Any]], name: str) -> Corpus:
+    """The corpus of records that are in memory, with the ids of their documents.
+
+    Arrays and numbers may be numpy's. What else JSON cannot hold is an InputError.
+
+    >>> record = {"sentences": [["Ada", "met", "her"]], "clusters": [[(0, 0), (2, 2)]]}
+    >>> read_loaded([("essay", record)], "response").n_mentions
+    2
+    """
+    records = [{**record, "doc_key": identifier} for identifier, record in documents]
+    try:
+        text = json.dumps(records, default=lambda value: value.tolist())
+    except (AttributeError, TypeError, ValueError, RecursionError) as error:
+        raise InputError(
+            "a record has values that JSON cannot hold",
+            file=name or None,
+            found=excerpt(str(error)),
+            expected="strings, numbers, lists and objects",
+        ) from None
+    return read_json(Source(np.frombuffer(text.encode(), dtype=np.uint8), name), name=name)

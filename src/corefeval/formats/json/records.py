@@ -7,7 +7,6 @@ import re
 import reprlib
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -131,7 +130,7 @@ def values_of(source: Source) -> Iterator[tuple[Any, int]]:
     while position < len(text):
         line += text.count("\n", counted, position)
         counted = position
-        value, end = _decode(source.file, decoder, text, position, line)
+        value, end = _decode(source, decoder, text, position, line)
         yield value, line
         position = _after_blanks(text, end)
 
@@ -163,7 +162,7 @@ def parse_object(text: str) -> dict[str, Any] | None:
 
 
 def _decode(
-    file: str, decoder: json.JSONDecoder, text: str, position: int, line: int
+    source: Source, decoder: json.JSONDecoder, text: str, position: int, line: int
 ) -> tuple[Any, int]:
     """The value at a position, which is on `line`, and the position behind it."""
     fix = None
@@ -188,7 +187,7 @@ def _decode(
         problem, found = "the JSON is nested too deeply", "lists in lists in lists …"
     except ValueError as error:  # a number of more digits than Python converts
         problem, found = f"a value cannot be read: {error}", excerpt(text[position : position + 60])
-    raise InputError(problem, file=file, line=line, found=found, fix=fix)
+    raise source.error(problem, line, found=found, fix=fix)
 
 
 CHARACTERS = "characters"
@@ -283,9 +282,8 @@ def kind_of(record: Record) -> str:
 
 def _expected_keys() -> dict[str, str]:
     """The keys that each kind of record has, for a message."""
-    characters = {True: (CHARACTERS,), False: ()}
     kinds = {
-        name: (kind.id, kind.words, kind.clusters[0], *characters[kind.has_characters])
+        name: (kind.id, kind.words, kind.clusters[0], *(kind.signs - {kind.id, kind.words}))
         for name, kind in KINDS.items()
     }
     tools = {t.name: [key.partition("|")[0] for key in t.keys.split()] for t in _TOOLS}
@@ -305,30 +303,22 @@ def parquet_records(source: Source) -> list[Record]:
         import pyarrow.parquet
     except ImportError:
         raise UsageError("Parquet files need pyarrow: pip install pyarrow") from None
-    with _one_error(source.file, pyarrow.ArrowException):
+    try:
         rows = _read_rows(source, pyarrow)
+    except (pyarrow.ArrowException, OSError, ValueError, KeyError, OverflowError) as error:
+        if isinstance(error, MemoryError):
+            raise
+        raise source.error(
+            "this is not a readable Parquet file",
+            found=str(error).strip().split("\n")[0][:200],
+            fix="write the file again",
+        ) from None
     if not rows:
         raise source.error("there are no rows in the file", expected="a row for each document")
     return [
         Record({key: value for key, value in row.items() if value is not None}, source, number)
         for number, row in enumerate(rows)
     ]
-
-
-@contextmanager
-def _one_error(file: str, arrow_error: type[Exception]) -> Iterator[None]:
-    """Within, what pyarrow cannot read is an InputError."""
-    try:
-        yield
-    except (arrow_error, OSError, ValueError, KeyError, OverflowError) as error:
-        if isinstance(error, MemoryError):
-            raise
-        raise InputError(
-            "this is not a readable Parquet file",
-            file=file,
-            found=str(error).strip().split("\n")[0][:200],
-            fix="write the file again",
-        ) from None
 
 
 def _read_rows(source: Source, pyarrow: Any) -> list[dict[str, Any]]:
