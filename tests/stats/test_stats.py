@@ -153,3 +153,11 @@ def test_conllu_always_marks_sentences(tmp_path):
     path = tmp_path / "one.conllu"
     path.write_text("# newdoc id = d\n1\tAda" + "\t_" * 8 + "\n\n")
     assert statistics(corefeval.read(path)).sentences == 1
+
+
+def test_sentences_that_no_file_marks_are_unknown(run, tmp_path):
+    record = {"document": ["Ada", "met", "Bob", "."], "clusters": [[[0, 0], [2, 2]]]}
+    (tmp_path / "a.json").write_text(json.dumps(record))
+    status, out, _ = run("stats", tmp_path / "a.json")
+    assert status == 0
+    assert "Sentences unknown" in " ".join(out.split())

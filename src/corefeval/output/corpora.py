@@ -67,11 +67,12 @@ class StatisticsDrawing(Drawing):
     def sheet(self, format: str) -> Sheet:
         """Counts below each other, then sizes of entities, and kinds of mentions."""
         corpora = self.results
-        rows = [
-            _attribute_row(label, name, corpora)
-            for name, label in _LABELS.items()
-            if any(getattr(statistics, name) is not None for statistics in corpora)
-        ]
+        rows: list[tuple[str, ...]] = []
+        for name, label in _LABELS.items():
+            if any(getattr(statistics, name) is not None for statistics in corpora):
+                rows.append(_attribute_row(label, name, corpora))
+            elif name == "sentences" and any(corpus.tokens is not None for corpus in corpora):
+                rows.append((label, *("unknown" for _ in corpora)))
         sizes = [statistics.sizes for statistics in corpora]
         rows += [_count_row(f"  of size {size}", size, sizes) for size in sizes[0]]
         rows += self._non_identity_rows()

@@ -77,15 +77,11 @@ def read_answers(
     """
     _check_options(format, occurrences, pieces)
     texts = KeyTexts(_corpus_at(key))
+    ids = texts.identifiers
     listed, where = answers_of(
-        answers,
-        encoding=encoding,
-        choice=choice,
-        answer_at=answer_at,
-        id_at=id_at,
-        documents=texts.identifiers,
+        answers, encoding=encoding, choice=choice, answer_at=answer_at, id_at=id_at, documents=ids
     )
-    remarks = Remarks(name or where, occurrences, pieces, len(texts.identifiers))
+    remarks = Remarks(name or where, occurrences, pieces, len(ids))
     pages = _Reader(texts, FAMILIES[format], remarks).read_all(listed)
     corpus = _corpus_of(pages, texts.key, remarks.name)
     states = {page.coverage.state for page in pages}
