@@ -180,7 +180,7 @@ def test_what_comes_from_files_of_several_formats_is_told_where_it_is_lost(tmp_p
 def test_ids_of_mentions_that_are_numbered_anew_are_told(format, tmp_path):
     corpus = with_and_without({"mention_id": "not distinct"})
     told = [str(one) for one in corefeval.write(corpus, tmp_path / "out", format=format)]
-    assert "2 mentions with an id, numbered again" in told
+    assert "2 mentions whose ids were replaced by numbers" in told
 
 
 @pytest.mark.parametrize(
