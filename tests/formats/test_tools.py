@@ -135,6 +135,30 @@ def test_hostile_xml_is_one_error_with_its_line(tmp_path, prolog, body, words):
     assert error.value.line in (2, 3) and "root:" not in str(error.value)
 
 
+def test_what_a_document_type_says_of_attributes_is_not_read(tmp_path):
+    path = tmp_path / "a.xml"
+    body = TEI.format('<rs ref="#a">Ada</rs> saw <rs ref="#a">her</rs>')
+    path.write_text(f'<!DOCTYPE TEI [<!ATTLIST rs note CDATA "x">]>{body}')
+    corpus = corefeval.read(path)
+    assert [mention.text for mention in corpus[0].mentions] == ["Ada", "her"]
+    assert not corpus.features
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("http://www.tei-c.org/ns/1.0", "http://" + "x" * 20_000, "address of a namespace .*‘http"),
+        ("<TEI", f'<!DOCTYPE TEI [<!ATTLIST rs x CDATA "{"x" * 20_000}">]><TEI', "ATTLIST ‘rs’"),
+        ("<TEI", f"<!DOCTYPE TEI [{'<!ATTLIST rs x ID #IMPLIED>' * 20_000}]><TEI", "ATTLIST ‘rs’"),
+    ],
+)
+def test_declarations_that_count_again_for_each_element_are_limited(tmp_path, old, new, words):
+    path = tmp_path / "a.xml"
+    path.write_text(TEI.format("<rs/>").replace(old, new))
+    with pytest.raises(InputError, match=rf"(?s), line 1: .*{words}.*expected.*fix: "):
+        corefeval.read(path, format="tei")
+
+
 def test_a_document_type_elsewhere_is_accepted_and_never_opened(tmp_path):
     path = tmp_path / "a.xml"
     for prolog in ('<!DOCTYPE TEI SYSTEM "tei.dtd">', "<!-- < --><?x <y> ?><!DOCTYPE TEI>"):

@@ -298,6 +298,15 @@ def test_an_export_with_a_folder_per_document_is_named_by_its_folders(tmp_path, 
     assert (result["mentions"].f1, result["muc"].recall) == (1.0, 0.0)
 
 
+def test_other_folders_name_no_documents(tmp_path):
+    folder = tmp_path / "annotation" / "v1.2"
+    folder.mkdir(parents=True)
+    for name in ("a", "b"):
+        text = "1-1\t0-3\tAda\t*[1]\t*->1-1\n"
+        (folder / f"{name}.tsv").write_text(f"#FORMAT=WebAnno TSV 3.3\n{CHAIN}\n\n\n{text}")
+    assert [str(document.id) for document in corefeval.read(folder)] == ["a", "b"]
+
+
 def pack(path, folder, pattern):
     """A zip of the files in a folder that match a pattern."""
     with zipfile.ZipFile(path, "w") as archive:

@@ -384,26 +384,6 @@ def test_two_structures_of_one_id_are_an_error(read_xmi, read):
         read(json.dumps({"%FEATURE_STRUCTURES": structures}), "doc.json")
 
 
-def test_what_a_document_type_says_of_attributes_is_not_read(read):
-    kind = '<!DOCTYPE TEI [<!ATTLIST rs note CDATA "x">]>'
-    corpus = read(kind + TEI.format('<rs ref="#a">Ada</rs> saw <rs ref="#a">her</rs>'))
-    assert texts(corpus) == {"a": ["Ada", "her"]}
-    assert not corpus.features
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ("http://www.tei-c.org/ns/1.0", "http://" + "x" * 20_000, "address of a namespace .*‘http"),
-        ("<TEI", f'<!DOCTYPE TEI [<!ATTLIST rs x CDATA "{"x" * 20_000}">]><TEI', "ATTLIST ‘rs’"),
-        ("<TEI", f"<!DOCTYPE TEI [{'<!ATTLIST rs x ID #IMPLIED>' * 20_000}]><TEI", "ATTLIST ‘rs’"),
-    ],
-)
-def test_declarations_that_count_again_for_each_element_are_limited(read, old, new, words):
-    with pytest.raises(InputError, match=rf"(?s), line 1: .*{words}.*expected.*fix: "):
-        read(TEI.format("<rs/>").replace(old, new), format="tei")
-
-
 @pytest.mark.parametrize(("dependent", "count"), [("3", 0), ("99", 1)])
 def test_relations_of_what_is_not_there_are_counted(read_xmi, dependent, count):
     spans = span("c:M", 2, 0, 3) + span("c:M", 3, 8, 11)

@@ -31,7 +31,10 @@ from corefeval.model.identity import writable_text
 
 _VERSION = "#FORMAT=WebAnno TSV 3"
 _HEADER = re.compile(r"#T_(SP|CH|RL)=([^|]*)\|?(.*)")
-_EXPORTED = re.compile(r".*[/\\](?:annotation|curation)[/\\]([^/\\]+)\.\w+[/\\][^/\\]+")
+_EXPORTED = re.compile(
+    r".*[/\\](?:annotation|curation)[/\\]([^/\\]+)\.(?:txt|html?|xml|xmi|pdf|tsv|conllu?|json)"
+    r"[/\\][^/\\]+"
+)
 _PART = re.compile(r"\d+-\d+\.\d+")
 _FIRST_COLUMN = 3  # before it are sentence and token, begin and end, and the word
 _PARTS = re.compile(r"(?:\\.|[^\\|])+", re.DOTALL)
