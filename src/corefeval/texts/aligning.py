@@ -404,20 +404,21 @@ def _alike_groups(
             best, step = worth[row + 1][column], (1, 0)
             if worth[row][column + 1] > best:
                 best, step = worth[row][column + 1], (0, 1)
-            for shape in (
-                *_SHAPES,
-                *_equal_words(text, edges[row:], other_text, other_edges[column:]),
-            ):
+            low, other_low = edges[row], other_edges[column]
+            shapes: tuple[tuple[int, int], ...] = _SHAPES
+            if text[low] == other_text[other_low]:
+                rest, other_rest = edges[row:], other_edges[column:]
+                shapes = (*_SHAPES, *_equal_words(text, rest, other_text, other_rest))
+            for shape in shapes:
                 end, other_end = row + shape[0], column + shape[1]
                 if end > size or other_end > other_size:
                     continue
-                length = edges[end] - edges[row]
-                other_length = other_edges[other_end] - other_edges[column]
+                length, other_length = edges[end] - low, other_edges[other_end] - other_low
                 together = length + other_length
-                if 2 * min(length, other_length) < ALIKE * together:
+                if together - abs(length - other_length) < ALIKE * together:
                     continue
-                part = text[edges[row] : edges[end]]
-                other_part = other_text[other_edges[column] : other_edges[other_end]]
+                part = text[low : edges[end]]
+                other_part = other_text[other_low : other_edges[other_end]]
                 common = LCSseq.similarity(part, other_part)
                 if 2 * common < ALIKE * together:
                     continue
