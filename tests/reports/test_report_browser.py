@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import corefeval
-from browsing import CAUTIOUS, EAGER, KEY, VIEWS, open_text
+from browsing import CAUTIOUS, EAGER, KEY, VIEWS, click_unit, open_text
 from corefeval.analysis.errors import analyse
 from corefeval.reports import report
 
@@ -143,7 +143,7 @@ def test_a_link_leads_to_a_document_and_a_mention(visit, example_page):
 def test_the_link_of_a_mention_leads_back_to_it(visit, example_page):
     page = visit(example_page)
     open_text(page)
-    page.click(".unit.wrong >> nth=2", position={"x": 4, "y": 8})
+    click_unit(page, ".unit.wrong >> nth=2")
     text = page.inner_text(".panel h2")
     link = page.get_attribute("#mention-link", "href")
     other = visit(example_page + link)

@@ -8,7 +8,7 @@ import random
 import pytest
 
 import corefeval
-from browsing import CAUTIOUS, EAGER, KEY, open_text
+from browsing import CAUTIOUS, EAGER, KEY, click_unit, open_text
 from corefeval.reports import report
 
 WORDS = [
@@ -145,7 +145,7 @@ def test_views_are_always_a_tap_away_on_a_phone(visit, novel_page):
     page.wait_for_function("() => scrollY > 3000")
     box = page.locator("#views").bounding_box()
     assert box["y"] + box["height"] == pytest.approx(800, abs=1) and box["width"] <= 390
-    page.locator(".unit >> nth=40").click(position={"x": 4, "y": 8})
+    click_unit(page, ".unit >> nth=40")
     panel = page.locator(".panel.open").bounding_box()
     assert panel["y"] + panel["height"] <= box["y"] + 1  # above the views, which it does not hide
     page.click("#views a:has-text('Overview')")
@@ -255,7 +255,7 @@ def test_the_keyboard_help_is_in_the_middle(visit, novel_page):
 def test_a_chosen_mention_inside_another_hides_neither(visit, novel_page):
     page = visit(novel_page)
     open_text(page)
-    page.locator(".unit .unit >> nth=0").click(position={"x": 4, "y": 8})
+    click_unit(page, ".unit .unit >> nth=0")
     page.wait_for_selector(".unit .unit.chosen")
     inner = page.evaluate(EDGES, ".unit .chosen")
     outer = page.evaluate(EDGES, ".unit:has(> .chosen) > .tag")

@@ -81,3 +81,15 @@ def open_text(page, document: str | None = None):
     if document is not None:
         page.select_option("#document-choice", label=document)
     page.wait_for_selector("#reading .unit")
+
+
+def click_unit(page, selector: str) -> None:
+    """Click on the beginning of a mention, wherever lines break: its box may begin elsewhere."""
+    x, y = page.locator(selector).evaluate(
+        """unit => {
+          unit.scrollIntoView({block: "center", behavior: "instant"});
+          const box = [...unit.getClientRects()].find(box => box.width > 4);
+          return [box.x + 4, box.y + box.height / 2];
+        }"""
+    )
+    page.mouse.click(x, y)
