@@ -26,9 +26,17 @@ FORMS = {
     "links": '- "She" (in "She greeted") refers to "Ada".\n- "him" refers to "the captain".',
     "sentences": "Sentence 1: Ada [A]; the captain [B]\nSentence 2: She [A]; him [B]",
     "nested": "* A\n  * Ada\n  * She\n    * the second one\n* B\n  * the captain\n  * him",
-    "ids": "m1: Ada\nm2: the captain\nm3: She\nm4: him\n\n{m1, m3}\n{m2, m4}",
     "definitions": "A\n: Ada\n: She\n\nB\n: the captain\n: him",
     "corrected": "1. the captain / She\n2. Ada\n\nSorry:\n\n1. Ada / She\n2. the captain / him",
+    "glossed": "*Ada* [Ada] met **the captain** [c] of the Argo . *She* [Ada] greeted **him** [c]",
+    "macros": r"\m{a}{Ada} met \m{c}{the captain} of the Argo . \m{a}{She} greeted \m{c}{him}",
+    "kinds": '* A\n  * *Names*\n    * "Ada"\n  * *Pronouns*\n    * "She"\n* B: the captain, him',
+    "near": "- mentions:\n  - quote: Ada\n  - quote: She\n    near: She greeted\n"
+    "- mentions:\n  - quote: the captain\n  - quote: him",
+    "spans": '[[{"span": [0, 1], "text": "Ada"}, {"span": [8, 9], "text": "She"}], '
+    '[{"span": [2, 4], "text": "the captain"}, {"span": [10, 11], "text": "him"}]]',
+    "token-ends": '[[{"token_start": 0, "token_end": 1, "surface": "Ada"}, {"token_start": 8, '
+    '"token_end": 9, "surface": "She"}], [{"surface": "the captain"}, {"surface": "him"}]]',
     "by-keys": '{"She": "Ada", "him": "the captain"}',
     "columns": "Ada (1)\nmet -\nthe (2\ncaptain 2)\nof -\nthe -\nArgo -\n. -\nShe (1)\nhim (2)",
 }
@@ -44,6 +52,13 @@ def test_forms_that_nobody_asked_for(name):
     assert sorted(map(sorted, clusters.values())) == sorted(map(sorted, expect))
     assert corpus.ledger.lost == corpus.ledger.unclear == 0
     assert corpus.ledger.documents[0].state == "read"
+
+
+def test_a_string_may_have_several_places():
+    key = key_of({"tokens": ["he", "saw", "that", "he", "and", "she", "knew", "he", "left"]})
+    for remark in ("(lines 1, 1)", ": Z. 1 und 1", "(sentence 1, twice)"):
+        corpus = corefeval.read_answers({"d": f'- **A**\n  - "he" {remark}\n- **B**: "she"'}, key)
+        assert sorted(start for start, _, _ in placed(corpus)) == [0, 3, 5]
 
 
 def test_units_that_no_form_explains_are_unclear_and_cost_under_strict():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from corefeval.diagnostics import InputError
 from corefeval.formats.answers.lookup import KeyDocument
 from corefeval.formats.answers.placing import SEED
 from corefeval.formats.answers.text import ATOM, Atoms, Vocabulary, atoms_of_tokens
-from corefeval.model import Corpus, DocumentId
+from corefeval.model import Corpus
 from corefeval.model.text_tokens import text_of
 from corefeval.texts import hash_runs
 
@@ -37,20 +37,12 @@ class KeyTexts:
 
     def find(self, identifier: str) -> int | None:
         """The document of an id, or of a name or file name that only one document has."""
-        spellings: tuple[Callable[[DocumentId], str], ...] = (
-            str,
-            lambda document_id: document_id.name,
-            lambda document_id: _bare(str(document_id)),
-        )
-        for spell in spellings:
-            spelling = (identifier, _bare(identifier))[spell is spellings[-1]]
-            named = [
-                i
-                for i, document_id in enumerate(self.key.documents)
-                if spell(document_id) == spelling
-            ]
-            if len(named) == 1:
-                return named[0]
+        names = [document_id.name for document_id in self.key.documents]
+        plain = list(map(_bare, self.identifiers))
+        for spellings in (self.identifiers, names, plain):
+            name = _bare(identifier) if spellings is plain else identifier
+            if spellings.count(name) == 1:
+                return spellings.index(name)
         return None
 
     def document(self, index: int) -> KeyDocument:
@@ -85,44 +77,28 @@ class KeyTexts:
         return KeyDocument(index, name, words, atoms, sentence, bounds, vocabulary)
 
     def find_by_text(self, text: Atoms, among: Iterable[int]) -> list[tuple[int, int, int]]:
-        """Documents that a text has much of: number, and the atoms from the first to the last seed.
-
-        They come in the order of the text.
-        """
-        text_seeds = hash_runs(text.numbers, SEED)
-        candidates = []
+        """Documents that a text has much of, in its order: first and last seed, and number."""
+        seeds = hash_runs(text.numbers, SEED)
+        ranges = []
         for index in among:
             document_seeds = np.unique(hash_runs(self.document(index).atoms.numbers, SEED))
-            if not document_seeds.size or not text_seeds.size:
-                continue
-            spot = np.minimum(np.searchsorted(document_seeds, text_seeds), document_seeds.size - 1)
-            hits = np.flatnonzero(document_seeds[spot] == text_seeds)
-            if np.unique(text_seeds[hits]).size >= max(
-                _LEAST_SHARE * min(document_seeds.size, text_seeds.size), 1
-            ):
-                candidates.append(
-                    (index, int(np.percentile(hits, 2)), int(np.percentile(hits, 98)), hits.size)
-                )
-        candidates.sort(key=lambda candidate: -candidate[3])
-        return sorted(
-            ((i, low, high) for i, low, high, _ in candidates), key=lambda candidate: candidate[1]
-        )
+            hits = np.flatnonzero(np.isin(seeds, document_seeds))
+            least = _LEAST_SHARE * min(document_seeds.size, seeds.size)
+            if np.unique(seeds[hits]).size >= max(least, 1):
+                first, last = np.percentile(hits, (2, 98)).astype(int).tolist()
+                ranges.append((first, last, index))
+        return sorted(ranges)
 
-    def find_by_strings(self, strings: Sequence[str], among: Iterable[int]) -> list[int]:
-        """Documents that have most of some strings, the best first."""
-        atoms_of_strings = [
-            [self.vocabulary.number(a) for a in ATOM.findall(text)] for text in strings
-        ]
-        scores = []
-        for index in among:
-            document_atoms = set(self.document(index).atoms.numbers.tolist())
-            score = sum(
-                len(atoms)
-                for atoms in atoms_of_strings
-                if atoms and document_atoms.issuperset(atoms)
-            )
-            scores.append((score, -index))
-        return [-index for score, index in sorted(scores, reverse=True) if score]
+    def find_by_strings(self, strings: Sequence[str], among: Sequence[int]) -> list[int]:
+        """The document that has most of some strings, if any has."""
+        of_strings = [[self.vocabulary[atom] for atom in ATOM.findall(text)] for text in strings]
+
+        def score(index: int) -> int:
+            atoms = set(self.document(index).atoms.numbers.tolist())
+            return sum(len(numbers) for numbers in of_strings if atoms.issuperset(numbers))
+
+        best = max(among, key=score)
+        return [best] if score(best) else []
 
 
 def _bare(identifier: str) -> str:

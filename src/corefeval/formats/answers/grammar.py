@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -22,18 +22,26 @@ from corefeval.formats.answers.items import (
 )
 from corefeval.formats.answers.lookup import KeyDocument
 from corefeval.formats.answers.shapes import (
+    ID,
+    SCATTERED,
     Scope,
+    Unions,
     every,
     has_text,
     inner_lists,
     is_line,
     is_place,
+    label_rows,
+    list_categories,
+    list_ids,
+    list_recurring,
     lists_mentions,
     make_unclear,
     name_units,
     number_at,
     read_pairs,
     role_of,
+    scatter_of,
     split_parts,
     text_at,
 )
@@ -46,6 +54,7 @@ _ALONE = re.compile(  # labels of what is in no chain
     r"|\b(?:not?|non)\b (?:chain|coref|coréf|antecedent|resolved|annotated|linked|included)",
     re.I,
 )
+_UNLIKE = re.compile(r"member|part|subset|bridg|differ", re.I)  # relations of two entities
 _BOLD = re.compile(r"\*\*[^*\"“„«]+\*\*")
 _EQUAL = re.compile(
     r"(?P<label>[^\"“„«=]{1,60}?)\s+(?:&?=|[←→⇒]|[-=]+>|<[-=]+)\s+(?P<items>[^=←→⇒]*)"
@@ -55,25 +64,28 @@ _SAME = re.compile(
 )
 _WORD = re.compile(r"\w+")
 _SEMI = re.compile(r"\s*[;；]\s*")
-_SEPARATED = re.compile(rf"[;；]|{ARROW.pattern.strip()}|\s[/|=·+]\s")
+_SEPARATED = re.compile(rf"[;；]|{ARROW.pattern.strip()}|[=@]|\s[/|·+]\s")
 _MOST, _LABEL = 40, 8  # words of a mention in a link, and of a label
 _DEEP = 50  # lists in lists
 _NOBODY = ("", "none", "null", "-", "–", "—")
 Fields = dict[str, str]  # the label of the field for each role
 
 
-def read_units(roots: Sequence[Node], key: KeyDocument) -> list[list[Unit]]:
-    """The units of each tree of an answer; entities are numbered in their order."""
+def read_units(roots: Sequence[Node], key: KeyDocument) -> list[Unit]:
+    """The units of the trees of an answer; entities are numbered in their order."""
+    roots = label_rows([*roots], key)
     if len(roots) > 1 and all(node.is_record for node in roots):  # without a list around them
         roots = [Node(items=list(roots))]
     roots = read_pairs(roots)
+    for node in every(roots):
+        node.items = label_rows(node.items, key)
     reader = _Reader(key, roots)
-    blocks = [list(reader.walk(root, Scope())) for root in roots]
+    units = [unit for root in roots for unit in reader.walk(root, Scope())]
     numbers: dict[str, str] = {}
-    for unit in (unit for block in blocks for unit in block):
-        entity = reader.joined.get(unit.entity, unit.entity)
+    for unit in units:
+        entity = reader.unions.root(unit.entity)
         unit.entity = numbers.setdefault(entity, str(len(numbers)))
-    return blocks
+    return units
 
 
 class _Reader:
@@ -82,9 +94,19 @@ class _Reader:
     def __init__(self, key: KeyDocument, roots: Sequence[Node]) -> None:
         self.key = key
         self.labels: dict[str, str] = {}  # the entities of labels
-        self.joined: dict[str, str] = {}  # entities that are one with another
+        self.unions = Unions()
         self.listed: dict[int, list[Unit]] = {}  # the mentions of lines
         nodes = list(every(roots))
+        counts = Counter(str(text) for node in nodes for text in node.texts)
+        cells = (
+            text_at(node, item.label)
+            for node in nodes
+            for item in node.items
+            if role_of(item.label) == "entity"
+        )
+        self.ids = {
+            str(cell) for cell in cells if cell and ID.fullmatch(cell) and counts[cell] > 1
+        }  # of mentions
         # Whether sentences are parts of entities, or entities parts of sentences.
         self.has_places = sum(any(map(is_place, node.items)) for node in nodes) > 1
         lines = [n for n in nodes if isinstance(n.value, Text) and n.value.is_line]
@@ -94,19 +116,33 @@ class _Reader:
         equal = [match for text in texts if (match := _EQUAL.fullmatch(mask_remarks(text)))]
         lists = [match for match in equal if re.search("[,;]", match["items"])]
         self.has_equal_lists = 2 * len(lists) > len(equal)
+        self.recurring = list_recurring(nodes)
+        self.categories = list_categories(nodes, key)
         self.has_lists = any(len(self._items(node)) > 1 for node in lines if node.label)
 
     def walk(self, node: Node, scope: Scope) -> Iterator[Unit]:
+        """The units of a part of an answer; those of a part called `left out` are no mentions."""
+        is_last = not any(item.label for item in node.items)
+        is_aside = is_last and _ALONE.search(node.label.replace("_", " "))
+        for unit in self._walk(node, scope):
+            if is_aside:
+                unit.state, unit.why = "aside", "in no chain"
+            yield unit
+
+    def _walk(self, node: Node, scope: Scope) -> Iterator[Unit]:
         """The units of a part of an answer, by what its label says: a place, a role, a name."""
         entity, sentence, depth = scope
         place = place_named(node.label)
         if place is not None:
             sentence = place
         elif entity and self._is_mention(node):
-            unit = Unit(str(node.label), entity, node.where, sentence)
-            yield from heed(unit, " ".join([str(node.value or ""), *node.texts]), self.key)
+            remark = " ".join([str(node.value or ""), *node.texts])
+            quotes = [match[0] for match in QUOTED.finditer(str(node.value or ""))]
+            for part in quotes if len(quotes) > 1 else [remark]:  # each is another place
+                unit = Unit(str(node.label), entity, node.where, sentence)
+                yield from heed(unit, part, self.key)
             return
-        elif (node.label or node.value) and not (entity and lists_mentions(node)):
+        elif (node.label or node.value) and not (entity and self._lists_mentions(node)):
             entity = self._name(node, scope) if self._is_entity(node) else ""
         scope = Scope(entity, sentence, depth + 1)
         if depth > _DEEP:
@@ -119,19 +155,23 @@ class _Reader:
         yield from self._list(node, scope)
 
     def _name(self, node: Node, scope: Scope) -> str:
-        """The entity of a part of an answer; under sentences, equal labels are one entity."""
+        """The entity of a part of an answer; under sentences and the like, equal labels are one."""
         label = fold_text(node.label)
-        is_global = label and scope.sentence is not None
+        is_global = label and (scope.sentence is not None or label in self.recurring)
         return label if is_global else f"{(node.label or node).where} {label}"
+
+    def _lists_mentions(self, node: Node) -> bool:
+        """Whether a part's label says that mentions of what it stands in are in it."""
+        return lists_mentions(node) or fold_text(node.label) in self.categories
 
     def _is_mention(self, node: Node) -> bool:
         """Whether a label is a mention, with remarks in the lines below it, or a quoted context."""
         if node.is_record or not self.key.stands(node.label):
             return False
         if node.value:
-            quotes = [words_of(match) for match in QUOTED.finditer(str(node.value))]
-            words = len(node.label.split()) + 2
-            return len(quotes) == 1 and node.label in quotes[0] and len(quotes[0].split()) >= words
+            quotes = [words_of(match).lower() for match in QUOTED.finditer(str(node.value))]
+            longer = [quote for quote in quotes if len(quote.split()) > len(node.label.split())]
+            return len(longer) == len(quotes) > 0 and all(node.label.lower() in q for q in quotes)
         remarks = [str(item.value) for item in node.items if is_line(item)]
         are_remarks = not any(self.key.stands(remark.strip('"“”„«»')) for remark in remarks)
         return are_remarks and len(remarks) == len(node.items)
@@ -141,7 +181,8 @@ class _Reader:
         rows = [item for item in node.items if item.is_record and not item.label]
         if isinstance(node.value, Text) or any(map(has_text, node.items)):
             return True
-        if any(map(lists_mentions, node.items)):
+        kinds = [str(item.label) for item in node.items if self._lists_mentions(item)]
+        if len(set(kinds)) == len(kinds) > 0:
             return True
         if any(item.value and self._is_mention(item) for item in node.items if item.label):
             return True
@@ -156,6 +197,8 @@ class _Reader:
 
     def _list(self, node: Node, scope: Scope) -> Iterator[Unit]:
         """The units of a list, which may be an entity itself."""
+        if self._join_ids(node):
+            return
         rows = [item for item in node.items if item.is_record and not item.label]
         lines = [item for item in node.items if is_line(item)]
         fields = self._fields(rows)
@@ -167,10 +210,11 @@ class _Reader:
         for row, label in zip(rows, labels, strict=False):
             name = label if scope.sentence is not None else f"{node.where} {label}"
             inner = scope._replace(entity=name)
+            self.labels |= {text: name for text in row.texts if text in self.ids}
             for unit in self._record(row, inner, fields):
                 unit.rows = True
                 yield unit
-        is_own = scope.depth == 1 or sum(len(self._items(line)) > 1 for line in lines) > 1
+        is_own = scope.depth == 1 or sum(map(self._has_several, lines)) > 1
         for item in node.items:
             if item.is_record and not item.label:
                 yield from self._record(item, scope, fields) if not labels else ()
@@ -195,7 +239,10 @@ class _Reader:
         labels = [fold_text(str(cell.value)) for cell in cells]
         is_pair = "antecedent" in fields or "mention" not in fields or any(map(inner_lists, rows))
         is_named = len(labels) == len(rows) and (
-            "group" in fields or len(set(labels)) < len(labels) or len(rows) == 1
+            "group" in fields
+            or len(set(labels)) < len(labels)
+            or len(rows) == 1
+            or 2 * sum(str(cell.value) in self.ids for cell in cells) > len(cells)
         )
         return labels if is_named and not is_pair and not self._has_lists(rows, fields) else []
 
@@ -205,18 +252,35 @@ class _Reader:
         cells = defaultdict[str, list[Text]](list)
         for field in (field for row in rows for field in row.items):
             role = role_of(field.label)
+            if role == "mention" and len(field.numbers) == len(field.items) > 1:
+                role = "start"  # a span of numbers
             fields.setdefault(role, field.label)
-            if isinstance(field.value, Text) and role in ("", "entity", "group"):
-                cells[field.label].append(field.value)
+            if field.value is not None and role in ("", "entity", "group", "context"):
+                cells[field.label].append(Text(str(field.value)))
         standing = {
-            label: sum(2 * self.key.stands(text) + (not role_of(label)) for text in texts)
+            label: sum(map(self._is_cell, [*texts, *set(texts)])) * (0.6 if role_of(label) else 1)
             for label, texts in cells.items()
         }
         best = max(standing, key=lambda label: standing[label], default="")
-        if not best or standing[best] < max(len(rows), 1) or self._is_grid(cells):
+        for label, texts in cells.items():  # words that stand in those of the best are its mentions
+            pairs = [*zip(texts, cells[best], strict=False)]
+            inside = [
+                word != text and word in text and self.key.stands(text) for word, text in pairs
+            ]
+            if 2 * sum(inside) > len(cells[best]):
+                fields["context"], best = best, label
+                break
+        if not best or 2 * standing[best] < len(cells[best]) or self._is_grid(cells):
             best = ""
         mention = fields.get("mention") or fields.get("mentions") or best
         fields = {role: label for role, label in fields.items() if role and label != mention}
+        if mention and not {"group", "entity", "antecedent"} & fields.keys():
+            scatter = {name: scatter_of(cells[name]) for name in cells.keys() - {mention}}
+            name = max(scatter, key=lambda label: scatter[label], default="")
+            if scatter.get(name, 0) > SCATTERED:
+                names = set(cells[name])
+                is_link = 2 * len(names) > len(rows) and all(map(self.key.stands, names))
+                fields["antecedent" if is_link else "group"] = name
         return fields | ({"mention": mention} if mention else {})
 
     def _is_grid(self, cells: Mapping[str, Sequence[Text]]) -> bool:
@@ -229,13 +293,21 @@ class _Reader:
         return len(columns) > 1 and any(text in _NOBODY for texts in columns for text in texts)
 
     def _is_cell(self, text: Text) -> bool:
+        """Whether a cell has a mention, or says that it has none."""
         units = split_items(text, 0, self.key)
         return text in _NOBODY or any(self.key.stands(unit.text) for unit in units)
 
     # -------------------------------------------------------------- records
 
     def _record(self, node: Node, scope: Scope, fields: Fields) -> Iterator[Unit]:
-        """The units of a record: a mention, a pair, or entities with their lists."""
+        """The units of a record: a mention, a pair, a map, or entities with their lists."""
+        if self._join_ids(node):
+            return
+        if self._is_map(node):
+            for field in node.items:
+                label = fold_text(str(field.value))
+                yield Unit(str(field.label), label, field.where, scope.sentence, rows=True)
+            return
         mention = node.get(fields.get("mention", ""))
         inner = scope if scope.entity else scope._replace(entity=self._name(node, scope))
         if mention is None or inner_lists(node) or not (mention.value or mention.items):
@@ -257,10 +329,25 @@ class _Reader:
                 if isinstance(field.value, Text) and field is not mention:
                     yield Unit(field.value, unit.entity, field.where, state="aside", why="a field")
 
+    def _join_ids(self, node: Node) -> bool:
+        """Join mentions whose ids a part has: a chain, or a relation; says whether it has any."""
+        ids = [self.labels[text] for text in node.texts if text in self.ids & self.labels.keys()]
+        if len(ids) > 1 and not any(map(_UNLIKE.search, node.texts)):
+            self.unions.join(ids)
+        return len(ids) > 1
+
+    def _is_map(self, node: Node) -> bool:
+        """Whether a record maps mentions to the labels of entities: `{"she": "E1"}`."""
+        if len(node.texts) < len(node.items) or any(map(self.key.stands, node.texts)):
+            return False
+        return all(self.key.stands(item.label) and not role_of(item.label) for item in node.items)
+
     def _with_fields(self, unit: Unit, node: Node, fields: Fields) -> Unit:
         """A unit with what the fields of its record say of its place and antecedent."""
         numbers = [field for field in node.items if isinstance(field.value, float)]
-        unknown = [field.label for field in numbers if not role_of(field.label)]
+        unknown = [
+            f.label for f in numbers if not role_of(f.label) and f.label not in fields.values()
+        ]
         if len(unknown) == 1 and not {"sentence", "start", "nth"} & set(fields):
             fields = {**fields, "sentence": unknown[0]}  # the only number
         for role in ("sentence", "nth", "start"):
@@ -273,8 +360,10 @@ class _Reader:
         if target := node.get(fields.get("antecedent", "")):
             bare = replace(target, label=Text())
             inner = bare if bare.items else Node(items=[bare])
-            targets = (u for u in self.walk(inner, Scope("-")) if u.text.lower() not in _NOBODY)
-            unit.rows, unit.antecedent = True, next(targets, None)
+            targets = [u for u in self.walk(inner, Scope("-")) if u.text.lower() not in _NOBODY]
+            if len(targets) > 1 and isinstance(target.value, Text):  # `Ada + Bo` is a label
+                targets = [Unit(str(target.value), where=target.where, state="aside")]
+            unit.rows, unit.antecedent = True, next(iter(targets), None)
         return unit
 
     def _entities(self, node: Node, scope: Scope, fields: Fields) -> Iterator[Unit]:
@@ -304,10 +393,13 @@ class _Reader:
                         units.insert(0, Unit(str(label), inner.entity, label.where))
                         break
                 yield from units
-            elif field.items or (not lists and (not role or lists_mentions(field))):
-                yield from self.walk(
-                    field, scope._replace(entity=own) if is_place(field) else scope
-                )
+            elif field.items or (not lists and (not role or self._lists_mentions(field))):
+                inner = scope._replace(entity=own)
+                if own and isinstance(field.value, Text) and {"entity", "group"} & fields.keys():
+                    units = split_items(field.value, field.where, self.key)
+                    yield from name_units([u for u in units if u.text not in _NOBODY], inner)
+                else:
+                    yield from self.walk(field, inner if is_place(field) else scope)
 
     # -------------------------------------------------------------- strings
 
@@ -321,10 +413,12 @@ class _Reader:
             unit.state, unit.why = "lost", "cut off"
         elif not self.key.stands(text):
             unit.text = text.strip(' *_`"“”„«»')
-            match = re.fullmatch(r"(.[^(（\[]*)([(（\[].*[)）\]])", unit.text, re.DOTALL)
-            if match and self.key.stands(match[1]):
-                unit.text = match[1].strip()
-                return heed(unit, match[2], self.key)
+            units = split_items(str(text), text.where, self.key)
+            bare = len(mask_remarks(text).replace("\0", ""))
+            is_list = (len(units) == 1 or text.kind == "cell") and bare > 0
+            is_list &= 2 * sum(len(item.text) for item in units) >= bare  # and no prose
+            if is_list and all(self.key.stands(item.text) for item in units):
+                return [*name_units(units, scope)]
         return [unit]
 
     def _labelled(self, node: Node, text: Text) -> list[Unit]:
@@ -345,26 +439,28 @@ class _Reader:
         if not text.is_line:
             yield from name_units(self._labelled(node, text), scope)
             return
-        if not node.label or is_place(node):
+        pairs = [split_parts(text[a:b], ARROW) for a, b in split_parts(text, _SEMI)]
+        is_linked = all(len(pair) == 2 for pair in pairs) and len(QUOTED.findall(text)) == len(
+            pairs
+        )
+        if not node.label or is_place(node) or (is_linked and QUOTED.match(text)):
             line = Text(text, text.where, kind="bullet") if node.label else text
             if (link := self._link(line, scope.sentence)) is not None:
                 yield from link
                 return
         marked = marked_items(text, text.where, self.key) if entity else []
         items = marked or self._items(node)
-        names = [self.labels.get(n.strip(), "") for n in re.split("[,;]", text.strip("{}[] "))]
-        if all(names) and not node.label:  # labels of mentions, which are one entity
-            self.joined |= dict.fromkeys(names, names[0])
+        if ids := list_ids(text, self.labels):  # of mentions, which are one entity
+            self.unions.join(map(self.labels.__getitem__, ids))
         elif not entity and scope.sentence is not None:  # remarks say the entity
             for unit in items:
                 label = fold_text(unit.remark)
+                self.labels[label] = label
                 state = "" if label else "unclear"
                 yield Unit(unit.text, label, unit.where, scope.sentence, state=state, rows=True)
-        elif node.label or (len(items) > 1 and is_own):
+        elif node.label or (is_own and self._has_several(node)):
             name = entity if node.label else self._name(node, scope)
             self.labels[node.label] = name
-            for unit in items if _ALONE.search(node.label) else ():
-                unit.state, unit.why = "aside", "in no chain"
             yield from name_units(items, scope._replace(entity=name))
         elif entity and (text.kind == "bullet" or items[1:] or self.key.stands(text)):
             yield from name_units(items, scope)
@@ -375,6 +471,10 @@ class _Reader:
         if node.value.where not in self.listed:
             self.listed[node.value.where] = self._find_items(node.value, bool(node.label))
         return self.listed[node.value.where]
+
+    def _has_several(self, node: Node) -> bool:
+        """Whether a line lists several strings, and not one with several places."""
+        return len({unit.where for unit in self._items(node)}) > 1
 
     def _find_items(self, line: Text, has_label: bool) -> list[Unit]:
         text, shift, is_bullet = str(line), 0, line.kind == "bullet"

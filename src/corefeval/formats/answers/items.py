@@ -23,6 +23,7 @@ _SEPARATORS = tuple(
 )
 _DOTS = re.compile(r"\s+(?:…|\.\.\.|[–—-])\s+")
 _BRACED = re.compile(r"\s*(?:\\?[\[{]|\*(?=[^*]*\s…\s))(?P<items>.*?)(?:\\?[\]}]|\*)[\s\\]*")
+_BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
 _MARKED = re.compile(
     r"\*\*(.+?)\*\*|__(.+?)__|==(.+?)==|\*([^*]+)\*|\[([^\[\]]+)\]|<\w+>([^<>]+)</\w+>"
 )
@@ -32,10 +33,16 @@ _IN = re.compile(
 )
 _PLACE = (
     r"(?:sentence|sent|line|s|satz|zeile|z|zin|regel|phrase|ligne|frase|oración|línea|riga"
-    r"|предложени[ея]|предл|строка|l|§|第)"
+    r"|предложени[ея]|предл|строка|l|§|¶|第|句|行)"
 )
-_SENTENCE = re.compile(rf"(?<!\w){_PLACE}[\s.:#_-]*(\d{{1,6}})(?!\w*\d)", re.IGNORECASE)
-_BARE = re.compile(r"\W*(\d{1,6})(?:[.:,–-]\d{1,6})*\W*")
+_SENTENCE = re.compile(
+    rf"(?<!\w){_PLACE}(?:e?[sn])?[\s.:#_-]*"
+    r"(\d{1,6}(?:\s*(?:,|&|and|und|et|en|y|e)\s*\d{1,6})*)(?!\w*\d)",
+    re.IGNORECASE,
+)
+_PLACED = re.compile(rf"(?:^|\s*[|;,/]\s*){_PLACE}[\s.#_-]*(\d{{1,6}})\s*[:：]\s*", re.IGNORECASE)
+_PLACED_ITEM = re.compile(r"\s*([^@\n]{1,200}?)\s*@\s*(\d{1,6})\s*(?:[,;=|/→·]|->|\Z)?\s*")
+_BARE = re.compile(r"\W*(\d{1,6}(?:\s*[,;&]\s+\d{1,6})*)(?:[.:,–-]\d{1,6})*\W*")
 _ORDINALS = (
     "first erste ersten premier première primer primera prima eerste 第一",
     "second zweite zweiten deuxième segundo segunda secondo seconda tweede 第二",
@@ -44,12 +51,24 @@ _ORDINALS = (
 _NTH = re.compile(
     r"(\d{1,4})\s*(?:st|nd|rd|th|\.|e|er|ª|º)\s*(?:occurrence|mention|time|place|one)?"
 )
+_COUNTS = {
+    word: number
+    for number, words in enumerate(
+        (
+            "two zwei deux dos due twee 两 兩 二",
+            "three drei trois tres tre drie 三",
+            "four vier quatre cuatro quattro 四",
+            "five fünf cinq cinco cinque vijf 五",
+        ),
+        start=2,
+    )
+    for word in words.split()
+}
+_COUNT = rf"(\d{{1,3}}|{'|'.join(_COUNTS)})"
 _TIMES = re.compile(
-    r"(?:[×x]\s?(\d{1,3})(?!\d)|(\d{1,3})\s?(?:[×x](?!\w)|times|mal|keer|fois|veces|volte|次))",
-    re.I,
-)
-_TWICE = re.compile(
-    r"\b(?:twice|zweimal|deux fois|dos veces|due volte|tweemaal)\b|两次|兩次|二回", re.I
+    rf"[×x]\s?(\d{{1,3}})(?!\d)|{_COUNT}\s?(?:[×x](?!\w)|times|occurrences|mal|keer|fois|veces|volte"
+    rf"|[次回])|\b(?:all|alle|les|tutt[ei])\s{_COUNT}\b|\b(?:twice|both|beide|tweemaal)\b",
+    re.IGNORECASE,
 )
 VERB = re.compile(
     r"\s*(?:(?:all\s+|both\s+|back\s+)?(?:refers?|referring|points?)(?:\s+back)?\s+to|corefers?\s+with"
@@ -93,7 +112,7 @@ def place_named(text: str) -> int | None:
     """The number of a sentence, where a text says nothing else: `S1`, `Satz 2`, `第3句`."""
     match = _SENTENCE.match(text.strip(" *#_"))
     if match and not re.search(r"\w", text.strip(" *#_")[match.end() :].strip("句行.:：) ")):
-        return int(match[1])
+        return int(match[1]) if match[1].isdigit() else None
     return None
 
 
@@ -120,19 +139,22 @@ def words_of(match: re.Match[str]) -> str:
 
 
 def heed(unit: Unit, remark: str, key: KeyDocument) -> list[Unit]:
-    """The unit with what a remark says of its place; several where it says how many there are."""
+    """The unit with what a remark says of its place; several where it has several, or a number."""
     unit.remark = remark.strip(" ,;:.()（）[]【】–—-")
     plain = QUOTED.sub(" ", remark)
     contexts = [words_of(match) for match in QUOTED.finditer(remark)]
-    times = _TIMES.search(plain)
-    count = int(times[1] or times[2]) if times else 2 if _TWICE.search(plain) else 1
-    if times:
+    count = 1
+    if times := _TIMES.search(plain):
+        number = next(filter(None, times.groups()), "2").lower()
+        count = int(number) if number.isdigit() else _COUNTS.get(number, 2)
         plain = plain.replace(times[0], " ")
-    if match := _SENTENCE.search(plain) or _BARE.fullmatch(plain):
-        unit.sentence = int(match[1])
-        plain = plain.replace(match[0], " ")
-    if match := _NTH.search(plain):
-        unit.nth = int(match[1])
+    places = [*_SENTENCE.finditer(plain)] or [*filter(None, [_BARE.fullmatch(plain)])]
+    sentences = [int(number) for match in places for number in re.findall(r"\d+", match[1])]
+    unit.sentence = next(iter(sentences), unit.sentence)
+    for place in places:
+        plain = plain.replace(place[0], " ")
+    if nth := _NTH.search(plain):
+        unit.nth = int(nth[1])
     for number, names in enumerate(_ORDINALS, start=1):
         if set(re.findall(r"\w+", plain.lower())) & set(names.split()):
             unit.nth = number
@@ -140,7 +162,8 @@ def heed(unit: Unit, remark: str, key: KeyDocument) -> list[Unit]:
         parts = re.split(r"…|\.\.\.", unit.remark)
         contexts = [part.strip() for part in parts] if all(map(key.stands, parts)) else []
     unit.contexts += tuple(filter(key.stands, contexts))
-    return [unit, *(replace(unit) for _ in range(min(count, 200) - 1))]
+    copies = [replace(unit) for _ in range(min(count, 200) - 1)]
+    return [unit, *copies, *(replace(unit, sentence=number) for number in sentences[1:])]
 
 
 def marked_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
@@ -155,11 +178,13 @@ def marked_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
         plain += words
         last = match.end()
     plain += text[last:]
-    if not units or len(plain.split()) <= len(units[0].text.split()) or not key.stands(plain):
+    whole = plain.strip(" .…")  # what is cut off before and behind it
+    if not units or len(plain.split()) <= len(units[0].text.split()) or not key.stands(whole):
         return []
     for unit in units:  # what stands before and behind says which place is meant
         start = unit.start or 0
-        unit.contexts, unit.start = (plain[: start + len(unit.text)], plain[start:]), None
+        before, behind = plain[: start + len(unit.text)], plain[start:]
+        unit.contexts, unit.start = (before.lstrip(" .…"), behind.rstrip(" .…")), None
     return units
 
 
@@ -167,21 +192,42 @@ def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
     """The mentions of an inline list, quoted or not, in braces or not, with their remarks."""
     if braced := _BRACED.fullmatch(text):
         where, text = where + braced.start("items"), braced["items"]
+    bold = [match[1] for match in _BOLD.finditer(mask_remarks(text, quotes=True))]
+    if len(bold) > 1 and 2 * sum(map(key.stands, bold)) > len(bold):  # instead of quotes
+        text = _BOLD.sub(r' "\1" ', text)
     masked = mask_remarks(text)
+    places = list(_PLACED.finditer(masked))
+    if places and not places[0].start():  # `s1: Ada; her | s2: she`
+        ends = [match.start() for match in places[1:]] + [len(text)]
+        return [
+            replace(unit, sentence=int(place[1]))
+            for place, end in zip(places, ends, strict=True)
+            for unit in split_items(text[place.end() : end], where + place.end(), key)
+        ]
+    if text.count("@") > 1 and not _PLACED_ITEM.sub("", masked):
+        items = list(_PLACED_ITEM.finditer(masked))  # `Ada@1 her@2`
+        return [Unit(m[1], where=where + m.start(1), sentence=int(m[2])) for m in items]
     quotes = list(QUOTED.finditer(masked))
     if quotes or HALF_QUOTED.search(masked):
         return list(_quoted_items(text, masked, quotes, where, key))
     separator = next((pattern for pattern in _SEPARATORS if pattern.search(masked)), _COMMA)
-    if len(_DOTS.findall(masked)) > 1 and all(map(key.stands, _DOTS.split(masked))):
+    parts = [part.strip("\0 ") for part in _DOTS.split(masked)]
+    if len(parts) > 2 and 3 * sum(map(key.stands, parts)) > 2 * len(parts):
         separator = _DOTS
     pieces = list(_pieces(masked, separator))
     if separator is _COMMA:
         pieces = _join_runs(text, masked, pieces, key)
-    units = []
+    units = list[Unit]()
     for low, high in pieces:
         words, remark = _cut_remark(text[low:high], key)
-        if words:
-            units += heed(Unit(words, where=where + low), remark, key)
+        if units and place_named(words) is not None:  # `Ada · S1`
+            heed(units[-1], words, key)
+            continue
+        listed = [Unit(words, where=where + low)] if words else []
+        if separator is not _COMMA and _COMMA.search(words) and not key.stands(words):
+            listed = split_items(words, where + low, key)  # `he, he, his (6)` in a chain
+        for unit in listed:
+            units += heed(unit, remark, key) if remark else [unit]
     return units
 
 
@@ -229,7 +275,7 @@ def _join_runs(
                 break
         if last == index and index + 1 < len(pieces) and key.stands(text[low : pieces[index][1]]):
             start, end = pieces[index + 1]  # which may be misspelt
-            last += not key.stands(text[start:end]) and key.resembles(text[low:end])
+            last += not key.stands(text[start:end]) and bool(key.find_similar(text[low:end]))
         joined.append((low, pieces[last][1]))
         index = last + 1
     return joined

@@ -7,20 +7,19 @@ behind the cut.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import numpy as np
 
-from corefeval.diagnostics import Notice, plural
+from corefeval.diagnostics import Notice, note, plural
 from corefeval.formats.answers.conventions import CONVENTIONS
 from corefeval.formats.registry import ANSWERS
 from corefeval.model import Corpus
 from corefeval.model.ledger import Ledger
 from corefeval.model.text_tokens import text_of
 
+Remarks = dict[str, list[str]]
 # Name, key, response, and what becomes of lost mentions.
 Variant = tuple[str, Corpus, Corpus, Literal["drop", "strict"]]
 
@@ -57,35 +56,59 @@ def _cut_unreached(key: Corpus, ledger: Ledger) -> Corpus:
     return key.keep_mentions(key.mention_end <= limits[key.mention_document])
 
 
-@dataclass(slots=True)
-class Remarks:
-    """What reading noticed beside the ledger.
+# What is odd about answers and their documents, in the order of notices.
+_REMARKS = {
+    "llm-share": ("document", "without a readable answer (SHARE have one)"),
+    "llm-unread": ("document", "with an answer that could not be read: {items}"),
+    "llm-foreign": ("document", "with an answer that seems to be about another text: {items}; "
+                    "check that each answer has the id of its own document"),
+    "llm-refusal": ("document", "refused: {items}"),
+    "llm-empty": ("document", "with an answer that has no mentions: {items}"),
+    "llm-pieces": ("document", "answered in pieces, whose entities were KEPT"),
+    "llm-limit": ("document", "cut off by a token limit, according to the records: {items}"),
+    "llm-cut": ("document", "with an answer that stops early: {items}"),
+    "llm-unknown": ("answer", "of unknown documents, left out: {items}"),
+    "llm-guessed": ("answer", "with ids that are not in the key, paired by their words: {items}"),
+    "llm-twice": ("document", "with several answers, of which the first counts: {items}"),
+    "llm-several": ("answer", "about several documents, split"),
+}  # fmt: skip
+_STATES = {"unread": "llm-unread", "refused": "llm-refusal", "empty": "llm-empty"}
 
-    `unknown` are answers for no document, `guessed` ids that no document has, whose answers were
-    paired by what they say, `twice` documents with a second one, `several` counts
-    answers about more than one, `foreign` are documents whose answers seem to be about another
-    text, `cut` documents that were answered in pieces, of all `documents`.
+
+def notices_of(
+    ledger: Ledger,
+    remarks: Remarks,
+    ids: Sequence[str],
+    name: str,
+    *,
+    occurrences: str,
+    pieces: str,
+) -> Iterator[Notice]:
+    """Notices about how answers were read and placed; `ids` are those of all documents.
+
+    `remarks` are the ids of documents or answers about which there is something to say, by the kind
+    of notice.
     """
-
-    name: str
-    occurrences: str
-    pieces: str
-    documents: int
-    unknown: list[str] = field(default_factory=list)
-    guessed: list[str] = field(default_factory=list)
-    twice: list[str] = field(default_factory=list)
-    foreign: list[str] = field(default_factory=list)
-    several: int = 0
-    cut: int = 0
-
-
-def notices_of(corpus: Corpus, remarks: Remarks) -> tuple[Notice, ...]:
-    """The notices about how answers were read and placed, but for those that count nothing."""
-    ledger = corpus.ledger
-    if ledger is None:
-        return ()
-    notices = [*_about_reading(ledger, remarks), *_about_mentions(ledger, remarks)]
-    return tuple(notice for notice in notices if notice.count)
+    yield from _about_forms(ledger, name)
+    is_read = {cover.document: cover.state == "read" for cover in ledger.documents}
+    remarks = {**remarks, "llm-share": [id_ for id_ in ids if not is_read.get(id_)]}
+    for cover in ledger.documents:
+        if cover.state in _STATES:
+            remarks.setdefault(_STATES[cover.state], []).append(cover.document)
+        if cover.finish == "length":
+            remarks.setdefault("llm-limit", []).append(cover.document)
+        if cover.ends_early:
+            share = f"{cover.document} after {cover.reached / cover.tokens:.0%}"
+            remarks.setdefault("llm-cut", []).append(share)
+    share = f"{sum(is_read.values()) / max(len(ids), 1):.1%}"
+    kept = "kept apart" if pieces == "apart" else "joined"
+    for kind, (noun, text) in _REMARKS.items():
+        if items := remarks.get(kind, ()):
+            text = f"{name}: {{n}} {text.replace('SHARE', share).replace('KEPT', kept)}"
+            shown = tuple(items) if "{items}" in text else ()
+            yield Notice(kind, text, len(items), shown, noun)
+    yield from _about_mentions(ledger, name)
+    yield from _about_strings(ledger, name, occurrences)
 
 
 def _about_forms(ledger: Ledger, name: str) -> Iterator[Notice]:
@@ -105,83 +128,27 @@ def _about_forms(ledger: Ledger, name: str) -> Iterator[Notice]:
         yield Notice("llm-convention", text, count)
 
 
-def _about_reading(ledger: Ledger, remarks: Remarks) -> list[Notice]:
-    name = remarks.name
-    named = partial(_documents, name)
-    of_state = {
-        state: [cover.document for cover in ledger.documents if cover.state == state]
-        for state in ("read", "unread", "refused", "empty")
-    }
-    share = len(of_state["read"]) / max(remarks.documents, 1)
-    early = [coverage for coverage in ledger.documents if coverage.ends_early]
-    places = tuple(
-        f"{coverage.document} after {coverage.reached / coverage.tokens:.0%}" for coverage in early
-    )
-    kept = "kept apart" if remarks.pieces == "apart" else "joined"
-    cut = [coverage.document for coverage in ledger.documents if coverage.finish == "length"]
-    return [
-        *_about_forms(ledger, name),
-        Notice("llm-share", f"{name}: {{n}} without a readable answer ({share:.1%} have one)",
-               remarks.documents - len(of_state["read"]), noun="document"),
-        named("llm-unread", "with an answer that could not be read: {items}", of_state["unread"]),
-        named("llm-foreign", "with an answer that seems to be about another text: {items}; check "
-              "that each answer has the id of its own document", remarks.foreign),
-        named("llm-refusal", "refused: {items}", of_state["refused"]),
-        named("llm-empty", "with an answer that has no mentions: {items}", of_state["empty"]),
-        Notice("llm-pieces", f"{name}: {{n}} answered in pieces, whose entities were "
-               f"{kept}", remarks.cut, noun="document"),
-        named("llm-limit", "cut off by a token limit, according to the records: {items}", cut),
-        named("llm-cut", "with an answer that stops early: {items}", places),
-        named("llm-unknown", "of unknown documents, left out: {items}", remarks.unknown, "answer"),
-        named("llm-guessed", "with ids that are not in the key, paired by their words: {items}",
-              remarks.guessed, "answer"),
-        named("llm-twice", "with several answers, of which the first counts: {items}",
-              remarks.twice),
-        Notice("llm-several", f"{name}: {{n}} about several documents, split", remarks.several,
-               noun="answer"),
-    ]  # fmt: skip
-
-
-def _documents(
-    name: str, kind: str, text: str, items: list[str] | tuple[str, ...], noun: str = "document"
-) -> Notice:
-    return Notice(kind, f"{name}: {{n}} {text}", len(items), tuple(items), noun)
-
-
-def _about_mentions(ledger: Ledger, remarks: Remarks) -> list[Notice]:
-    name = remarks.name
-    if not ledger.written:
-        return []
+def _about_mentions(ledger: Ledger, name: str) -> Iterator[Notice]:
     text = f"{name}: {plural(ledger.written, 'mention')} written, {ledger.placed:,} placed, "
     text += f"{ledger.lost:,} lost, {ledger.unclear:,} unclear, {ledger.repeated:,} repeated"
-    whys = Counter(
-        why for entry in ledger.entries if entry.state == "changed" for why in [entry.why]
-    )
+    if ledger.written:
+        yield Notice("llm-mentions", text, ledger.written)
+    whys = Counter(entry.why for entry in ledger.entries if entry.state == "changed")
     listed = "; ".join(f"{why}: {count:,}" for why, count in whys.most_common(4))
-    changed = f"{name}: {{n}} placed with changes ({listed}); corefeval check lists them"
-    notices = [
-        Notice("llm-mentions", text, ledger.written),
-        Notice("llm-changed", changed, ledger.changed, noun="mention"),
-    ]
-    return notices + _about_strings(ledger, remarks)
+    outcome = f"placed with changes ({listed}); corefeval check lists them"
+    yield from note("llm-changed", ledger.changed, "mention", outcome, whose=name)
 
 
-def _about_strings(ledger: Ledger, remarks: Remarks) -> list[Notice]:
+def _about_strings(ledger: Ledger, name: str, occurrences: str) -> Iterator[Notice]:
     """The share of strings that have several places, and whether a list seems to mean all."""
-    lists = {
-        coverage.document for coverage in ledger.documents if coverage.convention not in CONVENTIONS
-    }
+    lists = {cover.document for cover in ledger.documents if cover.convention not in CONVENTIONS}
     entries = [entry for entry in ledger.entries if entry.document in lists and entry.is_placed]
-    several = [entry for entry in entries if entry.places > 1]
-    if not several:
-        return []
-    share = len(several) / len(entries)
-    text = f"{remarks.name}: {{n}} of {len(entries):,} ({share:.0%}) with several places in "
-    text += f"the text; --occurrences {remarks.occurrences} decided which one is meant"
-    notices = [Notice("llm-ambiguous", text, len(several), noun="string")]
-    strings = [(entry.document, entry.entity, entry.written.lower()) for entry in entries]
-    if len(set(strings)) == len(strings) and share >= 0.3 and remarks.occurrences != "all":
-        text = f"{remarks.name}: no string is listed twice in a cluster: if each means all of "
-        text += "its occurrences, use --occurrences all"
-        notices.append(Notice("llm-once", text))
-    return notices
+    several = sum(entry.places > 1 for entry in entries)
+    share = several / max(len(entries), 1)
+    outcome = f"of {len(entries):,} ({share:.0%}) with several places in the text; "
+    outcome += f"--occurrences {occurrences} decided which one is meant"
+    yield from note("llm-ambiguous", several, "string", outcome, whose=name)
+    strings = {(entry.document, entry.entity, entry.written.lower()) for entry in entries}
+    if len(strings) == len(entries) and share >= 0.3 and occurrences != "all":
+        text = f"{name}: no string is listed twice in a cluster: if each means all of its "
+        yield Notice("llm-once", f"{text}occurrences, use --occurrences all")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -11,23 +13,22 @@ import numpy as np
 from rapidfuzz.distance import Indel
 from rapidfuzz.process import extract
 
-from corefeval.formats.answers.text import ATOM, Atoms, Vocabulary
+from corefeval.formats.answers.text import ATOM, Atoms, Vocabulary, fold
 from corefeval.formats.answers.units import Places
-from corefeval.model.arrays import BoolArray, IntArray
+from corefeval.model.arrays import IntArray, offsets_of
 from corefeval.model.ledger import Span
 
-_TRIMMED = (
-    (re.compile(r"(?<=.)\s?['’]s?$"), "without 's"),
-    (
-        re.compile(r"^(the|a|an|this|that|these|those)\s+(?=.)", re.IGNORECASE),
-        "without its article",
-    ),
-)
+_TRIMMED = {
+    "without 's": re.compile(r"(?<=.)\s?['’]s?$"),
+    "without its article": re.compile(r"^(the|a|an|this|that|these|those)\s+(?=.)", re.IGNORECASE),
+}
 _GAP = re.compile(r"\[?(?:…|\.\.\.)\]?")
 _HANGUL = re.compile(r"[\u1100-\u11ff\uac00-\ud7a3]+")
 _ALIKE = 0.7  # the least likeness of all words of a string that is not there as it is
 WIDENED = "widened to whole tokens"
 _SUFFIX = 8  # letters of a Korean word behind its stem
+_LONG = 60  # words: longer strings are no mentions that somebody misspelt
+_MANY = 200  # places that are compared with a misspelt string
 
 
 @dataclass
@@ -44,62 +45,42 @@ class KeyDocument:
     looked_up: dict[str, Places] = field(default_factory=dict)
 
     @cached_property
-    def edges(self) -> BoolArray:
+    def edges(self) -> list[bool]:
         """Whether a token begins at an atom, or behind the last one."""
-        edges: BoolArray = np.diff(self.atoms.start, prepend=-1, append=-2) != 0
+        edges: list[bool] = (np.diff(self.atoms.start, prepend=-1, append=-2) != 0).tolist()
         return edges
 
     @cached_property
-    def by_number(self) -> dict[int, IntArray]:
-        """The atoms of each number."""
-        order = np.argsort(self.atoms.numbers, kind="stable")
-        ordered = self.atoms.numbers[order]
-        first = np.flatnonzero(np.diff(ordered, prepend=-1))
-        parts = np.split(order, first[1:])
-        return dict(zip(ordered[first].tolist(), parts, strict=False))
+    def folded(self) -> list[str]:
+        """The atoms as they are compared."""
+        return [self.vocabulary.words[number] for number in self.atoms.numbers.tolist()]
 
     @cached_property
-    def starting(self) -> dict[str, list[int]]:
-        """The first atoms of tokens by their first letters."""
-        starting: dict[str, list[int]] = {}
-        for atom in np.flatnonzero(self.edges[:-1]).tolist():
-            starting.setdefault(self.vocabulary.words[self.atoms.numbers[atom]][0], []).append(atom)
-        return starting
+    def letters(self) -> str:
+        """The whole text without blanks."""
+        return "".join(self.folded)
 
     @cached_property
-    def spelt(self) -> dict[int, str]:
-        """The words of the key by their numbers."""
-        words = self.vocabulary.words
-        return {number: words[number] for number in self.by_number if words[number].isalnum()}
+    def atom_at(self) -> dict[int, int]:
+        """The atoms by where they begin in the letters; the last one is behind the text."""
+        lengths = np.array([len(atom) for atom in self.folded], dtype=np.int64)
+        return {place: atom for atom, place in enumerate(offsets_of(lengths).tolist())}
+
+    @cached_property
+    def by_atom(self) -> dict[str, list[int]]:
+        """The places of each atom."""
+        places = defaultdict[str, list[int]](list)
+        for place, atom in enumerate(self.folded):
+            places[atom].append(place)
+        return dict(places)
 
     def shift(self, span: Span) -> Span:
         """Words of the document as positions of the corpus."""
         return int(self.bounds[0][span[0]]), int(self.bounds[1][span[1] - 1])
 
-    def numbers_of(self, text: str) -> list[int]:
-        """The atoms of a string."""
-        return [self.vocabulary.number(atom) for atom in ATOM.findall(text)]
-
-    def find(self, numbers: Sequence[int], *, whole_tokens: bool = True) -> IntArray:
-        """Where the key has these atoms in a row, as the number of the first one.
-
-        With `whole_tokens`, only from the first atom of a token to the last atom of one.
-        """
-        nowhere: IntArray = np.empty(0, dtype=np.int64)
-        if not numbers or any(number not in self.by_number for number in numbers):
-            return nowhere
-        rarest = min(range(len(numbers)), key=lambda i: self.by_number[numbers[i]].size)
-        starts = self.by_number[numbers[rarest]] - rarest
-        starts = starts[(starts >= 0) & (starts + len(numbers) <= len(self.atoms))]
-        for shift, number in enumerate(numbers):
-            starts = starts[self.atoms.numbers[starts + shift] == number]
-        if whole_tokens:
-            starts = starts[self.edges[starts] & self.edges[starts + len(numbers)]]
-        return starts
-
-    def span(self, atom: int, length: int) -> tuple[int, int]:
+    def span(self, start: int, end: int) -> Span:
         """Atoms as whole tokens."""
-        return int(self.atoms.start[atom]), int(self.atoms.start[atom + length - 1]) + 1
+        return int(self.atoms.start[start]), int(self.atoms.start[end - 1]) + 1
 
     def stands(self, text: str) -> bool:
         """Whether the words of a string stand in the text, with words left out for `…` or not."""
@@ -108,103 +89,91 @@ class KeyDocument:
     def look_up(self, text: str) -> Places:
         """All places of a string, with small changes where it has none as it is."""
         if text not in self.looked_up:
-            self.looked_up[text] = self._find_places(text)
+            self.looked_up[text] = Places()
+            for why, form, spans in self._find_forms(text):
+                if spans:
+                    spelt = "".join(form.split())
+                    exact = [span for span in spans if "".join(self.words[slice(*span)]) == spelt]
+                    self.looked_up[text] = Places(spans, exact or spans, why)
+                    break
         return self.looked_up[text]
 
-    def _find_places(self, text: str) -> Places:
-        forms = [(text, "", True), (text, WIDENED, False)]
-        forms += [(p.sub("", text), why, True) for p, why in _TRIMMED if p.search(text)]
-        for form, why, whole_tokens in forms:
-            numbers = self.numbers_of(form)
-            starts = self.find(numbers, whole_tokens=whole_tokens).tolist()
-            if starts:
-                spans = list(dict.fromkeys(self.span(start, len(numbers)) for start in starts))
-                exact = self._select(spans, form) or spans
-                return Places(spans, exact, frozenset(exact), why)
-        spans = self._find_joined(text) or self._find_around(text)
-        return Places(spans, spans, frozenset(spans), WIDENED)
+    def _find_forms(self, text: str) -> Iterator[tuple[str, str, list[Span]]]:
+        """The ways to change a string so that it may be in the text, and its places then."""
+        whole, parts = self._find(text)
+        yield "", text, whole
+        yield WIDENED, text, parts
+        for why, pattern in _TRIMMED.items():
+            if pattern.search(text):
+                form = pattern.sub("", text)
+                yield why, form, self._find(form)[0]
+        yield WIDENED, text, list(self._find_around(text))
 
-    def _select(self, spans: list[Span], text: str) -> list[Span]:
-        """The places where words are spelt as in a text, whatever the blanks."""
-        spelt = "".join(text.split())
-        return [span for span in spans if "".join(self.words[slice(*span)]) == spelt]
+    def _find(self, text: str) -> tuple[list[Span], list[Span]]:
+        """Where the key has the letters of a string: as whole tokens, or whatever the blanks.
 
-    def _find_joined(self, text: str) -> list[Span]:
-        """Places of words that the key writes apart, or with a suffix: `أخت ه`, `눈을`."""
-        numbers = self.numbers_of(text)
-        plain = "".join(self.vocabulary.words[number] for number in numbers)
-        if not plain or plain.isascii():
-            return []
-        words, atoms, spans = self.vocabulary.words, self.atoms.numbers, []
-        for first in self.starting.get(plain[0], ()):
-            joined, last = "", first
-            while last < len(atoms) and len(joined) < len(plain) and plain.startswith(joined):
-                joined += words[atoms[last]]
-                last += 1
-            suffix = joined[len(plain) :] if joined.startswith(plain) else "-"
-            if not suffix or (len(suffix) <= _SUFFIX and _HANGUL.fullmatch(plain[-1] + suffix)):
-                spans.append(self.span(first, last - first))
-        return list(dict.fromkeys(spans))
+        The stem of a Korean word will do.
+        """
+        atoms = _fold_atoms(text)
+        letters = "".join(atoms)
+        spans: tuple[dict[Span, None], dict[Span, None]] = {}, {}
+        end = 0
+        while letters and (place := self.letters.find(letters, end)) >= 0:
+            end = place + 1
+            if (first := self.atom_at.get(place)) is None:
+                continue
+            stem = place + len(letters)
+            behind = next((p for p in range(stem, stem + _SUFFIX) if p in self.atom_at), stem)
+            is_word = behind == stem or _HANGUL.fullmatch(self.letters, stem - 1, behind)
+            if (last := self.atom_at.get(behind)) is not None and is_word:
+                is_whole = self.edges[first] and self.edges[last]
+                is_whole = is_whole and self.folded[first:last] == atoms
+                spans[not is_whole][self.span(first, last)] = None
+        return list(spans[0]), list(spans[1])
 
-    def _find_around(self, text: str) -> list[Span]:
+    def _find_around(self, text: str) -> Iterator[Span]:
         """Places of a string with words left out, within a sentence: `the man … the hat`."""
-        parts = [self.numbers_of(part) for part in _GAP.split(text)]
-        if len(parts) != 2 or not all(parts):
-            return []
-        first, last = (self.find(part) for part in parts)
-        spans = []
-        for start in first.tolist():
-            behind = last[last >= start + len(parts[0])][:1].tolist()
-            for end in behind:
-                span = self.span(start, end + len(parts[1]) - start)
-                if self.sentence_of[span[0]] == self.sentence_of[span[1] - 1]:
-                    spans.append(span)
-        return spans
+        parts = _GAP.split(text)
+        if len(parts) == 2:
+            first, last = (self._find(part)[0] for part in parts)
+            for start, end in first:
+                for _, behind in last[bisect_left(last, (end, 0)) :][:1]:
+                    if self.sentence_of[start] == self.sentence_of[behind - 1]:
+                        yield start, behind
 
-    def resembles(self, text: str) -> bool:
-        """Whether the text has words much like those of a string."""
-        return bool(self.find_similar(self.numbers_of(text)))
-
-    def look_up_similar(self, text: str) -> Places:
-        """The likest place of a string that has none."""
-        spans = self.find_similar(self.numbers_of(text))[:1]
-        return Places(spans, spans, frozenset(spans), "similar words")
-
-    def find_similar(self, numbers: Sequence[int]) -> list[Span]:
-        """Where the key has words much like these, or one more, the likest place first."""
-        size, words = len(numbers), [self.vocabulary.words[number] for number in numbers]
-        chances = []
-        for start in self._similar_starts(numbers).tolist() if 0 < size <= 60 else ():
-            window = self.atoms.numbers[max(start, 0) : start + size + 1].tolist()
-            key_words = [self.vocabulary.words[number] for number in window]
-            if start < 0 or len(key_words) < size:
+    def find_similar(self, text: str) -> list[Span]:
+        """Where the key has words much like those of a string, or one more, the likest first."""
+        atoms = _fold_atoms(text)
+        size, chances = len(atoms), []
+        for start in self._similar_starts(atoms) if 0 < size <= _LONG else ():
+            window = self.folded[max(start, 0) : start + size + 1]
+            if start < 0 or len(window) < size:
                 continue
             alike = [
-                Indel.normalized_similarity(*pair) for pair in zip(words, key_words, strict=False)
+                Indel.normalized_similarity(*pair) for pair in zip(atoms, window, strict=False)
             ]
+            likeness = Indel.normalized_similarity(" ".join(atoms), " ".join(window))
             if min(alike) >= 0.5 and sum(alike) >= _ALIKE * size:
-                chances.append((-sum(alike), start, size))
-            elif (
-                size > 2
-                and Indel.normalized_similarity(" ".join(words), " ".join(key_words)) > 0.85
-            ):
-                chances.append((-_ALIKE, start, len(key_words)))
-        return [self.span(start, length) for _, start, length in sorted(chances)]
+                chances.append((-sum(alike), start, start + size))
+            elif size > 2 and likeness > 0.85:
+                chances.append((-_ALIKE, start, start + len(window)))
+        return [self.span(start, end) for _, start, end in sorted(chances)]
 
-    def _similar_starts(self, numbers: Sequence[int]) -> IntArray:
+    def _similar_starts(self, atoms: Sequence[str]) -> list[int]:
         """Where words like these may begin in the key, by the rarest of them or by the longest."""
-        words = self.vocabulary.words
-        in_key = [i for i, n in enumerate(numbers) if n in self.by_number and words[n].isalnum()]
-        if in_key:
-            shift = min(in_key, key=lambda i: self.by_number[numbers[i]].size)
-            return self.by_number[numbers[shift]][:200] - shift
-        shift = max(range(len(numbers)), key=lambda i: len(words[numbers[i]]))
-        word = words[numbers[shift]]
-        if word.isdigit() or not word.isalnum():  # a misspelt number is another one
-            return np.empty(0, dtype=np.int64)
-        near = extract(
-            word, self.spelt, scorer=Indel.normalized_similarity,
-            score_cutoff=_ALIKE, limit=20,
-        )  # fmt: skip
-        places = [self.by_number[number] for _, _, number in near]
-        return np.concatenate([np.empty(0, dtype=np.int64), *places])[:200] - shift
+        known = [i for i, atom in enumerate(atoms) if atom in self.by_atom and atom.isalnum()]
+        shift = max(range(len(atoms)), key=lambda i: len(atoms[i]))
+        near = [atoms[shift]]
+        if known:
+            shift = min(known, key=lambda i: len(self.by_atom[atoms[i]]))
+            near = [atoms[shift]]
+        elif near[0].isalnum() and not near[0].isdigit():  # a misspelt number is another one
+            likest = extract(near[0], list(self.by_atom), scorer=Indel.normalized_similarity,
+                             score_cutoff=_ALIKE, limit=20)  # fmt: skip
+            near = [atom for atom, _, _ in likest]
+        places = [place for atom in near for place in self.by_atom.get(atom, ())]
+        return [place - shift for place in places[:_MANY]]
+
+
+def _fold_atoms(text: str) -> list[str]:
+    return [fold(atom) for atom in ATOM.findall(text)]

@@ -1,80 +1,135 @@
-"""What an answer says about a document of the key: its mentions, and a row for all that it has."""
+"""What an answer says about a document of the key: its best reading, a row for all that it has."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
 
-import numpy as np
-
+from corefeval.formats.answers.conventions import CONVENTIONS
+from corefeval.formats.answers.grammar import read_units
 from corefeval.formats.answers.items import QUOTED, words_of
 from corefeval.formats.answers.lookup import KeyDocument
-from corefeval.formats.answers.placing import Laid, Projector, lay
+from corefeval.formats.answers.placing import Layout
+from corefeval.formats.answers.shapes import TREES, Unions, list_ids
 from corefeval.formats.answers.strings import Chooser, Links
 from corefeval.formats.answers.tags import MENDED, TaggedText
-from corefeval.formats.answers.text import Atoms, atoms_of_text, fold_text, show_escapes
+from corefeval.formats.answers.text import (
+    atoms_of_text,
+    blank_out,
+    fold_text,
+    hide_escapes,
+    show_escapes,
+    unescape,
+)
 from corefeval.formats.answers.units import Unit
 from corefeval.model.ledger import Coverage, Entry, Span
 
 _LONG = 2000  # characters of a mention that are kept in the ledger
-NO_FORM, _OTHER_FORM = "in no known form", "in another form than the rest"
+_NO_FORM, _OTHER_FORM = "in no known form", "in another form than the rest"
+# Forms that prose may look like count less, and those that have others as their cases.
+_WEIGHT = {"lines": 0.8, "resolved": 0.8, "inside": 0.95, "behind": 0.95, "leading": 0.95}
 _VAGUE = ("table", "lines")  # forms that other texts may look like
+_RESOLVED = ("resolved", "glossed")  # conventions that name the antecedent behind a mention
 _FEW = 3  # mentions that prose around an answer may seem to have
 _SIGN = 4  # characters of a label before a bracket
 _COPIED = 0.3  # the share of a text that is a copy of the document, or of another text
+# For each word of the document: mentions in a list at most, those in a copy of the text with some
+# words in other places, and words that a copy adds.
+_MOST, _SPARSE, _ADDED = 0.7, 0.1, 0.3
+# A form is not tried if this share of its signs is placed already: what is left of them are
+# mentions that the answer changed beyond recognition, which no form would place.
+_NEARLY_ALL = 0.9
 
 
 @dataclass(slots=True)
 class Page:
-    """What was read for one document: a row of the ledger for each unit, and the mentions."""
+    """What was read for one document: all units, each in its state, and the mentions."""
 
     document: KeyDocument
     coverage: Coverage
-    entries: list[Entry] = field(default_factory=list)
-    asides: list[Entry] = field(default_factory=list)
+    units: list[Unit] = field(default_factory=list)
     mentions: dict[tuple[Span, str], None] = field(default_factory=dict)
 
-    def add(self, unit: Unit) -> None:
-        """A unit with the words it got: none, one, or several; with a reason, it was changed."""
-        spans, why = [self.document.shift(span) for span in unit.spans], unit.why
-        new = [(span, unit.entity) for span in spans if (span, unit.entity) not in self.mentions]
-        self.mentions.update(dict.fromkeys(new))
-        state = unit.state or "lost"
-        if spans:
-            state = ("changed" if why else "placed") if new else "repeated"
-        start, end = spans[0] if new else (-1, -1)
-        if len(spans) > 1:
-            why = ", ".join(filter(None, (why, f"and {len(spans) - 1} more places")))
-        words, name, places = unit.text[:_LONG], self.document.identifier, len(unit.places.every)
-        entry = Entry(name, words, unit.entity, start, end, state, why, unit.where, max(places, 1))  # type: ignore[arg-type]
-        (self.asides if state == "aside" else self.entries).append(entry)
+    @property
+    def written(self) -> list[Unit]:
+        """All units but the asides."""
+        return [unit for unit in self.units if unit.state != "aside"]
+
+    @property
+    def n_placed(self) -> int:
+        """How many units are mentions of the document."""
+        return sum(unit.is_placed for unit in self.units)
+
+    @property
+    def value(self) -> float:
+        """How well a reading does: what it places counts, what it loses speaks against it."""
+        counts = Counter(unit.state for unit in self.units)
+        placed = counts["placed"] + 0.9 * counts["changed"]
+        return placed - 0.5 * counts["lost"] - 0.2 * counts["unclear"]
+
+    @property
+    def has_links(self) -> bool:
+        """Whether any entity has several mentions."""
+        return len({entity for *_, entity in self.mentions}) < len(self.mentions)
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether the answer has much of the document's text."""
+        return self.coverage.copied >= _COPIED * self.coverage.tokens
+
+    def add(self, units: Iterable[Unit]) -> None:
+        """Units with the places they got: none or some; those with a reason were changed."""
+        for unit in units:
+            mentions = dict.fromkeys((span, unit.entity) for span in unit.spans)
+            is_new = not mentions.keys() <= self.mentions.keys()
+            self.mentions |= mentions
+            if unit.spans:
+                unit.state = ("changed" if unit.why else "placed") if is_new else "repeated"
+            if unit.spans[1:]:
+                more = f"and {len(unit.spans) - 1} more places"
+                unit.why = ", ".join(filter(None, (unit.why, more)))
+            unit.state = unit.state or "lost"
+            self.units.append(unit)
+
+    def entry(self, unit: Unit) -> Entry:
+        """The row of the ledger for a unit."""
+        start, end = self.document.shift(unit.spans[0]) if unit.is_placed else (-1, -1)
+        words, places = unit.text[:_LONG], max(len(unit.places.every), 1)
+        name, state = self.document.identifier, unit.state
+        return Entry(name, words, unit.entity, start, end, state, unit.why, unit.where, places)  # type: ignore[arg-type]
+
+    def mark_copies(self) -> None:
+        """Call lost mentions repeated that are copies of placed ones, as in a loop."""
+        placed = {(u.entity, fold_text(u.text)) for u in self.units if u.state != "lost"}
+        for unit in self.units:
+            if unit.state == "lost" and (unit.entity, fold_text(unit.text)) in placed:
+                unit.state, unit.why = "repeated", "a second copy"
+
+    # -------------------------------------------------------------- what else there is
 
     def blank(self, text: str) -> str:
         """The answer with blanks in the place of what was read, and of what is quoted."""
-        signs = list(QUOTED.sub(lambda match: " " * len(match[0]), text))
-        for entry in self.entries:
-            signs[entry.where : entry.where + len(entry.written)] = " " * len(entry.written)
+        signs = list(QUOTED.sub(blank_out, text))
+        for unit in self.written:
+            signs[unit.where : unit.where + len(unit.text)] = " " * len(unit.text)
         return "".join(signs)
 
     def unread_lines(self, text: str) -> str:
         """The lines of an answer of which nothing was read, with blanks for the others."""
-        lines = text.splitlines(keepends=True)
-        ends = list(accumulate(map(len, lines)))
-        read = {bisect_right(ends, entry.where) for entry in (*self.entries, *self.asides)}
-        return "".join(
-            re.sub(r"\S", " ", line) if row in read else line for row, line in enumerate(lines)
-        )
+        read, lines = set(_lines_of(text, self.units)), enumerate(re.finditer(r".*\n?", text))
+        return "".join(blank_out(line) if row in read else line[0] for row, line in lines)
 
     def add_other(self, page: Page) -> None:
         """What other lines say in a form of their own; unclear where it is much, else remarks."""
-        known = {(entry.start, entry.end) for entry in self.entries}
-        new = [e for e in page.entries if e.is_placed and (e.start, e.end) not in known]
-        for e in new if 2 * len(new) > max(len(self.mentions), _FEW) else ():
-            self.add(Unit(e.written, f"?{e.entity}", e.where, state="unclear", why=_OTHER_FORM))
+        known = {span for span, _ in self.mentions}
+        new = [unit for unit in page.units if unit.is_placed and unit.spans[0] not in known]
+        if 2 * len(new) > max(len(self.mentions), _FEW):
+            self.add(
+                Unit(u.text, f"?{u.entity}", u.where, state="unclear", why=_OTHER_FORM) for u in new
+            )
 
     def add_loose(self, text: str, *, is_copy: bool) -> None:
         """Units that no form says anything of; all are unclear if nothing, or too little, was read.
@@ -83,35 +138,30 @@ class Page:
         document are left in them than were placed, without those that a line has beside its
         mentions. In a copy of the document, its own quotes and brackets are none.
         """
-        form, states = self.coverage.convention, {entry.state for entry in self.entries}
+        form, states = self.coverage.convention, {unit.state for unit in self.written}
         is_read = bool(states - {"lost", "unclear"} or ("lost" in states and form not in _VAGUE))
-        if not is_read:
-            rows = (*self.entries, *self.asides)
-            self.entries = [replace(row, state="unclear", why=row.why or NO_FORM) for row in rows]
-            self.asides = []
-        ends = [match.end() for match in re.finditer("\n", text)] if form in _VAGUE else []
-        rows = (*self.entries, *self.asides)
-        taken = {entry.where + shift for entry in rows for shift in range(_SIGN if is_copy else 1)}
-        lines = {bisect_right(ends, entry.where) for entry in self.entries if ends and is_read}
-        free = list(self._find_loose(text, is_copy, taken))
-        unknown = [
-            unit
-            for unit in free
-            if bisect_right(ends, unit.where) not in lines and self.document.stands(unit.text)
-        ]
-        n_placed = sum(entry.is_placed for entry in self.entries)
-        is_read = is_read and len(unknown) <= max(n_placed, _FEW)
-        for number, unit in enumerate(free):
+        for unit in self.units if not is_read else ():
+            unit.state, unit.why = "unclear", unit.why or _NO_FORM
+        loose = list(self._find_loose(text, is_copy))
+        unknown = {unit for unit in loose if self.document.stands(unit.text)}
+        if is_read and form in _VAGUE:
+            lines = set(_lines_of(text, self.written))
+            places = zip(loose, _lines_of(text, loose), strict=True)
+            unknown -= {unit for unit, line in places if line in lines}
+        is_read = is_read and len(unknown) <= max(self.n_placed, _FEW)
+        for number, unit in enumerate(loose):
             is_aside = is_read and not (is_copy and unit in unknown)
             unit.entity = f"?{number}"
-            unit.state, unit.why = ("aside", "") if is_aside else ("unclear", NO_FORM)
-            self.add(unit)
+            unit.state, unit.why = ("aside", "") if is_aside else ("unclear", _NO_FORM)
+        self.add(loose)
 
-    def _find_loose(self, text: str, is_copy: bool, taken: set[int]) -> Iterator[Unit]:
+    def _find_loose(self, text: str, is_copy: bool) -> Iterator[Unit]:
         """All that is quoted or bracketed in a text, else the items of lists in lines."""
-        if self.coverage.convention == "resolved":  # whose brackets have antecedents in them
+        if self.coverage.convention in _RESOLVED:  # whose brackets have antecedents in them
             return
-        for pattern in (QUOTED, _BRACKETED, _BULLET)[is_copy and bool(self.entries) :]:
+        size = _SIGN if is_copy else 1
+        taken = {unit.where + shift for unit in self.units for shift in range(size)}
+        for pattern in (QUOTED, _BRACKETED, _BULLET)[is_copy and bool(self.written) :]:
             matches = list(pattern.finditer(text))
             for match in matches:
                 is_known = match.start() in taken or (is_copy and self.document.stands(match[0]))
@@ -120,115 +170,6 @@ class Page:
             if matches:
                 return
 
-    def mark_copies(self) -> None:
-        """Call lost mentions repeated that are copies of placed ones, as in a loop."""
-        placed = {
-            (entry.entity, fold_text(entry.written))
-            for entry in self.entries
-            if entry.state != "lost"
-        }
-        for row, entry in enumerate(self.entries):
-            if entry.state == "lost" and (entry.entity, fold_text(entry.written)) in placed:
-                self.entries[row] = replace(entry, state="repeated", why="a second copy")
-
-    @property
-    def value(self) -> float:
-        """How well a reading does: what it places counts, what it loses speaks against it."""
-        counts = Counter(entry.state for entry in self.entries)
-        placed = counts["placed"] + 0.9 * counts["changed"]
-        return placed - 0.5 * counts["lost"] - 0.2 * counts["unclear"]
-
-    @property
-    def is_copy(self) -> bool:
-        """Whether the answer has much of the document's text."""
-        return self.coverage.copied >= _COPIED * self.coverage.tokens
-
-
-def read_tagged(document: KeyDocument, parsed: TaggedText, convention: str) -> Page:
-    """Mentions in a copied text; none where it is no copy, or lacks what it says of words."""
-    text, units, vocabulary = show_escapes(parsed.text), parsed.mentions, document.vocabulary
-    cuts, key_numbers = parsed.cuts, document.atoms.numbers
-    known_numbers = set(key_numbers.tolist()) if cuts else set[int]()
-    atoms = atoms_of_text(text, vocabulary, cuts, known_numbers)
-    laid = lay(atoms.numbers, key_numbers, vocabulary.words)
-    page = Page(document, _coverage(document, atoms, laid, convention))
-    cover = page.coverage
-    if cover.added > (1 - _COPIED) * len(atoms) and not page.is_copy:
-        return page
-    if convention == "resolved" and cover.missing > 0.1 * cover.tokens:
-        return page
-    if 2 * sum(unit.why in MENDED for unit in units) > len(units):
-        return page  # which are no tags of this kind
-    for unit in units:
-        start, end = unit.chars
-        unit.text = " ".join(text[start : min(end, start + _LONG)].split())
-    if convention in ("tanl", "resolved"):
-        _refer(units, always=convention == "resolved")
-    Projector(atoms, document.atoms, laid, vocabulary).place(units)
-    for unit in [*units, *Links(document).link(units)]:
-        page.add(unit)
-    page.mark_copies()
-    return page
-
-
-def _refer(units: Sequence[Unit], *, always: bool) -> None:
-    """Take labels for the words of antecedents, unless every mention has one, as names have."""
-    nameless = [unit for unit in units if unit.entity.startswith("?")]
-    if not always and not nameless:
-        return
-    for unit in units:
-        if unit.entity.startswith("?"):
-            unit.why = ""
-        elif not unit.entity.isdigit():
-            unit.antecedent = Unit(unit.entity, where=unit.where)
-            unit.rows = True
-
-
-def read_list(
-    document: KeyDocument, blocks: Sequence[Sequence[Unit]], convention: str, occurrences: str
-) -> Page:
-    """Mentions as strings."""
-    size = len(document.words)
-    page = Page(document, Coverage(document.identifier, convention, size, reached=size))
-    _set_drafts_aside(blocks, document)
-    units = [unit for block in blocks for unit in block]
-    _mark_repeated(units)
-    chooser = Chooser(document, units)
-    chooser.choose(occurrences)
-    for unit in [*units, *Links(document, chooser.points).link(units)]:
-        page.add(unit)
-    for target in {id(u.antecedent): u.antecedent for u in units if u.antecedent}.values():
-        if not target.spans:
-            target.state, target.why = "aside", "an antecedent"
-            page.add(target)
-    return page
-
-
-def _set_drafts_aside(blocks: Sequence[Sequence[Unit]], key: KeyDocument) -> None:
-    """Set lists aside that a later one says again, as in an answer that corrects itself."""
-    later: set[str] = set()
-    for block in reversed(blocks):
-        sure = [unit.text for unit in block if len(key.look_up(unit.text).every) == 1]
-        if len(sure) > 1 and 2 * sum(text in later for text in sure) >= len(sure):
-            for unit in block:
-                unit.state, unit.why = "aside", "repeated below"
-        later.update(sure)
-
-
-def _mark_repeated(units: Sequence[Unit]) -> None:
-    """Mark the strings of an entity that is listed twice, word for word."""
-    entities: dict[str, list[Unit]] = defaultdict(list)
-    for unit in units:
-        if not unit.rows and not unit.state:
-            entities[unit.entity].append(unit)
-    seen: set[tuple[str, ...]] = set()
-    for members in entities.values():
-        words = tuple(fold_text(unit.text) for unit in members)
-        if len(words) > 2 and words in seen:
-            for unit in members:
-                unit.state, unit.why = "repeated", "a second copy"
-        seen.add(words)
-
 
 _BRACKETED = re.compile(
     r"\[([^\[\]\n]{1,200})\]|<\w+>([^<>\n]{1,200})</\w+>|【([^【】\n]{1,200})】|\*\*([^*\n]{1,200})\*\*"
@@ -236,23 +177,212 @@ _BRACKETED = re.compile(
 _BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]+(.*\S)", re.MULTILINE)
 
 
-def _coverage(document: KeyDocument, atoms: Atoms, laid: Laid, convention: str) -> Coverage:
-    """How much of a document a text has."""
-    size, key = len(document.words), document.atoms
-    rows = np.flatnonzero(laid.first >= 0)
-    tokens = key.start[laid.first[rows]]
-    is_equal = key.numbers[laid.first[rows]] == atoms.numbers[rows]
-    equal = np.bincount(tokens[is_equal], minlength=size)
-    atom_counts = np.bincount(key.start, minlength=size)
-    copied = int(((equal == atom_counts) & (atom_counts > 0)).sum())
-    touched = np.unique(tokens).size
-    return Coverage(
-        document.identifier,
-        convention,
-        size,
-        copied,
-        touched - copied,
-        len(atoms) - rows.size,
-        size - touched,
-        int(tokens.max(initial=-1)) + 1,
-    )
+def _lines_of(text: str, units: Iterable[Unit]) -> list[int]:
+    """The lines of a text on which units stand."""
+    ends = [match.end() for match in re.finditer("\n", text)]
+    return [bisect_right(ends, unit.where) for unit in units]
+
+
+# ------------------------------------------------------------------ the best reading
+
+
+def read_answer(
+    document: KeyDocument, text: str, finish: str, forms: Sequence[str], occurrences: str
+) -> Page:
+    """What an answer says about a document: its best reading, what else it has, and its state."""
+    page = _read_best(document, text, forms, occurrences)
+    size, is_copy = len(document.words), False
+    is_vague = page.coverage.convention in ("", "lines")
+    if text.strip() and is_vague and len(page.mentions) <= _SPARSE * size:
+        remainder = read_tagged(document, TaggedText(page.blank(text), []), "")
+        if remainder.is_copy and page.units:  # the text in other words, and no list
+            page = Page(document, page.coverage)
+        is_copy = remainder.is_copy and remainder.coverage.added <= _ADDED * size
+    unread = page.unread_lines(text) if page.units else ""
+    if unread.strip():
+        page.add_other(_read_best(document, unread, forms, occurrences))
+    page.add_loose(text, is_copy=page.is_copy or is_copy)
+    state = _state_of(page, text, finish, is_copy)
+    if state == "unread" and not page.written:
+        page.add([Unit(text.strip()[:60], state="unclear", why=_NO_FORM)])
+    page.coverage = replace(page.coverage, finish=finish, state=state)
+    return page
+
+
+_SORRY = re.compile(
+    r"\b(?:sorry|apologi[sz]e|cannot|can['’]t|unable|won['’]t|lo siento|désolée?|leider)\b"
+    r"|抱歉|无法|申し訳|не могу",
+    re.IGNORECASE,
+)
+_NOTHING = re.compile(r"(?:\s|[\[\]{}(),:]|\"[\w ]*\"(?=\s*:)|```\w*)*")
+
+
+def _state_of(page: Page, text: str, finish: str, is_plain_copy: bool) -> str:
+    """What became of an answer: the first rule that holds."""
+    states = [unit.state for unit in page.written]
+    if finish in ("refusal", "error") or (not states and _SORRY.search(text[:300])):
+        return "refused"
+    if _NOTHING.fullmatch(text) or (not states and is_plain_copy):
+        return "empty"
+    return "read" if 2 * states.count("unclear") <= len(states) > 0 else "unread"
+
+
+def _read_best(document: KeyDocument, text: str, forms: Sequence[str], occurrences: str) -> Page:
+    """The reading that places most, of all forms that are tried; the first of equals."""
+    size, most = len(document.words), 0.0
+    best = Page(document, Coverage(document.identifier, "", size, missing=size))
+    for variant in _variants(text):
+        for limit, form, spelling in _list_forms(variant, forms):
+            if most >= _NEARLY_ALL * limit:  # it cannot place more than it has signs
+                continue
+            if form in CONVENTIONS:
+                page = read_tagged(document, CONVENTIONS[form].read(spelling), form)
+                is_sure = bool(page.mentions)
+            else:
+                units = read_units(TREES[form](spelling), document)
+                page = read_list(document, units, form, occurrences)
+                if len(page.mentions) > _MOST * size and len(forms) > 1:  # words in rows
+                    continue
+                is_sure = bool(page.written) and form != "lines"
+            is_loose = form in TREES and len(page.mentions) > _FEW and not page.has_links
+            value = _WEIGHT.get(form, 1.0) * page.value * (0.5 if is_loose else 1.0)
+            if value > most or (is_sure and not best.written):
+                best, most = page, max(value, 0.0)
+    return best
+
+
+_SIGNS = re.compile(r"[,;，；、\n→⇒/=|\t\"“„«「'<]|->|\Z")  # a list has one for each of its items
+_FENCE = r"^[ \t]*```[^\n]*$"
+_UNFENCED = re.compile(rf"(?:\A|{_FENCE}).*?(?:{_FENCE}|\Z)", re.MULTILINE | re.DOTALL)
+
+
+def _variants(text: str) -> list[str]:
+    """The whole answer, and what its fences enclose, if it has any; all stays in its place."""
+    whole = re.sub(_FENCE, blank_out, text, flags=re.MULTILINE)
+    return [text] if whole == text else [_UNFENCED.sub(blank_out, text), whole]
+
+
+def _list_forms(text: str, forms: Sequence[str]) -> Iterator[tuple[float, str, str]]:
+    """The forms that a text may have with how often they are seen: tags, the most ones first.
+
+    Tags may be escaped, or be escaped signs of the text.
+    """
+    literal = text.replace("\\", r"\\")  # a backslash can be a word of the text
+    spellings = dict.fromkeys(map(hide_escapes, (text, unescape(text), literal)))
+    tags = [
+        (_WEIGHT.get(form, 1.0) * CONVENTIONS[form].count(spelling), form, spelling)
+        for form in forms if form in CONVENTIONS for spelling in spellings
+    ]  # fmt: skip
+    yield from sorted(tags, key=lambda seen: (seen[1] in _WEIGHT, -seen[0]))
+    signs = sum(1 for _ in _SIGNS.finditer(text))
+    yield from ((_WEIGHT.get(form, 1.0) * signs, form, text) for form in forms if form in TREES)
+
+
+# ------------------------------------------------------------------ tags
+
+
+def read_tagged(document: KeyDocument, parsed: TaggedText, convention: str) -> Page:
+    """Mentions in a copied text; none where it is no copy, or lacks what it says of words."""
+    text, units = show_escapes(parsed.text), parsed.mentions
+    atoms = atoms_of_text(text, document.vocabulary, parsed.cuts)
+    layout = Layout(atoms, document)
+    page = Page(document, layout.measure(convention))
+    cover = page.coverage
+    if cover.added > (1 - _COPIED) * len(atoms) and not page.is_copy:
+        return page
+    if convention == "resolved" and cover.missing > 0.1 * cover.tokens:
+        return page
+    if 2 * sum(unit.why in MENDED for unit in units) > len(units):
+        return page  # which are no tags of this kind
+    _read_notes(units, text, document)
+    for unit in units:
+        start, end = unit.chars
+        unit.text = " ".join(text[start : min(end, start + _LONG)].split())
+    if convention in ("tanl", *_RESOLVED):
+        _refer(units, always=convention != "tanl")
+    layout.place(units)
+    page.add([*units, *Links(document).link(units)])
+    page.mark_copies()
+    return page
+
+
+_NOTE = re.compile(r"\W{0,3}(\w{1,4})\W{1,4}?(?=\w|[*«“„\"])(.+)")
+_NAMED = re.compile(
+    r"\b(?:not[ea]|fußnote|voetnoot|fn|see|siehe|voir|vedi|ver)\W{1,3}(\w{1,4})", re.I
+)
+
+
+def _read_notes(units: Sequence[Unit], text: str, key: KeyDocument) -> None:
+    """Link mentions that have ids of their own by lines that list or explain these.
+
+    `Ada: 1, 3` is a chain. A note `3: see note 1` or `3: Ada` says whom a mention refers to.
+    """
+    by_id = {unit.entity: unit for unit in units}
+    unions = Unions()
+    for line in text.splitlines() if len(by_id) == len(units) else ():
+        note = _NOTE.match(line)
+        if listed := list_ids(line, by_id):
+            unions.join(listed)
+        elif note and (unit := by_id.get(note[1])):
+            named = [number for number in _NAMED.findall(note[2]) if number in by_id]
+            quotes = [*map(words_of, QUOTED.finditer(note[2]))]
+            words = quotes or [re.split(r"[,;:.(]", note[2])[0]]
+            standing = [word for word in words if key.stands(word) and word != unit.text]
+            if named:
+                unions.join([unit.entity, named[-1]])
+            elif standing:
+                unit.antecedent, unit.rows = Unit(standing[0], where=unit.where), True
+    for unit in units if unions.above else ():
+        unit.entity = unions.root(unit.entity)
+
+
+def _refer(units: Sequence[Unit], *, always: bool) -> None:
+    """Take labels for the words of antecedents, unless every mention has one, as names have."""
+    nameless = [unit for unit in units if unit.entity.startswith("?")]
+    for unit in units if always or nameless else ():
+        if unit.entity.startswith("?"):
+            unit.why = ""
+        elif not unit.entity.isdigit():
+            unit.antecedent, unit.rows = Unit(unit.entity, where=unit.where), True
+
+
+# ------------------------------------------------------------------ lists
+
+
+def read_list(
+    document: KeyDocument, units: Sequence[Unit], convention: str, occurrences: str
+) -> Page:
+    """Mentions as strings."""
+    size = len(document.words)
+    page = Page(document, Coverage(document.identifier, convention, size, reached=size))
+    _mark_drafts(units, document)
+    chooser = Chooser(document, units)
+    chooser.choose(occurrences)
+    page.add([*units, *Links(document, chooser.points).link(units)])
+    targets = dict.fromkeys(unit.antecedent for unit in units if unit.antecedent)
+    for target in targets:
+        if not target.spans:
+            target.state, target.why = "aside", "an antecedent"
+            page.units.append(target)
+    return page
+
+
+def _mark_drafts(units: Sequence[Unit], key: KeyDocument) -> None:
+    """Mark entities that a later one says again, as in an answer that corrects or repeats itself.
+
+    At least half of the strings that have one place come again, and two strings.
+    """
+    entities = defaultdict[str, list[Unit]](list)
+    for unit in units:
+        entities[unit.entity] += [] if unit.rows or unit.state else [unit]
+    later: set[str] = set()
+    for members in reversed(entities.values()):
+        texts = [unit.text for unit in members]
+        sure = [text for text in texts if len(key.look_up(text).every) == 1]
+        again = sum(text in later for text in sure)
+        are_two = len(sure) > 1 or len(later.intersection(texts)) > 1
+        if 2 * again >= len(sure) > 0 and are_two:
+            for unit in members:
+                unit.state = "repeated" if unit.text in later else "aside"
+                unit.why = "said again below"
+        later.update(texts)

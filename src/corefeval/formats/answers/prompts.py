@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 from bisect import bisect_right
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import pairwise
+from operator import methodcaller
 from typing import Literal
 
 from corefeval.checks import check_choice
@@ -77,27 +79,23 @@ class Style:
         return kept
 
 
-def _write_tags(opening: str, closing: str, passage: Passage) -> str:
-    """The text with tags around mentions; `{e}` is the entity."""
-    before, behind = defaultdict[int, str](str), defaultdict[int, str](str)
-    for start, _, entity in passage.mentions:
-        before[start] += opening.replace("{e}", entity)
-    for _, end, entity in reversed(passage.mentions):
-        behind[end - 1] += closing.replace("{e}", entity)
-    words = [f"{before[i]}{word}{behind[i]}" for i, word in enumerate(passage.words)]
+_Put = Callable[[str, list[Triple], list[Triple]], str]
+
+
+def _write_words(put: _Put, passage: Passage) -> str:
+    """The text with what is put for each word, with the mentions that begin and end there."""
+    first, last = (defaultdict[int, list[Triple]](list) for _ in range(2))
+    for mention in passage.mentions:
+        first[mention[0]].append(mention)
+        last[mention[1] - 1].insert(0, mention)
+    words = [put(word, first[i], last[i]) for i, word in enumerate(passage.words)]
     return Passage(words, passage.starts).text
 
 
-def _write_crac(passage: Passage) -> str:
-    marks = defaultdict[int, list[str]](list)
-    for start, end, entity in passage.mentions:
-        marks[start].append(f"[e{entity}]" if end == start + 1 else f"[e{entity}")
-    for start, end, entity in reversed(passage.mentions):
-        marks[end - 1] += [f"e{entity}]"] if end > start + 1 else []
-    words = [
-        f"{word}|{','.join(marks[i])}" if marks[i] else word for i, word in enumerate(passage.words)
-    ]
-    return Passage(words, passage.starts).text
+def _put_marks(word: str, first: list[Triple], last: list[Triple]) -> str:
+    marks = [f"[e{m[2]}]" if m in last else f"[e{m[2]}" for m in first]
+    marks += [f"e{m[2]}]" for m in last if m not in first]
+    return f"{word}|{','.join(marks)}" if marks else word
 
 
 def clusters_of(passage: Passage) -> dict[str, list[Triple]]:
@@ -112,11 +110,8 @@ def _describe(passage: Passage, mention: Triple) -> dict[str, object]:
     """A mention for JSON: its words, its sentence, and which place of these words it has there."""
     start, end, _ = mention
     words, sentence = passage.words[start:end], bisect_right(passage.starts, start)
-    places = [
-        token
-        for token in passage.places[sentence, words[0]]
-        if passage.words[token : token + end - start] == words
-    ]
+    candidates, size = passage.places[sentence, words[0]], end - start
+    places = [token for token in candidates if passage.words[token : token + size] == words]
     described: dict[str, object] = {"text": " ".join(words), "sentence": sentence}
     return described | ({"nth": places.index(start) + 1} if len(places) > 1 else {})
 
@@ -129,13 +124,7 @@ def _write_json(passage: Passage) -> str:
     return _dump(data)
 
 
-def _dump(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _escape_with(table: dict[str, str]) -> Callable[[str], str]:
-    codes = str.maketrans(table)
-    return lambda word: word.translate(codes)
+_dump = partial(json.dumps, ensure_ascii=False)
 
 
 _COPY = "Copy the text word for word and add nothing but tags: "
@@ -143,21 +132,31 @@ _NUMBER = "the number of its entity"
 _STYLES = (
     Style(
         "markdown",
-        partial(_write_tags, "[", "](#{e})"),
+        partial(
+            _write_words,
+            lambda word, first, last: (
+                "[" * len(first) + word + "".join(f"](#{m[2]})" for m in last)
+            ),
+        ),
         f"{_COPY}put every mention into square brackets, followed by a link to {_NUMBER}; a "
         "backslash before a bracket belongs to the text",
-        _escape_with({"[": r"\[", "]": r"\]", "\\": r"\\"}),
+        methodcaller("translate", str.maketrans({"[": r"\[", "]": r"\]", "\\": r"\\"})),
         blank="",
     ),
     Style(
         "xml",
-        partial(_write_tags, '<m id="{e}">', "</m>"),
+        partial(
+            _write_words,
+            lambda word, first, last: (
+                "".join(f'<m id="{m[2]}">' for m in first) + word + "</m>" * len(last)
+            ),
+        ),
         f"{_COPY}put every mention into <m> tags whose id is {_NUMBER}",
-        _escape_with({"&": "&amp;", "<": "&lt;", ">": "&gt;"}),
+        partial(html.escape, quote=False),
     ),
     Style(
         "crac",
-        _write_crac,
+        partial(_write_words, _put_marks),
         f"{_COPY}after the first word of a mention write |[e1, after its last word |e1], after a "
         f"mention of one word |[e1], with {_NUMBER}; join several marks on one word by commas",
         unbroken_word,
@@ -275,45 +274,37 @@ class _Writer:
         hints = [_MARKED] * self.mentions + [_JOINED] * (self.joined and self.most is not None)
         system = f"{' '.join([_TASK, *hints])} {self.style.task}. For example, the answer to\n\n"
         system += f"{self._ask(_SAMPLE)}\n\nis\n\n{self.style.write(_SAMPLE)}"
-        worked = self._solve(examples)
-        fewest = self.shots
+        worked, fewest = self._solve(examples), self.shots
         for document in key:
-            passage = _passage(document)
-            texts = [
-                text
-                for name, words, text in worked
-                if name != str(document.id) and words != passage.words
-            ]
+            name, passage = str(document.id), _passage(document)
+            texts = [text for id_, words, text in worked if id_ != name and words != passage.words]
             fewest = min(fewest, len(texts))
-            self._write_pieces(document, passage, system, "".join(texts[: self.shots]))
+            self._add(name, passage, system, "".join(texts[: self.shots]))
         self.tally["gap-mentions"] = len(key.gaps_of)
         if fewest < self.shots:
             text = "only {n} to take worked examples from, besides the one asked about; "
             text += f"{self.shots} requested"
             self.prompts.notices.append(Notice("few-examples", text, fewest, noun="document"))
-        aim = (
-            "for which a model must see its earlier answers"
-            if self.joined
-            else "which no answer can have"
-        )
+        need = "for which a model must see its earlier answers"
         for kind, noun, outcome in (
             ("gap-mentions", "mention", "with gaps left out of answers"),
             ("crossing-mentions", "mention", f"that cross left out of {self.style.name} answers"),
             ("cut-prompts", "document", "cut into pieces"),
             ("cut-mentions", "mention", "across pieces left out of answers"),
-            ("cut-links", "link", f"of the key between pieces, {aim}"),
-        ):
+            ("cut-links", "link", "of the key between pieces, "
+             + (need if self.joined else "which no answer can have")),
+        ):  # fmt: skip
             self.prompts.notices += note(kind, self.tally[kind], noun, outcome)
         return self.prompts
 
-    def _write_pieces(self, document: Document, passage: Passage, system: str, worked: str) -> None:
+    def _add(self, document: str, passage: Passage, system: str, worked: str) -> None:
         """A record and an ideal answer for each piece of a document."""
         pieces = list(_pieces(passage, self.most))
-        clusters: dict[str, list[tuple[int, int]]] = {}
-        earlier: dict[str, str] = {}
+        clusters = defaultdict[str, list[tuple[int, int]]](list)
+        entities, earlier = list[str](), dict[str, str]()
         for number, (first, piece) in enumerate(pieces, start=1):
             carried = self._carry(piece if self.joined else _number_anew(piece))
-            name = f"{document.id}#{number}/{len(pieces)}" if len(pieces) > 1 else str(document.id)
+            name = f"{document}#{number}/{len(pieces)}" if len(pieces) > 1 else document
             question = f"{worked}Text:\n{self._ask(carried)}\n\nAnswer:"
             record = {"id": name, "system": system, "user": question, **earlier}
             self.prompts.records.append(record)
@@ -321,15 +312,13 @@ class _Writer:
             earlier = {"after": name} if self.joined else {}
             for start, end, entity in carried.mentions:
                 cluster = entity if self.joined else f"{entity}#{number}"
-                clusters.setdefault(cluster, []).append((start + first, end + first))
+                clusters[cluster].append((start + first, end + first))
             self.tally["crossing-mentions"] += len(piece.mentions) - len(carried.mentions)
             self.tally["cut-mentions"] -= len(piece.mentions)
-            self.tally["cut-links"] += len(clusters_of(piece))
-        self.prompts.carried[str(document.id)] = list(clusters.values())
+            entities += clusters_of(piece)
+        self.prompts.carried[document] = list(clusters.values())
         self.tally["cut-mentions"] += len(passage.mentions)
-        self.tally["cut-links"] -= len(
-            {entity for piece in pieces for entity in clusters_of(piece[1])}
-        )
+        self.tally["cut-links"] += len(entities) - len({*entities})
         self.tally["cut-prompts"] += len(pieces) > 1
 
     def _carry(self, passage: Passage) -> Passage:
@@ -399,21 +388,15 @@ def passages(corpus: Corpus) -> Iterator[tuple[str, Passage]]:
 
 def _pieces(passage: Passage, most: int | None) -> Iterator[tuple[int, Passage]]:
     """Starts and pieces of whole sentences, of `most` tokens unless one sentence has more."""
-    if most is None or len(passage.words) <= most:
-        yield 0, passage
-        return
-    bounds = [*passage.starts, len(passage.words)]
-    low = 0
-    while low < len(passage.starts):
-        high = low + 1
-        while high < len(passage.starts) and bounds[high + 1] - bounds[low] <= most:
-            high += 1
-        first, last = bounds[low], bounds[high]
+    cuts, size = [0], len(passage.words)
+    for start, end in pairwise([*passage.starts, size]):
+        if most is not None and start > cuts[-1] and end - cuts[-1] > most:
+            cuts.append(start)
+    for low, high in pairwise([*cuts, size]):
         inside = [
-            (start - first, end - first, entity)
+            (start - low, end - low, entity)
             for start, end, entity in passage.mentions
-            if first <= start and end <= last
+            if low <= start and end <= high
         ]
-        starts = [start - first for start in bounds[low:high]]
-        yield first, Passage(passage.words[first:last], starts, inside)
-        low = high
+        starts = [start - low for start in passage.starts if low <= start < high]
+        yield low, Passage(passage.words[low:high], starts or [0], inside)

@@ -8,7 +8,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ from corefeval.formats.json.records import Record, values_of
 from corefeval.formats.source import Source, read_source
 from corefeval.formats.standoff import document_id
 
-_NOWHERE = Source(np.zeros(0, dtype=np.uint8), "answers")
+NOWHERE = Source(np.zeros(0, dtype=np.uint8), "answers")
 _DEEP = 12  # levels of an unknown record that are looked at
 
 
@@ -36,11 +36,11 @@ class Kind(NamedTuple):
 
     name: str
     needs: str = ""
-    text: str = ""
+    text: str = "."
     tools: str = ""
     finish: str = ""
     ids: str = _IDS
-    choices: str = ""
+    choices: str = "."
     inner: str = ""
     refusal: str = ""
     error: str = ""
@@ -53,7 +53,7 @@ KINDS = tuple(Kind(name, **paths) for name, paths in _TABLE["kinds"].items())
 _PLAIN = KINDS[-1]
 _FINISH = {word: reason for reason, words in _TABLE["finish"].items() for word in words.split()}
 
-_STEP = re.compile(r"\.?([^.\[\]]+)|\[(\*|-1|\?[^\[\]=]+=[^\[\]]*)\]")
+_STEP = re.compile(r"\.?([^.\[\]]+)|\[(?:\*|(-1)|\?([^\[\]=]+)=([^\[\]]*))\]")
 
 
 def check_path(path: str) -> None:
@@ -69,24 +69,16 @@ def find_all(value: Any, path: str) -> list[Any]:
     [2]
     """
     values = [value]
-    for name, index in _STEP.findall(path):
+    for name, last, field_name, expected in _STEP.findall(path):
         if name:
-            values = [
-                value[name] for value in values if isinstance(value, Mapping) and name in value
-            ]
-        else:
-            lists = [value for value in values if isinstance(value, list)]
-            values = [element for elements in lists for element in _pick(elements, index)]
+            values = [v[name] for v in values if isinstance(v, Mapping) and name in v]
+            continue
+        lists = [value[-1:] if last else value for value in values if isinstance(value, list)]
+        values = [element for elements in lists for element in elements]
+        if field_name:
+            objects = [value for value in values if isinstance(value, Mapping)]
+            values = [v for v in objects if str(v.get(field_name) or "") == expected]
     return [value for value in values if value is not None]
-
-
-def _pick(elements: list[Any], index: str) -> list[Any]:
-    """The elements of a list that an index in brackets stands for."""
-    if index.startswith("?"):
-        name, _, value = index[1:].partition("=")
-        objects = (element for element in elements if isinstance(element, Mapping))
-        return [element for element in objects if str(element.get(name) or "") == value]
-    return elements[-1:] if index == "-1" else elements
 
 
 def _find_first(value: Any, paths: str) -> list[Any]:
@@ -94,32 +86,26 @@ def _find_first(value: Any, paths: str) -> list[Any]:
     return next(filter(None, (find_all(value, path) for path in paths.split())), [])
 
 
-Reply = tuple[str, str]  # the text of a choice, and why it ended
-
-
-class Replies(NamedTuple):
-    """What a record says of one document: its id, all choices, and where that stands."""
-
-    identifier: str | None
-    choices: list[Reply]
-    record: Record
-    kind: str = ""
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Answer:
     """What a model wrote: the id of its document where it is said, and why the answer ended.
 
     `choices` is how many answers there were, of which this is one; `record` is the kind of record
-    that had it.
+    that had it. `documents` are those of the key that it is for, and `edges` where each begins in
+    the text; `piece` says which piece of a document it is about.
     """
 
     identifier: str | None
     text: str
     finish: str = ""
-    line: int | None = None
-    choices: int = 1
     record: str = ""
+    choices: int = 1
+    documents: list[int] = field(default_factory=list)
+    edges: list[int] = field(default_factory=lambda: [0])
+    piece: int = 0
+
+
+_Replies = tuple[Record, list[Answer]]  # a record, and all choices that it has for a document
 
 
 def answers_of(
@@ -146,23 +132,22 @@ def answers_of(
         raise UsageError(
             f"answers are a path, or a mapping from document ids to texts, not {source!r:.60}"
         )
-    path = os.fspath(source)
+    path, replies = os.fspath(source), list[_Replies]()
     samples = _samples_of(path)
     if samples is not None:
-        log = Record({"samples": list(samples)}, Source(_NOWHERE.data, path), 0)
+        log = Record({"samples": list(samples)}, Source(NOWHERE.data, path), 0)
         return _choose(_read(log, kinds), choice), path
     files, several = files_of(source)
-    root = Path(path) if os.path.isdir(path) else None
-    replies = []
+    root = path if os.path.isdir(path) else os.path.dirname(path)
     for file in files:
         content = read_source(file, encoding=encoding)
         records = _records_in(content)
-        if records is not None:
-            replies += [reply for r in records for reply in _read_json(r, kinds, documents)]
-            continue
-        name = Path(file).relative_to(root) if root else Path(Path(file).name)
-        stem = str(document_id(name.with_suffix("").as_posix())) if several else None
-        replies.append(Replies(stem, [(content.text, "")], Record({}, content, 0)))
+        for record in records or ():
+            replies += _read_json(record, kinds, documents)
+        if records is None:
+            name = Path(os.path.relpath(file, root)).with_suffix("").as_posix()
+            stem = str(document_id(name)) if several else None
+            replies.append((Record({}, content, 0), [Answer(stem, content.text)]))
     return _choose(replies, choice), path
 
 
@@ -173,7 +158,8 @@ def _list_kinds(answer_at: str | None, id_at: str | None) -> Sequence[Kind]:
             check_path(path)
     kinds: Sequence[Kind] = KINDS
     if answer_at is not None:
-        kinds = [_PLAIN._replace(name="--answer-at", needs=answer_at, choices=answer_at, text="")]
+        named = {"name": "--answer-at", "needs": answer_at, "choices": answer_at}
+        kinds = [Kind(**named, parsed=True)]
     return kinds if id_at is None else [kind._replace(ids=id_at) for kind in kinds]
 
 
@@ -208,9 +194,7 @@ def _records_in(source: Source) -> list[Record] | None:
     records: list[Record] = []
     try:
         for value, line in values_of(source):
-            lists = value if isinstance(value, list) else [value]
-            lists = [inner if isinstance(inner, list) else [inner] for inner in lists]
-            elements = [element for inner in lists for element in inner]
+            elements = _flatten(value)
             if not elements or not all(isinstance(element, Mapping) for element in elements):
                 elements = [value]
             place = line - 1 if len(elements) == 1 else None
@@ -220,6 +204,13 @@ def _records_in(source: Source) -> list[Record] | None:
             raise
         return None
     return records
+
+
+def _flatten(value: Any) -> list[Any]:
+    """The elements of lists in lists, or what is no list."""
+    if not isinstance(value, list):
+        return [value]
+    return [element for inner in value for element in _flatten(inner)]
 
 
 def _samples_of(path: str) -> Iterator[Any] | None:
@@ -241,55 +232,47 @@ def _samples_of(path: str) -> Iterator[Any] | None:
     return (sample.model_dump(mode="json") for sample in read_eval_log(path).samples or ())
 
 
-def _choose(answers: Iterable[Replies], choice: int) -> list[Answer]:
+def _choose(replies: Iterable[_Replies], choice: int) -> list[Answer]:
     """The answers with one of their choices; the epochs of a sample of Inspect are choices."""
-    joint: dict[object, Replies] = {}
-    for place, replies in enumerate(answers):
-        name = replies.identifier if replies.kind.startswith("Inspect") else place
-        joint.setdefault(name, replies._replace(choices=[])).choices.extend(replies.choices)
-    chosen = []
-    for identifier, choices, record, kind in joint.values():
+    joint: dict[object, _Replies] = {}
+    for place, (record, choices) in enumerate(replies):
+        is_sample = choices[0].record.startswith("Inspect")
+        name = choices[0].identifier if is_sample else place
+        joint.setdefault(name, (record, []))[1].extend(choices)
+    for record, choices in joint.values():
         if choice > len(choices):
-            number = plural(len(choices), "choice")
             raise record.error(
                 f"there is no choice {choice}",
-                found=number,
+                found=plural(len(choices), "choice"),
                 fix=f"use --choice N, with N at most {len(choices)}",
             )
-        text, finish = choices[choice - 1]
-        chosen.append(Answer(identifier, text, finish, record.line, len(choices), kind))
-    return chosen
+        choices[choice - 1].choices = len(choices)
+    return [choices[choice - 1] for _, choices in joint.values()]
 
 
 def _read_json(
     record: Record, kinds: Sequence[Kind], documents: Collection[str]
-) -> Iterator[Replies]:
+) -> Iterator[_Replies]:
     """The answers of a record, or of a mapping from ids of documents to answers."""
     values = record.values
-    is_known = not isinstance(values, Mapping) or _kind_of(values, kinds) is not None
-    if is_known or values.keys().isdisjoint(documents):
-        return _read(record, kinds)
-    return _read_mapping(values, kinds)
+    is_unknown = isinstance(values, Mapping) and _kind_of(values, kinds) is None
+    is_mapping = is_unknown and not values.keys().isdisjoint(documents)
+    return _read_mapping(values, kinds) if is_mapping else _read(record, kinds)
 
 
-def _read_mapping(answers: Mapping[Any, Any], kinds: Sequence[Kind]) -> Iterator[Replies]:
+def _read_mapping(answers: Mapping[Any, Any], kinds: Sequence[Kind]) -> Iterator[_Replies]:
     """The answers of a mapping from ids to texts, records or parsed JSON."""
     for name, value in answers.items():
-        yield from _read_value(str(name), value, kinds)
-
-
-def _read_value(name: str, value: Any, kinds: Sequence[Kind]) -> Iterator[Replies]:
-    """The answer that a mapping has for an id: a text, a record or parsed JSON."""
-    if isinstance(value, Mapping) and _kind_of(value, kinds) not in (None, _PLAIN):
-        yield from _read(Record(dict(value), _NOWHERE, 0), kinds, name)
-    else:
-        text = "" if value is None else _text_of(value)
-        yield Replies(name, [(text, "")], Record({}, _NOWHERE, 0))
+        if _is_record(value, kinds):
+            yield from _read(Record(dict(value), NOWHERE, 0), kinds, str(name))
+        else:
+            text = "" if value is None else _text_of(value)
+            yield Record({}, NOWHERE, 0), [Answer(str(name), text)]
 
 
 def _read(
     record: Record, kinds: Sequence[Kind], identifier: str | None = None, name: str = ""
-) -> Iterator[Replies]:
+) -> Iterator[_Replies]:
     """The answers of a record, or of those in it, with all of their choices."""
     values = record.values
     kind = _kind_of(values, kinds)
@@ -306,18 +289,17 @@ def _read(
     identifier, name = identifier or next(iter(ids), None), name or kind.name
     inner = _find_first(values, kind.inner)
     if kind.parsed:  # a plain record may have an unchanged one of an interface as its answer
-        inner = [
-            v for v in _find_first(values, kind.text) if _kind_of(v, kinds) not in (None, _PLAIN)
-        ]
-    choices = _choices_of(kind, values)
-    if inner and choices[0][1] != "error":
-        for value in sorted(inner, key=_epoch):
+        inner = [value for value in inner if _is_record(value, kinds)]
+    choices = [Answer(identifier, *reply, name) for reply in _choices_of(kind, values)]
+    if inner and choices[0].finish != "error":
+        for value in sorted(inner, key=lambda value: find_all(value, "epoch")):
             yield from _read(replace(record, values=value), kinds, identifier, name)
     elif len(ids) == len(choices) > 1:
-        for single, reply in zip(ids, choices, strict=True):
-            yield Replies(single, [reply], record, name)
+        for single, answer in zip(ids, choices, strict=True):
+            answer.identifier = single
+            yield record, [answer]
     else:
-        yield Replies(identifier, choices, record, name)
+        yield record, choices
 
 
 def _ids_at(values: Mapping[str, Any], path: str) -> list[str]:
@@ -326,45 +308,43 @@ def _ids_at(values: Mapping[str, Any], path: str) -> list[str]:
     return [value for value in ids if not _REQUEST.fullmatch(value)]
 
 
-def _epoch(values: Any) -> list[int]:
-    return [epoch for epoch in find_all(values, "epoch") if isinstance(epoch, int)]
-
-
 def _kind_of(values: Any, kinds: Sequence[Kind]) -> Kind | None:
     """The first kind that fits a record, if any does."""
     return next((k for k in kinds if isinstance(values, Mapping) and _fits(k, values)), None)
 
 
+def _is_record(value: Any, kinds: Sequence[Kind]) -> bool:
+    """Whether a value is a record of an interface or a harness."""
+    return _kind_of(value, kinds) not in (None, _PLAIN)
+
+
 def _fits(kind: Kind, values: Mapping[str, Any]) -> bool:
     """Whether a record has all that a kind needs; a plain one may have nothing in its place."""
     if not kind.needs:
-        return any(name in values for name in (*kind.text.split(), kind.error))
+        return not values.keys().isdisjoint((*kind.text.split(), kind.error))
     return all(
         any(find_all(values, need) for need in needs.split("|")) for needs in kind.needs.split()
     )
 
 
-def _choices_of(kind: Kind, values: Mapping[str, Any]) -> list[Reply]:
+def _choices_of(kind: Kind, values: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The text and the finish reason of each choice; a record without any has an empty one."""
     if _find_first(values, kind.error):
         return [("", "error")]
     replies = []
-    for choice in (_find_first(values, kind.choices) if kind.choices else [values]) or [{}]:
-        parts = [find_all(choice, path) for path in kind.text.split()] or [[choice]]
-        texts = [part for part in parts if part and (kind.parsed or isinstance(part[0], str))]
-        text = "".join(map(_text_of, texts[0])) if texts else ""
+    for choice in _find_first(values, kind.choices) or [{}]:
+        parts = (find_all(choice, path) for path in kind.text.split())
+        texts = (part for part in parts if part and (kind.parsed or isinstance(part[0], str)))
+        text = "".join(map(_text_of, next(texts, ())))
         if not text.strip():
             text = "\n".join(map(_text_of, _find_first(choice, kind.tools)))
-        sides = (choice, values)
-        reasons = [
-            r for side in sides for path in kind.finish.split() for r in find_all(side, path)
-        ]
-        words = [
-            _FINISH.get(r.lower(), r) for r in reasons if isinstance(r, str) and r.isidentifier()
-        ]
+        paths, sides = kind.finish.split(), (choice, values)
+        reasons = [r for side in sides for path in paths for r in find_all(side, path)]
+        words = [r for r in reasons if isinstance(r, str) and r.isidentifier()]
+        finish = [_FINISH.get(word.lower(), word) for word in words]
         if any(_find_first(side, kind.refusal) for side in sides):
-            words = ["refusal"]
-        replies.append((text, next((word for word in words if word != "normal"), "")))
+            finish = ["refusal"]
+        replies.append((text, next((word for word in finish if word != "normal"), "")))
     return replies
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from corefeval.formats.answers.items import Text, mask_remarks, place_named
+from corefeval.formats.answers.lookup import KeyDocument
+from corefeval.formats.answers.text import fold_text
 from corefeval.formats.answers.trees import Node, parse_json, parse_lines, parse_tables, parse_xml
 from corefeval.formats.answers.units import Unit
 
@@ -14,19 +18,26 @@ from corefeval.formats.answers.units import Unit
 _ROLES = {
     "antecedent": r"antec[eé]d|antezedens|bezug|refersto|referent|corefer(?!ence)|target|linkedto"
     r"|verwijst|先行",
-    "context": r"context|snippet|quote|excerpt|kontext|contexto|上下文|in$",
+    "context": r"context|snippet|quote|excerpt|kontext|contexto|上下文|in$|near|surround",
     "sentence": r"sent(?!e?id)|sentid|line|zin|satz|zeile|regel|oraci|frase|phrase|ligne|riga"
     r"|предлож|строк|句|行|s$|o$",
     "nth": r"nth|occurrence|instance|ocurrencia|vorkommen",
-    "start": r"start|begin|offset|position|char|tokens?$|indices",
+    "start": r"(?:token|char|word)?(?:start|begin|offset|position)|char(?!end)|tokens?$|indices",
     "mentions": r"(?:all|alle)?mention(?:s|es|en)|menciones|menzioni|erwähnungen|vermeldingen"
     r"|nennungen|упоминания|items|members|mitglieder|spans|expressions|occurrences|called|strings",
-    "mention": r"mention|text|token|surface|expression|span|string|phrase|anaph|anáf|pronoun$|form"
-    r"|vermelding|menci|menzion|erwähnung|ausdruck|expresi|упоминан|提及|文本|word",
+    "mention": r"mention|text|token(?!end)|surface|expression|span|string|phrase|anaph|anáf"
+    r"|pronoun$|form|vermelding|menci|menzion|erwähnung|ausdruck|expresi|упоминан|提及|文本|word(?!end)",
     "group": r"cluster|entity|entidad|entit|chain|cadena|kette|group|coref|сущность|实体|共指",
     "entity": r"label|set|eid|head|represent|canonical|name|nombre|id$|who|what|number|ref$",
-    "remark": r"type|note|comment|reason|gender|count|confidence|explan|role|class|end|stop",
+    "remark": r"type|note|comment|reason|gender|count|confidence|explan|role|class"
+    r"|(?:token|char|word)?(?:end|stop)",
 }
+# What lists of the mentions of one entity are called, by the kind of words in them.
+_CATEGORY = re.compile(
+    r"(?:\w+ )?(?:pronouns|pronomina|pronomen|pronombres|pronoms|pronomi|possessives?|reflexives?"
+    r"|noun phrases|nominals?|(?:proper )?names|proper nouns|descriptions)\Z",
+    re.IGNORECASE,
+)
 _ROLE = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _ROLES.items()))
 
 
@@ -45,7 +56,7 @@ TREES: Mapping[str, Callable[[str], Sequence[Node]]] = {
     "json": parse_json,
     "elements": parse_xml,
     "table": lambda text: parse_tables(text, is_heading),
-    "lines": lambda text: list(parse_lines(text)),
+    "lines": parse_lines,
 }
 
 
@@ -60,6 +71,38 @@ def read_pairs(nodes: Sequence[Node]) -> Sequence[Node]:
         node.items[0].label, node.items[1].label = Text("mention"), Text("antecedent")
         node.is_record = True
     return [Node(items=[*nodes])]
+
+
+def label_rows(nodes: list[Node], key: KeyDocument) -> list[Node]:
+    """Lists with a mention and the number or name of its entity each as records of a table."""
+    groups = defaultdict[tuple[bool, ...], list[Node]](list)
+    for node in nodes:
+        is_row = not (node.is_record or node.label or any(item.items for item in node.items))
+        if is_row and len(node.items) > 1:
+            groups[tuple(isinstance(item.value, Text) for item in node.items)].append(node)
+    for rows in sorted(groups.values(), key=len, reverse=True):
+        columns = [
+            [str(item.value) for item in column]
+            for column in zip(*(row.items for row in rows), strict=True)
+        ]
+        standing = [2 * sum(map(key.stands, column)) > len(column) for column in columns]
+        scattered = [scatter_of(column) > SCATTERED for column in columns]
+        are_ids = [all(map(ID.fullmatch, c)) and len({*c}) == len(c) for c in columns]
+        has_names = any(s and not m for s, m in zip(scattered, standing, strict=True))
+        if len(rows) > 2 and any(standing) and (has_names or any(are_ids)):
+            for row in rows:
+                row.is_record = True
+                for number, (item, is_id) in enumerate(zip(row.items, are_ids, strict=True)):
+                    item.label = Text("id" if is_id else f"column {number}")
+            chains = [node for node in nodes if node not in rows] if any(are_ids) else []
+            return [Node(items=rows), *chains]
+    return nodes
+
+
+def scatter_of(cells: Sequence[object]) -> float:
+    """How often values of a column come back after others, as names of entities do: from 1 on."""
+    runs = [value for value, _ in groupby(cells)]
+    return len(runs) / max(len(set(runs)), 1)
 
 
 def every(nodes: Sequence[Node]) -> Iterator[Node]:
@@ -77,7 +120,28 @@ def is_place(node: Node) -> bool:
 
 def lists_mentions(node: Node) -> bool:
     """Whether a part's label says that mentions are in it."""
-    return role_of(node.label) in ("mentions", "mention")
+    return bool(_CATEGORY.match(node.label)) or role_of(node.label) in ("mentions", "mention")
+
+
+def list_recurring(nodes: Iterable[Node]) -> set[str]:
+    """The labels of lines under several headings, folded: who is mentioned in each speech."""
+    labels = Counter(
+        fold_text(item.label)
+        for node in nodes
+        if node.label and not node.is_record
+        for item in node.items
+        if isinstance(item.value, Text) and item.value.is_line and not lists_mentions(item)
+    )
+    return {label for label, number in labels.items() if label and number > 1}
+
+
+def list_categories(nodes: Iterable[Node], key: KeyDocument) -> set[str]:
+    """The labels of lists that several records have, each under a name that stands in the text."""
+    records = [node for node in nodes if node.is_record and node.label and key.stands(node.label)]
+    labels = Counter(
+        fold_text(item.label) for node in records for item in node.items if item.value is None
+    )
+    return {label for label, number in labels.items() if number > 1}
 
 
 def is_line(node: Node) -> bool:
@@ -126,6 +190,39 @@ def split_parts(text: str, separator: re.Pattern[str]) -> list[tuple[int, int]]:
     ]
     parts = list(zip(edges[::2], edges[1::2], strict=True))
     return parts if all(text[low:high].strip() for low, high in parts) else []
+
+
+SCATTERED = 1.2  # of a column with names of entities
+ID = re.compile(r"[A-Za-z]{0,3}[-_]?\d{1,4}[a-z]?")
+_RANGE = re.compile(r"(\d{1,4})\s*(?:[-–—]|\b(?:bis|to|à|tot|al?)\b)\s*(\d{1,4})")
+
+
+def list_ids(text: str, known: Container[str]) -> list[str]:
+    """The ids of mentions in a text that has hardly anything else: `m1, m3`, `Ada: 1, 4 to 6`."""
+    text = text.rpartition(":")[2]
+    for low, high in _RANGE.findall(text):
+        text += " ".join(["", *map(str, range(int(low) + 1, min(int(high), int(low) + 200)))])
+    words = re.findall(r"\w+(?:-\w+)*", text)
+    ids = [word for word in words if ID.fullmatch(word) and word in known]
+    return ids if len(ids) > 0.8 * len(words) and len(set(ids)) > 1 else []
+
+
+class Unions:
+    """Entities that turn out to be one."""
+
+    def __init__(self) -> None:
+        self.above: dict[str, str] = {}
+
+    def root(self, entity: str) -> str:
+        """What stands for all entities that are one with an entity."""
+        while (above := self.above.get(entity, entity)) != entity:
+            entity = above
+        return entity
+
+    def join(self, entities: Iterable[str]) -> None:
+        """Make entities one."""
+        first, *others = map(self.root, entities)
+        self.above |= dict.fromkeys([name for name in others if name != first], first)
 
 
 class Scope(NamedTuple):

@@ -6,10 +6,17 @@ They are read as language models write them: with comments, all kinds of quotes,
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
-from corefeval.formats.answers.items import ARROW, QUOTED, Text, is_link, mask_remarks
+from corefeval.formats.answers.items import (
+    ARROW,
+    QUOTED,
+    Text,
+    is_link,
+    mask_remarks,
+    place_named,
+)
 
 _NO_LABEL = Text()
 
@@ -44,16 +51,20 @@ class Node:
         return next((item for item in self.items if label and item.label == label), None)
 
 
-_TOKEN = re.compile(
-    r"""(?P<comment>//[^\n]*|/\*(?:(?!/\*).)*?\*/|(?m:^[^\S\n]*\#[^\n]*))
+_TOKENS = r"""(?P<comment>//[^\n]*|/\*(?:(?!/\*).)*?\*/|(?m:^[^\S\n]*\#[^\n]*))
       | (?P<string>"(?:[^"\\]|\\.)*")
       | (?P<single>'(?:[^'\\\n]|\\.|'(?=\w)){0,300}'(?=\s*(?:[,\]}):]|$)))
       | (?P<half>"(?:[^"\\]|\\.)*\\?\Z|(?<![^\s\[{(,:])'(?:[^"'\\\n]|\\.|'(?=\w)){0,300}\\?\Z)
       | (?P<open>[\[{(]) | (?P<close>[\]})]) | (?P<colon>:) | (?P<comma>,)
-      | (?P<number>-?\d+(?:\.\d+)?) | (?P<word>[^\W\d]\w*)""",
-    re.VERBOSE | re.DOTALL,
+      | (?P<number>-?\d+(?:\.\d+)?) | (?P<word>WORD)"""
+_TOKEN, _BARE_TOKEN = (
+    re.compile(_TOKENS.replace("WORD", word), re.VERBOSE | re.DOTALL)
+    for word in (r"[^\W\d]\w*", r"[^\s\"'\[\]{}(),:][^\"\[\]{}(),:\n]*")
 )
+# Strings have no quotes: `[Ada: [Ada, she]]`, `mention(m1, "Ada")`.
+_BARE = re.compile(r"[\[{,]\s*[\w .'’-]{1,60}:\s*[\[{]\s*[^\W\d]|\w\([A-Za-z]{1,3}\d{1,4}\s*,")
 _COLON = re.compile(r"\s*:")
+_JSON = re.compile(r'\s*[\[{]\s*["\[{]')  # which a string may have, too: arguments of a tool
 _YAML = re.compile(
     r"^[^\S\n]*(?:[-*•]\s+|[^\s\"'{}\[\]()=][^\n\"{}\[\]]{0,60}:\s+)[\[{](?=.*[\]}]$)", re.MULTILINE
 )
@@ -101,7 +112,8 @@ def parse_json(text: str, shift: int = 0) -> list[Node]:
     roots: list[Node] = []
     stack: list[Node] = []
     label = _NO_LABEL  # the key whose value comes next
-    for match in _TOKEN.finditer(plain_quotes(text)):
+    is_bare = bool(_BARE.search(text))
+    for match in (_BARE_TOKEN if is_bare else _TOKEN).finditer(plain_quotes(text)):
         kind, token, where = match.lastgroup, match.group(), match.start() + shift
         if kind == "open":
             node = Node(label, where=where, complete=False, is_record=token == "{")
@@ -112,7 +124,8 @@ def parse_json(text: str, shift: int = 0) -> list[Node]:
         elif kind == "close":
             _label_pair(stack.pop()).complete = True
         elif kind == "colon":
-            before = stack[-1].items[-1].value if stack[-1].is_record and stack[-1].items else None
+            is_map = stack[-1].items and (stack[-1].is_record or is_bare)
+            before = stack[-1].items[-1].value if is_map else None
             if isinstance(before, Text):
                 label = before
                 stack[-1].items.pop()
@@ -120,10 +133,12 @@ def parse_json(text: str, shift: int = 0) -> list[Node]:
         elif kind == "number":
             unsure = match.end() == len(text) or len(token) > 15  # cut off, or no place at all
             stack[-1].items.append(Node(label, None if unsure else float(token), where=where))
-        elif kind != "word" or _COLON.match(text, match.end()):  # a key may have no quotes
+        elif kind != "word" or is_bare or _COLON.match(text, match.end()):  # keys may be bare
             bare = token[kind != "word" :][: -1 if kind in ("string", "single") else None]
-            value = Text(_unquote(bare), where, kind != "half")
-            stack[-1].items.append(Node(label, value, where=where))
+            value = Text(_unquote(bare).strip(), where, kind != "half")
+            inner = parse_json(value, where) if _JSON.match(value) else []
+            node = Node(label, value, where=where) if not inner else replace(inner[0], label=label)
+            stack[-1].items.append(node)
         label = _NO_LABEL
     return [root for root in roots if root.items and not _is_remark(root, text, root.where - shift)]
 
@@ -136,7 +151,14 @@ def _is_remark(node: Node, text: str, where: int) -> bool:
 
 
 def _label_pair(node: Node) -> Node:
-    """The node; if it is a pair of a name and a list, as in Python, the name is its label."""
+    """The node; if it is a pair of a name and a list, as in Python, the name is its label.
+
+    In a pair of strings, the name of a sentence is its number.
+    """
+    if len(node.texts) == 2 and not node.is_record:
+        for item in node.items:
+            place = place_named(str(item.value))
+            item.value = item.value if place is None else float(place)
     if len(node.items) == 2 and not node.is_record and node.texts and node.items[1].items:
         node.label, node.items = node.texts[0], node.items[1].items
     return node
@@ -181,6 +203,8 @@ _CELLS = [
     re.compile(rf'(?:\A|(?<={sign}))(\s*"[^"]*"\s*(?={sign}|\Z)|(?:(?!{sign}).)*)', re.DOTALL)
     for sign in (r"\|", r"\t", ";", ",")
 ]
+_QUOTES = re.compile(r'\A["\[]([^"\[\]]*)["\]]\Z')
+_WIDE = re.compile(r"(?<=\S) {2,}(?=\S)")
 _MARKS = re.compile(r"[-_*O]|[BIES]-\S+|\(?\d+\)?(?:\|\(?\d+\)?)*")
 
 
@@ -189,6 +213,8 @@ def parse_tables(text: str, is_heading: Callable[[str], bool]) -> list[Node]:
 
     Fields have numbers where the first row says nothing of what they are.
     """
+    if "\t" not in text:  # columns of a printed table stand apart
+        text = _WIDE.sub(lambda match: "\t".ljust(len(match[0])), text)
     for pattern in _CELLS:
         tables: list[list[list[Node]]] = [[]]
         low = 0
@@ -196,7 +222,8 @@ def parse_tables(text: str, is_heading: Callable[[str], bool]) -> list[Node]:
             bare = line.rstrip().removesuffix("|").ljust(len(line))
             bare = re.sub(r"^\s*\|", lambda match: " " * len(match[0]), bare)
             texts = [
-                Text(m[1].strip(), low + m.start(1), kind="cell") for m in pattern.finditer(bare)
+                Text(_QUOTES.sub(r"\1", m[1].strip()), low + m.start(1), kind="cell")
+                for m in pattern.finditer(bare)
             ]
             cells = [Node(value=text, where=text.where) for text in texts]
             low += len(line)
@@ -246,7 +273,10 @@ _BOLD = re.compile(
 _COLONED = re.compile(r"(?P<label>[^:：\"“„«「『]{1,80}?)\s*[:：](?!//)\s*(?P<items>.*)")
 _DASHED = re.compile(r"(?P<label>[^\"“„«「『:,;]{1,60}?)\s+[–—-]+\s+(?P<items>.*)")
 _FLOW = re.compile(r"\{\s*(?:[\"'“\[{(}]|[\w ]+:).*|\{\s*\}|\[[^\"'{]*[\"'{].*\]")
-_LABEL = 8  # words of a label
+# A node of a graph, and the one that it points to: `a2["she"] --> a1`.
+_BOXED = re.compile(
+    r"(?P<id>\w{1,12})[\[({]{1,2}[\"'](?P<words>[^\"]+)[\"'][\])}]{1,2}\s*(?:[-=.]+>\s*(?P<to>\w{1,12}))?;?"
+)
 _HTML = re.compile(r"</?(?:[uo]l|li|p|div|br|span|dl|dt|dd|html|body|(b|strong))\b[^<>\n]*>")
 # Between a question and its answer.
 _ANSWER = re.compile(
@@ -258,64 +288,57 @@ def _blank(tag: re.Match[str]) -> str:
     return ("**" if tag[1] else "").rjust(len(tag[0]))
 
 
-def parse_lines(text: str) -> Iterator[Node]:
-    """The lines of an answer as trees; where numbers start anew behind prose, a new list begins."""
-    block: list[tuple[float, Node]] = []
+def parse_lines(text: str) -> list[Node]:
+    """The lines of an answer as a tree: what is indented stands below what comes before it."""
+    lines: list[tuple[float, Node]] = []
     text = _ANSWER.sub(lambda match: "→".center(len(match[0])), _HTML.sub(_blank, text))
-    last = ""
-    numbered = has_headings = False
     for match in _LINE.finditer(text):
-        bullet = (match["bullet"] or "").strip()
-        body, indent = match["body"], len(match["indent"].expandtabs(4))
-        is_headed = bool(block) and len(last.split()) <= _LABEL
-        if bullet.strip("().:") == "1" and not indent:
-            if numbered and not (has_headings and is_headed):
-                yield _nest(block)
-                block = []
-            numbered, has_headings = True, is_headed
-        label, items, shift = _split_label(body) if not match["heading"] else (body, "", 0)
-        level = indent + (0.5 if bullet else 0.0) + bullet.count("*")
-        if match["heading"]:
-            level = len(match["heading"]) - 10.0
-        elif (
-            not items
-            and not bullet
-            and (label.endswith((":", "：")) or (body[:2] == body[-2:] == "**"))
-        ):
+        heading, bullet, body = match["heading"], (match["bullet"] or "").strip(), match["body"]
+        kind, indent = "bullet" if bullet else "line", len(match["indent"].expandtabs(4))
+        if boxed := _BOXED.fullmatch(body):
+            where = match.start("body")
+            words = Text(boxed["words"], where + boxed.start("words"), kind="bullet")
+            lines.append((indent, Node(Text(boxed["id"]), words, where=where)))
+            ids = Text(f"{boxed['id']}, {boxed['to']}", where, kind="line")
+            lines += [(indent, Node(value=ids, where=where))] if boxed["to"] else []
+            continue
+        label, items, shift = (body, "", 0) if heading else _split_label(body)
+        where = match.start("body") + shift
+        level = indent + 0.5 * bool(bullet) + bullet.count("*")
+        if bullet[:1] in ("│", "├", "└"):  # a drawn tree
+            level = indent + len(bullet)
+        is_title = label.endswith((":", "：")) or body[:2] == body[-2:] == "**"
+        if heading:
+            level = len(heading) - 10.0
+        elif is_title and not items and not bullet:
             level = indent - 0.5
-        last, where = items or label, match.start("body") + shift
-        kind = "bullet" if bullet else "line"
-        node = Node(Text(label.strip(" :：*_"), where, kind=kind), where=where)
-        if not items:
-            node = Node(value=Text(label, where, kind=kind), where=where)
+        node = Node(value=Text(items or label, where, kind=kind), where=where)
+        if items:
+            node.label = Text(label.strip(" :：*_"), where, kind=kind)
         if _FLOW.fullmatch(items) and (flow := parse_json(items, where)):
-            node.items, node.is_record = flow[0].items, flow[0].is_record
-        elif items:
-            node.value = Text(items, where, kind=kind)
+            node.value, node.items, node.is_record = None, flow[0].items, flow[0].is_record
         if bullet and label and items:  # as in YAML, lines below may go on with a record
-            block.append((level, Node(where=where, is_record=True)))
-            level = match.start("body") - match.start()
-        block.append((level, node))
-    yield _nest(block)
+            lines.append((level, Node(where=where, is_record=True)))
+            level = max(match.start("body") - match.start(), level + 0.1)
+        lines.append((level, node))
+    return [_nest(lines)]
 
 
 def _split_label(body: str) -> tuple[str, str, int]:
     """The label of a line, what it has behind it, and where that begins."""
     if is_link(body) or _FLOW.fullmatch(body):
         return "", body, 0
-    bold = _BOLD.fullmatch(body)
     masked = mask_remarks(body)
-    for match in (bold, *(pattern.fullmatch(masked) for pattern in (_COLONED, _DASHED))):
+    for pattern, line in ((_BOLD, body), (_COLONED, masked), (_DASHED, masked)):
+        match = pattern.fullmatch(line)
         if match is None or not re.search(r"\w", match["label"]):
             continue
         is_chain = bool(ARROW.match(match["items"]) or ARROW.search(match["label"]))
-        is_chain |= match.re is _DASHED and bool(_DASHED.match(match["items"]))
+        is_chain |= pattern is _DASHED and bool(_DASHED.match(match["items"]))
         if is_chain or QUOTED.search(match["label"]):  # mentions
             continue
-        low = match.start("items")
-        label = body[match.start("label") : match.end("label")]
-        items = body[low:].strip()
-        return label + ("" if items else ":"), items, low
+        label, items = body[slice(*match.span("label"))], body[match.start("items") :].strip()
+        return label + ("" if items else ":"), items, match.start("items")
     return ("", body, 0) if QUOTED.match(body) else (body, "", 0)
 
 
@@ -327,14 +350,12 @@ def _nest(lines: list[tuple[float, Node]]) -> Node:
             stack.pop()
         stack[-1][1].items.append(node)
         stack.append((level, node))
-    for _, node in lines:
+    records = [node for _, node in lines if node.is_record and not node.label]
+    fields = {str(node.items[0].label) for node in records if node.items[1:]}
+    # Lines with a label and nothing below are what they say, unless they are short records.
+    short = {id(node) for node in records if str(node.items[0].label) not in fields}
+    for _, node in [*lines, stack[0]]:
         if node.items and not node.label and isinstance(node.value, Text):
             node.label, node.value = Text(node.value.strip(' :：*_"“”„«»'), node.where), None
-        for number, item in enumerate(node.items):
-            node.items[number] = _unwrap(item)
-    root.items = [*map(_unwrap, root.items)]
+        node.items = [item.items[0] if id(item) in short else item for item in node.items]
     return root
-
-
-def _unwrap(node: Node) -> Node:
-    return node.items[0] if node.is_record and not node.label and len(node.items) == 1 else node

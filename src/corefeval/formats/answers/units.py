@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from corefeval.model.ledger import Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Places:
     """All places of a string, those in its own case, and how it was changed to be found."""
 
     every: list[Span] = field(default_factory=list)
     exact: list[Span] = field(default_factory=list)
-    cased: frozenset[Span] = frozenset()  # the exact ones
     why: str = ""
+
+    @cached_property
+    def cased(self) -> frozenset[Span]:
+        """The exact ones."""
+        return frozenset(self.exact)
 
 
 @dataclass(slots=True, eq=False)
@@ -47,6 +52,6 @@ class Unit:
     sure: bool = False
 
     @property
-    def span(self) -> Span | None:
-        """Its first place."""
-        return self.spans[0] if self.spans else None
+    def is_placed(self) -> bool:
+        """Whether it is a mention of the document."""
+        return self.state in ("placed", "changed")
