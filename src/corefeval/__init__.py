@@ -55,7 +55,10 @@ if TYPE_CHECKING:
     )
     from corefeval.output import render
     from corefeval.preparation import Prepared, prepare
-    from corefeval.probes import Probe, ProbeResult, probe, read_probe
+    from corefeval.probes.decisions import probe
+    from corefeval.probes.items import Probe
+    from corefeval.probes.readers import read_probe
+    from corefeval.probes.result import ProbeResult
     from corefeval.protocol import Protocol
     from corefeval.reports import Report, report
     from corefeval.results import Result, Score, Slices
@@ -96,7 +99,10 @@ _HOMES = {
     "model": "Corpus Document DocumentId corpus_from_arrays corpus_from_entities",
     "output": "render",
     "preparation": "Prepared prepare",
-    "probes": "Probe ProbeResult probe read_probe",
+    "probes.decisions": "probe",
+    "probes.items": "Probe",
+    "probes.readers": "read_probe",
+    "probes.result": "ProbeResult",
     "protocol": "Protocol",
     "reports": "Report report",
     "results": "Result Score Slices",

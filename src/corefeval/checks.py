@@ -218,7 +218,7 @@ def parse_text(value: object, label: str) -> str:
 
 def parse_texts(values: object, label: str) -> list[str]:
     """The values, if they are a list of texts."""
-    if not isinstance(values, list):
+    if not isinstance(values, list | tuple):
         raise ValueError(f"{label}: {values!r:.40} is not a list of texts")
     return [parse_text(value, label) for value in values]
 

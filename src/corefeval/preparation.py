@@ -28,6 +28,7 @@ from corefeval.pairing import (
     find_suspects,
     mismatch_notices,
     pair,
+    pair_documents,
 )
 from corefeval.pieces import as_file
 from corefeval.protocol import Protocol
@@ -243,16 +244,17 @@ def _state_choice(protocol: Protocol, response: Corpus) -> Protocol:
 
 def prepare_probe(
     key: Corpus, response: Corpus, protocol: Protocol
-) -> tuple[Corpus, Corpus, list[Notice]]:
-    """A key of questions and a response on the response's tokens, and notices.
+) -> tuple[DocumentPairs, Corpus, Corpus, list[Notice]]:
+    """The pairs of questions and answers, both on the tokens of the response, and notices.
 
     Policies are for the response alone: several questions may be about the same words.
     """
-    pairing = pair(key, response, protocol, may_widen=True)
-    codes = mention_codes(pairing.key, pairing.response)[1]
-    kept = apply_to_side(pairing.response, codes, protocol, protocol.singletons != "keep")
-    notices = [*response.notices, *pairing.notices, *kept.notices]
-    return pairing.key, kept.corpus or pairing.response, notices
+    names = key.name, response.name
+    pairs = pair_documents(key.documents, response.documents, protocol, names)
+    key, response, notices, _ = pair(key, response, protocol, pairs=pairs, may_widen=True)
+    codes = mention_codes(key, response)[1]
+    kept = apply_to_side(response, codes, protocol, protocol.singletons != "keep")
+    return pairs, key, kept.corpus or response, [*response.notices, *notices, *kept.notices]
 
 
 def _match(

@@ -41,7 +41,10 @@ MORE_BAD = [
     ('{"id": "x", "text": ["[* she]"], "gold": "A"}', "a list of tokens"),
     ('{"id": "x", "tokens": [1, 2], "target": [0, 1], "candidates": [[1, 2]]}', "not an item"),
     ('{"id": "", "text": "[A Ann] [* she]"}', "must have an id"),
-    ('{"id": "x", "text": "[A Ann] [* she]", "human": {"A": -1}}', "a number of people is below 0"),
+    (
+        '{"id": "x", "text": "[A Ann] [* she]", "human": {"A": -1}}',
+        "a number of people: -1 is not between 0",
+    ),
     ('{"id": "x", "text": "[A Ann] [* she]", "gold": [["A"]]}', "not an item"),
 ]
 

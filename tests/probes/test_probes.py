@@ -75,6 +75,7 @@ def test_vectors(home, case):
     assert held == expected["held"]
     again = corefeval.probe(paths, str(home / case["response"]), protocol=result.signature)
     assert again.decisions == result.decisions
+    assert again.signature == result.signature
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the vectors are not here")
@@ -199,6 +200,13 @@ def test_groups_and_contrasts_that_are_not_there():
         corefeval.probe(probe, path, contrast="kind")
 
 
+def test_a_signature_repeats_the_level():
+    result = corefeval.probe([PLAIN], {"1": "A"}, level=0.5)
+    assert (
+        corefeval.probe([PLAIN], {"1": "A"}, protocol=result.signature).interval == result.interval
+    )
+
+
 def test_open_items_only():
     result = corefeval.probe([{**PLAIN, "gold": None}], {"1": "A"})
     assert (result.accuracy, result.interval, result.outcomes) == (None, None, {})
@@ -240,6 +248,7 @@ def test_command(tmp_path, capsys, monkeypatch):
     assert run("score", "kept.json", "--ci", "-q") == 0
     assert run("probe", probe, responses / "rows.tsv", "--fail-under", "accuracy=99", "-q") == 3
     assert run("probe", "kept.json", "--candidate", "exact") == 2
+    assert run("probe", "kept.json", "--write", "items.jsonl") == 2  # which has no texts
     assert run("probe", "kept.json", responses / "rows.tsv") == 2  # there is no probe for it
     assert run("probe", probe, "--write", "items.jsonl") == 0
     assert corefeval.read_probe("items.jsonl").items == corefeval.read_probe(probe).items
@@ -327,7 +336,7 @@ def test_tables_may_have_commas(text, choice, tmp_path):
     assert commas.items == table.items
     assert corefeval.probe(commas, tmp_path / "r.csv").decisions[0].choice == choice
     (tmp_path / "r.csv").write_text(f"{text}2,A,B,C\n", newline="")
-    with pytest.raises(InputError, match="too few or too many cells") as raised:
+    with pytest.raises(InputError, match="a line of 4 columns") as raised:
         corefeval.probe(commas, tmp_path / "r.csv")
     assert raised.value.line == len(text.splitlines()) + 1
 
@@ -342,13 +351,11 @@ def test_errors_say_what_was_found(tmp_path):
     header = "ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL\n"
     row = "g-1\tAnn saw Bea when she left.\tshe\t17\tAnn\t0\tTRUE\tBea\t9\tFALSE\tu\n"
     (tmp_path / "g.tsv").write_text(header + row)
-    with pytest.raises(InputError) as raised:
+    with pytest.raises(InputError, match=r"g\.tsv, line 2: .* Bea is not at 9, but at 8"):
         corefeval.read_probe(tmp_path / "g.tsv")
-    assert (raised.value.found, raised.value.expected) == ("‘9’", "where it stands: 8")
     for gold in ("a", ["a"]):
-        with pytest.raises(InputError, match="gold names no candidate") as raised:
+        with pytest.raises(InputError, match=r"gold names no candidate of AB: .'a'"):
             corefeval.read_probe([{**PLAIN, "gold": gold}])
-        assert raised.value.found == "‘a’"
 
 
 def test_the_first_item_may_be_long(tmp_path):

@@ -149,6 +149,17 @@ def test_only_firm_differences_are_marked(answers, run):
     assert status == 2 and "b@xml" in err
 
 
+def test_strict_scores_are_those_of_their_cells_in_any_order(answers, run):
+    levels = {"a@json": "half", "a@xml": "liar", "b@json": "good", "b@xml": "half"}
+    cells = [f"{cell}={answers / name}.jsonl" for cell, name in levels.items()]
+    out = run("compare", answers / "key.conll", *cells, "-m", "conll", "--format", "json")[1]
+    shown = {cell: numbers["strict"] for cell, numbers in json.loads(out)["cells"].items()}
+    for cell, name in levels.items():
+        answer = answers / f"{name}.jsonl"
+        alone = corefeval.score(answers / "key.conll", answer, metrics="conll", lost="strict")
+        assert shown[cell] == pytest.approx(alone["conll"].f1), cell
+
+
 def test_saved_results_cannot_be_firm_if_mentions_are_lost(answers, run):
     key = answers / "key.conll"
     for name in ("liar", "half"):

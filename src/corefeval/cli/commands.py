@@ -139,7 +139,7 @@ corefeval compare key.conll old.json.gz new=b.conll --fail-if-worse old.conll"""
     ),
     Command(
         "probe",
-        "probes:probe",
+        "scoring:probe",
         "Score responses to a probe: which candidate does each pronoun refer to?",
         (
             Argument(

@@ -291,7 +291,8 @@ def prompt(options: ParsedOptions) -> None:
     """Write prompts for a language model: JSON lines with id, system and user text."""
     from corefeval.formats import read
     from corefeval.formats.answers.prompts import write_prompts
-    from corefeval.probes import PROBE_STYLES, is_probe
+    from corefeval.probes.items import STYLES
+    from corefeval.probes.readers import is_probe
 
     paths = [path for path in (options.key, options.from_) if path is not None]
     check_paths([], paths, options.ideal, None if options.for_ else options.output)
@@ -302,7 +303,7 @@ def prompt(options: ParsedOptions) -> None:
     if options.for_ is not None and options.max_tokens is not None:
         raise UsageError("a harness scores whole documents: leave out --max-tokens or --for")
     style, format = options.style, options.probe_format
-    if style in PROBE_STYLES or (style is None and (format or is_probe(options.key))):
+    if style in STYLES or (style is None and (format or is_probe(options.key))):
         _prompt_probe(options)
         return
     corpora = [read(path, **options.of_key) for path in paths]
@@ -333,7 +334,7 @@ def prompt(options: ParsedOptions) -> None:
 
 
 def _prompt_probe(options: ParsedOptions) -> None:
-    from corefeval.probes import read_probe
+    from corefeval.probes.readers import read_probe
 
     if options.mentions or options.shots or options.max_tokens:
         raise UsageError("--mentions, --shots and --max-tokens are not for probes")

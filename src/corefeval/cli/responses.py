@@ -79,9 +79,20 @@ def list_matches(options: ParsedOptions) -> list[str | None]:
     return [*matches] if len(matches) > 1 else [None]
 
 
-def results_of(command: str, options: ParsedOptions, requests: Sequence[Request]) -> list[Result]:
-    """The results of each response, one for each request; one that was saved needs no key."""
+def results_of(
+    command: str,
+    options: ParsedOptions,
+    requests: Sequence[Request],
+    score_files: Callable[..., Iterator[list[Any]]] | None = None,
+) -> list[Result]:
+    """The results of each response, one for each request; one that was saved needs no key.
+
+    `score_files` scores those that were not saved, if it is not by entities. There may be no
+    response where something else is to be written.
+    """
     from corefeval.results import is_saved
+
+    score_files = score_files or _score_files
 
     arguments, key, key_path = [*options.response], options.key, options.key
     if is_saved(label(key)[1]):
@@ -89,13 +100,13 @@ def results_of(command: str, options: ParsedOptions, requests: Sequence[Request]
     labels = [label(argument) for argument in arguments]
     paths = [path for _, path in labels]
     inputs = paths if key_path is None else [*paths, key_path]
-    check_paths(labels, inputs, options.output, options.save)
+    check_paths(labels, inputs, *options.given("output", "save", "write").values())
     saves = {path for path in paths if path != "-" and is_saved(path)}
     if key_path is None and (bare := [path for path in paths if path not in saves]):
         raise UsageError(f"{bare[0]} needs a key before it; {key} is a saved result")
     if saves and len(requests) > 1:
         raise UsageError(f"{min(saves)} is already scored: leave out --match, or score the files")
-    if not arguments:
+    if not arguments and (options.given("output", "save") or not options.given("write")):
         raise UsageError(
             f"there is no RESPONSE to {short(key)}: corefeval {command} KEY RESPONSE…, "
             "or results that were saved with --save"
@@ -104,12 +115,13 @@ def results_of(command: str, options: ParsedOptions, requests: Sequence[Request]
     if key_path is not None:
         files = [*zip(names_of(labels, key_path), paths, strict=True)]
         files = [(name, path) for name, path in files if path not in saves]
-        fresh = _score_files(key_path, files, options, requests) if files else fresh
+        fresh = score_files(key_path, files, options, requests) if files else fresh
     results: list[Result] = []
     by_file: list[str] = []  # what results are called where their own names are equal
     for name, path in labels:
         if path in saves:
-            loaded = _load_saved(name, path, options, requests[0], is_score=command == "score")
+            is_whole = command != "compare"
+            loaded = _load_saved(name, path, options, requests[0], is_whole=is_whole)
         else:
             loaded = next(fresh)
             if len(loaded) > 1:
@@ -119,7 +131,7 @@ def results_of(command: str, options: ParsedOptions, requests: Sequence[Request]
         results += loaded
     if not saves:
         return results
-    if key_path is not None:
+    if key_path is not None and command != "probe":
         _check_key(key_path, results, requests[0])
     names = distinct_names([result.response for result in results], by_file)
     return [result.rename(name) for result, name in zip(results, names, strict=True)]
@@ -235,16 +247,16 @@ def _track_progress(corpora: Iterator[Corpus], number: int, quiet: bool) -> Iter
 
 
 def _load_saved(
-    name: str | None, path: str, options: ParsedOptions, request: Request, *, is_score: bool
+    name: str | None, path: str, options: ParsedOptions, request: Request, *, is_whole: bool
 ) -> list[Result]:
-    """Saved results, with the metrics that were asked for."""
+    """Saved results, with the metrics that were asked for; if none were, all of a whole result."""
     from corefeval.evaluation import load_all
     from corefeval.features import canonical_feature
 
     results = []
     for result in load_all(path):
         check_choices(result, path, options, request)
-        if options.features is not None and result.protocol.features == "none":
+        if options.given("features") and result.protocol.features == "none":
             raise UsageError(
                 f"{path} was scored without a file of features, and counts cannot be redone: "
                 "leave out --features, or score the files again"
@@ -256,7 +268,7 @@ def _load_saved(
                     f"{path} was saved without slices by {feature}: there are {available}"
                 )
         # A score shows all that was kept; a comparison goes by the same metrics as one of files.
-        if options.metrics is not None or not is_score:
+        if options.given("metrics") or not is_whole:
             result = result.only(_find_metrics(result, path, options, request))
         results.append(result)
     if name is not None:

@@ -1,13 +1,14 @@
-"""`corefeval score` and `corefeval compare`, with limits at which they fail on purpose."""
+"""`corefeval score`, `compare` and `probe`, with limits at which they fail on purpose."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from corefeval.cli.options import TABLE_OPTIONS
+from corefeval.checks import check_choice
+from corefeval.cli.options import REQUEST_OPTIONS, TABLE_OPTIONS
 from corefeval.cli.parsing import ParsedOptions
 from corefeval.cli.printing import fail, label, plain_names, remark, show, show_trials, tell
 from corefeval.cli.responses import keep, list_matches, make_request, results_of
@@ -172,6 +173,10 @@ def compare(options: ParsedOptions) -> int:
         if factors := factors_of([label(argument)[0] or "" for argument in options.response]):
             score_again = partial(results_of, "compare", options, [other_rule(request)])
             comparison = add_effects(comparison, factors, score_again)
+        main_metric = comparison.main_metric(options.metric)  # a misspelt one is refused
+        if options.sort == "score":  # only now: `score_again` returns results in the order given
+            comparison = comparison.order_by(main_metric)
+        _ = comparison.slices  # which have trials of their own
     shown = ("pairs", "differences", "agreement", "power", "metric")
     drawing = {name: getattr(options, name) for name in shown}
     show(comparison, options.output, format=options.format, **drawing, **tables)
@@ -203,12 +208,8 @@ def _compare_results(
     metrics = options.metrics
     if metrics is not None:
         metrics = common_metrics(results, metrics, options.rate)
-    comparison = compare(systems, metrics=metrics, by=options.by, baseline=baseline, **testing)
-    main_metric = comparison.main_metric(options.metric)  # a misspelt one is refused
-    if options.sort == "score":
-        comparison = comparison.order_by(main_metric)
-    _ = comparison.slices  # which have trials of their own
-    return comparison, worst
+    compared = compare(systems, metrics=metrics, by=options.by, baseline=baseline, **testing)
+    return compared, worst
 
 
 def _find_worse(comparison: Comparison, baseline: str, metrics: str | None) -> list[str]:
@@ -243,3 +244,53 @@ def _list_as_written(metrics: str) -> list[str]:
     for name in split_list(metrics):
         names += [spell(member) for member in presets().get(name.lower(), (name,))]
     return names
+
+
+def probe(options: ParsedOptions) -> int:
+    """Score responses to a probe; the exit status says whether a figure is under its limit."""
+    from corefeval.probes.result import ProbeResult, compare_all
+    from corefeval.results import is_saved
+
+    limits = []
+    for name, limit in split_limits(options.fail_under or ()):
+        check_choice("a limit", name, ("accuracy", "recall", "precision", "f1"))
+        limits.append(("accuracy", "f1", limit) if name == "accuracy" else ("links", name, limit))
+    if options.write is not None and is_saved(options.probe):
+        raise UsageError("--write needs the probe: a saved result has no texts")
+    options.key, request = options.probe, make_request(options, "muc")
+    results: list[Any] = results_of("probe", options, [request], _score_probe)
+    for number, result in enumerate(results):
+        if not isinstance(result, ProbeResult):
+            raise UsageError(
+                f"{result.response} is no result of a probe: score and compare take it"
+            )
+        results[number] = result.view(**options.given("by", "contrast", "level"))
+    if results:
+        with show_trials(options.quiet):
+            pairs = compare_all(results, **options.given("trials", "seed"))
+        drawing = {"by_document": options.by_item, "comparisons": pairs}
+        drawing |= options.given(*TABLE_OPTIONS.split())
+        show(results, options.output, format=options.format, **drawing)
+    if options.write is not None:
+        _read(options).write(options.write)
+    if options.save is not None:
+        keep(results, options.save, quiet=options.quiet)
+    tell((notice for result in results for notice in result.notices), quiet=options.quiet)
+    return fail(find_low(results, limits))
+
+
+def _read(options: ParsedOptions) -> Any:
+    from corefeval.probes.readers import read_probe
+
+    return read_probe(options.probe, format=options.probe_format, encoding=options.encoding)
+
+
+def _score_probe(
+    key: str, files: Sequence[tuple[str, str]], options: ParsedOptions, requests: object
+) -> Iterator[list[Any]]:
+    """A list with the result of each response."""
+    from corefeval.probes.decisions import probe
+
+    questions = _read(options)
+    for name, path in files:
+        yield [probe(questions, path, **options.given(*REQUEST_OPTIONS)).rename(name)]

@@ -403,6 +403,6 @@ def load_all(path: PathLike) -> list[Result]:
     results = load_saved(path, spell=spell)
     if not any(result.decisions for result in results):
         return results
-    from corefeval.probes.result import as_probe_result
+    from corefeval.probes.result import ProbeResult
 
-    return [as_probe_result(result) if result.decisions else result for result in results]
+    return [ProbeResult(**vars(result)) if result.decisions else result for result in results]

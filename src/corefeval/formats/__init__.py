@@ -93,29 +93,39 @@ def read(
         read_file, format=format, encoding=encoding, word_column=word_column, layer=layer
     )
     if several:
-        return _read_files(os.fspath(path), files, reader, name)
+        return _read_files(os.fspath(path), reader, name)
     try:
         return reader(files[0], name=name)
     except KeyNeededError:
         return _read_answers(path, find_format("llm"), key, **how)
 
 
-def _read_files(
-    path: str, files: Sequence[str], reader: Callable[[str], Corpus], name: str
-) -> Corpus:
+def _read_files(path: str, reader: Callable[[str], Corpus], name: str) -> Corpus:
     """The documents of all files behind a path, but for those in no known format."""
     from corefeval.model import join
 
-    corpora, skipped = [], []
-    for file in files:
-        try:
-            corpora.append(reader(file))
-        except UnknownFormatError:
-            skipped.append(file)
+    corpora, notices = read_each(path, reader)
     if not corpora:
         raise unknown_files(path)
     corpus = join(corpora, name=name or path)
-    return corpus.with_details(notices=(*corpus.notices, *skipped_files(path, skipped)))
+    return corpus.with_details(notices=(*corpus.notices, *notices))
+
+
+def read_each(path: PathLike, reader: Callable[[str], T]) -> tuple[list[T], Notices]:
+    """What is read from each file behind a path, and a notice on those in no known format.
+
+    A single file must be in one.
+    """
+    files, several = files_of(path)
+    results, skipped = list[T](), list[str]()
+    for file in files:
+        try:
+            results.append(reader(file))
+        except UnknownFormatError:
+            if not several:
+                raise
+            skipped.append(file)
+    return results, skipped_files(os.fspath(path), skipped)
 
 
 def check_reading(**options: Any) -> None:

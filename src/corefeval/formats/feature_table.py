@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 from corefeval.diagnostics import excerpt
 from corefeval.files import PathLike
 from corefeval.formats.source import Source, read_source
-from corefeval.formats.standoff import lines_of
 
 DOCUMENT, MENTION, START, END = "document", "mention", "start", "end"
 _PLACES = (DOCUMENT, MENTION, START, END)
@@ -66,15 +67,35 @@ def read_features(
     return values
 
 
-def read_table(source: Source) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
-    """The names of tab-separated columns, and each line that is not empty, with its number."""
-    header, *lines = lines_of(source.text) or [""]
-    names = [name.strip() for name in header.split("\t")]
-    numbered = ((number, line) for number, line in enumerate(lines, start=2) if line.strip())
-    return names, ((n, _read_row(source, line, names, n)) for n, line in numbered)
+def read_table(
+    source: Source, names: Sequence[str] = (), *, may_be_csv: bool = False
+) -> tuple[Sequence[str], Iterator[tuple[int, dict[str, str]]]]:
+    """The names of columns, and each line that is not empty, with its number.
+
+    Tabs separate columns, quotes mean nothing, and blanks around cells do not count. What
+    `may_be_csv` is so if its first line has no tab, and blanks count. The names are in the first
+    line, unless they are passed.
+    """
+    text, blanks = source.text, "" if may_be_csv else " "
+    is_csv = may_be_csv and "\t" not in text.lstrip().partition("\n")[0]
+    dialect: Any = {} if is_csv else {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
+    csv.field_size_limit(2**31 - 1)  # a cell may be a text
+    reader = csv.reader(io.StringIO(text, newline=""), **dialect)
+    lines = (cells for cells in reader if "".join(cells).strip())
+    columns = names or [name.strip() for name in next(lines, [""])]
+    expected = f"{len(columns)} columns, with tabs between them: {', '.join(columns)}"
+
+    def list_rows() -> Iterator[tuple[int, dict[str, str]]]:
+        for cells in lines:
+            if len(cells) != len(columns):
+                problem, found = f"a line of {len(cells)} columns", excerpt(" ".join(cells))
+                raise source.error(problem, reader.line_num, found=found, expected=expected)
+            yield reader.line_num, dict(zip(columns, (c.strip(blanks) for c in cells), strict=True))
+
+    return columns, list_rows()
 
 
-def _check_header(source: Source, names: list[str]) -> list[str]:
+def _check_header(source: Source, names: Sequence[str]) -> list[str]:
     features = [name for name in names if name not in _PLACES]
     places = [name for name in names if name in _PLACES]
     if (
@@ -87,18 +108,6 @@ def _check_header(source: Source, names: list[str]) -> list[str]:
             "not the header of a feature file", 1, found=excerpt("\t".join(names)), expected=_HEADER
         )
     return features
-
-
-def _read_row(source: Source, line: str, names: list[str], number: int) -> dict[str, str]:
-    cells = line.split("\t")
-    if len(cells) != len(names):
-        raise source.error(
-            f"a line of {len(cells)} columns",
-            number,
-            found=excerpt(line),
-            expected=f"{len(names)} columns, with tabs between them: {', '.join(names)}",
-        )
-    return dict(zip(names, (cell.strip(" ") for cell in cells), strict=True))
 
 
 def _place(source: Source, row: Mapping[str, str], number: int) -> Hashable:

@@ -111,7 +111,7 @@ def move_to_tokens(
     moved = replace(moved, mention_head=head, tokens=tokens)
     is_kept = np.asarray(moved.mention_end) > np.asarray(moved.mention_start)
     n_blank = int((~is_kept & (is_placed | ~is_moved)[document]).sum())
-    name, remark = corpus.name or "response", "widened to the tokens of the key that they touch"
+    name, remark = corpus.name or "response", "widened to the tokens that they touch"
     return in_textual_order(moved.keep_mentions(is_kept)), (
         *note("widened-mentions", widened.size, "mention", remark, whose=name),
         *note("blank-mentions", n_blank, "mention", _LEFT_OUT, whose=name),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from corefeval.output.tables import (
     percent,
     table_of,
 )
-from corefeval.probes.result import PairedSystems, ProbeResult
+from corefeval.probes.result import Difference, PairedSystems, ProbeResult
 
 
 @dataclass(frozen=True)
@@ -39,23 +39,29 @@ class ProbeDrawing(Drawing):
             parts.append(table_of(("Responses", *names), rows, caption="Differences"))
         return Sheet(tuple(parts), (), tuple(dict.fromkeys(r.signature for r in self.results)))
 
-    def _draw(self, result: ProbeResult) -> list[Table | str]:
-        names = number_columns("Items", "Accuracy", "Interval", "P", "R", "F1")
+    def _draw(self, result: ProbeResult) -> Iterator[Table | str]:
         rows = []
         for row in result.rows():
-            numbers = [percent(row[name]) for name in ("accuracy", "precision", "recall", "f1")]
-            ends = f"{percent(row['low'])} to {percent(row['high'])}" if row["scored"] else ""
+            names = ("accuracy", "low", "high", "precision", "recall", "f1")
+            accuracy, low, high, *rates = (percent(row[name]) for name in names)
             label = f"{row['group']} {row['value']}".strip() or "all"
-            rows.append([label, f"{row['items']:,}", numbers[0], ends, *numbers[1:]])
-        parts: list[Table | str] = [table_of(("", *names), rows, caption=name_sides(result))]
+            interval = f"{low} to {high}" if row["scored"] else ""
+            rows.append([label, f"{row['items']:,}", accuracy, interval, *rates])
+        columns = number_columns("Items", "Accuracy", "Interval", "P", "R", "F1")
+        yield table_of(("", *columns), rows, caption=name_sides(result))
         if self.by_document:
             items = [(d.id, d.choice, d.outcome or "open") for d in result.decisions]
-            parts.append(table_of(("Item", "Choice", "Outcome"), items))
+            yield table_of(("Item", "Choice", "Outcome"), items)
         people = {label: percent(share) for label, share in result.human.items()}
-        lists: dict[str, Any] = {"Outcomes": result.outcomes, "Choices": result.choices}
-        for name, counts in {**lists, "People": people}.items():
-            parts += [f"{name}: {_list_numbers(counts)}"] if counts else []
-        return [*parts, *_tell_pairs(result)]
+        lists: dict[str, Any] = {
+            "Outcomes": result.outcomes,
+            "Choices": result.choices,
+            "People": people,
+        }
+        for name, numbers in lists.items():
+            if numbers:
+                yield f"{name}: {', '.join(f'{label} {n}' for label, n in numbers.items())}"
+        yield from _tell_pairs(result)
 
     def list_rows(self, result: ProbeResult) -> list[Row]:
         """A row for each part, or for each item."""
@@ -87,24 +93,21 @@ class ProbeDrawing(Drawing):
         }
 
 
-def _list_numbers(numbers: Mapping[str, object]) -> str:
-    return ", ".join(f"{name} {number}" for name, number in numbers.items())
-
-
 def _show_comparison(pair: PairedSystems) -> list[str]:
-    numbers = [show_sign(pair.difference), " to ".join(map(show_sign, pair.interval))]
-    numbers += [p_value(pair.p), p_value(pair.adjusted_p)]
-    numbers += [show_sign(pair.f1_difference), p_value(pair.f1_p)]
+    low, high = map(show_sign, pair.interval)
+    numbers = [show_sign(pair.difference), f"{low} to {high}", p_value(pair.p)]
+    numbers += [p_value(pair.adjusted_p), show_sign(pair.f1_difference), p_value(pair.f1_p)]
     return [f"{shorten(pair.first)} – {shorten(pair.second)}", *numbers]
 
 
-def _describe(difference: Any) -> str:
+def _describe(difference: Difference) -> str:
     low, high = map(show_sign, difference.interval)
     return f"a difference of {show_sign(difference.difference)} ({low} to {high})"
 
 
-def _tell_pairs(result: ProbeResult) -> Iterable[str]:
+def _tell_pairs(result: ProbeResult) -> Iterator[str]:
     """Sentences on the contrast and on twins, if there are any."""
+    twins = result.consistency
     if contrast := result.contrast:
         first, second = map(percent, contrast.rates)
         text = f"{contrast.group}: {first} {contrast.of} for {contrast.first}, {second} for "
@@ -113,7 +116,6 @@ def _tell_pairs(result: ProbeResult) -> Iterable[str]:
         if paired := contrast.paired:
             text = f"{plural(paired.pairs, 'pair')} of {contrast.first} and {contrast.second}: "
             yield f"{text}{_describe(paired)}, McNemar's p {p_value(paired.p)}"
-    twins = result.consistency
     if twins.pairs:
         text = f"{plural(twins.pairs, 'pair')}: all items have the same choice in "
         text += f"{twins.same_choice:,}; all are right in {twins.all_right:,} of "

@@ -6,122 +6,182 @@ import os
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from itertools import islice
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import compress, islice
+from typing import Any, Unpack
 
-import numpy as np
-
-from corefeval.checks import split_call
-from corefeval.diagnostics import KeyNeededError, Notice, PairingError, UsageError, list_names, note
+from corefeval.checks import split_call, split_list
+from corefeval.diagnostics import KeyNeededError, Notice, UsageError, note, uncollected
 from corefeval.formats.answers.records import answers_of
 from corefeval.formats.answers.text import clean
-from corefeval.formats.json.records import Record
+from corefeval.formats.feature_table import read_table
 from corefeval.formats.source import read_source
-from corefeval.matching.candidates import (
-    Candidates,
-    Mentions,
-    bounds,
-    contain,
-    find_overlaps,
-    sizes,
-)
-from corefeval.model import Corpus, CorpusBuilder
-from corefeval.model.text_tokens import text_of
+from corefeval.model import Corpus, CorpusBuilder, DocumentId, Mention
+from corefeval.model.arrays import plain_rows
 from corefeval.model.token_tables import tokens_of_texts
+from corefeval.pairing import pair_documents
 from corefeval.preparation import as_corpus, prepare_probe
-from corefeval.probes.items import Item, Probe, Span
-from corefeval.probes.readers import TRUTHS, convert, list_rows, look_up, name_winopron
+from corefeval.probes.items import Item, Probe
+from corefeval.probes.readers import (
+    TRUTHS,
+    list_rows,
+    look_up,
+    name_winopron,
+    read_probe,
+    refusing,
+)
+from corefeval.probes.result import ProbeResult, count
 from corefeval.protocol import Protocol
-from corefeval.request import Reading
+from corefeval.request import Request, ScoreOptions
+from corefeval.results.scores import Decision
 
-Chosen = set[str] | str  # labels of candidates, or why there are none
-Choices = tuple[dict[str, Chosen], list[Notice]]  # by the ids of items
+# By ids of items: the labels that are chosen, one behind the other, or why there are none.
+Choices = dict[str, str]
+Decided = tuple[Choices, list[Notice]]
 
 _LABELLED = re.compile(
     r"(?im)^(?:[^\S\n]|[*_#>`\"'])*(?:the\s+)?(?:final\s+)?answer(?:\s+is)?[\s*_]*[:=][\s*_]*(.*)$"
 )
 _LETTER = re.compile(
     r"(?im)[\s*_\"'`“‘]*(?:(?:option|choice)\b[\s*_:\"'`“‘]*)?"
-    r"(?:[(\[]([a-z])[)\]]|([a-z])(?=$|[).:\]*_\"'`]))"
+    r"([(\[])?([a-z])(?(1)[)\]]|(?=$|[).:\]*_\"'`]))"
 )
 _NEITHER = re.compile(r"(neither|none)( of them)?|none of these|neither one|nobody|no one")
+_STEPS = ("reading", "pairing", "policies", "rates", "probes")
+# What notices of pairing are called here, and what they count.
+_RENAMED: dict[str, dict[str, Any]] = {
+    "missing-documents": {"kind": "missing-items", "noun": "item"},
+    "widened-mentions": {"kind": "widened-spans", "noun": "span"},
+}
 _YES_OR_NO = {"yes": True, "no": False, **TRUTHS}
-_GAP = ("id", "A", "B")  # the columns of its rows
-_NO_NOTICE = Notice("", "", 0)
 
 
-def decide(probe: Probe, response: Any, reading: Reading, protocol: Protocol) -> Choices:
-    """What a response chooses for the items that it has, and notices."""
-    key, rows = _as_key(probe, protocol.names), list[tuple[str, Any]]()
-    is_path = isinstance(response, str | os.PathLike)
-    if is_path and os.path.isfile(response) and not reading.format:
-        rows = [convert(row, _read_row, "an answer") for row in _list_answers(response, reading)]
-    elif isinstance(response, Mapping) and {*map(type, response.values())} == {str}:
-        rows = [] if reading.format else [(str(name), text) for name, text in response.items()]
+@uncollected()
+def probe(
+    probe: object,
+    response: object,
+    *,
+    by: str | Iterable[str] | None = None,
+    contrast: str | None = None,
+    level: float | None = None,
+    probe_format: str | None = None,
+    protocol: Protocol | str | None = None,
+    **options: Unpack[ScoreOptions],
+) -> ProbeResult:
+    """Score a response to a probe, by the candidate that it chooses for each target.
+
+    The probe is whatever `read_probe` takes. The response is whatever `score` takes, a table with
+    the rows of GAP, or answers of a language model: a file, or a mapping from ids to texts.
+
+    `by` names groups whose values are shown; `contrast` is written as `GROUP=FIRST,SECOND`, and
+    `level` is that of intervals. Options are those of `score`, and `candidate` ("cover", "exact",
+    "nested", "overlap(0.5)"), `names` ("span", "string") and `pair` ("GROUP,GROUP").
+
+    >>> items = [{"id": "1", "text": "[A Ann] saw [B Bea] when [* she] left.", "gold": "A"}]
+    >>> result = probe(items, {"1": "Ann"})
+    >>> result, result.decisions[0].choice
+    (<ProbeResult of 1 item: 1 of 1 right>, 'A')
+    """
+    base = Protocol.of(protocol)
+    request = Request.of(base.but(ci="none"), options, steps=_STEPS, sound=True)
+    rules = request.protocol
+    if (rules.across, rules.documents) != ("none", "*") or rules.extra == "count":
+        raise UsageError(
+            "every item is a document of its own: leave out --across, --documents, --extra count"
+        )
+    questions = read_probe(probe, format=probe_format, encoding=request.key_reading.encoding)
+    name = os.fspath(response) if isinstance(response, str | os.PathLike) else "response"
+    chosen, notices = _decide(questions, response, name, request)
+    groups = [] if rules.pair == "none" else [*split_list(rules.pair)]
+    decisions = [
+        _make_decision(item, chosen[item.id], groups)
+        for item in questions.items
+        if item.id in chosen
+    ]
+    renamed = [replace(notice, **_RENAMED.get(notice.kind, {})) for notice in notices]
+    result = ProbeResult(
+        **count(decisions),
+        key=questions.name,
+        response=name,
+        protocol=rules.but(ci=base.ci),
+        notices=(*questions.notices, *renamed),
+    )
+    for group in groups:
+        result.by(group)  # which refuses one that no item has
+    return result.view(by, contrast, level)
+
+
+def _make_decision(item: Item, chosen: str, groups: list[str]) -> Decision:
+    """The decision on an item; its pair is that of the item, or made of the values of groups."""
+    values = [item.groups.get(group, "") for group in groups]
+    pair = (".".join(values) if all(values) else None) if groups else item.pair
+    labels = tuple(chosen) if chosen.isupper() else ()
+    choice = "both" if len(labels) > 1 else chosen or "none"
+    details = (item.gold, item.groups, pair, item.human, len(item.candidates))
+    return Decision(item.id, choice, labels, *details)
+
+
+def _decide(probe: Probe, response: Any, name: str, request: Request) -> Decided:
+    """What a response chooses for each item that counts, and notices."""
+    reading, key = request.response_reading, _make_key(probe, request.protocol.names)
+    rows = [] if reading.format else [*_list_answers(response, reading.encoding)]
     if not rows:
         try:
-            corpus = as_corpus(response, "response", reading, key=key if reading.format else None)
-            return _decide_by_entities(probe, key, corpus, protocol)
+            corpus = as_corpus(response, name, reading, key=key if reading.format else None)
+            return _decide_by_entities(probe, key, corpus, request.protocol)
         except KeyNeededError:
             answers, _ = answers_of(response, encoding=reading.encoding)
             rows = [(answer.identifier or "", answer.text) for answer in answers]
-    chosen, notices = _decide_by_answers(probe, rows)
-    if not chosen:
-        raise PairingError(
-            "there is no answer to any item of the probe",
-            file=os.fspath(response) if is_path else None,
-            found=list_names([name for name, _ in rows]),
-            expected=list_names([item.id for item in probe.items]),
-        )
-    return chosen, notices
-
-
-def _list_answers(path: Any, reading: Reading) -> Iterator[Record]:
-    """The rows of a table of answers, or of GAP; none of any other file."""
-    source = read_source(path, encoding=reading.encoding)
-    header = source.text.strip().partition("\n")[0].strip().lower().replace('"', "")
-    cells = re.split("[\t,]", header)
-    has_answers = "generation" in cells or {"id", "answer"} <= {*cells}
-    if has_answers or (len(cells) == 3 and {"id", "true", "false"} & {*cells}):
-        rows = list_rows(source, cells if has_answers else _GAP)
-        yield from islice(rows, has_answers or cells[0] == "id", None)
-
-
-def _read_row(record: Record) -> tuple[str, Any]:
-    """The id and the answer in a row of a table, or the labels in a row of GAP."""
-    row = record.values
-    if "generation" in row:
-        return name_winopron(row), row["generation"]
-    if "answer" in row:
-        return row["id"], row["answer"]
-    return row["id"], {label for label in "AB" if look_up(row[label], TRUTHS)}
-
-
-def _decide_by_answers(probe: Probe, rows: list[tuple[str, Any]]) -> Choices:
-    answers = dict(reversed(rows))  # of several to an item, the first counts
-    repeated, chosen = len(rows) - len(answers), dict[str, Chosen]()
-    for item in probe.items:
-        replies = [answers.pop(f"{item.id}#{label}", None) for label, *_ in item.candidates]
-        if item.id in answers:
-            chosen[item.id] = _read_answer(answers.pop(item.id), item)
-        elif replies.count(None) < len(replies):
-            words = (_split_words(_find_reply(reply or "")) for reply in replies)
-            truths = [_YES_OR_NO.get("".join(reply[:1])) for reply in words]
-            answered = zip(item.candidates, truths, strict=True)
-            labels = {candidate.label for candidate, is_true in answered if is_true}
-            chosen[item.id] = "unclear" if None in truths else labels
-    text, extra = "{n} left out, with ids that are not in the probe: {items}", tuple(answers)
+    ids, replies = {item.id for item in probe.items}, defaultdict[str, dict[str, Any]](dict)
+    for identifier, answer in rows:
+        stem, _, label = identifier.rpartition("#")
+        stem, label = (stem, label) if stem in ids else (identifier, "")
+        replies[stem].setdefault(label, answer)  # of several, the first counts
+    documents, chosen = [*map(DocumentId.parse, replies)], Choices()
+    pairs = pair_documents(key.documents, documents, request.protocol, (probe.name, name))
+    answers_by_place = [*replies.values(), {}]  # at place −1 there is none
+    for number, place in plain_rows(pairs.key, pairs.response):
+        item = probe.items[number]
+        chosen[item.id] = _read_replies(answers_by_place[place], item)
+    repeated = len(rows) - sum(map(len, replies.values()))
     return chosen, [
         *note("unclear-answers", [*chosen.values()].count("unclear"), "answer", "not understood"),
         *note("repeated-answers", repeated, "repeated answer", "left out"),
-        *([Notice("extra-documents", text, len(extra), extra, "answer")] if extra else []),
+        *pairs.notices,
     ]
 
 
-def _split_words(text: str) -> list[str]:
+def _list_answers(response: Any, encoding: str) -> Iterator[tuple[str, Any]]:
+    """The ids and answers of a mapping of texts, or of a table; none of anything else.
+
+    An answer in the rows of GAP is a list of labels.
+    """
+    if isinstance(response, Mapping) and {*map(type, response.values())} == {str}:
+        yield from ((str(name), text) for name, text in response.items())
+    if not isinstance(response, str | os.PathLike) or not os.path.isfile(response):
+        return
+    source = read_source(response, encoding=encoding)
+    names = [name.lower() for name in read_table(source, may_be_csv=True)[0]]
+    has_answers = "generation" in names or {"id", "answer"} <= {*names}
+    if not has_answers and (len(names) != 3 or {"id", "true", "false"}.isdisjoint(names)):
+        return
+    records = list_rows(source, names if has_answers else ("id", "A", "B"))
+    for record in islice(records, has_answers or names[0] == "id", None):
+        row = record.values
+        with refusing(record, "an answer"):
+            if "generation" in row:
+                yield name_winopron(row), row["generation"]
+            elif has_answers:
+                yield row["id"], row["answer"]
+            else:
+                yield row["id"], [label for label in "AB" if look_up(row[label], TRUTHS)]
+
+
+def _split_words(text: str) -> str:
+    """The words of a text, without articles."""
     composed = unicodedata.normalize("NFC", text.casefold())
-    return re.findall(r"(?!(?:the|an?)\b)\b\w+", composed)
+    return " ".join(re.findall(r"(?!(?:the|an?)\b)\b\w+", composed))
 
 
 def _find_reply(text: str) -> str:
@@ -130,110 +190,104 @@ def _find_reply(text: str) -> str:
     return str((_LABELLED.findall(spoken) or [spoken])[-1]).strip()
 
 
-def _read_answer(answer: str | set[str], item: Item) -> Chosen:
+def _read_replies(replies: Mapping[str, Any], item: Item) -> str:
+    """The labels that an answer chooses, or those whose answers are yes; or why there are none."""
+    if "" in replies or not replies:
+        return _read_answer(replies[""], item) if replies else "missing"
+    labels = [candidate.label for candidate in item.candidates]
+    words = (_split_words(_find_reply(replies.get(label, ""))) for label in labels)
+    truths = [_YES_OR_NO.get(reply.partition(" ")[0]) for reply in words]
+    return "unclear" if None in truths else "".join(compress(labels, truths))
+
+
+def _read_answer(answer: str | list[str], item: Item) -> str:
     """The labels that an answer chooses, or `unclear`."""
-    if isinstance(answer, set):
-        return answer
-    reply, labels = _find_reply(answer), [candidate.label for candidate in item.candidates]
-    words, names = _split_words(reply), [_split_words(entry.text) for entry in item.candidates]
+    if isinstance(answer, list):
+        return "".join(answer)
+    labels = "".join(candidate.label for candidate in item.candidates)
+    names = [_split_words(candidate.text) for candidate in item.candidates]
+    reply = _find_reply(answer)
+    words, letter = _split_words(reply), _LETTER.match(reply)
     if words and names.count(words) == 1:
-        return {labels[names.index(words)]}
-    letter = _LETTER.match(reply)
-    place = ord((letter[1] or letter[2]).upper()) - ord("A") if letter else len(labels) + 1
+        return labels[names.index(words)]
+    place = ord(letter[2].upper()) - ord("A") if letter else len(labels) + 1
     if place <= len(labels):
-        return {*labels[place : place + 1]}
-    if _NEITHER.fullmatch(" ".join(words)):
-        return set()
-    for forms in (names, [name[-1:] for name in names]):
-        text, matches = " ".join(words), set[str]()
-        for form in sorted(forms, key=len, reverse=True):  # longer names take their words first
-            text, times = re.subn(rf"\b{' '.join(form)}\b" if form else "(?!)", "|", text)
-            alike = [label for label, name in zip(labels, forms, strict=True) if name == form]
-            matches |= {*alike} if times else set()
+        return labels[place : place + 1]
+    if _NEITHER.fullmatch(words):
+        return ""
+    for forms in (names, [name.rpartition(" ")[2] for name in names]):
+        text, matches = words, ""
+        for form in sorted(filter(None, forms), key=lambda form: -form.count(" ")):
+            text, times = re.subn(rf"\b{form}\b", "|", text)  # which no shorter name has then
+            alike = (label for label, name in zip(labels, forms, strict=True) if name == form)
+            matches += "".join(alike) if times else ""
         if matches:
             return matches if len(matches) == 1 else "unclear"
     return "unclear"
 
 
-def _decide_by_entities(probe: Probe, key: Corpus, response: Corpus, protocol: Protocol) -> Choices:
+def _decide_by_entities(probe: Probe, key: Corpus, response: Corpus, protocol: Protocol) -> Decided:
     """What the other mentions of the target's entity choose."""
     if response.tokens is None and any(item.tokens for item in probe.items):
         raise UsageError("this probe has tokens, so the response needs words, not only spans")
-    key, response, notices = prepare_probe(key, response, protocol.but(missing="empty"))
-    left, right = (Mentions(side, np.arange(side.n_mentions)) for side in (key, response))
-    overlaps = find_overlaps(left, left.codes, right, right.codes)
-    labels = np.array(key.names)[key.mention_entity[overlaps.key]]
-    entities, documents = response.mention_entity, response.mention_document.tolist()
-    targets = overlaps.response[(labels == "*") & (overlaps.weight == 1)]
-    chooses = np.isin(entities[overlaps.response], entities[targets]) & (labels != "*")
-    chooses &= ~np.isin(overlaps.response, targets)
-    chooses &= _fits(protocol.candidate, key, response, overlaps)
-    names = defaultdict[int, set[str]](set)  # that each mention chooses
-    for mention, label in zip(overlaps.response[chooses].tolist(), labels[chooses], strict=True):
-        names[mention].add(str(label))
-    clear = {m: n for m, n in names.items() if len(n) == 1 or protocol.candidate != "cover"}
-    by_kind = {notice.kind: notice for notice in notices}
-    kinds = ("missing-documents", "widened-mentions")
-    missing, widened = (by_kind.get(kind, _NO_NOTICE) for kind in kinds)
-    marked, absent = {documents[target] for target in targets}, {*missing.items}
-    chosen: dict[str, Any] = {
-        item.id: set() if number in marked else "unmarked"
-        for number, (item, document) in enumerate(zip(probe.items, key.documents, strict=True))
-        if str(document) not in absent
-    }
-    for mention, choice in clear.items():
-        chosen[probe.items[documents[mention]].id] |= choice
-    of_spans = "of the probe widened to the tokens of the response"
+    pairs, key, response, notices = prepare_probe(key, response, protocol)
+    numbers, rule = plain_rows(pairs.key, pairs.response), protocol.candidate
+    chosen, several = Choices(), 0
+    for (number, partner), question, answer in zip(numbers, key, response, strict=True):
+        places: list[Any] = [(m.entity.name, {*m.positions}, m) for m in question.mentions]
+        [target] = (tokens for label, tokens, _ in places if label == "*")
+        entities = ([{*mention.positions} for mention in entity] for entity in answer.entities)
+        entity = next((mentions for mentions in entities if target in mentions), None)
+        fits = [
+            {label for label, *place in places if label != "*" and _fits(rule, mention, *place)}
+            for mention in entity or ()
+            if mention != target
+        ]
+        clear = [labels for labels in fits if len(labels) < 2 or rule != "cover"]
+        several += len(fits) - len(clear)
+        labels = "unmarked" if entity is None else "".join(sorted(set[str]().union(*clear)))
+        chosen[probe.items[number].id] = "missing" if partner < 0 else labels
     of_several = "with several candidates in them, counted as choosing none"
-    return chosen, [
-        *(notice for notice in notices if notice.kind not in kinds),
-        *note("widened-spans", widened.count, "span", of_spans),
-        *note("mentions-of-several", len(names) - len(clear), "mention", of_several),
-    ]
+    return chosen, [*notices, *note("mentions-of-several", several, "mention", of_several)]
 
 
-def _fits(rule: str, key: Corpus, response: Corpus, overlaps: Candidates) -> Any:
-    """Which mentions of the response choose the candidates that they overlap."""
-    questions, mentions, share = overlaps
-    if rule != "cover":
-        sides = sizes(key, questions), sizes(response, mentions)
-        shares: Any = {"exact": 1, "nested": 2 * np.minimum(*sides) / np.add(*sides)}
-        return share >= shares.get(rule, float(split_call(rule)[1] or 0)) - 1e-12
-    heads = key.find_axis_heads(np.array(key.on_own_text.mention_head))
-    begins, (starts, _) = heads.copy(), bounds(key, np.arange(key.n_mentions))
-    for row, document in enumerate(key.mention_document.tolist()):
-        if text := text_of(key.tokens, document):  # whose heads are runs of letters and digits
-            begins[row] -= len(re.findall(r"[^\W_]*$", text[starts[row] : heads[row]])[0])
-    edges = (contain(response, mentions, edge[questions]) for edge in (begins, heads))
-    return np.logical_and(*edges)
+def _find_head(mention: Mention) -> set[int]:
+    """The last token with a letter or digit, or of a text the last run of letters and digits."""
+    start, positions, document = mention.start, mention.positions, mention.document
+    if document.text is not None:
+        run: Any = re.search(r"[^\W_]+(?=[\W_]*$)|\S(?=\s*$)", document.text[start : mention.end])
+        return {*range(start + run.start(), start + run.end())}
+    solid = (place for place in positions if re.search(r"[^\W_]", document.words[place]))
+    return {max(solid, default=positions[-1])}
 
 
-def _as_key(probe: Probe, names: str) -> Corpus:
+def _fits(rule: str, mention: set[int], candidate: set[int], place: Mention) -> bool:
+    """Whether a mention chooses a candidate, which stands at a place, by a rule."""
+    if rule == "cover":
+        return _find_head(place) <= mention
+    if rule == "nested":
+        return mention <= candidate or candidate <= mention
+    least = 1 if rule == "exact" else float(split_call(rule)[1] or 0)
+    return 2 * len(mention & candidate) / (len(mention) + len(candidate)) >= least - 1e-12
+
+
+def _make_key(probe: Probe, names: str) -> Corpus:
     """The probe as a key of texts: entities are the target, `*`, and the labels of candidates.
 
-    The head of a mention is its last letter or digit, or else its last visible character.
+    With names as strings, candidates stand wherever their words do and nothing else stands.
     """
     builder = CorpusBuilder(probe.name)
     for item in probe.items:
         document = builder.document(item.id, n_tokens=len(item.text))
-        for label, (start, end) in _list_places(item, names):
-            places = range(start + len(item.text[start:end].rstrip()) - 1, start - 1, -1)
-            letters = (place for place in places if item.text[place].isalnum())
-            document.mention(label, start, end, head=next(letters, places[0]))
+        spans = [("*", item.target)]
+        spans += [(label, span) for label, _, stated in item.candidates for span in stated]
+        places = [(label, *item.locate(span)) for label, span in spans]
+        edge = r"\S" if item.tokens else r"\w"
+        for label, words, _ in item.candidates if names == "string" else ():
+            for match in re.finditer(rf"(?<!{edge}){re.escape(words)}(?!{edge})", item.text):
+                taken = places[: len(spans)]
+                if all(match.end() <= start or end <= match.start() for _, start, end in taken):
+                    places.append((label, *match.span()))
+        for place in places:
+            document.mention(*place)
     return builder.build(tokens_of_texts([item.text for item in probe.items], probe.name))
-
-
-def _list_places(item: Item, names: str) -> Iterator[tuple[str, Span]]:
-    """Spans of characters with `*` for the target, or the label of a candidate.
-
-    With names as strings, these are all places of a candidate's words that are not taken.
-    """
-    places = [("*", item.target), *((c.label, span) for c in item.candidates for span in c.spans)]
-    located = [(label, item.locate(span)) for label, span in places]
-    yield from located
-    edge = r"\S" if item.tokens else r"\w"
-    for candidate in item.candidates if names == "string" else ():
-        words = rf"(?<!{edge}){re.escape(candidate.text)}(?!{edge})"
-        for start, end in (match.span() for match in re.finditer(words, item.text)):
-            if all(end <= low or high <= start for _, (low, high) in located):
-                yield candidate.label, (start, end)

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
-from itertools import combinations, product
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, combinations, product
 from math import comb, hypot, sqrt
-from statistics import NormalDist
+from operator import truediv
+from statistics import NormalDist, fmean
 from typing import Any
 
 import numpy as np
 
 from corefeval.checks import check_probability
-from corefeval.diagnostics import UsageError, plural
+from corefeval.diagnostics import UsageError, note, plural
 from corefeval.display import Record, Row
 from corefeval.request import feature_names
 from corefeval.results import Result, Score, Slices
@@ -122,7 +124,7 @@ def wilson(count: int, total: int, level: float) -> Ends:
     return max(0.0, middle - width), min(1.0, middle + width)
 
 
-def pair_up(pairs: Iterable[tuple[Decision, Decision]], of: str, level: float) -> Paired:
+def pair_up(pairs: Iterable[Sequence[Decision]], of: str, level: float) -> Paired:
     """The figures of pairs of decisions, by whether they are `right`, or `decided`."""
     counts = Counter(tuple(getattr(decision, of) for decision in pair) for pair in pairs)
     cells = tuple(counts[pair] for pair in product((True, False), repeat=2))
@@ -203,17 +205,16 @@ class ProbeResult(Result):
     def human(self) -> dict[str, float]:
         """The mean share of people for each label, over the items with such numbers."""
         counts = [d.human for d in self.decisions if any(d.human.values())]
-        shares = defaultdict[str, float](float)
-        for numbers in counts:
-            for label, number in numbers.items():
-                shares[label] += number / sum(numbers.values()) / len(counts)
-        return dict(shares)
+        return {
+            label: fmean(numbers.get(label, 0) / sum(numbers.values()) for numbers in counts)
+            for label in dict.fromkeys(chain(*counts))
+        }
 
     def by(self, feature: str) -> Slices:
         """The result of each value of a group: `result.by("gender")["feminine"]`."""
         members = self._collect(feature)
         if not members:
-            names = dict.fromkeys(name for decision in self.decisions for name in decision.groups)
+            names = dict.fromkeys(chain(*(decision.groups for decision in self.decisions)))
             raise UsageError(f"no item has a group {feature!r}: there are {', '.join(names)}")
         parts = {}
         for value, kept in sorted(members.items()):
@@ -242,9 +243,13 @@ class ProbeResult(Result):
         protocol = self.protocol.but(ci=f"wilson({float(level)})")
         view = replace(self, shown=shown, contrasted=contrasted, protocol=protocol)
         view.parts()  # which refuses what there is not
-        return view
+        twins = view.contrast and view.contrast.paired
+        remark = "without a twin of the other value, left out of pairs"
+        unpaired = note("unpaired-items", twins.unpaired if twins else 0, "item", remark)
+        notices = [notice for notice in self.notices if notice.kind != "unpaired-items"]
+        return replace(view, notices=(*notices, *unpaired))
 
-    @property
+    @cached_property
     def contrast(self) -> Contrast | None:
         """The contrast of two values of a group; None if there is no group to contrast."""
         for text in [self.contrasted] if self.contrasted else _CONTRASTS:
@@ -256,23 +261,22 @@ class ProbeResult(Result):
     def _contrast(self, group: str, *values: str) -> Contrast:
         sides: list[Any] = [self.by(group)[value] for value in values]
         of = "decided" if any(side.scored < side.items for side in sides) else "right"
-        truths = [[getattr(decision, of) for decision in side.decisions] for side in sides]
-        first, second = (sum(holds) / len(holds) for holds in truths)
-        (low, high), (second_low, second_high) = (
-            wilson(sum(holds), len(holds), self.level) for holds in truths
-        )
+        sizes = [side.items for side in sides]
+        counts = [sum(getattr(d, of) for d in side.decisions) for side in sides]
+        (low, high), (second_low, second_high) = map(wilson, counts, sizes, [self.level] * 2)
+        first, second = map(truediv, counts, sizes)
         gap, scores = first - second, [side.links.f1 for side in sides]
         left, right = (side._collect() for side in sides)
         twins = [name for name in left if len(left[name]) == len(right.get(name, ())) == 1]
-        pairs = [(left[name][0], right[name][0]) for name in twins]
-        unpaired = sum(map(len, (*left.values(), *right.values()))) - 2 * len(pairs)
+        unpaired = sum(map(len, chain(left.values(), right.values()))) - 2 * len(twins)
+        pairs = [(*left[name], *right[name]) for name in twins]
         paired = pair_up(pairs, of, self.level).as_dict()
         return Contrast(
             gap,
             gap - hypot(first - low, second_high - second),
             gap + hypot(high - first, second - second_low),
             *(group, values[0], values[1], of),
-            items=tuple(map(len, truths)),
+            items=tuple(sizes),
             rates=(first, second),
             ratio=scores[0] / scores[1] if of == "right" and all(scores) else None,
             paired=PairedTwins(**paired, pairs=len(pairs), unpaired=unpaired) if pairs else None,
@@ -282,10 +286,10 @@ class ProbeResult(Result):
     def consistency(self) -> Consistency:
         """How often twins have the same choice, or are all right."""
         pairs = [pair for pair in self._collect().values() if len(pair) > 1]
-        scored = [pair for pair in pairs if all(d.right is not None for d in pair)]
         alike = sum(len({d.choice_set for d in pair}) == 1 for pair in pairs)
-        right = sum(all(d.right for d in pair) for pair in scored)
-        return Consistency(len(pairs), alike, len(scored), right)
+        rights = [{d.right for d in pair} for pair in pairs]
+        scored = sum(None not in right for right in rights)
+        return Consistency(len(pairs), alike, scored, rights.count({True}))
 
     def compare(self, result: ProbeResult, trials: int = 10_000, seed: int = 0) -> PairedSystems:
         """The difference of two results of the same items, and tests of it."""
@@ -308,10 +312,10 @@ class ProbeResult(Result):
         """The figures of all items, for JSON; no rates of links without scored items."""
         low, high = self.interval or (None, None)
         links: Row = {name: int(number) for name, number in self.links.counts.items()}
-        rates = {name: rate if self.scored else None for name, rate in self.links.rates.items()}
+        links |= self.links.rates if self.scored else dict.fromkeys(self.links.rates)
         names = ("items", "scored", "right", "accuracy", "outcomes", "choices", "human")
         figures = {name: getattr(self, name) for name in names}
-        return figures | {"low": low, "high": high, "links": links | rates}
+        return figures | {"low": low, "high": high, "links": links}
 
     def parts(self) -> list[tuple[str, str, ProbeResult]]:
         """All items, and those with each value of the groups that are shown."""
@@ -352,8 +356,3 @@ def count(decisions: Sequence[Decision]) -> dict[str, Any]:
     }
     ids = tuple(decision.id for decision in decisions)
     return {"tables": tables, "document_ids": ids, "decisions": tuple(decisions)}
-
-
-def as_probe_result(result: Result) -> ProbeResult:
-    """The result of a probe that was saved as a result."""
-    return ProbeResult(**{field.name: getattr(result, field.name) for field in fields(result)})
