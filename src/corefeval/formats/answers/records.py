@@ -9,6 +9,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,6 +48,29 @@ class Kind(NamedTuple):
     speaker: str = ""
     parsed: bool = False
 
+    def fits(self, values: Mapping[str, Any]) -> bool:
+        """Whether a record has all that is needed; a plain one may have nothing in its place."""
+        if not self.needs:
+            return not values.keys().isdisjoint((*self.text.split(), self.error))
+        return all(find_all(values, need.replace("|", " ")) for need in self.needs.split())
+
+    def replies(self, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """The text and the finish reason of each choice; a record without any has an empty one."""
+        if find_all(values, self.error):
+            yield "", "error"
+            return
+        for choice in find_all(values, self.choices) or [{}]:
+            texts = [t for t in find_all(choice, self.text) if self.parsed or isinstance(t, str)]
+            text = "".join(map(_text_of, texts))
+            if not text.strip():
+                text = "\n".join(map(_text_of, find_all(choice, self.tools)))
+            around = {**values, **choice} if isinstance(choice, Mapping) else values
+            reasons = [r for r in find_all(around, self.finish) if isinstance(r, str)]
+            finish = [_FINISH.get(r.lower(), r) for r in reasons if r.isidentifier()]
+            if find_all(around, self.refusal):
+                finish = ["refusal"]
+            yield text, next((word for word in finish if word != "normal"), "")
+
 
 _TABLE = tomllib.loads(Path(__file__).with_name("records.toml").read_text(encoding="utf-8"))
 KINDS = tuple(Kind(name, **paths) for name, paths in _TABLE["kinds"].items())
@@ -62,28 +86,26 @@ def check_path(path: str) -> None:
         raise UsageError(f"{path!r:.60} is not a path in a record: write it like choices[*].text")
 
 
-def find_all(value: Any, path: str) -> list[Any]:
-    """All values at a path, such as `choices[*].message.content` or `parts[?type=text].text`.
+def find_all(value: Any, paths: str) -> list[Any]:
+    """All values at the first of some paths, separated by blanks, at which there is anything.
 
-    >>> find_all({"a": [{"b": 1, "c": "x"}, {"b": 2, "c": "y"}]}, "a[?c=y].b")
+    >>> find_all({"a": [{"b": 1, "c": "x"}, {"b": 2, "c": "y"}]}, "parts[*].text a[?c=y].b")
     [2]
     """
-    values = [value]
-    for name, last, field_name, expected in _STEP.findall(path):
-        if name:
-            values = [v[name] for v in values if isinstance(v, Mapping) and name in v]
-            continue
-        lists = [value[-1:] if last else value for value in values if isinstance(value, list)]
-        values = [element for elements in lists for element in elements]
-        if field_name:
-            objects = [value for value in values if isinstance(value, Mapping)]
-            values = [v for v in objects if str(v.get(field_name) or "") == expected]
-    return [value for value in values if value is not None]
-
-
-def _find_first(value: Any, paths: str) -> list[Any]:
-    """What stands at the first of some paths at which there is anything."""
-    return next(filter(None, (find_all(value, path) for path in paths.split())), [])
+    for path in paths.split():
+        values = [value]
+        for name, last, field_name, expected in _STEP.findall(path):
+            if name:
+                values = [v[name] for v in values if isinstance(v, Mapping) and name in v]
+                continue
+            lists = (v[-1:] if last else v for v in values if isinstance(v, list))
+            values = list(chain.from_iterable(lists))
+            if field_name:
+                objects = [v for v in values if isinstance(v, Mapping)]
+                values = [v for v in objects if str(v.get(field_name) or "") == expected]
+        if values := [v for v in values if v is not None]:
+            return values
+    return []
 
 
 @dataclass(slots=True)
@@ -125,9 +147,9 @@ def answers_of(
     for what is neither.
     """
     check_count("the choice", choice)
-    kinds = _list_kinds(answer_at, id_at)
+    reader = _Reader(answer_at, id_at)
     if isinstance(source, Mapping):
-        return _choose(_read_mapping(source, kinds), choice), "answers"
+        return _choose(reader.read_mapping(source), choice), "answers"
     if not isinstance(source, str | os.PathLike):
         raise UsageError(
             f"answers are a path, or a mapping from document ids to texts, not {source!r:.60}"
@@ -136,31 +158,19 @@ def answers_of(
     samples = _samples_of(path)
     if samples is not None:
         log = Record({"samples": list(samples)}, Source(NOWHERE.data, path), 0)
-        return _choose(_read(log, kinds), choice), path
+        return _choose(reader.read(log), choice), path
     files, several = files_of(source)
     root = path if os.path.isdir(path) else os.path.dirname(path)
     for file in files:
         content = read_source(file, encoding=encoding)
         records = _records_in(content)
         for record in records or ():
-            replies += _read_json(record, kinds, documents)
+            replies += reader.read_json(record, documents)
         if records is None:
             name = Path(os.path.relpath(file, root)).with_suffix("").as_posix()
             stem = str(document_id(name)) if several else None
             replies.append((Record({}, content, 0), [Answer(stem, content.text)]))
     return _choose(replies, choice), path
-
-
-def _list_kinds(answer_at: str | None, id_at: str | None) -> Sequence[Kind]:
-    """The kinds of records to choose from, with the paths that somebody names."""
-    for path in (answer_at, id_at):
-        if path is not None:
-            check_path(path)
-    kinds: Sequence[Kind] = KINDS
-    if answer_at is not None:
-        named = {"name": "--answer-at", "needs": answer_at, "choices": answer_at}
-        kinds = [Kind(**named, parsed=True)]
-    return kinds if id_at is None else [kind._replace(ids=id_at) for kind in kinds]
 
 
 def about_records(answers: Sequence[Answer], whose: str, choice: int) -> Iterator[Notice]:
@@ -169,13 +179,8 @@ def about_records(answers: Sequence[Answer], whose: str, choice: int) -> Iterato
     for kind, count in kinds.items():
         yield from note("llm-records", count, "record", f"read as {kind}", whose=whose)
     left_out = sum(answer.choices - 1 for answer in answers)
-    yield from note(
-        "llm-choices",
-        left_out,
-        "answer",
-        f"left out: only choice {choice} of each record is read",
-        whose=whose,
-    )
+    outcome = f"left out: only choice {choice} of each record is read"
+    yield from note("llm-choices", left_out, "answer", outcome, whose=whose)
 
 
 _JSON = re.compile(r"\s*[\[{]")
@@ -250,102 +255,80 @@ def _choose(replies: Iterable[_Replies], choice: int) -> list[Answer]:
     return [choices[choice - 1] for _, choices in joint.values()]
 
 
-def _read_json(
-    record: Record, kinds: Sequence[Kind], documents: Collection[str]
-) -> Iterator[_Replies]:
-    """The answers of a record, or of a mapping from ids of documents to answers."""
-    values = record.values
-    is_unknown = isinstance(values, Mapping) and _kind_of(values, kinds) is None
-    is_mapping = is_unknown and not values.keys().isdisjoint(documents)
-    return _read_mapping(values, kinds) if is_mapping else _read(record, kinds)
+class _Reader:
+    """Reads records of the declared kinds, or with the paths that somebody names."""
 
+    def __init__(self, answer_at: str | None, id_at: str | None) -> None:
+        for path in (answer_at, id_at):
+            if path is not None:
+                check_path(path)
+        self.kinds: Sequence[Kind] = KINDS
+        if answer_at is not None:
+            named = {"name": "--answer-at", "needs": answer_at, "choices": answer_at}
+            self.kinds = [Kind(**named, parsed=True)]
+        if id_at is not None:
+            self.kinds = [kind._replace(ids=id_at) for kind in self.kinds]
 
-def _read_mapping(answers: Mapping[Any, Any], kinds: Sequence[Kind]) -> Iterator[_Replies]:
-    """The answers of a mapping from ids to texts, records or parsed JSON."""
-    for name, value in answers.items():
-        if _is_record(value, kinds):
-            yield from _read(Record(dict(value), NOWHERE, 0), kinds, str(name))
-        else:
-            text = "" if value is None else _text_of(value)
-            yield Record({}, NOWHERE, 0), [Answer(str(name), text)]
+    def kind_of(self, values: Any) -> Kind | None:
+        """The first kind that fits a record, if any does."""
+        kinds = self.kinds if isinstance(values, Mapping) else ()
+        return next((kind for kind in kinds if kind.fits(values)), None)
 
+    def is_record(self, value: Any) -> bool:
+        """Whether a value is a record of an interface or a harness."""
+        return self.kind_of(value) not in (None, _PLAIN)
 
-def _read(
-    record: Record, kinds: Sequence[Kind], identifier: str | None = None, name: str = ""
-) -> Iterator[_Replies]:
-    """The answers of a record, or of those in it, with all of their choices."""
-    values = record.values
-    kind = _kind_of(values, kinds)
-    if kind is None:
-        raise _unknown_error(record)
-    speaker = "".join(map(str, _find_first(values, kind.speaker)))
-    if speaker in ("user", "human", "system"):
-        raise record.error(
-            "the last message is not from the assistant",
-            found=f"one from the {speaker}",
-            fix="name the file with the answers of the model",
-        )
-    ids = next(filter(None, (_ids_at(values, path) for path in kind.ids.split())), [])
-    identifier, name = identifier or next(iter(ids), None), name or kind.name
-    inner = _find_first(values, kind.inner)
-    if kind.parsed:  # a plain record may have an unchanged one of an interface as its answer
-        inner = [value for value in inner if _is_record(value, kinds)]
-    choices = [Answer(identifier, *reply, name) for reply in _choices_of(kind, values)]
-    if inner and choices[0].finish != "error":
+    def read_json(self, record: Record, documents: Collection[str]) -> Iterator[_Replies]:
+        """The answers of a record, or of a mapping from ids of documents to answers."""
+        values = record.values
+        is_unknown = isinstance(values, Mapping) and self.kind_of(values) is None
+        is_mapping = is_unknown and not values.keys().isdisjoint(documents)
+        return self.read_mapping(values) if is_mapping else self.read(record)
+
+    def read_mapping(self, answers: Mapping[Any, Any]) -> Iterator[_Replies]:
+        """The answers of a mapping from ids to texts, records or parsed JSON."""
+        for name, value in answers.items():
+            if self.is_record(value):
+                yield from self.read(Record(dict(value), NOWHERE, 0), str(name))
+            else:
+                text = "" if value is None else _text_of(value)
+                yield Record({}, NOWHERE, 0), [Answer(str(name), text)]
+
+    def read(
+        self, record: Record, identifier: str | None = None, name: str = ""
+    ) -> Iterator[_Replies]:
+        """The answers of a record, or of those in it, with all of their choices."""
+        values = record.values
+        kind = self.kind_of(values)
+        if kind is None:
+            raise _unknown_error(record)
+        speaker = "".join(map(str, find_all(values, kind.speaker)))
+        if speaker in ("user", "human", "system"):
+            raise record.error(
+                "the last message is not from the assistant",
+                found=f"one from the {speaker}",
+                fix="name the file with the answers of the model",
+            )
+        ids = next(filter(None, (_ids_at(values, path) for path in kind.ids.split())), [])
+        identifier, name = identifier or next(iter(ids), None), name or kind.name
+        choices = [Answer(identifier, *reply, name) for reply in kind.replies(values)]
+        inner = find_all(values, kind.inner) if choices[0].finish != "error" else []
+        if kind.parsed:  # a plain record may have an unchanged one of an interface as its answer
+            inner = [value for value in inner if self.is_record(value)]
         for value in sorted(inner, key=lambda value: find_all(value, "epoch")):
-            yield from _read(replace(record, values=value), kinds, identifier, name)
-    elif len(ids) == len(choices) > 1:
-        for single, answer in zip(ids, choices, strict=True):
-            answer.identifier = single
-            yield record, [answer]
-    else:
-        yield record, choices
+            yield from self.read(replace(record, values=value), identifier, name)
+        if len(ids) == len(choices) > 1:
+            for single, answer in zip(ids, choices, strict=True):
+                answer.identifier = single
+                yield record, [answer]
+        elif not inner:
+            yield record, choices
 
 
 def _ids_at(values: Mapping[str, Any], path: str) -> list[str]:
     """The ids of documents at a path; those of requests are none."""
     ids = [str(value) for value in find_all(values, path) if type(value) in (str, int)]
     return [value for value in ids if not _REQUEST.fullmatch(value)]
-
-
-def _kind_of(values: Any, kinds: Sequence[Kind]) -> Kind | None:
-    """The first kind that fits a record, if any does."""
-    return next((k for k in kinds if isinstance(values, Mapping) and _fits(k, values)), None)
-
-
-def _is_record(value: Any, kinds: Sequence[Kind]) -> bool:
-    """Whether a value is a record of an interface or a harness."""
-    return _kind_of(value, kinds) not in (None, _PLAIN)
-
-
-def _fits(kind: Kind, values: Mapping[str, Any]) -> bool:
-    """Whether a record has all that a kind needs; a plain one may have nothing in its place."""
-    if not kind.needs:
-        return not values.keys().isdisjoint((*kind.text.split(), kind.error))
-    return all(
-        any(find_all(values, need) for need in needs.split("|")) for needs in kind.needs.split()
-    )
-
-
-def _choices_of(kind: Kind, values: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The text and the finish reason of each choice; a record without any has an empty one."""
-    if _find_first(values, kind.error):
-        return [("", "error")]
-    replies = []
-    for choice in _find_first(values, kind.choices) or [{}]:
-        parts = (find_all(choice, path) for path in kind.text.split())
-        texts = (part for part in parts if part and (kind.parsed or isinstance(part[0], str)))
-        text = "".join(map(_text_of, next(texts, ())))
-        if not text.strip():
-            text = "\n".join(map(_text_of, _find_first(choice, kind.tools)))
-        paths, sides = kind.finish.split(), (choice, values)
-        reasons = [r for side in sides for path in paths for r in find_all(side, path)]
-        words = [r for r in reasons if isinstance(r, str) and r.isidentifier()]
-        finish = [_FINISH.get(word.lower(), word) for word in words]
-        if any(_find_first(side, kind.refusal) for side in sides):
-            finish = ["refusal"]
-        replies.append((text, next((word for word in finish if word != "normal"), "")))
-    return replies
 
 
 def _text_of(value: Any) -> str:
