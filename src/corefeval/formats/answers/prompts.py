@@ -79,23 +79,27 @@ class Style:
         return kept
 
 
-_Put = Callable[[str, list[Triple], list[Triple]], str]
+def _write_tags(opening: str, closing: str, passage: Passage) -> str:
+    """The text with tags around its mentions; `{}` in them is the entity."""
+    words = list(passage.words)
+    for start, end, entity in reversed(passage.mentions):  # inner ones before outer ones
+        words[start] = opening.format(entity) + words[start]
+        words[end - 1] += closing.format(entity)
+    return replace(passage, words=words).text
 
 
-def _write_words(put: _Put, passage: Passage) -> str:
-    """The text with what is put for each word, with the mentions that begin and end there."""
-    first, last = (defaultdict[int, list[Triple]](list) for _ in range(2))
-    for mention in passage.mentions:
-        first[mention[0]].append(mention)
-        last[mention[1] - 1].insert(0, mention)
-    words = [put(word, first[i], last[i]) for i, word in enumerate(passage.words)]
-    return Passage(words, passage.starts).text
-
-
-def _put_marks(word: str, first: list[Triple], last: list[Triple]) -> str:
-    marks = [f"[e{m[2]}]" if m in last else f"[e{m[2]}" for m in first]
-    marks += [f"e{m[2]}]" for m in last if m not in first]
-    return f"{word}|{','.join(marks)}" if marks else word
+def _write_marks(passage: Passage) -> str:
+    """The text with marks behind words; on a word, what opens comes first, in textual order."""
+    marks = defaultdict[int, list[str]](list)
+    for start, end, entity in reversed(passage.mentions):
+        is_single = end == start + 1
+        marks[start].insert(0, f"[e{entity}]" if is_single else f"[e{entity}")
+        marks[end - 1] += [] if is_single else [f"e{entity}]"]
+    words = [
+        f"{word}|{','.join(marks[i])}" if i in marks else word
+        for i, word in enumerate(passage.words)
+    ]
+    return replace(passage, words=words).text
 
 
 def clusters_of(passage: Passage) -> dict[str, list[Triple]]:
@@ -110,18 +114,20 @@ def _describe(passage: Passage, mention: Triple) -> dict[str, object]:
     """A mention for JSON: its words, its sentence, and which place of these words it has there."""
     start, end, _ = mention
     words, sentence = passage.words[start:end], bisect_right(passage.starts, start)
-    candidates, size = passage.places[sentence, words[0]], end - start
-    places = [token for token in candidates if passage.words[token : token + size] == words]
+    tokens = passage.places[sentence, words[0]]
+    places = [token for token in tokens if passage.words[token : token + len(words)] == words]
     described: dict[str, object] = {"text": " ".join(words), "sentence": sentence}
     return described | ({"nth": places.index(start) + 1} if len(places) > 1 else {})
 
 
 def _write_json(passage: Passage) -> str:
-    data = [
-        {"id": int(entity), "mentions": [_describe(passage, mention) for mention in cluster]}
-        for entity, cluster in clusters_of(passage).items()
-    ]
-    return _dump(data)
+    clusters = clusters_of(passage).items()
+    return _dump(
+        [
+            {"id": int(name), "mentions": [_describe(passage, mention) for mention in cluster]}
+            for name, cluster in clusters
+        ]
+    )
 
 
 _dump = partial(json.dumps, ensure_ascii=False)
@@ -132,12 +138,7 @@ _NUMBER = "the number of its entity"
 _STYLES = (
     Style(
         "markdown",
-        partial(
-            _write_words,
-            lambda word, first, last: (
-                "[" * len(first) + word + "".join(f"](#{m[2]})" for m in last)
-            ),
-        ),
+        partial(_write_tags, "[", "](#{})"),
         f"{_COPY}put every mention into square brackets, followed by a link to {_NUMBER}; a "
         "backslash before a bracket belongs to the text",
         methodcaller("translate", str.maketrans({"[": r"\[", "]": r"\]", "\\": r"\\"})),
@@ -145,18 +146,13 @@ _STYLES = (
     ),
     Style(
         "xml",
-        partial(
-            _write_words,
-            lambda word, first, last: (
-                "".join(f'<m id="{m[2]}">' for m in first) + word + "</m>" * len(last)
-            ),
-        ),
+        partial(_write_tags, '<m id="{}">', "</m>"),
         f"{_COPY}put every mention into <m> tags whose id is {_NUMBER}",
         partial(html.escape, quote=False),
     ),
     Style(
         "crac",
-        partial(_write_words, _put_marks),
+        _write_marks,
         f"{_COPY}after the first word of a mention write |[e1, after its last word |e1], after a "
         f"mention of one word |[e1], with {_NUMBER}; join several marks on one word by commas",
         unbroken_word,
@@ -210,13 +206,17 @@ class Prompts:
     @property
     def text(self) -> str:
         """As JSON lines."""
-        return "".join(json_text(record, indent=None) for record in self.records)
+        return json_lines(self.records)
 
     @property
     def ideal_text(self) -> str:
         """The ideal answers as JSON lines, which can be scored."""
-        answers = ({"id": name, "answer": answer} for name, answer in self.ideal.items())
-        return "".join(json_text(record, indent=None) for record in answers)
+        return json_lines({"id": name, "answer": text} for name, text in self.ideal.items())
+
+
+def json_lines(records: Iterable[object]) -> str:
+    """A line of JSON for each record."""
+    return "".join(json_text(record, indent=None) for record in records)
 
 
 def write_prompts(
@@ -257,6 +257,16 @@ def write_prompts(
     return writer.write(key, () if examples is None else examples)
 
 
+# What answers cannot say, by the kind of notice.
+_LOSSES = {
+    "gap-mentions": ("mention", "with gaps left out of answers"),
+    "crossing-mentions": ("mention", "that cross left out of {style} answers"),
+    "cut-prompts": ("document", "cut into pieces"),
+    "cut-mentions": ("mention", "across pieces left out of answers"),
+    "cut-links": ("link", "of the key between pieces, {need}"),
+}
+
+
 @dataclass(slots=True)
 class _Writer:
     """Writes prompts, and counts what they cannot say."""
@@ -275,8 +285,7 @@ class _Writer:
         system = f"{' '.join([_TASK, *hints])} {self.style.task}. For example, the answer to\n\n"
         system += f"{self._ask(_SAMPLE)}\n\nis\n\n{self.style.write(_SAMPLE)}"
         worked, fewest = self._solve(examples), self.shots
-        for document in key:
-            name, passage = str(document.id), _passage(document)
+        for name, passage in passages(key):
             texts = [text for id_, words, text in worked if id_ != name and words != passage.words]
             fewest = min(fewest, len(texts))
             self._add(name, passage, system, "".join(texts[: self.shots]))
@@ -286,32 +295,27 @@ class _Writer:
             text += f"{self.shots} requested"
             self.prompts.notices.append(Notice("few-examples", text, fewest, noun="document"))
         need = "for which a model must see its earlier answers"
-        for kind, noun, outcome in (
-            ("gap-mentions", "mention", "with gaps left out of answers"),
-            ("crossing-mentions", "mention", f"that cross left out of {self.style.name} answers"),
-            ("cut-prompts", "document", "cut into pieces"),
-            ("cut-mentions", "mention", "across pieces left out of answers"),
-            ("cut-links", "link", "of the key between pieces, "
-             + (need if self.joined else "which no answer can have")),
-        ):  # fmt: skip
-            self.prompts.notices += note(kind, self.tally[kind], noun, outcome)
+        need = need if self.joined else "which no answer can have"
+        for kind, (noun, outcome) in _LOSSES.items():
+            text = outcome.format(style=self.style.name, need=need)
+            self.prompts.notices += note(kind, self.tally[kind], noun, text)
         return self.prompts
 
     def _add(self, document: str, passage: Passage, system: str, worked: str) -> None:
         """A record and an ideal answer for each piece of a document."""
         pieces = list(_pieces(passage, self.most))
-        clusters = defaultdict[str, list[tuple[int, int]]](list)
-        entities, earlier = list[str](), dict[str, str]()
+        clusters = defaultdict[tuple[str, int], list[tuple[int, int]]](list)
+        name, entities = "", list[str]()
         for number, (first, piece) in enumerate(pieces, start=1):
-            carried = self._carry(piece if self.joined else _number_anew(piece))
+            earlier = {"after": name} if self.joined and name else {}
             name = f"{document}#{number}/{len(pieces)}" if len(pieces) > 1 else document
+            carried = self._carry(piece if self.joined else _number_anew(piece))
             question = f"{worked}Text:\n{self._ask(carried)}\n\nAnswer:"
             record = {"id": name, "system": system, "user": question, **earlier}
             self.prompts.records.append(record)
             self.prompts.ideal[name] = self.style.write(carried)
-            earlier = {"after": name} if self.joined else {}
             for start, end, entity in carried.mentions:
-                cluster = entity if self.joined else f"{entity}#{number}"
+                cluster = entity, 0 if self.joined else number
                 clusters[cluster].append((start + first, end + first))
             self.tally["crossing-mentions"] += len(piece.mentions) - len(carried.mentions)
             self.tally["cut-mentions"] -= len(piece.mentions)
@@ -331,8 +335,8 @@ class _Writer:
         if not self.mentions:
             return passage.text
         if self.style.crossing == "always":
-            listed = [_describe(passage, mention) for mention in passage.mentions]
-            return "\n".join([f"{passage.text}\n\nMentions:", *map(_dump, listed)])
+            listed = [_dump(_describe(passage, mention)) for mention in passage.mentions]
+            return "\n".join([f"{passage.text}\n\nMentions:", *listed])
         blank = [(start, end, self.style.blank) for start, end, _ in passage.mentions]
         return self.style.write(replace(passage, mentions=blank))
 
@@ -350,34 +354,28 @@ class _Writer:
 
 def _passage(document: Document) -> Passage:
     """A document as a passage, without mentions that have gaps; entities are numbered."""
-    gaps = document.corpus.gaps_of
-    mentions = sorted(
-        ((m.start, m.end, m.entity.index) for m in document.mentions if m.row not in gaps),
-        key=lambda mention: (mention[0], -mention[1]),
-    )
-    tokens = document._tokens()
+    gaps, tokens = document.corpus.gaps_of, document._tokens()
+    mentions = {
+        (m.start, m.end, str(m.entity.index)) for m in document.mentions if m.row not in gaps
+    }
     words = list(document.words) if document.n_tokens else []
     if words and "empty" in tokens.columns:  # zeros are words that can be tagged
-        empty = map(bool, tokens.column(document.index, "empty"))
-        words = [_zero(word) if zero else word for word, zero in zip(words, empty, strict=True)]
+        for token, is_empty in enumerate(tokens.column(document.index, "empty")):
+            form = words[token] if words[token].isalpha() else ""
+            words[token] = f"{ZERO}{form}" if is_empty else words[token]
     starts = [sentence.start for sentence in tokens.sentence_ranges(document.index)] or [0]
-    named = [(start, end, str(entity)) for start, end, entity in mentions]
-    return _number_anew(Passage(words, starts, tuple(dict.fromkeys(named))))
+    ordered = sorted(mentions, key=lambda mention: (mention[0], -mention[1]))
+    return _number_anew(Passage(words, starts, ordered))
 
 
 def _number_anew(passage: Passage) -> Passage:
     """The passage with entities numbered from 1 in the order of their first mention."""
-    numbers: dict[str, str] = {}
     mentions = [
-        (start, end, numbers.setdefault(entity, str(len(numbers) + 1)))
-        for start, end, entity in passage.mentions
+        (start, end, str(number))
+        for number, cluster in enumerate(clusters_of(passage).values(), start=1)
+        for start, end, _ in cluster
     ]
-    return replace(passage, mentions=mentions)
-
-
-def _zero(word: str) -> str:
-    """The word of an empty node: `##`, with its form where it has one."""
-    return f"{ZERO}{word}" if word.isalpha() else ZERO
+    return replace(passage, mentions=sorted(mentions, key=lambda m: (m[0], -m[1])))
 
 
 def passages(corpus: Corpus) -> Iterator[tuple[str, Passage]]:
@@ -390,7 +388,7 @@ def _pieces(passage: Passage, most: int | None) -> Iterator[tuple[int, Passage]]
     """Starts and pieces of whole sentences, of `most` tokens unless one sentence has more."""
     cuts, size = [0], len(passage.words)
     for start, end in pairwise([*passage.starts, size]):
-        if most is not None and start > cuts[-1] and end - cuts[-1] > most:
+        if end - cuts[-1] > (most or size) and start > cuts[-1]:
             cuts.append(start)
     for low, high in pairwise([*cuts, size]):
         inside = [
