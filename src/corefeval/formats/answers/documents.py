@@ -1,104 +1,146 @@
-"""The documents of a key, prepared for what is laid upon them; and which document a text is."""
+"""The documents of a key, prepared for what is laid upon them, and which one an answer is about."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import pairwise
 
 import numpy as np
 
 from corefeval.diagnostics import InputError
+from corefeval.formats.answers.ledgers import Remarks
 from corefeval.formats.answers.lookup import KeyDocument
 from corefeval.formats.answers.placing import SEED
-from corefeval.formats.answers.text import ATOM, Atoms, Vocabulary, atoms_of_tokens
+from corefeval.formats.answers.records import Answer
+from corefeval.formats.answers.text import (
+    ATOM,
+    Atoms,
+    Vocabulary,
+    atoms_of_text,
+    atoms_of_tokens,
+    shown_words,
+)
 from corefeval.model import Corpus
+from corefeval.model.arrays import IntArray, distinct, integers
 from corefeval.model.text_tokens import text_of
 from corefeval.texts import hash_runs
 
 _LEAST_SHARE = 0.2  # of a document's seeds that an answer must have to be taken for it
+_PIECE = re.compile(r"(.*)(?:#(\d{1,6})/\d{1,6}|_(\d{1,6})_\d{1,6})", re.DOTALL)
 
 
 class KeyTexts:
     """The texts of a key, with one vocabulary for all of them."""
 
     def __init__(self, key: Corpus) -> None:
-        if key.tokens is None or (
-            "word" not in key.tokens.columns and text_of(key.tokens, 0) is None
-        ):
+        tokens = key.tokens
+        if tokens is None or ("word" not in tokens.columns and text_of(tokens, 0) is None):
             raise InputError(
                 "the key has no words with which answers of language models could be aligned",
                 file=key.name or None,
                 fix="use a key with words: CoNLL, CoNLL-U, JSON with sentences or tokens …",
             )
-        self.key = key
-        self.vocabulary = Vocabulary()
+        self.key, self.tokens, self.vocabulary = key, tokens, Vocabulary()
         self.identifiers = [str(identifier) for identifier in key.documents]
-        self._documents: dict[int, KeyDocument] = {}
-
-    def find(self, identifier: str) -> int | None:
-        """The document of an id, or of a name or file name that only one document has."""
-        names = [document_id.name for document_id in self.key.documents]
-        plain = list(map(_bare, self.identifiers))
-        for spellings in (self.identifiers, names, plain):
-            name = _bare(identifier) if spellings is plain else identifier
-            if spellings.count(name) == 1:
-                return spellings.index(name)
-        return None
-
-    def document(self, index: int) -> KeyDocument:
-        """A document by its number."""
-        if index not in self._documents:
-            self._documents[index] = self._prepare(index)
-        return self._documents[index]
+        names = [identifier.name for identifier in key.documents]
+        self._numbers = _number_unique(names) | _number_unique(self.identifiers)
+        self._bare_numbers = _number_unique([*map(_bare, self.identifiers)])
+        self.document = cache(self._prepare)
+        self._words = cache(lambda index: self._list_words(self.document(index).atoms)[0])
 
     def _prepare(self, index: int) -> KeyDocument:
-        tokens = self.key.tokens
-        assert tokens is not None
-        text = text_of(tokens, index)
+        """A document by its number."""
+        text = text_of(self.tokens, index)
         if text is not None:
-            matches = list(ATOM.finditer(text))
-            words = [match.group() for match in matches]
-            spots = np.array([match.span() for match in matches], dtype=np.int64).reshape(-1, 2)
-            bounds = spots[:, 0], spots[:, 1]
-            starts, empty = [0] if words else [], None
+            spans = [match.span() for match in ATOM.finditer(text)]
+            words, starts = [text[start:end] for start, end in spans], [0]
         else:
-            words = tokens.column(index, "word") if tokens.counts[index] else []
-            every = np.arange(len(words), dtype=np.int64)
-            bounds = every, every + 1
-            starts = tokens.sentence_starts(index)
-            empty = None
-            if "empty" in tokens.columns and words:
-                empty = [bool(cell) for cell in tokens.column(index, "empty")]
-        atoms = atoms_of_tokens(words, empty, self.vocabulary)
-        first = np.zeros(len(words) + 1, dtype=np.bool_)
-        first[[0, *starts]] = True
-        sentence = np.maximum(np.cumsum(first[: len(words)]) - 1, 0)
-        name, vocabulary = self.identifiers[index], self.vocabulary
-        return KeyDocument(index, name, words, atoms, sentence, bounds, vocabulary)
+            words, starts = shown_words(self.tokens, index), self.tokens.sentence_starts(index)
+            spans = [*pairwise(range(len(words) + 1))]
+        low, high = integers(spans).reshape(-1, 2).T
+        sentence = np.maximum(np.searchsorted(starts, np.arange(len(words)), side="right") - 1, 0)
+        atoms = atoms_of_tokens(words, self.vocabulary)
+        name = self.identifiers[index]
+        return KeyDocument(index, name, words, atoms, sentence, (low, high), self.vocabulary)
 
-    def find_by_text(self, text: Atoms, among: Iterable[int]) -> list[tuple[int, int, int]]:
-        """Documents that a text has much of, in its order: first and last seed, and number."""
-        seeds = hash_runs(text.numbers, SEED)
-        ranges = []
+    def pair(self, answers: Sequence[Answer], remarks: Remarks) -> None:
+        """Find the documents of every answer, by id, else by content."""
+        size = len(self.identifiers)
+        for answer in answers:
+            self._find_by_id(answer)
+        free = {*range(size)} - {index for answer in answers for index, _ in answer.parts}
+        for answer in answers:
+            has_id, name = bool(answer.parts), answer.identifier
+            if free and not answer.piece:
+                self._find_by_content(answer, sorted(free))
+            if not answer.parts and size == len(answers) == 1:
+                answer.parts = [(0, 0)]
+            if not answer.parts:
+                remarks["llm-unknown"].append(name or answer.text.strip()[:40])
+            elif name is not None and not has_id:
+                remarks["llm-guessed"].append(name)
+            if answer.parts[1:]:
+                remarks["llm-several"].append(name or "")
+            free -= {index for index, _ in answer.parts}
+
+    def _find_by_id(self, answer: Answer) -> None:
+        """The document of an id, or of a name or file name that only one document has."""
+        name = answer.identifier or ""
+        piece = _PIECE.fullmatch(name)
+        for stem, number in ((name, 0), (piece[1], piece[2] or piece[3]) if piece else ("", 0)):
+            index = self._numbers.get(stem, self._bare_numbers.get(_bare(stem)))
+            if index is not None and not answer.parts:
+                answer.parts, answer.piece = [(index, 0)], int(number)
+
+    def _find_by_content(self, answer: Answer, free: Sequence[int]) -> None:
+        """Find documents that the text of an answer fits, or else the words in it."""
+        indices = [index for index, _ in answer.parts]
+        ranges = self.find_ranges(answer.text, [*indices, *free])
+        if not ranges and not indices:
+            words = {*self._list_words(atoms_of_text(answer.text, self.vocabulary))[0].tolist()}
+            common = {index: len(words.intersection(self._words(index).tolist())) for index in free}
+            best = max(free, key=lambda index: common[index])
+            answer.parts = [(best, 0)] if 2 * common[best] > max(len(words), 2) else []
+        elif {*indices} <= {index for *_, index in ranges}:
+            edges = [0]
+            for (_, end, _), (start, _, _) in pairwise(ranges):
+                newline = answer.text.rfind("\n", end, max(start, end))
+                blank = answer.text.rfind(" ", 0, (end + start) // 2)
+                edges.append(newline if newline >= 0 else blank)
+            answer.parts = [(index, edge) for (*_, index), edge in zip(ranges, edges, strict=True)]
+
+    def find_ranges(self, text: str, among: Iterable[int]) -> list[tuple[int, int, int]]:
+        """Documents that a text has much of, in its order: first and last character, and number.
+
+        Words alone are compared, and of the text only those that the document has: no tags.
+        """
+        atoms, ranges = atoms_of_text(text, self.vocabulary), []
+        numbers, rows = self._list_words(atoms)
         for index in among:
-            document_seeds = np.unique(hash_runs(self.document(index).atoms.numbers, SEED))
-            hits = np.flatnonzero(np.isin(seeds, document_seeds))
-            least = _LEAST_SHARE * min(document_seeds.size, seeds.size)
-            if np.unique(seeds[hits]).size >= max(least, 1):
-                first, last = np.percentile(hits, (2, 98)).astype(int).tolist()
-                ranges.append((first, last, index))
+            words = self._words(index)
+            is_common = np.isin(numbers, words)
+            seeds, key_seeds = hash_runs(numbers[is_common], SEED), hash_runs(words, SEED)
+            hits = np.flatnonzero(np.isin(seeds, key_seeds))
+            least = _LEAST_SHARE * min(distinct(key_seeds).size, seeds.size)
+            if distinct(seeds[hits]).size >= max(least, 1):
+                edges = np.percentile(hits, (2, 98)).astype(np.int64)
+                first, last = rows[is_common][edges].tolist()
+                ranges.append((int(atoms.start[first]), int(atoms.end[last]), index))
         return sorted(ranges)
 
-    def find_by_strings(self, strings: Sequence[str], among: Sequence[int]) -> list[int]:
-        """The document that has most of some strings, if any has."""
-        of_strings = [[self.vocabulary[atom] for atom in ATOM.findall(text)] for text in strings]
+    def _list_words(self, atoms: Atoms) -> tuple[IntArray, IntArray]:
+        """The numbers of atoms that are words, and their places."""
+        words = self.vocabulary.words
+        rows = np.flatnonzero([words[number].isalpha() for number in atoms.numbers.tolist()])
+        return atoms.numbers[rows], rows
 
-        def score(index: int) -> int:
-            atoms = set(self.document(index).atoms.numbers.tolist())
-            return sum(len(numbers) for numbers in of_strings if atoms.issuperset(numbers))
 
-        best = max(among, key=score)
-        return [best] if score(best) else []
+def _number_unique(names: Sequence[str]) -> dict[str, int]:
+    counts = Counter(names)
+    return {name: number for number, name in enumerate(names) if counts[name] == 1}
 
 
 def _bare(identifier: str) -> str:

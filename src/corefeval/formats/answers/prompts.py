@@ -17,7 +17,7 @@ from typing import Literal
 from corefeval.checks import check_choice
 from corefeval.diagnostics import Notice, UsageError, note
 from corefeval.display import json_text
-from corefeval.formats.answers.text import ZERO
+from corefeval.formats.answers.text import shown_words
 from corefeval.model import Corpus, Document
 from corefeval.model.identity import unbroken_word
 
@@ -358,14 +358,9 @@ def _passage(document: Document) -> Passage:
     mentions = {
         (m.start, m.end, str(m.entity.index)) for m in document.mentions if m.row not in gaps
     }
-    words = list(document.words) if document.n_tokens else []
-    if words and "empty" in tokens.columns:  # zeros are words that can be tagged
-        for token, is_empty in enumerate(tokens.column(document.index, "empty")):
-            form = words[token] if words[token].isalpha() else ""
-            words[token] = f"{ZERO}{form}" if is_empty else words[token]
     starts = [sentence.start for sentence in tokens.sentence_ranges(document.index)] or [0]
     ordered = sorted(mentions, key=lambda mention: (mention[0], -mention[1]))
-    return _number_anew(Passage(words, starts, ordered))
+    return _number_anew(Passage(shown_words(tokens, document.index), starts, ordered))
 
 
 def _number_anew(passage: Passage) -> Passage:

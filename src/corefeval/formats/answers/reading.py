@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -17,7 +16,7 @@ from corefeval.formats.answers.ledgers import Remarks, notices_of
 from corefeval.formats.answers.pages import Page, read_answer
 from corefeval.formats.answers.records import Answer, about_records, answers_of
 from corefeval.formats.answers.shapes import TREES
-from corefeval.formats.answers.text import atoms_of_text, clean, hide_escapes
+from corefeval.formats.answers.text import clean
 from corefeval.formats.registry import ANSWERS
 from corefeval.model import Corpus, select_tokens
 from corefeval.model.arrays import integers
@@ -73,15 +72,19 @@ def read_answers(
         answers, encoding=encoding, choice=choice, answer_at=answer_at, id_at=id_at, documents=ids
     )
     name = name or where
-    reader = _Reader(texts, FAMILIES[format], occurrences)
-    pages = reader.read_all(listed, apart=pieces == "apart")
+    remarks: Remarks = defaultdict(list)
+    for answer in listed:
+        answer.text = clean(answer.text)
+    texts.pair(listed, remarks)
+    read = _read_pages(texts, listed, FAMILIES[format], occurrences, remarks)
+    pages = [_join(parts, pieces == "apart") for parts in read.values()]
     ledger, corpus = _ledger_of(pages), _corpus_of(pages, texts.key, name)
     states = {page.coverage.state for page in pages}
     if not isinstance(answers, Mapping) and "unread" in states and "read" not in states:
         raise _unreadable_error(ledger, listed, format, where)
     if not pages and listed:
-        raise _unknown_error(reader.remarks["llm-unknown"], ids, where)
-    odd = notices_of(ledger, reader.remarks, ids, name, occurrences=occurrences, pieces=pieces)
+        raise _unknown_error(remarks["llm-unknown"], ids, where)
+    odd = notices_of(ledger, remarks, ids, name, occurrences=occurrences, pieces=pieces)
     notices = (*about_records(listed, name, choice), *odd)
     return corpus.with_details(ledger=ledger, notices=notices)
 
@@ -131,102 +134,42 @@ def _unknown_error(unknown: Sequence[str], ids: Sequence[str], where: str) -> In
     )
 
 
-_PIECE = re.compile(r"(.*)(?:#(\d{1,6})/\d{1,6}|_(\d{1,6})_\d{1,6})", re.DOTALL)
 _FEW = 3  # mentions that are not in a document, as any answer may have them
 
 
-class _Reader:
-    """Reads answers against the texts of a key; `remarks` say what is odd about them."""
-
-    def __init__(self, texts: KeyTexts, forms: Sequence[str], occurrences: str) -> None:
-        self.texts, self.forms, self.occurrences = texts, forms, occurrences
-        self.remarks: Remarks = defaultdict(list)
-
-    def read_all(self, answers: Sequence[Answer], *, apart: bool) -> list[Page]:
-        """What was written about each document, in the key's order; pieces may be kept `apart`."""
-        self._pair(answers)
-        pages = defaultdict[int, dict[int, Page]](dict)  # by document and piece
-        for answer in sorted(answers, key=lambda answer: answer.piece):
-            for page in self._read(answer):
-                parts, name = pages[page.document.index], page.document.identifier
-                if answer.piece in parts or (parts and not answer.piece):
-                    self.remarks["llm-twice"].append(name)
-                else:
-                    parts[answer.piece] = page
-                    self.remarks["llm-pieces"] += [name] if len(parts) == 2 else []
-        return [_join([*pages[index].values()], apart) for index in sorted(pages)]
-
-    def _read(self, answer: Answer) -> Iterator[Page]:
-        """A page for each document that an answer is about."""
-        edges = pairwise([*answer.edges, len(answer.text)])
-        for index, (low, high) in zip(answer.documents, edges, strict=False):
-            document, text = self.texts.document(index), answer.text[low:high]
-            page = read_answer(document, text, answer.finish, self.forms, self.occurrences)
+def _read_pages(
+    texts: KeyTexts,
+    answers: Sequence[Answer],
+    forms: Sequence[str],
+    occurrences: str,
+    remarks: Remarks,
+) -> dict[int, list[Page]]:
+    """The pages of each document, in the key's order: of the first answer, or of its pieces."""
+    pages = defaultdict[int, dict[int, Page]](dict)  # by document and piece
+    for answer in sorted(answers, key=lambda answer: answer.piece):
+        for (index, low), (_, high) in pairwise([*answer.parts, (0, len(answer.text))]):
+            pieces, document = pages[index], texts.document(index)
+            if answer.piece in pieces or (pieces and not answer.piece):
+                remarks["llm-twice"].append(document.identifier)
+                continue
+            text = answer.text[low:high]
+            page = read_answer(document, text, answer.finish, forms, occurrences)
             for unit in page.units:
                 unit.where += low
-            if self._is_foreign(page, text):
-                self.remarks["llm-foreign"].append(document.identifier)
-            yield page
+            if _lacks_mentions(page) and not texts.find_ranges(text, [index]):
+                remarks["llm-foreign"].append(document.identifier)
+            pieces[answer.piece] = page
+            remarks["llm-pieces"] += [document.identifier] if len(pieces) == 2 else []
+    return {index: [*pages[index].values()] for index in sorted(pages)}
 
-    def _is_foreign(self, page: Page, text: str) -> bool:
-        """Whether an answer is no copy of its document, which lacks most of its mentions."""
-        document, written = page.document, page.written
-        absent = sum(not (unit.is_placed or document.stands(unit.text)) for unit in written)
-        if absent < _FEW or 2 * absent <= len(written):
-            return False
-        atoms = atoms_of_text(text, self.texts.vocabulary)
-        return not self.texts.find_by_text(atoms, [document.index])
 
-    # -------------------------------------------------------------- documents
-
-    def _pair(self, answers: Sequence[Answer]) -> None:
-        """Find the documents of every answer, by id, else by content."""
-        size = len(self.texts.identifiers)
-        for answer in answers:
-            answer.text = clean(answer.text)
-            self._find_by_id(answer)
-        answered = {index for answer in answers for index in answer.documents}
-        free = [index for index in range(size) if index not in answered]
-        for answer in answers:
-            has_id, name = bool(answer.documents), answer.identifier
-            if free and not answer.piece:
-                self._find_by_content(answer, free)
-            if not answer.documents and size == len(answers) == 1:
-                answer.documents = [0]
-            if not answer.documents:
-                self.remarks["llm-unknown"].append(name or answer.text.strip()[:40])
-            elif name is not None and not has_id:
-                self.remarks["llm-guessed"].append(name)
-            free = [index for index in free if index not in answer.documents]
-
-    def _find_by_id(self, answer: Answer) -> None:
-        name = answer.identifier or ""
-        index = self.texts.find(name)
-        piece = _PIECE.fullmatch(name) if index is None else None
-        if piece is not None and (index := self.texts.find(piece[1])) is not None:
-            answer.piece = int(piece[2] or piece[3])
-        answer.documents = [] if index is None else [index]
-
-    def _find_by_content(self, answer: Answer, free: Sequence[int]) -> None:
-        """Find documents that the text of an answer fits, or else the strings in it."""
-        conventions = [CONVENTIONS[form] for form in self.forms if form in CONVENTIONS]
-        usual = max(conventions or CONVENTIONS.values(), key=lambda tags: tags.count(answer.text))
-        written = usual.read(hide_escapes(answer.text))
-        atoms = atoms_of_text(written.text, self.texts.vocabulary)
-        ranges = self.texts.find_by_text(atoms, [*answer.documents, *free])
-        fitting = [index for _, _, index in ranges]
-        if not fitting and not answer.documents and not written.mentions:
-            strings = re.split(r"[\"“”„«»「」\[\]{}()<>|;:,\n→]+", answer.text)
-            answer.documents = self.texts.find_by_strings(strings, free)
-        elif set(answer.documents) <= set(fitting):
-            answer.documents = fitting
-            for (_, last, _), (first, _, _) in pairwise(ranges):
-                end, start = int(atoms.end[last]), int(atoms.start[first])
-                newline = written.text.rfind("\n", end, max(start, end))
-                edge = newline if newline >= 0 else (end + start) // 2
-                answer.edges.append(int(written.origins[edge]))
-            if answer.edges[1:]:
-                self.remarks["llm-several"].append(usual.name)
+def _lacks_mentions(page: Page) -> bool:
+    """Whether a document lacks most mentions of its answer."""
+    size = len(page.written)
+    if size - page.n_placed < max(_FEW, size // 2 + 1):
+        return False
+    absent = sum(not (u.is_placed or page.document.stands(u.text)) for u in page.written)
+    return absent >= max(_FEW, size // 2 + 1)
 
 
 def _join(pages: Sequence[Page], apart: bool) -> Page:

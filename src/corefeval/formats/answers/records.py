@@ -113,8 +113,8 @@ class Answer:
     """What a model wrote: the id of its document where it is said, and why the answer ended.
 
     `choices` is how many answers there were, of which this is one; `record` is the kind of record
-    that had it. `documents` are those of the key that it is for, and `edges` where each begins in
-    the text; `piece` says which piece of a document it is about.
+    that had it. `parts` are the documents of the key that it is about, and where each begins in the
+    text; `piece` says which piece of a document it is about.
     """
 
     identifier: str | None
@@ -122,8 +122,7 @@ class Answer:
     finish: str = ""
     record: str = ""
     choices: int = 1
-    documents: list[int] = field(default_factory=list)
-    edges: list[int] = field(default_factory=lambda: [0])
+    parts: list[tuple[int, int]] = field(default_factory=list)
     piece: int = 0
 
 

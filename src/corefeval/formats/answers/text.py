@@ -5,18 +5,21 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from corefeval.model.arrays import IntArray, integers
+from corefeval.model.tokens import Tokens
 from corefeval.texts import fold_token
 
 # Scripts that write no blanks between words: each character is an atom.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff"
-ATOM = re.compile(rf"##[^\W_]*|[`'‘’]{{2}}|[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\W_])+|[^\w\s]|_")
+ATOM = re.compile(
+    rf"##[^\W_]*|\.{{3}}|[`'‘’]{{2}}|[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\W_])+|[^\w\s]|_"
+)
 ZERO = "##"
 _THINK = "(?:think|thinking|reasoning|scratchpad)>"
 _THOUGHT = re.compile(rf"<{_THINK}.*?</{_THINK}", re.IGNORECASE | re.DOTALL)
@@ -123,27 +126,24 @@ def atoms_of_text(text: str, vocabulary: Vocabulary, cuts: Sequence[int] = ()) -
     For a model may forget the blank before a tag.
     """
     parts = pairwise([0, *cuts, len(text)])
-    matches = (match for part in parts for match in ATOM.finditer(text, *part))
-    return _number_atoms(((match[0], *match.span()) for match in matches), vocabulary)
+    spans = [match.span() for part in parts for match in ATOM.finditer(text, *part)]
+    numbers = [vocabulary[text[start:end]] for start, end in spans]
+    return Atoms(integers(numbers), *integers(spans).reshape(-1, 2).T.copy())
 
 
-def atoms_of_tokens(
-    words: Sequence[str], empty: Sequence[bool] | None, vocabulary: Vocabulary
-) -> Atoms:
-    """The atoms of tokens; an empty node is the atom `##`, and a token without any atom is `_`."""
-    parts = {word: ATOM.findall(unicodedata.normalize("NFC", word)) or ["_"] for word in set(words)}
-    atoms = (
-        (atom, token, token)
-        for token, word in enumerate(words)
-        for atom in ([ZERO] if empty is not None and empty[token] else parts[word])
-    )
-    return _number_atoms(atoms, vocabulary)
+def atoms_of_tokens(words: Sequence[str], vocabulary: Vocabulary) -> Atoms:
+    """The atoms of tokens; a token without any is `_`."""
+    atoms = {word: ATOM.findall(unicodedata.normalize("NFC", word)) or ["_"] for word in set(words)}
+    numbers = {word: [vocabulary[atom] for atom in atoms[word]] for word in atoms}
+    tokens = np.repeat(np.arange(len(words)), [len(numbers[word]) for word in words])
+    return Atoms(integers([n for word in words for n in numbers[word]]), tokens, tokens)
 
 
-def _number_atoms(atoms: Iterable[tuple[str, int, int]], vocabulary: Vocabulary) -> Atoms:
-    """Atoms with their numbers; three atoms `.` for each `…`, which stand where it stands."""
-    rows = [(vocabulary[word], start, end) for word, start, end in atoms]
-    table = integers(rows).reshape(-1, 3)
-    is_dots = table[:, 0] == vocabulary["…"]
-    table[is_dots, 0] = vocabulary["."]
-    return Atoms(*np.repeat(table, 1 + 2 * is_dots, axis=0).T.copy())
+def shown_words(tokens: Tokens, document: int) -> list[str]:
+    """The words of a document as models see them: an empty node is `##`, with its form if any."""
+    words = list(tokens.column(document, "word")) if tokens.counts[document] else []
+    if words and "empty" in tokens.columns:
+        for place, is_empty in enumerate(tokens.column(document, "empty")):
+            if is_empty:
+                words[place] = f"{ZERO}{words[place] if words[place].isalpha() else ''}"
+    return words
