@@ -10,7 +10,6 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -24,11 +23,10 @@ from corefeval.model.ledger import Span
 # What speaks against a place, in points.
 _SENTENCE, _CONTEXT, _NTH, _NEAR, _OFFSET = 6.0, 15.0, 20.0, 0.7, 6.0
 _LOST, _BACK, _EDGE, _CASE, _EARLY = 9.0, 3.0, 2.0, 1.5, 0.0001
-_BEAM, _NEXT = 8, 6  # ways that are kept, and places behind the last one that are weighed
+_NEXT = 6  # places behind the last one that are weighed
 _NEAREST = 20  # places on both sides of where the answer says
 _MANY = 100  # places of a string that says nothing of how sentences are counted
 _ROWS = -1  # the list of all mentions that stand in textual order as a whole
-_Way = tuple[float, Span, tuple[object, ...]]  # its points, its last place, and all of them
 
 
 class Chooser:
@@ -91,8 +89,10 @@ class Chooser:
                 if unit.nth is not None:
                     choices = choices[unit.nth - 1 : unit.nth]
             unit.sure = len(choices) == 1 and self._settle(unit, choices[0])
+        first: Span = (0, 0)  # mention of an entity: the next entity begins behind it
         for units in self.lists.values():
-            self._settle_list(units)
+            self._settle_list(units, first)
+            first = next((unit.spans[0] for unit in units if unit.spans), first)
         homeless = [unit for unit in self.units if not unit.spans]
         for unit in sorted(homeless, key=lambda unit: bool(unit.places.why)):
             siblings = self.lists[unit.entity] if unit.places.why else []
@@ -110,32 +110,26 @@ class Chooser:
         unit.spans = [place]
         return True
 
-    def _settle_list(self, units: Sequence[Unit]) -> None:
-        """Settle the strings of a list by the cheapest way through their places."""
-        ways: list[_Way] = [(0.0, (0, 0), ())]
-        for unit in units:
-            likely = self._likely(unit)[:_NEXT] if _is_hinted(unit) else []
-            best: dict[Span, _Way] = {}
-            for cost, last, trail in ways:
-                for place in [*self._candidates(unit, likely, last), None]:
-                    spot = place or last
-                    points = cost + (self._weigh(unit, place, last) if place else _LOST)
-                    if spot not in best or points < best[spot][0]:
-                        best[spot] = points, spot, (trail, place)
-            ways = sorted(best.values(), key=lambda way: way[:2])[:_BEAM]
-        chosen: Any = ways[0][2]
-        for unit in reversed(units):
-            chosen, place = chosen
-            if place and not unit.sure:
-                self._settle(unit, place)
+    def _settle_list(self, units: Sequence[Unit], last: Span) -> None:
+        """Settle the strings of a list, each on the place that fits best behind the last one.
 
-    def _candidates(self, unit: Unit, likely: list[Span], last: Span) -> list[Span]:
-        """Free places that are weighed for a string: likely ones, or those behind the last one."""
-        if unit.sure or unit.places.why not in ("", WIDENED):
-            return unit.spans
-        near = bisect_left(unit.places.every, (last[0], 0))
-        places = likely or unit.places.every[max(near - _NEXT // 2, 0) : near + _NEXT]
-        return [place for place in places if place not in self.owner]
+        Places are those near where the answer says, or else those behind the last one.
+        """
+        for unit in units:
+            places = unit.spans
+            if not unit.sure and unit.places.why in ("", WIDENED):
+                near = bisect_left(unit.places.every, (last[0], 0))
+                places = unit.places.every[max(near - _NEXT // 2, 0) : near + _NEXT]
+                if unit.contexts or not unit.sentence is unit.nth is unit.start is None:
+                    places = self._likely(unit)[:_NEXT]
+            costs = {
+                self._weigh(unit, place, last): place
+                for place in reversed(places)
+                if unit.sure or place not in self.owner
+            }
+            if costs and min(costs) < _LOST:
+                last = costs[min(costs)]
+                self._settle(unit, last)
 
     def _weigh(self, unit: Unit, place: Span, last: Span) -> float:
         """What speaks against a place behind the last one of a list."""
@@ -197,11 +191,6 @@ class Chooser:
     def _offsets(self) -> IntArray:
         """Where each token begins, with a blank between tokens."""
         return offsets_of(np.array([len(word) + 1 for word in self.key.words], dtype=np.int64))
-
-
-def _is_hinted(unit: Unit) -> bool:
-    """Whether the answer says anything of a mention's place."""
-    return bool(unit.contexts) or not unit.sentence is unit.nth is unit.start is None
 
 
 class Links:
