@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import compress
 
 import numpy as np
 
 from corefeval.formats.answers.units import Unit
-from corefeval.model.arrays import IntArray, unset
-from corefeval.model.ledger import Span
+from corefeval.model.arrays import all_true
 
 OPEN, CLOSE, TEXT, CUT, REMOVE = "open", "close", "text", "cut", "remove"
 
@@ -21,6 +20,7 @@ _PREFIX = re.compile(r"(?i)^#?\s*(?:cluster|entity|chain|coref|ent|id|e|c)?[\s_:
 _DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹", "01234567890123456789")
 _CUT_OFF = re.compile(r"[\w,;-]\s*\Z")  # the end of an answer that does not end a sentence
 MENDED = ("never closed", "never opened")  # tags, by guessing a word
+CUT_OFF = "cut off"
 _FIRST_WORD = re.compile(r"\s*[^\w\s]*(\w+|[^\w\s]+)")
 _LAST_WORD = re.compile(r"([\w'’-]+|[^\w\s]+)[^\w\s]*\s*\Z")
 _STRETCH = 40  # characters in which the word of a tag without its partner is looked for
@@ -30,11 +30,10 @@ _SLIP = 40  # tags: no slip in a number reaches further
 
 @dataclass(slots=True)
 class TaggedText:
-    """The text of an answer without its tags, the mentions in it, and where its signs stood."""
+    """The text of an answer without its tags, and the mentions in it."""
 
     text: str
     mentions: list[Unit]
-    origins: IntArray = field(default_factory=partial(unset, 0))
 
     @property
     def cuts(self) -> list[int]:
@@ -71,107 +70,70 @@ def normal_label(label: str) -> str:
     return _PREFIX.sub("", label.strip().translate(_DIGITS)).strip(" #").lower()
 
 
-class _Assembly:
-    """Mentions by their tags, to be put into the plain text at the end."""
-
-    def __init__(self, answer: str) -> None:
-        self.answer = answer
-        self.mentions: list[Unit] = []
-        self.kept = np.ones(len(answer) + 1, dtype=np.bool_)
-        self.nameless = 0
-
-    def remove(self, *marks: Mark) -> None:
-        """Take tags out of the text."""
-        for mark in marks:
-            self.kept[mark.start : mark.end] = False
-
-    def add(self, mark: Mark, chars: Span, label: str | None, why: str, state: str = "") -> None:
-        """A mention at a place of the answer; one that names no entity is an entity of its own."""
-        name = normal_label(label or "")
-        if not name:
-            self.nameless += 1
-            name, why = f"?{self.nameless}", why or "no entity is named"
-        self.mentions.append(Unit("", name, mark.start, chars=chars, state=state, why=why))
-
-    def mend(self, mark: Mark, why: str) -> None:
-        """A tag without its partner: the nearest word where it says whose, else it is lost."""
-        if mark.kind == OPEN:
-            low, high = mark.end, min(mark.end + _STRETCH, len(self.answer))
-            word = _FIRST_WORD.match(self.answer, low, high)
-        else:
-            low, high = max(mark.start - _STRETCH, 0), mark.start
-            word = _LAST_WORD.search(self.answer, low, high)
-        if mark.label is None or why not in MENDED:
-            self.add(mark, (low, high), None, why, "lost")
-        else:
-            self.add(mark, word.span(1) if word else (low, high), mark.label, why)
-        if mark.label is not None or why != "never closed":
-            self.remove(mark)
-
-    def finish(self) -> TaggedText:
-        """The plain text with all mentions in it, in the order in which they were written."""
-        places: IntArray = (
-            np.cumsum(self.kept) - self.kept
-        )  # how much of the text is before each character
-        for mention in self.mentions:
-            mention.chars = int(places[mention.chars[0]]), int(places[mention.chars[1]])
-        self.mentions.sort(key=lambda mention: (mention.where, mention.chars))
-        origins = np.flatnonzero(self.kept)
-        text = "".join(compress(self.answer, self.kept.tolist()))
-        return TaggedText(text, self.mentions, origins)
-
-
 def read_marks(text: str, marks: Iterable[Mark], *, bare: bool = False) -> TaggedText:
     """The mentions between tags, in the text without these.
 
-    With `bare`, tags without a label are a mention without an entity, else they are text.
+    With `bare`, tags without a label are a mention without an entity, else they are text. A tag
+    without its partner stands for the nearest word where it says whose it is, else it is lost.
     """
-    every = list(marks)
+    every, units = list(marks), list[Unit]()
     has_labels = any(mark.label is not None for mark in every if mark.kind == OPEN)
     partner = _pair(every, has_labels)
-    closings = [n for n, mark in enumerate(every) if mark.kind in (CLOSE, TEXT) and mark in partner]
-    last = closings[-1] if closings else -1
+    last = max((m.start for m in every if m.kind in (CLOSE, TEXT) and m in partner), default=-1)
     half = _CUT_OFF.search(text, max(len(text.rstrip()) - 1, 0))
-    assembly = _Assembly(text)
-    for number, mark in enumerate(every):
-        match = partner.get(mark)
-        if mark.kind == REMOVE:
-            assembly.remove(mark)
-        elif mark.kind == OPEN and match:
-            chars, label = (mark.end, match.start), mark.label
+    is_kept = all_true(len(text) + 1)
+    for mark in every:
+        match, label, chars, why = partner.get(mark), mark.label, None, ""
+        if mark.kind == OPEN and match:
             label = match.label if label is None else label
-            is_slip = normal_label(match.label or label or "") != normal_label(label or "")
+            chars = (mark.end, match.start) if bare or label is not None else None
             if match.kind == CUT:
-                assembly.remove(mark, match)
-                assembly.add(mark, chars, None, "cut off", "lost")
-            elif bare or label is not None:
-                assembly.remove(mark, match)
-                assembly.add(mark, chars, label, "closed with another number" if is_slip else "")
-        elif mark.kind == OPEN and (mark.label is not None or not has_labels):
-            is_cut = number > last and half is not None and mark.end <= half.start()
-            assembly.mend(mark, "cut off" if is_cut else "never closed")
+                chars, why = (mark.end, match.start), CUT_OFF
+            elif normal_label(match.label or label or "") != normal_label(label or ""):
+                why = "closed with another number"
+        elif mark.kind == OPEN and (label is not None or not has_labels):
+            is_cut = mark.start > last and half is not None and mark.end <= half.start()
+            why = CUT_OFF if is_cut else MENDED[0]
+            word = _FIRST_WORD.match(text, mark.end, mark.end + _STRETCH)
+            chars = word.span(1) if word else (mark.end, mark.end)
         elif mark.kind == CLOSE and not match and not mark.shape:
-            assembly.mend(mark, "never opened")
-    return assembly.finish()
+            why = MENDED[1]
+            word = _LAST_WORD.search(text, max(mark.start - _STRETCH, 0), mark.start)
+            chars = word.span(1) if word else (mark.end, mark.end)
+        if chars is not None:
+            is_lost = why == CUT_OFF or (label is None and why in MENDED)
+            name = "" if is_lost else normal_label(label or "")
+            why = why or ("" if name else "no entity is named")
+            name, state = name or f"?{len(units) + 1}", "lost" if is_lost else ""
+            units.append(Unit("", name, mark.start, chars=chars, state=state, why=why))
+        if mark.kind == REMOVE or (chars and (label is not None or why != MENDED[0])):
+            for tag in (mark, match or mark):
+                is_kept[tag.start : tag.end] = False
+    places = np.cumsum(is_kept) - is_kept  # how much of the text is before each character
+    for unit in units:
+        unit.chars = int(places[unit.chars[0]]), int(places[unit.chars[1]])
+    units.sort(key=lambda unit: (unit.where, unit.chars))
+    return TaggedText("".join(compress(text, is_kept.tolist())), units)
 
 
 def _pair(marks: Sequence[Mark], has_labels: bool) -> dict[Mark, Mark]:
     """Opening and closing tags by each other.
 
     A closing tag takes the newest opening one of its label where both have one, so that mentions
-    may cross; else the newest one of its shape, and what stands open within is closed as well.
+    may cross; else the newest one of its shape, and what stands open within is closed as well. What
+    closes nothing then has a wrong number: it takes the newest one before it that is left.
     """
     partner: dict[Mark, Mark] = {}
     stack: list[Mark] = []  # of opening tags; what is closed already is passed over
     by_label = defaultdict[str, list[Mark]](list)
     unopened: list[int] = []
     for place, mark in enumerate(marks):
+        name = normal_label(mark.label or "")
         if mark.kind == OPEN:
             stack.append(mark)
-            by_label[normal_label(mark.label or "")].append(mark)
+            by_label[name].append(mark)
             continue
-        is_named = has_labels and mark.label is not None
-        candidates = by_label[normal_label(mark.label or "")] if is_named else stack
+        candidates = by_label[name] if has_labels and mark.label is not None else stack
         while candidates and candidates[-1] in partner:
             candidates.pop()
         if mark.kind == REMOVE or all(m.shape != mark.shape for m in candidates[-_NESTED:]):
@@ -182,24 +144,7 @@ def _pair(marks: Sequence[Mark], has_labels: bool) -> dict[Mark, Mark]:
         partner[mark] = opened = candidates.pop()
         partner[opened] = mark
     for place in unopened:
-        _pair_slip(partner, marks[max(place - _SLIP, 0) : place], marks[place])
+        before = marks[max(place - _SLIP, 0) : place]
+        for opened in [m for m in before if m.kind == OPEN and m not in partner][-1:]:
+            partner[opened], partner[marks[place]] = marks[place], opened
     return partner
-
-
-def _pair_slip(partner: dict[Mark, Mark], before: Sequence[Mark], closed: Mark) -> None:
-    """Pair a closing tag with an opening one before it whose number differs.
-
-    A closing tag with the number of an outer mention closes that one too early. Its own closing tag
-    is left over then: they are exchanged, so that mentions nest.
-    """
-    waiting = [mark for mark in before if mark.kind == OPEN and mark not in partner]
-    if not waiting:
-        return
-    opened, label = waiting[-1], normal_label(closed.label or "")
-    for mark in before[before.index(opened) :]:
-        is_early = mark.kind == CLOSE and normal_label(mark.label or "") == label
-        if is_early and mark in partner and partner[mark].start < opened.start:
-            outer = partner[mark]
-            partner[outer], partner[closed], closed = closed, outer, mark
-            break
-    partner[opened], partner[closed] = closed, opened
