@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 import numpy as np
 from rapidfuzz.distance import LCSseq
-from rapidfuzz.process import cpdist
 
 from corefeval.formats.answers.lookup import WIDENED, KeyDocument
 from corefeval.formats.answers.text import ZERO, Atoms
@@ -18,18 +18,16 @@ from corefeval.model.arrays import (
     all_false,
     distinct,
     find_runs,
-    integers,
     mark_rows,
     set_rows,
 )
-from corefeval.model.ledger import Coverage, Span
+from corefeval.model.ledger import Coverage
 from corefeval.texts import align_tokens, hash_runs
 
 _ALIKE = 0.6  # the share of the letters of a word that a word it is laid upon must have
 SEED = 6  # atoms in a row that tell a text
 _NEAR = 8  # atoms: how far off a zero may stand
-
-Outcome = tuple[list[Span], str]  # where a mention went, if anywhere, and what is odd about it
+_CHANGED = "words changed"
 
 
 class Layout:
@@ -39,87 +37,89 @@ class Layout:
     """
 
     def __init__(self, text: Atoms, document: KeyDocument) -> None:
-        self.text, self.document, self.key = text, document, document.atoms
+        self.text, self.document = text, document
+        self.numbers, self.key_numbers = text.numbers.tolist(), document.atoms.numbers.tolist()
         words = document.vocabulary.words
-        self.first, self.last = _lay(text.numbers, self.key.numbers, words)
-        self.reached = np.maximum.accumulate(self.last)  # the last one so far
-        is_laid = self.first >= 0
-        is_free = ~mark_rows(self.first[is_laid], len(self.key))
-        self.zero = document.vocabulary[ZERO]
-        self.zeros = np.flatnonzero(is_free & (self.key.numbers == self.zero)).tolist()
+        first, last = _lay(text.numbers, document.atoms.numbers, words)
+        self.first, self.last, self.rows = first, last, np.flatnonzero(first >= 0)
+        self.reached = np.maximum.accumulate(last)  # the last one so far
+        self.laid: list[int] = self.rows.tolist()
+        self.zero, size = document.vocabulary[ZERO], len(document.atoms)
+        is_free = ~mark_rows(first[self.rows], size) & (document.atoms.numbers == self.zero)
+        self.zeros: list[int] = np.flatnonzero(is_free).tolist()
+        # All but signs that the document does not have: `**Ada**` without its stars.
         is_sign = np.array([word != ZERO and not word.isalnum() for word in words], dtype=np.bool_)
-        self.is_added = ~is_laid & is_sign[text.numbers]  # a sign that the document does not have
+        self.solid: list[int] = np.flatnonzero((first >= 0) | ~is_sign[text.numbers]).tolist()
 
     def measure(self, convention: str) -> Coverage:
         """How much of the document the text has."""
-        rows = np.flatnonzero(self.first >= 0)
-        atoms, size = self.first[rows], len(self.document.words)
-        is_equal = self.key.numbers[atoms] == self.text.numbers[rows]
-        is_copied = mark_rows(atoms[is_equal], len(self.key))
-        copied = size - distinct(self.key.start[~is_copied]).size
-        tokens = distinct(self.key.start[atoms])
+        key, size = self.document.atoms, len(self.document.words)
+        atoms = self.first[self.rows]
+        is_equal = key.numbers[atoms] == self.text.numbers[self.rows]
+        is_copied = mark_rows(atoms[is_equal], len(key))
+        copied = size - distinct(key.start[~is_copied]).size
+        tokens = distinct(key.start[atoms])
         return Coverage(
             self.document.identifier,
             convention,
             size,
             copied,
             tokens.size - copied,
-            len(self.text) - rows.size,
+            len(self.text) - self.rows.size,
             size - tokens.size,
             int(tokens.max(initial=-1)) + 1,
         )
 
     def place(self, units: Sequence[Unit]) -> None:
-        """Give each mention its place."""
-        chars = integers([unit.chars for unit in units]).reshape(-1, 2)
-        first = np.searchsorted(self.text.end, chars[:, 0], side="right").tolist()
-        behind = np.searchsorted(self.text.start, chars[:, 1], side="left").tolist()
-        for unit, low, high in zip(units, first, behind, strict=True):
-            solid = low + np.flatnonzero(~self.is_added[low:high])  # `**Ada**` without its stars
-            if not unit.state:
-                inner = (int(solid[0]), int(solid[-1]) + 1) if solid.size else (low, high)
-                unit.spans, why = self._place(*inner)
-                unit.why = ", ".join(dict.fromkeys(filter(None, (unit.why, why))))
+        """Give each mention its place, as whole tokens."""
+        starts, ends = self.text.start.tolist(), self.text.end.tolist()
+        edges = self.document.edges
+        for unit in units:
+            if unit.state:
+                continue
+            low, high = bisect_right(ends, unit.chars[0]), bisect_left(starts, unit.chars[1])
+            solid = _within(self.solid, low, high)
+            start, end, why = self._find(*(solid[0], solid[-1] + 1) if solid else (low, high))
+            whys = [unit.why, why]
+            if start < end:
+                unit.spans = [self.document.span(start, end)]
+                whys += [WIDENED] if not (edges[start] and edges[end]) else []
+            unit.why = ", ".join(dict.fromkeys(filter(None, whys)))
 
-    def _place(self, low: int, high: int) -> Outcome:
-        """The place of the atoms [low, high): from the first that is laid to the last."""
-        inside = low + np.flatnonzero(self.first[low:high] >= 0)
-        size = high - low
-        if not inside.size:
-            return self._place_between(low, high)
-        start, end = int(self.first[inside[0]]), int(self.last[inside[-1]]) + 1
-        if 2 * inside.size < size and 2 * (end - start) < size:
-            return [], "most of its words are missing from the document"
-        if end - start > 2 * size + 2:
-            return [], "its words are far apart"
-        is_exact = np.array_equal(self.text.numbers[low:high], self.key.numbers[start:end])
-        return self._widen(start, end, "" if is_exact else "words changed")
+    def _find(self, low: int, high: int) -> tuple[int, int, str]:
+        """The place of the atoms [low, high) in the document, if any, and what is odd about it.
 
-    def _place_between(self, low: int, high: int) -> Outcome:
-        """The place of a mention none of whose words is laid: between its neighbours.
-
-        A zero that the text has at another place takes the nearest one that is free.
+        It is from the first that is laid to the last. What has none is between its neighbours; a
+        zero that the text has at another place takes the nearest one that is free.
         """
-        if low >= high:
-            return [], "it has no words"
+        inside, size = _within(self.laid, low, high), high - low
+        if inside:
+            start, end = int(self.first[inside[0]]), int(self.last[inside[-1]]) + 1
+            if 2 * len(inside) < size and 2 * (end - start) < size:
+                return 0, 0, "most of its words are missing from the document"
+            if end - start > 2 * size + 2:
+                return 0, 0, "its words are far apart"
+            is_exact = self.numbers[low:high] == self.key_numbers[start:end]
+            return start, end, "" if is_exact else _CHANGED
+        if size <= 0:
+            return 0, 0, "it has no words"
         start = int(self.reached[low]) + 1
-        if high == low + 1 and self.text.numbers[low] == self.zero:
-            near = sorted((abs(zero - start), zero) for zero in self.zeros)
-            if not near or near[0][0] > _NEAR:
-                return [], "there is no zero here"
-            self.zeros.remove(near[0][1])
-            return self._widen(near[0][1], near[0][1] + 1, "a zero at another place")
+        if self.numbers[low:high] == [self.zero]:
+            zero = min(self.zeros, key=lambda zero: abs(zero - start), default=-_NEAR)
+            if abs(zero - start) > _NEAR or zero < 0:
+                return 0, 0, "there is no zero here"
+            self.zeros.remove(zero)
+            return zero, zero + 1, "a zero at another place"
         if low > 0 and high < len(self.text) and self.first[[low - 1, high]].min() >= 0:
             end = int(self.first[high])
-            if 0 < end - start <= 2 * (high - low) + 1:
-                return self._widen(start, end, "words changed")
-        return [], "its words are not in the document"
+            if 0 < end - start <= 2 * size + 1:
+                return start, end, _CHANGED
+        return 0, 0, "its words are not in the document"
 
-    def _widen(self, start: int, end: int, why: str) -> Outcome:
-        """Atoms of the document as whole tokens."""
-        if not (self.document.edges[start] and self.document.edges[end]):
-            why = ", ".join(filter(None, (why, WIDENED)))
-        return [self.document.span(start, end)], why
+
+def _within(rows: list[int], low: int, high: int) -> list[int]:
+    """Those of some rows, in order, that are from one up to another."""
+    return rows[bisect_left(rows, low) : bisect_left(rows, high)]
 
 
 def _lay(text: IntArray, key: IntArray, words: Sequence[str]) -> ArrayPair:
@@ -129,13 +129,14 @@ def _lay(text: IntArray, key: IntArray, words: Sequence[str]) -> ArrayPair:
         to_key = key_line.count(" ", 0, place) + np.arange(text.size)
         return to_key, to_key
     kept = np.flatnonzero(~_find_loops(text, key))
-    atoms, key_atoms = ([words[number] for number in side] for side in (text[kept], key))
+    atoms, key_atoms = ([words[n] for n in side.tolist()] for side in (text[kept], key))
     aligned = align_tokens(atoms, key_atoms)
-    sides = [[atoms[i] for i, _ in aligned.pieces], [key_atoms[j] for _, j in aligned.pieces]]
-    least = [_ALIKE * min(map(len, pair)) for pair in zip(*sides, strict=True)]
-    is_alike = cpdist(*sides, scorer=LCSseq.similarity) >= np.array(least)
-    rows, columns = aligned.pieces[is_alike | ~aligned.is_alike].T
-    rows = kept[rows]
+    rows, columns = aligned.pieces.T
+    is_laid = ~aligned.is_alike | (text[kept[rows]] == key[columns])
+    for piece in np.flatnonzero(~is_laid).tolist():
+        pair = atoms[rows[piece]], key_atoms[columns[piece]]
+        is_laid[piece] = LCSseq.similarity(*pair) >= _ALIKE * min(map(len, pair))
+    rows, columns = kept[rows[is_laid]], columns[is_laid]
     return set_rows(rows[::-1], columns[::-1], text.size), set_rows(rows, columns, text.size)
 
 

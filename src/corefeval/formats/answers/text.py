@@ -31,7 +31,6 @@ _HIDDEN = 0xE000  # where signs of the text are kept that are no tags
 _SIGNS = {_HIDDEN + code: chr(code) for code in range(0x80)} | {0xE100: "*", 0xE101: "*"}
 _BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
 _ITALIC = re.compile(r"(?<!\w)\*([^*\s](?:[^*\n]*[^*\s])?)\*(?!\*|[^\W¹²³⁴-⁹₀-₉])")
-_LETTERS = str.maketrans(dict(zip("øłđıæœ", ("o", "l", "d", "i", "ae", "oe"), strict=True)))
 
 
 _BLANKS = re.compile(r"[^\S\n]{100,}")  # which take long to search
@@ -82,7 +81,7 @@ def fold(atom: str) -> str:
     >>> [fold(atom) for atom in ("Dvořák", "’", "—", "##él")]
     ['dvorak', "'", '-', '##']
     """
-    return ZERO if atom.startswith(ZERO) else (fold_token(atom) or atom).translate(_LETTERS)
+    return ZERO if atom.startswith(ZERO) else fold_token(atom) or atom
 
 
 def fold_text(text: str) -> str:
