@@ -6,8 +6,8 @@ behind the cut.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -16,6 +16,7 @@ from corefeval.diagnostics import Notice, note, plural
 from corefeval.formats.answers.conventions import CONVENTIONS
 from corefeval.formats.registry import ANSWERS
 from corefeval.model import Corpus
+from corefeval.model.arrays import integers
 from corefeval.model.ledger import Ledger
 from corefeval.model.text_tokens import text_of
 
@@ -36,23 +37,20 @@ def variants_of(key: Corpus, response: Corpus) -> Iterator[Variant]:
     yield "drop", key, response, "drop"
     if ledger.lost or ledger.unclear:
         yield "strict", key, response, "strict"
-    states = {coverage.document: coverage.state for coverage in ledger.documents}
-    if {"read"} < {states.get(str(name), "missing") for name in key.documents}:
-        read = [states.get(str(name)) == "read" for name in key.documents]
-        yield "read", key.select_documents(np.flatnonzero(read)), response, "drop"
-    if any(coverage.ends_early for coverage in ledger.documents):
-        yield "reached", _cut_unreached(key, ledger), response, "drop"
+    states = {cover.document: cover.state for cover in ledger.documents}
+    is_read = [states.get(str(name)) == "read" for name in key.documents]
+    if any(is_read) and not all(is_read):
+        yield "read", key.select_documents(np.flatnonzero(is_read)), response, "drop"
+    ends = {cover.document: cover.reached for cover in ledger.documents if cover.ends_early}
+    if ends:
+        yield "reached", _cut_unreached(key, ends), response, "drop"
 
 
-def _cut_unreached(key: Corpus, ledger: Ledger) -> Corpus:
+def _cut_unreached(key: Corpus, ends: Mapping[str, int]) -> Corpus:
     """The key without mentions behind the last token that the answer to their document has."""
     if key.mention_end is None or key.tokens is None or text_of(key.tokens, 0) is not None:
         return key
-    behind = {
-        coverage.document: coverage.reached for coverage in ledger.documents if coverage.ends_early
-    }
-    limit = [behind.get(str(identifier), 1 << 60) for identifier in key.documents]
-    limits = np.array(limit, dtype=np.int64)
+    limits = integers([ends.get(str(identifier), 1 << 60) for identifier in key.documents])
     return key.keep_mentions(key.mention_end <= limits[key.mention_document])
 
 
@@ -72,7 +70,6 @@ _REMARKS = {
     "llm-twice": ("document", "with several answers, of which the first counts: {items}"),
     "llm-several": ("answer", "about several documents, split"),
 }  # fmt: skip
-_STATES = {"unread": "llm-unread", "refused": "llm-refusal", "empty": "llm-empty"}
 
 
 def notices_of(
@@ -90,23 +87,27 @@ def notices_of(
     of notice.
     """
     yield from _about_forms(ledger, name)
-    is_read = {cover.document: cover.state == "read" for cover in ledger.documents}
-    remarks = {**remarks, "llm-share": [id_ for id_ in ids if not is_read.get(id_)]}
-    for cover in ledger.documents:
-        if cover.state in _STATES:
-            remarks.setdefault(_STATES[cover.state], []).append(cover.document)
-        if cover.finish == "length":
-            remarks.setdefault("llm-limit", []).append(cover.document)
-        if cover.ends_early:
-            share = f"{cover.document} after {cover.reached / cover.tokens:.0%}"
-            remarks.setdefault("llm-cut", []).append(share)
-    share = f"{sum(is_read.values()) / max(len(ids), 1):.1%}"
+    states, covers = defaultdict[str, list[str]](list), ledger.documents
+    for cover in covers:
+        states[cover.state].append(cover.document)
+    read = set(states["read"])
+    items = {
+        **remarks,
+        "llm-share": [identifier for identifier in ids if identifier not in read],
+        "llm-unread": states["unread"],
+        "llm-refusal": states["refused"],
+        "llm-empty": states["empty"],
+        "llm-limit": [cover.document for cover in covers if cover.finish == "length"],
+        "llm-cut": [
+            f"{c.document} after {c.reached / c.tokens:.0%}" for c in covers if c.ends_early
+        ],
+    }
+    share = f"{len(read) / max(len(ids), 1):.1%}"
     kept = "kept apart" if pieces == "apart" else "joined"
     for kind, (noun, text) in _REMARKS.items():
-        if items := remarks.get(kind, ()):
+        if odd := items.get(kind):
             text = f"{name}: {{n}} {text.replace('SHARE', share).replace('KEPT', kept)}"
-            shown = tuple(items) if "{items}" in text else ()
-            yield Notice(kind, text, len(items), shown, noun)
+            yield Notice(kind, text, len(odd), tuple(odd) if "{items}" in text else (), noun)
     yield from _about_mentions(ledger, name)
     yield from _about_strings(ledger, name, occurrences)
 
@@ -114,18 +115,17 @@ def notices_of(
 def _about_forms(ledger: Ledger, name: str) -> Iterator[Notice]:
     """The forms of the answers that were read, the most frequent first."""
     written = {entry.document for entry in ledger.entries}
-    conventions = Counter(
-        coverage.convention
-        for coverage in ledger.documents
-        if coverage.document in written and coverage.state == "read"
-    )
-    for convention, count in conventions.most_common():
-        tags = CONVENTIONS.get(convention)
-        how = f"text with tags {tags.example}" if tags else "a list of mentions"
-        whose = "" if len(conventions) == 1 else f"{plural(count, 'answer')} "
-        form = f"llm-{convention}" if f"llm-{convention}" in ANSWERS else convention
-        text = f"{name}: {whose}read as {how} ({form})"
-        yield Notice("llm-convention", text, count)
+    covers = [c for c in ledger.documents if c.document in written and c.state == "read"]
+    forms = Counter(cover.convention for cover in covers)
+    for form, count in forms.most_common():
+        how = (
+            f"text with tags {CONVENTIONS[form].example}"
+            if form in CONVENTIONS
+            else "a list of mentions"
+        )
+        whose = "" if len(forms) == 1 else f"{plural(count, 'answer')} "
+        format = f"llm-{form}" if f"llm-{form}" in ANSWERS else form
+        yield Notice("llm-convention", f"{name}: {whose}read as {how} ({format})", count)
 
 
 def _about_mentions(ledger: Ledger, name: str) -> Iterator[Notice]:

@@ -17,8 +17,10 @@ from corefeval.model.arrays import (
     IntArray,
     all_false,
     distinct,
+    find_previous,
     find_runs,
     mark_rows,
+    plain_rows,
     set_rows,
 )
 from corefeval.model.ledger import Coverage
@@ -148,13 +150,11 @@ def _find_loops(text: IntArray, key: IntArray) -> BoolArray:
     """
     is_loop = all_false(text.size)
     seeds, key_seeds = hash_runs(text, SEED), hash_runs(key, SEED)
-    order = np.argsort(seeds, kind="stable")
-    is_repeat = seeds[order[1:]] == seeds[order[:-1]]
-    period = np.zeros(seeds.size, dtype=np.int64)  # distance from an equal seed before; 0 for none
-    period[order[1:][is_repeat]] = np.diff(order)[is_repeat]
+    before = find_previous(seeds.view(np.int64))  # the equal seed
+    period = np.where(before < 0, 0, np.arange(seeds.size) - before)
     first, length = find_runs(period)
-    is_long = (period[first] > 0) & (period[first] <= length + SEED) & (first > 0)
-    is_new = ~np.isin(seeds[first - 1], key_seeds)
-    for low, size in zip(first[is_long & is_new], length[is_long & is_new], strict=True):
+    is_new = (first > 0) & ~np.isin(seeds[first - 1], key_seeds)
+    rows = is_new & (period[first] > 0) & (period[first] <= length + SEED)
+    for low, size in plain_rows(first[rows], length[rows]):
         is_loop[low : low + size + SEED - 1] = True
     return is_loop

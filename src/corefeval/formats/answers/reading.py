@@ -21,7 +21,7 @@ from corefeval.formats.registry import ANSWERS
 from corefeval.model import Corpus, select_tokens
 from corefeval.model.arrays import integers
 from corefeval.model.construction import assemble
-from corefeval.model.ledger import Ledger
+from corefeval.model.ledger import Coverage, Ledger
 
 _FAMILIES = {
     "llm": (*CONVENTIONS, *TREES),
@@ -134,7 +134,7 @@ def _unknown_error(unknown: Sequence[str], ids: Sequence[str], where: str) -> In
     )
 
 
-_FEW = 3  # mentions that are not in a document, as any answer may have them
+_FEW = 2  # mentions that are not in a document, as any answer may have them
 
 
 def _read_pages(
@@ -165,34 +165,37 @@ def _read_pages(
 
 def _lacks_mentions(page: Page) -> bool:
     """Whether a document lacks most mentions of its answer."""
-    size = len(page.written)
-    if size - page.n_placed < max(_FEW, size // 2 + 1):
-        return False
-    absent = sum(not (u.is_placed or page.document.stands(u.text)) for u in page.written)
-    return absent >= max(_FEW, size // 2 + 1)
+    unplaced = [unit for unit in page.written if not unit.is_placed]
+    most, stands = max(_FEW, len(page.written) // 2), page.document.stands
+    return len(unplaced) > most and sum(not stands(unit.text) for unit in unplaced) > most
 
 
 def _join(pages: Sequence[Page], apart: bool) -> Page:
     """The pages of the pieces of a document as one; `apart` keeps their entities so."""
-    if len(pages) == 1:
-        return pages[0]
-    covers = [page.coverage for page in pages]
-    counts = ("copied", "changed", "added", "missing")
-    sums = {name: sum(getattr(cover, name) for cover in covers) for name in counts}
-    sums["missing"] = max(sums["missing"] - (len(covers) - 1) * covers[0].tokens, 0)
-    joined = Page(pages[0].document, replace(
-        covers[0], **sums,
-        reached=max(cover.reached for cover in covers),
-        finish=next(filter(None, (cover.finish for cover in covers)), ""),
-        state=min((cover.state for cover in covers), key=lambda state: state != "read"),
-    ))  # fmt: skip
-    for number, page in enumerate(pages, start=1):
+    joined, *others = pages
+    for number, page in enumerate(pages if others else ()):
         prefix = f"{number}:" if apart else ""
         for unit in page.units:
             unit.entity = prefix + unit.entity
+        page.mentions = {(span, prefix + entity): None for span, entity in page.mentions}
+    for page in others:
         joined.units += page.units
-        joined.mentions |= {(span, prefix + name): None for span, name in page.mentions}
+        joined.mentions |= page.mentions
+        joined.coverage = _add(joined.coverage, page.coverage)
     return joined
+
+
+def _add(first: Coverage, second: Coverage) -> Coverage:
+    """How much of a document two pieces of its answer have."""
+    return replace(
+        first if first.state == "read" else second,
+        copied=first.copied + second.copied,
+        changed=first.changed + second.changed,
+        added=first.added + second.added,
+        missing=max(first.missing + second.missing - first.tokens, 0),
+        reached=max(first.reached, second.reached),
+        finish=first.finish or second.finish,
+    )
 
 
 def _corpus_of(pages: Sequence[Page], key: Corpus, name: str) -> Corpus:
