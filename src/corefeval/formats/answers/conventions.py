@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count, zip_longest
 
 from corefeval.formats.answers.tags import (
@@ -18,43 +19,81 @@ from corefeval.formats.answers.tags import (
     read_marks,
 )
 
+_NEAR = 80  # characters of a word, or of a phrase
+# The word before a place, without quotes and brackets that open before it.
+_WORD = re.compile(r"(?:(?!['’]\w)[(\[{\"“„‘«¿¡'’]+(?=[^\W_]))?(\S+)\Z")
 
-@dataclass(frozen=True, slots=True)
+
+def _word_start(text: str, low: int, high: int, pattern: re.Pattern[str] = _WORD) -> int:
+    """Where the word or phrase begins that ends at a place."""
+    match = pattern.search(text, max(low, high - _NEAR), high)
+    return match.start(match.lastindex or 0) if match else high
+
+
+@dataclass(frozen=True)
 class Convention:
-    """A way to tag a text: how it looks, what tells it, where its marks are.
+    """A way to tag a text: how it looks, and how its marks are found.
 
-    `prepare` makes it easier to read. With `bare`, tags without labels are mentions, too.
+    `shapes` are pairs of brackets. `close` has a label before or behind the closing one, for `END`;
+    in `opening`, the label stands before or behind the opening one, for `START`. `hanging` labels
+    stand behind words, as `before` has them. Other conventions have a pattern of what is `seen` of
+    them, and a function to `find` their marks. With `bare`, tags without labels are mentions, too.
+    `prepare` makes a text easier to read.
     """
 
     name: str
     example: str
-    seen: re.Pattern[str]
-    find_marks: Callable[[str], Iterable[Mark]]
+    shapes: str = ""
+    close: str = ""
+    opening: str = ""
+    hanging: str = ""
+    before: re.Pattern[str] = _WORD
+    seen: str = ""
+    find: Callable[[str], Iterable[Mark]] | None = None
     bare: bool = False
     prepare: Callable[[str], str] = str
 
+    @cached_property
+    def _patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
+        """Well-formed tags, and all brackets by their kinds."""
+        signs = [re.escape(sign) for sign in self.shapes.split()]
+        start, end = (f"(?:{'|'.join(side)})" for side in (signs[::2], signs[1::2]))
+        close, opening = self.close.replace("END", end), self.opening.replace("START", start)
+        seen = self.seen, close.removeprefix(r"\s?"), opening, self.hanging
+        blank = r"\s?" if self.bare else ""
+        openings = "|".join(filter(None, (opening, start + blank)))
+        kinds = {CLOSE: close, CUT: _HALF_CLOSING, OPEN: openings, TEXT: blank + end}
+        named = (f"(?P<{kind}>{pattern})" for kind, pattern in kinds.items() if pattern)
+        tags, brackets = "|".join(filter(None, seen)), "|".join(named)
+        return re.compile(tags, re.IGNORECASE | re.MULTILINE), re.compile(brackets, re.IGNORECASE)
+
     def count(self, text: str) -> int:
         """How many well-formed tags of this convention there are."""
-        return sum(1 for _ in self.seen.finditer(text))
+        return sum(1 for _ in self._patterns[0].finditer(text))
 
     def read(self, text: str) -> TaggedText:
         """The text without its tags, and its mentions."""
         text = self.prepare(text)
-        return read_marks(text, self.find_marks(text), bare=self.bare)
+        marks = self.find(text) if self.find else self._find_marks(text)
+        return read_marks(text, marks, bare=self.bare)
+
+    def _find_marks(self, text: str) -> list[Mark]:
+        """The marks of brackets, and of labels behind words: `she[^1]`, `she₁`, `she [Ada]`."""
+        marks, has_shapes = list[Mark](), self.shapes.count(" ") > 1
+        for match in self._patterns[1].finditer(text) if self.shapes else ():
+            kind, labels = match.lastgroup or "", match.groups()[match.lastindex or 0 :]
+            label = next((label for label in labels if label is not None), None)
+            shapes = [_SHAPE_OF[sign] for sign in match[0] if has_shapes and sign in _SHAPE_OF]
+            marks.append(Mark(kind, *match.span(), label, "".join(shapes[:1])))
+        for match in re.finditer(self.hanging, text, re.IGNORECASE) if self.hanging else ():
+            begin = _word_start(text, 0, match.start(), self.before)
+            if "#" not in text[begin - 1 : match.start()]:  # within a link
+                marks.append(Mark(OPEN, begin, begin))
+                marks.append(Mark(CLOSE, *match.span(), match[match.lastindex or 0]))
+        return sorted(marks, key=lambda mark: (mark.start, mark.end))
 
 
 # ------------------------------------------------------------------ marks on words
-
-_NEAR = 80  # characters of a word, or of a phrase
-# The word before a place, without quotes and brackets that open before it.
-_WORD = re.compile(r"(?:(?!['’]\w)[(\[{\"“„‘«¿¡'’]+(?=[^\W_]))?(?P<word>\S+)\Z")
-
-
-def _word_start(text: str, low: int, high: int) -> int:
-    """Where the word begins that ends at a place."""
-    match = _WORD.search(text, max(low, high - _NEAR), high)
-    return match.start("word") if match else high
-
 
 _CRAC_MARK = r"(?:\[(?:[\w.-]+\]?|\Z)|[\w.-]+\])"
 _CRAC_NEXT = r",\s?(?:\[e\d+\]?|e\d+\])"  # behind a blank only what is a mark for sure
@@ -82,24 +121,12 @@ def _find_crac(text: str) -> Iterator[Mark]:
                 yield Mark(CLOSE, place, place, label)
 
 
-def _on_words(
-    text: str, labels: re.Pattern[str], phrase: re.Pattern[str] | None = None
-) -> Iterator[Mark]:
-    """Marks for labels behind single words or phrases: `she[^1]`, `she₁`, `she [Ada]`."""
-    for match in labels.finditer(text):
-        end = match.start()
-        before = phrase and phrase.search(text, max(end - _NEAR, 0), end)
-        begin = before.start() if before else _word_start(text, 0, end)
-        if "#" not in text[begin - 1 : end]:  # within a link
-            yield Mark(OPEN, begin, begin)
-            yield Mark(CLOSE, *match.span(), match[match.lastindex or 0])
-
-
 # ------------------------------------------------------------------ brackets of all shapes
 
-BOLD = "\ue100", "\ue101"  # what stands for ** before and behind words
-_BOLD = " ".join(BOLD)
-_ANY = "{{ }} [ ] { } ( ) ⟦ ⟧ 【 】 〔 〕 〈 〉 《 》 ⟨ ⟩ « » ‹ › 「 」 『 』 " + _BOLD
+_BOLD = "\ue100\ue101"  # what stands for ** before and behind words
+_PAIRS = f"[]{{}}()⟦⟧【】〔〕〈〉《》⟨⟩«»‹›「」『』{_BOLD}"
+_SHAPE_OF = {sign: _PAIRS[place // 2 * 2] for place, sign in enumerate(_PAIRS)}
+_ANY = " ".join(("{{", "}}", *_PAIRS))
 _NUMBER = r"[\w.-]{0,30}\d[\w.-]{0,30}"
 _E = r"(?:entity|ent|cluster|chain|e|c)[_ -]?"
 _LINK = r"\((?:#[^()\n]{0,60}|(?:cluster|entity)[ _-]?\w+)\)"
@@ -118,61 +145,17 @@ _HALF_CLOSING = (
     r"\](?:\s?\((?:#[^()\n]{0,60}|(?:cluster|entity)[ _-]?\w*)?|\s?#|\$?_\{?[^{}\s]{0,40}|"
     r"<(?:s|su|sub|sub>[^<\n]{0,40}(?:</?\w{0,3})?)?)\Z"
 )
-_HANGING = re.compile(
+_HANGING = (
     r"(?<=[\w'’])(?:\[\^?([A-Za-z]?\d{1,3}|(?-i:[A-Z]))\]|([₀-₉]+)|([⁰¹²³⁴-⁹]+)|<su[bp]>([^<\n]{0,40})</su[bp]>"
     r"|\$?[_^]\{?(\d{1,3}|[a-z])\}?\$?(?!\w))"
 )
-_RESOLVED = re.compile(r"(?<=[\w'’])\s?[\[(]\s?(?:=\s?|→\s?|i\.e\.,?\s)?([^\[\]()\n=|]{1,80})[\])]")
+_RESOLVED = r"(?<=[\w'’])\s?[\[(]\s?(?:=\s?|→\s?|i\.e\.,?\s)?([^\[\]()\n=|]{1,80})[\])]"
 _ARTICLE = r"the|an?|this|these|those|el|l[aeo]s?|un[ae]?|il|gli|de|het|een"
 # The end of a noun phrase: names with an article, or one word with one; in German, a noun.
 _PHRASE = re.compile(
-    rf"(?<!\w)(?:(?:(?i:{_ARTICLE}|d(?:er|ie|as|en|em|es)|eine?[nmrs]?)\s)?"
-    rf"(?:[A-ZÀ-ÖØ-Þ]\w+\s)*[A-ZÀ-ÖØ-Þ]\S*|(?i:{_ARTICLE})\s\S+)\Z"
+    rf"(?<!\w)((?:(?i:{_ARTICLE}|d(?:er|ie|as|en|em|es)|eine?[nmrs]?)\s)?"
+    rf"(?:[A-ZÀ-ÖØ-Þ]\w+\s)*[A-ZÀ-ÖØ-Þ]\S*|(?i:{_ARTICLE})\s\S+)\Z|{_WORD.pattern}"
 )
-
-
-def _brackets(
-    name: str,
-    example: str,
-    shapes: str,
-    *,
-    close: str = "",
-    opening: str = "",
-    hanging: re.Pattern[str] | None = None,
-    bare: bool = False,
-    prepare: Callable[[str], str] = str,
-) -> Convention:
-    """A convention of brackets; `shapes` are the pairs of them.
-
-    `close` has a label before or behind the closing one, for `END`; in `opening`, the label stands
-    before or behind the opening one, for `START`; `hanging` labels stand behind single words.
-    """
-    sides = shapes.split()[::2], shapes.split()[1::2]
-    start, end = (f"(?:{'|'.join(map(re.escape, side))})" for side in sides)
-    close, opening = close.replace("END", end), opening.replace("START", start)
-    blank = r"\s?" if bare else ""
-    openings = "|".join(filter(None, (opening, start + blank)))
-    kinds = {CLOSE: close, CUT: _HALF_CLOSING, OPEN: openings, TEXT: blank + end}
-    named = (f"(?P<{kind}>{pattern})" for kind, pattern in kinds.items() if pattern)
-    union = re.compile("|".join(named), re.IGNORECASE)
-    shape_of = dict(zip(sides[0] + sides[1], sides[0] * 2, strict=True)) if sides[0][1:] else {}
-
-    def find_marks(text: str) -> list[Mark]:
-        marks = list(_on_words(text, hanging)) if hanging else []
-        taken = {place for label in marks for place in range(label.start, label.end)}
-        for match in union.finditer(text):
-            kind, labels = match.lastgroup or "", match.groups()[match.lastindex or 0 :]
-            shape = ""
-            if shape_of:
-                shape = shape_of[re.findall(start if kind == OPEN else end, match[0])[0]]
-            label = next((label for label in labels if label is not None), None)
-            if match.start() not in taken:
-                marks.append(Mark(kind, *match.span(), label, shape))
-        return sorted(marks, key=lambda mark: (mark.start, mark.end))
-
-    patterns = close.removeprefix(r"\s?"), opening, hanging and hanging.pattern
-    seen = "|".join(filter(None, patterns))
-    return Convention(name, example, re.compile(seen, re.IGNORECASE), find_marks, bare, prepare)
 
 
 def _name_new(text: str) -> str:
@@ -188,7 +171,7 @@ def _spread_links(text: str) -> str:
 
 # ------------------------------------------------------------------ elements
 
-_ELEMENT = re.compile(r"<(/?)\s?([^\W\d_][\w.-]{0,40}?)(\s[^<>]{0,300})?\s?>")
+_ELEMENT = r"<(/?)\s?([^\W\d_][\w.-]{0,40}?)(\s[^<>]{0,300})?\s?>"
 _GENERIC = re.compile(
     r"(?:m|mention|entity|coref|rs|span|e|ref|np|ent|mark|tag|font|annotation)\Z", re.I
 )
@@ -217,7 +200,7 @@ def _find_elements(text: str) -> Iterator[Mark]:
     MUC, the `ID` of `COREF` is the mention's, and `REF` that of its antecedent.
     """
     entity_of: dict[str, str] = {}
-    for match in _ELEMENT.finditer(text):
+    for match in re.finditer(_ELEMENT, text):
         name, attributes = match[2].lower(), match[3] or ""
         said = [pattern.search(attributes) for pattern in (_ID, _REF)]
         labels = [value[value.lastindex or 0] for value in said if value]
@@ -269,35 +252,32 @@ _LEADING = rf"\s?(?:{_E}(\d+)|#?(\d+)|([^\W\d_][\w .'-]{{0,40}}?)(?=[:|]\s)){_WO
 _INSIDE = r"\s?\|(?:[^\[\]{}|\n]{1,40}\|)??\s?([^\[\]{}|\n]{1,400}?)\s?END"
 _SEQ2SEQ = r"\s?(?:\|\s?([\w.-]+)\s?</m>|</m(\d+)>|<c(\d+)>(?![^<>]*</c)(?:\s?</m>)?)"
 _DECLARED = (
-    Convention("crac", "mention|[e1]", re.compile(
-        r"(?<=\S)\|(?:\[e?\d+\]?|e?\d+\])(?=[\s,.;:!?)\]\"'’”]|$)", re.IGNORECASE), _find_crac),
-    _brackets("bracket", "[e1 mention]", "[ ] ( )",
-              opening=rf"START\s?{_E}(\d+)\s?[:|]?\s+(?=[^\s\])])"),
-    _brackets("number", "[1 mention]", "[ ]", opening=rf"START#?(\d+){_WORDS}"),
-    _brackets("markdown", "[mention](#1)", "[ ]", close=f"END{_BEHIND['markdown']}",
-              prepare=_spread_links),
-    Convention("xml", '<m id="1">mention</m>', _ELEMENT, _find_elements),
-    _brackets("subscript", "[mention]_1", "[ ]", close=f"END{_BEHIND['subscript']}"),
-    _brackets("hash", "[mention]#1", "[ ]", close=f"END{_BEHIND['hash']}"),
-    _brackets("colon", "[mention: 1]", "[ ]", close=rf"\s?:\s?({_NUMBER})\s?END"),
-    _brackets("seq2seq", "<m> mention | 1 </m>", "<m> </m>", close=_SEQ2SEQ, bare=True,
-              prepare=_name_new),
-    _brackets("mask", "<m>mention</m>#1", "<m> </m>", close=r"\s?END\s?#(\w+)", bare=True),
-    _brackets("curly", "{{mention|1}}", "{{ }}", close=_INSIDE, bare=True),
-    _brackets("tanl", "[ mention | antecedent ]", "[ ]", close=_INSIDE, bare=True),
-    _brackets("inside", "{mention | 1}", _ANY, close=_INSIDE),
-    _brackets("arrow", "[mention → 1]", _ANY,
-              close=r"\s?(?:→|[-=]>|\s[=@])\s?([^\[\]{}\n]{1,40}?)\s?END"),
-    _brackets("behind", "{mention}_1, mention[^1]", _ANY,
-              close=f"END(?:{'|'.join(_BEHIND.values())})", hanging=_HANGING),
-    _brackets("leading", "{1 mention}", _ANY, opening=rf"(?:{_SIGN}\s?START|START{_LEADING})"),
-    Convention("resolved", "mention [antecedent]", _RESOLVED,
-               lambda text: _on_words(text, _RESOLVED, _PHRASE)),
-    _brackets("glossed", "**mention** [antecedent]", _BOLD,
-              close=r"END\s?[\[(]([^\[\]()\n]{1,80})[\])]"),
-    _brackets("macro", r"\entity{1}{mention}", "{ }",
-              opening=r"\\[A-Za-z]+\{([^{}\n]{1,40})\}START"),
-    Convention("columns", "a word and (1) on each line",
-               re.compile(r"\(?\d{1,5}\)[ \t]*$|[\s/][BS]-\w", re.MULTILINE), _find_columns),
+    Convention("crac", "mention|[e1]", find=_find_crac,
+               seen=r"(?<=\S)\|(?:\[e?\d+\]?|e?\d+\])(?=[\s,.;:!?)\]\"'’”]|$)"),
+    Convention("bracket", "[e1 mention]", "[ ] ( )",
+               opening=rf"START\s?{_E}(\d+)\s?[:|]?\s+(?=[^\s\])])"),
+    Convention("number", "[1 mention]", "[ ]", opening=rf"START#?(\d+){_WORDS}"),
+    Convention("markdown", "[mention](#1)", "[ ]", f"END{_BEHIND['markdown']}",
+               prepare=_spread_links),
+    Convention("xml", '<m id="1">mention</m>', seen=_ELEMENT, find=_find_elements),
+    Convention("subscript", "[mention]_1", "[ ]", f"END{_BEHIND['subscript']}"),
+    Convention("hash", "[mention]#1", "[ ]", f"END{_BEHIND['hash']}"),
+    Convention("colon", "[mention: 1]", "[ ]", rf"\s?:\s?({_NUMBER})\s?END"),
+    Convention("seq2seq", "<m> mention | 1 </m>", "<m> </m>", _SEQ2SEQ, bare=True,
+               prepare=_name_new),
+    Convention("mask", "<m>mention</m>#1", "<m> </m>", r"\s?END\s?#(\w+)", bare=True),
+    Convention("curly", "{{mention|1}}", "{{ }}", _INSIDE, bare=True),
+    Convention("tanl", "[ mention | antecedent ]", "[ ]", _INSIDE, bare=True),
+    Convention("inside", "{mention | 1}", _ANY, _INSIDE),
+    Convention("behind", "{mention}_1, mention[^1]", _ANY, f"END(?:{'|'.join(_BEHIND.values())})",
+               hanging=_HANGING),
+    Convention("leading", "{1 mention}", _ANY, opening=rf"(?:{_SIGN}\s?START|START{_LEADING})"),
+    Convention("resolved", "mention [antecedent]", hanging=_RESOLVED, before=_PHRASE),
+    Convention("glossed", "**mention** [antecedent]", " ".join(_BOLD),
+               r"END\s?[\[(]([^\[\]()\n]{1,80})[\])]"),
+    Convention("macro", r"\entity{1}{mention}", "{ }",
+               opening=r"\\[A-Za-z]+\{([^{}\n]{1,40})\}START"),
+    Convention("columns", "a word and (1) on each line", find=_find_columns,
+               seen=r"\(?\d{1,5}\)[ \t]*$|[\s/][BS]-\w"),
 )  # fmt: skip
 CONVENTIONS = {convention.name: convention for convention in _DECLARED}
