@@ -9,7 +9,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Sequence
-from functools import cached_property
+from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -88,7 +89,8 @@ class Chooser:
                 choices = self._in_sentence(unit, unit.places.exact)
                 if unit.nth is not None:
                     choices = choices[unit.nth - 1 : unit.nth]
-            unit.sure = len(choices) == 1 and self._settle(unit, choices[0])
+            if len(choices) == 1 and choices[0] not in self.owner:
+                self._settle(unit, choices[0])
         first: Span = (0, 0)  # mention of an entity: the next entity begins behind it
         for units in self.lists.values():
             self._settle_list(units, first)
@@ -98,17 +100,14 @@ class Chooser:
             siblings = self.lists[unit.entity] if unit.places.why else []
             taken = [span for sibling in siblings for span in sibling.spans]
             for place in self._likely(unit):
-                is_inside = any(start <= place[0] and place[1] <= end for start, end in taken)
-                if not is_inside and self._settle(unit, place):
+                if not any(start <= place[0] and place[1] <= end for start, end in taken):
+                    self._settle(unit, place)
                     break
 
-    def _settle(self, unit: Unit, place: Span) -> bool:
-        """Give a mention its place, unless that is taken; says whether it was free."""
-        if place in self.owner:
-            return False
+    def _settle(self, unit: Unit, place: Span) -> None:
+        """Give a mention its place."""
         self.owner[place] = unit.entity
         unit.spans = [place]
-        return True
 
     def _settle_list(self, units: Sequence[Unit], last: Span) -> None:
         """Settle the strings of a list, each on the place that fits best behind the last one.
@@ -117,21 +116,23 @@ class Chooser:
         """
         for unit in units:
             places = unit.spans
-            if not unit.sure and unit.places.why in ("", WIDENED):
+            if unit.places.why not in ("", WIDENED):
+                continue
+            if not places and (
+                unit.contexts or not unit.sentence is unit.nth is unit.start is None
+            ):
+                places = self._likely(unit)[:_NEXT]
+            elif not places:
                 near = bisect_left(unit.places.every, (last[0], 0))
                 places = unit.places.every[max(near - _NEXT // 2, 0) : near + _NEXT]
-                if unit.contexts or not unit.sentence is unit.nth is unit.start is None:
-                    places = self._likely(unit)[:_NEXT]
-            costs = {
-                self._weigh(unit, place, last): place
-                for place in reversed(places)
-                if unit.sure or place not in self.owner
-            }
-            if costs and min(costs) < _LOST:
-                last = costs[min(costs)]
+                places = [place for place in places if place not in self.owner]
+            weigh = partial(self._weigh, unit, last)
+            place = min(places, key=weigh, default=None)
+            if place and weigh(place) < _LOST:
+                last = place
                 self._settle(unit, last)
 
-    def _weigh(self, unit: Unit, place: Span, last: Span) -> float:
+    def _weigh(self, unit: Unit, last: Span, place: Span) -> float:
         """What speaks against a place behind the last one of a list."""
         is_edge = place[1] <= last[1] and (place[0] == last[0] or place[1] == last[1])
         return (
@@ -144,7 +145,7 @@ class Chooser:
         )
 
     def _likely(self, unit: Unit) -> list[Span]:
-        """The places of a string near those that the answer names, the likeliest first."""
+        """The free places of a string near those that the answer names, the likeliest first."""
         places, spot = unit.places.every, None
         if unit.sentence is not None:
             spot = int(np.searchsorted(self.key.sentence_of, unit.sentence))
@@ -153,8 +154,10 @@ class Chooser:
         if spot is not None:
             near = bisect_left(places, (spot, 0))
             places = places[max(near - _NEAREST, 0) : near + _NEAREST]
-        cased = unit.places.cased
-        return sorted(places, key=lambda place: (self.points(unit, place), place not in cased))
+        return sorted(
+            (place for place in places if place not in self.owner),
+            key=lambda place: (self.points(unit, place), place not in unit.places.cased),
+        )
 
     # -------------------------------------------------------------- what the answer says of places
 
@@ -193,13 +196,11 @@ class Chooser:
         return offsets_of(np.array([len(word) + 1 for word in self.key.words], dtype=np.int64))
 
 
-class Links:
-    """Entities by antecedents."""
+class Links(NamedTuple):
+    """Gives entities to mentions by their antecedents, with what speaks against places of these."""
 
-    def __init__(
-        self, key: KeyDocument, points: Callable[[Unit, Span], float] = lambda *_: 0.0
-    ) -> None:
-        self.key, self.points = key, points
+    key: KeyDocument
+    points: Callable[[Unit, Span], float] = lambda *_: 0.0
 
     def link(self, units: Sequence[Unit]) -> list[Unit]:
         """Give entities to the units of pairs; antecedents that were no mentions yet come back.
@@ -212,12 +213,13 @@ class Links:
         placed, added, unions = [unit for unit in units if unit.spans], list[Unit](), Unions()
         mentions = {unit.spans[0] for unit in placed}
         for unit in placed:
-            names = [f"entity {unit.entity}"] if not unit.rows else []
-            unions.join([*names, str(unit.spans[0])])
+            if not unit.rows:
+                unions.join([f"entity {unit.entity}", str(unit.spans[0])])
         for unit in sorted(placed, key=lambda unit: unit.spans[0]):
             span, target = unit.spans[0], unit.antecedent
-            place = self._find(target, span, mentions) if target else span
-            unions.join([str(span), str(place) if place else f"label {fold_text(target.text)}"])
+            if target is not None:
+                place = self._find(target, span, mentions)
+                unions.join([str(place or fold_text(target.text)), str(span)])
             if target and place and place not in mentions:
                 target.spans = [place]
                 mentions.add(place)
