@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from corefeval.diagnostics import InputError, Notice, UsageError
-from corefeval.display import json_text
 from corefeval.evaluation import score
-from corefeval.formats.answers.prompts import Prompts
+from corefeval.formats.answers.prompts import Prompts, json_lines
 from corefeval.formats.registry import find_format
 from corefeval.live import corpus_from_object
 from corefeval.model import Corpus
@@ -37,17 +36,6 @@ def counts_of(result: Result) -> dict[str, float]:
         for metric, table in result.tables.items()
         for name, column in table.columns().items()
     }
-
-
-def result_of(counts: Mapping[str, float], empty: Result) -> Result:
-    """Counts as a result in which all documents are one; `empty` is a result of nothing."""
-    tables = {}
-    for metric, table in empty.tables.items():
-        if table.values is not None:
-            row = [counts[f"{metric}/{name}"] for name in table.names]
-            table = replace(table, values=np.array([row]))
-        tables[metric] = table
-    return replace(empty, tables=tables, document_ids=("all documents",), notices=())
 
 
 def score_answer(sample: Mapping[str, Any], answer: str, **options: Any) -> Result:
@@ -71,9 +59,15 @@ def sum_scores(items: Iterable[Mapping[str, float]]) -> dict[str, float]:
     total = Counter[str]()
     for counts in items:
         total.update(counts)  # type: ignore[arg-type]
-    metrics = list(dict.fromkeys(name.rpartition("/")[0] for name in total))
+    metrics = list(dict.fromkeys(name.rpartition("/")[0] for name in total if "/" in name))
     metrics = ["conll", *metrics] if {"muc", "b3", "ceafe"} <= {*metrics} else metrics
-    result = result_of(total, score({"0": []}, {"0": []}, metrics=metrics or "conll"))
+    result = score({"0": []}, {"0": []}, metrics=metrics or "conll")  # of nothing
+    tables = dict(result.tables)
+    for metric, table in tables.items():
+        if table.values is not None:
+            row = [total[f"{metric}/{name}"] for name in table.names]
+            tables[metric] = replace(table, values=np.array([row]))
+    result = replace(result, tables=tables, document_ids=("all documents",))
     return {metric: 100 * result[metric].f1 for metric in metrics}
 
 
@@ -129,17 +123,16 @@ def folder_of(
     harness: str, prompts: Prompts, key: Corpus, style: str, folder: str
 ) -> tuple[dict[str, bytes], tuple[Notice, ...]]:
     """The files of a folder that a harness runs, and notices on what keys cannot have there."""
-    files, notices = find_format("e2e").write(key)
-    lines = files[""].decode().splitlines()
-    records = [
-        {**prompt, "format": f"llm-{style}", "key": json.loads(line)}
-        for prompt, line in zip(prompts.records, lines, strict=True)
-    ]
-    text = "".join(json_text(record, indent=None) for record in records)
-    program = {"task.py": _TASK.replace("FORMAT", f"llm-{style}")}
+    written, notices = find_format("e2e").write(key)
+    keys = map(json.loads, written[""].splitlines())
+    prompts_text = json_lines(
+        {**prompt, "format": f"llm-{style}", "key": record}
+        for prompt, record in zip(prompts.records, keys, strict=True)
+    )
+    files = {"task.py": _TASK.replace("FORMAT", f"llm-{style}"), "prompts.jsonl": prompts_text}
     if harness == "lm-eval":
         place = json.dumps(os.path.join(os.path.abspath(folder), "prompts.jsonl"))
-        program = {"corefeval.yaml": _YAML.replace("PROMPTS", place)}
-    contents = {**program, "prompts.jsonl": text}
+        del files["task.py"]
+        files["corefeval.yaml"] = _YAML.replace("PROMPTS", place)
     losses = tuple(notice for notice in notices if notice.noun in ("mention", "empty node"))
-    return {name: content.encode() for name, content in contents.items()}, losses
+    return {name: content.encode() for name, content in files.items()}, losses

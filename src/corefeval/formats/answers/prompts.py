@@ -365,12 +365,12 @@ def _passage(document: Document) -> Passage:
 
 def _number_anew(passage: Passage) -> Passage:
     """The passage with entities numbered from 1 in the order of their first mention."""
+    numbers: dict[str, str] = {}
     mentions = [
-        (start, end, str(number))
-        for number, cluster in enumerate(clusters_of(passage).values(), start=1)
-        for start, end, _ in cluster
+        (start, end, numbers.setdefault(entity, str(len(numbers) + 1)))
+        for start, end, entity in passage.mentions
     ]
-    return replace(passage, mentions=sorted(mentions, key=lambda m: (m[0], -m[1])))
+    return replace(passage, mentions=mentions)
 
 
 def passages(corpus: Corpus) -> Iterator[tuple[str, Passage]]:
