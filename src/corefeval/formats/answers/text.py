@@ -22,11 +22,11 @@ ATOM = re.compile(
 )
 ZERO = "##"
 _THINK = "(?:think|thinking|reasoning|scratchpad)>"
-_THOUGHT = re.compile(rf"<{_THINK}.*?</{_THINK}", re.IGNORECASE | re.DOTALL)
-_THOUGHTS = re.compile(rf"\A.*</{_THINK}", re.IGNORECASE | re.DOTALL)  # before the last end of one
-_ENDLESS = re.compile(rf"\s*<{_THINK}", re.IGNORECASE)
-_ENTITY = re.compile(r"&(?:#\d{1,6}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});")
-_ESCAPE = re.compile(r"\\([\\_*\[\]#|{}()<>`~])")
+# From a beginning to its end, if it has any; or all before a lone end.
+_THOUGHT = re.compile(
+    rf"<{_THINK}.*?(?:</{_THINK}|\Z)|\A(?:(?!<{_THINK}).)*</{_THINK}", re.IGNORECASE | re.DOTALL
+)
+_ESCAPED = re.compile(r"&(?:#\d{1,6}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});|\\[\\_*\[\]#|{}()<>`~]")
 _HIDDEN = 0xE000  # where signs of the text are kept that are no tags
 _SIGNS = {_HIDDEN + code: chr(code) for code in range(0x80)} | {0xE100: "*", 0xE101: "*"}
 _BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
@@ -39,11 +39,8 @@ _BLANKS = re.compile(r"[^\S\n]{100,}")  # which take long to search
 def clean(answer: str) -> str:
     """The answer composed (NFC), with blanks in the place of thoughts, at most 100 in a row."""
     text = unicodedata.normalize("NFC", answer).replace("\ufeff", " ").replace("\u200b", " ")
-    if match := _THOUGHTS.match(text):
-        # What is left of ends has no beginning: all that came before was thought.
-        head = _THOUGHTS.sub(blank_out, _THOUGHT.sub(blank_out, match[0]))
-        text = head + text[match.end() :]
-    return "" if _ENDLESS.match(text) else _BLANKS.sub(" " * 100, text)
+    text = _BLANKS.sub(" " * 100, _THOUGHT.sub(blank_out, text))
+    return text if text.strip() else ""
 
 
 def blank_out(match: re.Match[str]) -> str:
@@ -54,20 +51,22 @@ def blank_out(match: re.Match[str]) -> str:
 def hide_escapes(text: str) -> str:
     """The text with escaped signs hidden, so that no tag has them; all stays in its place."""
 
-    def hide(sign: str, length: int) -> str:
-        return (
-            sign if len(sign) != 1 or ord(sign) > 0x7F else chr(_HIDDEN + ord(sign)).rjust(length)
-        )
+    def hide(escaped: re.Match[str]) -> str:
+        sign = _plain(escaped)
+        is_sign = len(sign) == 1 and sign.isascii()
+        return chr(_HIDDEN + ord(sign)).rjust(len(escaped[0])) if is_sign else sign
 
-    if "&" in text:
-        text = _ENTITY.sub(lambda match: hide(html.unescape(match[0]), len(match[0])), text)
-    text = _ESCAPE.sub(lambda match: hide(match[1], 2), text)
+    text = _ESCAPED.sub(hide, text)
     return _BOLD.sub("\ue100 \\1 \ue101", _ITALIC.sub("\ue100\\1\ue101", text))  # which nest
 
 
 def unescape(text: str) -> str:
     """The text without escapes, for tags may be escaped themselves."""
-    return html.unescape(_ESCAPE.sub(r"\1", text)) if "&" in text or "\\" in text else text
+    return _ESCAPED.sub(_plain, text)
+
+
+def _plain(escaped: re.Match[str]) -> str:
+    return html.unescape(escaped[0]).removeprefix("\\")
 
 
 def show_escapes(text: str) -> str:
