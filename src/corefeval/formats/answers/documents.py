@@ -97,19 +97,18 @@ class KeyTexts:
 
     def _find_by_content(self, answer: Answer, free: Sequence[int]) -> None:
         """Find documents that the text of an answer fits, or else the words in it."""
-        indices = [index for index, _ in answer.parts]
-        ranges = self.find_ranges(answer.text, [*indices, *free])
-        if not ranges and not indices:
-            words = {*self._list_words(atoms_of_text(answer.text, self.vocabulary))[0].tolist()}
-            common = {index: len(words.intersection(self._words(index).tolist())) for index in free}
-            best = max(free, key=lambda index: common[index])
-            answer.parts = [(best, 0)] if 2 * common[best] > max(len(words), 2) else []
-        elif {*indices} <= {index for *_, index in ranges}:
+        text, named = answer.text, [index for index, _ in answer.parts]
+        ranges = self.find_ranges(text, [*named, *free])
+        if not ranges and not named:
+            words = distinct(self._list_words(atoms_of_text(text, self.vocabulary))[0])
+            common = [np.isin(words, self._words(index)).sum() for index in free]
+            if 2 * max(common) > max(words.size, 2):
+                answer.parts = [(free[common.index(max(common))], 0)]
+        elif {*named} <= {index for *_, index in ranges}:
             edges = [0]
             for (_, end, _), (start, _, _) in pairwise(ranges):
-                newline = answer.text.rfind("\n", end, max(start, end))
-                blank = answer.text.rfind(" ", 0, (end + start) // 2)
-                edges.append(newline if newline >= 0 else blank)
+                newline = text.rfind("\n", end, start)
+                edges.append(newline if newline >= 0 else (end + start) // 2)
             answer.parts = [(index, edge) for (*_, index), edge in zip(ranges, edges, strict=True)]
 
     def find_ranges(self, text: str, among: Iterable[int]) -> list[tuple[int, int, int]]:
