@@ -123,8 +123,8 @@ class KeyTexts:
             is_common = np.isin(numbers, words)
             seeds, key_seeds = hash_runs(numbers[is_common], SEED), hash_runs(words, SEED)
             hits = np.flatnonzero(np.isin(seeds, key_seeds))
-            least = _LEAST_SHARE * min(distinct(key_seeds).size, seeds.size)
-            if distinct(seeds[hits]).size >= max(least, 1):
+            least = _LEAST_SHARE * min(np.unique(key_seeds).size, seeds.size)
+            if np.unique(seeds[hits]).size >= max(least, 1):
                 edges = np.percentile(hits, (2, 98)).astype(np.int64)
                 first, last = rows[is_common][edges].tolist()
                 ranges.append((int(atoms.start[first]), int(atoms.end[last]), index))

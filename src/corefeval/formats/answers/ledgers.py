@@ -118,14 +118,18 @@ def _about_forms(ledger: Ledger, name: str) -> Iterator[Notice]:
     covers = [c for c in ledger.documents if c.document in written and c.state == "read"]
     forms = Counter(cover.convention for cover in covers)
     for form, count in forms.most_common():
-        how = (
-            f"text with tags {CONVENTIONS[form].example}"
-            if form in CONVENTIONS
-            else "a list of mentions"
-        )
         whose = "" if len(forms) == 1 else f"{plural(count, 'answer')} "
-        format = f"llm-{form}" if f"llm-{form}" in ANSWERS else form
-        yield Notice("llm-convention", f"{name}: {whose}read as {how} ({format})", count)
+        yield Notice("llm-convention", f"{name}: {whose}read as {describe(form)}", count)
+
+
+def describe(form: str) -> str:
+    """What a form looks like, and the format that insists on it."""
+    how = (
+        f"text with tags {CONVENTIONS[form].example}"
+        if form in CONVENTIONS
+        else "a list of mentions"
+    )
+    return f"{how} ({f'llm-{form}' if f'llm-{form}' in ANSWERS else form})"
 
 
 def _about_mentions(ledger: Ledger, name: str) -> Iterator[Notice]:

@@ -58,8 +58,7 @@ class Layout:
         key, size = self.document.atoms, len(self.document.words)
         atoms = self.first[self.rows]
         is_equal = key.numbers[atoms] == self.text.numbers[self.rows]
-        is_copied = mark_rows(atoms[is_equal], len(key))
-        copied = size - distinct(key.start[~is_copied]).size
+        copied = distinct(key.start[atoms[is_equal]]).size
         tokens = distinct(key.start[atoms])
         return Coverage(
             self.document.identifier,

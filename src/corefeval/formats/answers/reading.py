@@ -12,7 +12,7 @@ from corefeval.checks import check_choice
 from corefeval.diagnostics import InputError, UsageError, excerpt
 from corefeval.formats.answers.conventions import CONVENTIONS
 from corefeval.formats.answers.documents import KeyTexts
-from corefeval.formats.answers.ledgers import Remarks, notices_of
+from corefeval.formats.answers.ledgers import Remarks, describe, notices_of
 from corefeval.formats.answers.pages import Page, read_answer
 from corefeval.formats.answers.records import Answer, about_records, answers_of
 from corefeval.formats.answers.shapes import TREES
@@ -110,15 +110,13 @@ def _corpus_at(key: object) -> Corpus:
 def _unreadable_error(
     ledger: Ledger, answers: Sequence[Answer], format: str, where: str
 ) -> InputError:
-    tried = [f"{CONVENTIONS[n].example} (llm-{n})" for n in FAMILIES[format] if n in CONVENTIONS]
-    tried += [f"lists written as {name}" for name in FAMILIES[format] if name in TREES]
     share = ledger.unclear / max(ledger.written, 1)
     beginning = excerpt(answers[0].text.strip(), 60)
     return InputError(
         "no mentions could be read from the answers",
         file=where,
         found=f"{beginning}; {share:.0%} of what was written is unclear",
-        expected="; ".join(tried),
+        expected="; ".join(map(describe, FAMILIES[format])),
         fix="check that each answer has the id of its own document; name the format with "
         "--response-format; or ask the model again",
     )

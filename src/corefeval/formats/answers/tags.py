@@ -12,7 +12,7 @@ from itertools import compress
 import numpy as np
 
 from corefeval.formats.answers.units import Unit
-from corefeval.model.arrays import all_true
+from corefeval.model.arrays import IntArray, all_true
 
 OPEN, CLOSE, TEXT, CUT, REMOVE = "open", "close", "text", "cut", "remove"
 
@@ -109,7 +109,7 @@ def read_marks(text: str, marks: Iterable[Mark], *, bare: bool = False) -> Tagge
         if mark.kind == REMOVE or (chars and (label is not None or why != MENDED[0])):
             for tag in (mark, match or mark):
                 is_kept[tag.start : tag.end] = False
-    places = np.cumsum(is_kept) - is_kept  # how much of the text is before each character
+    places: IntArray = np.cumsum(is_kept) - is_kept  # how much of the text is before each character
     for unit in units:
         unit.chars = int(places[unit.chars[0]]), int(places[unit.chars[1]])
     units.sort(key=lambda unit: (unit.where, unit.chars))
