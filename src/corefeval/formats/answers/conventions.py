@@ -112,9 +112,6 @@ def _find_crac(text: str) -> Iterator[Mark]:
         yield Mark(REMOVE, place, last)
         for mark in sorted(re.findall(_CRAC_MARK, match[1]), key=lambda mark: mark[0] == "["):
             label = mark.strip("[]")
-            if last == len(text) and mark.lower() in ("[", "[e"):
-                yield from (Mark(OPEN, begin, begin), Mark(CUT, place, place))
-                continue
             if mark[0] == "[":
                 yield Mark(OPEN, begin, begin, label)
             if mark[-1] == "]":

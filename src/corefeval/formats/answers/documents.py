@@ -21,6 +21,7 @@ from corefeval.formats.answers.text import (
     Vocabulary,
     atoms_of_text,
     atoms_of_tokens,
+    clean,
     shown_words,
 )
 from corefeval.model import Corpus
@@ -46,8 +47,10 @@ class KeyTexts:
         self.key, self.tokens, self.vocabulary = key, tokens, Vocabulary()
         self.identifiers = [str(identifier) for identifier in key.documents]
         names = [identifier.name for identifier in key.documents]
-        self._numbers = _number_unique(names) | _number_unique(self.identifiers)
-        self._bare_numbers = _number_unique([*map(_bare, self.identifiers)])
+        bare = [*map(_bare, self.identifiers)]
+        self._numbers: dict[str, int] = {}  # of documents, by names that only one has
+        for spellings in (bare, names, self.identifiers):
+            self._numbers |= _number_unique(spellings)
         self.document = cache(self._prepare)
         self._words = cache(lambda index: self._list_words(self.document(index).atoms)[0])
 
@@ -70,6 +73,7 @@ class KeyTexts:
         """Find the documents of every answer, by id, else by content."""
         size = len(self.identifiers)
         for answer in answers:
+            answer.text = clean(answer.text)
             self._find_by_id(answer)
         free = {*range(size)} - {index for answer in answers for index, _ in answer.parts}
         for answer in answers:
@@ -91,7 +95,7 @@ class KeyTexts:
         name = answer.identifier or ""
         piece = _PIECE.fullmatch(name)
         for stem, number in ((name, 0), (piece[1], piece[2] or piece[3]) if piece else ("", 0)):
-            index = self._numbers.get(stem, self._bare_numbers.get(_bare(stem)))
+            index = self._numbers.get(stem, self._numbers.get(_bare(stem)))
             if index is not None and not answer.parts:
                 answer.parts, answer.piece = [(index, 0)], int(number)
 

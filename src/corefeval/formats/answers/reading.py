@@ -16,7 +16,6 @@ from corefeval.formats.answers.ledgers import Remarks, describe, notices_of
 from corefeval.formats.answers.pages import Page, read_answer
 from corefeval.formats.answers.records import Answer, about_records, answers_of
 from corefeval.formats.answers.shapes import TREES
-from corefeval.formats.answers.text import clean
 from corefeval.formats.registry import ANSWERS
 from corefeval.model import Corpus, select_tokens
 from corefeval.model.arrays import integers
@@ -73,8 +72,6 @@ def read_answers(
     )
     name = name or where
     remarks: Remarks = defaultdict(list)
-    for answer in listed:
-        answer.text = clean(answer.text)
     texts.pair(listed, remarks)
     read = _read_pages(texts, listed, FAMILIES[format], occurrences, remarks)
     pages = [_join(parts, pieces == "apart") for parts in read.values()]
@@ -170,13 +167,13 @@ def _lacks_mentions(page: Page) -> bool:
 
 def _join(pages: Sequence[Page], apart: bool) -> Page:
     """The pages of the pieces of a document as one; `apart` keeps their entities so."""
-    joined, *others = pages
-    for number, page in enumerate(pages if others else ()):
+    joined, *later = pages
+    for number, page in enumerate(pages if later else ()):
         prefix = f"{number}:" if apart else ""
         for unit in page.units:
             unit.entity = prefix + unit.entity
         page.mentions = {(span, prefix + entity): None for span, entity in page.mentions}
-    for page in others:
+    for page in later:
         joined.units += page.units
         joined.mentions |= page.mentions
         joined.coverage = _add(joined.coverage, page.coverage)

@@ -13,12 +13,13 @@ import numpy as np
 
 from corefeval.formats.answers.units import Unit
 from corefeval.model.arrays import IntArray, all_true
+from corefeval.model.ledger import Span
 
 OPEN, CLOSE, TEXT, CUT, REMOVE = "open", "close", "text", "cut", "remove"
 
 _PREFIX = re.compile(r"(?i)^#?\s*(?:cluster|entity|chain|coref|ent|id|e|c)?[\s_:-]*(?=\d)")
 _DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹", "01234567890123456789")
-_CUT_OFF = re.compile(r"[\w,;-]\s*\Z")  # the end of an answer that does not end a sentence
+_CUT_OFF = re.compile(r"[\w,;\[-]\s*\Z")  # the end of an answer that does not end a sentence
 MENDED = ("never closed", "never opened")  # tags, by guessing a word
 CUT_OFF = "cut off"
 _FIRST_WORD = re.compile(r"\s*[^\w\s]*(\w+|[^\w\s]+)")
@@ -39,8 +40,7 @@ class TaggedText:
     def cuts(self) -> list[int]:
         """Where mentions begin or end within what would else be one word, in order."""
         edges = {place for unit in self.mentions if not unit.state for place in unit.chars}
-        inner = (place for place in edges if 0 < place < len(self.text))
-        return sorted(p for p in inner if self.text[p - 1 : p + 1].isalnum())
+        return sorted(place for place in edges if self.text[place - 1 : place + 1].isalnum())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,12 +94,9 @@ def read_marks(text: str, marks: Iterable[Mark], *, bare: bool = False) -> Tagge
         elif mark.kind == OPEN and (label is not None or not has_labels):
             is_cut = mark.start > last and half is not None and mark.end <= half.start()
             why = CUT_OFF if is_cut else MENDED[0]
-            word = _FIRST_WORD.match(text, mark.end, mark.end + _STRETCH)
-            chars = word.span(1) if word else (mark.end, mark.end)
+            chars = _nearest_word(text, mark)
         elif mark.kind == CLOSE and not match and not mark.shape:
-            why = MENDED[1]
-            word = _LAST_WORD.search(text, max(mark.start - _STRETCH, 0), mark.start)
-            chars = word.span(1) if word else (mark.end, mark.end)
+            why, chars = MENDED[1], _nearest_word(text, mark)
         if chars is not None:
             is_lost = why == CUT_OFF or (label is None and why in MENDED)
             name = "" if is_lost else normal_label(label or "")
@@ -114,6 +111,15 @@ def read_marks(text: str, marks: Iterable[Mark], *, bare: bool = False) -> Tagge
         unit.chars = int(places[unit.chars[0]]), int(places[unit.chars[1]])
     units.sort(key=lambda unit: (unit.where, unit.chars))
     return TaggedText("".join(compress(text, is_kept.tolist())), units)
+
+
+def _nearest_word(text: str, mark: Mark) -> Span:
+    """The word behind an opening tag, or before a closing one."""
+    if mark.kind == OPEN:
+        word = _FIRST_WORD.match(text, mark.end, mark.end + _STRETCH)
+    else:
+        word = _LAST_WORD.search(text, max(mark.start - _STRETCH, 0), mark.start)
+    return word.span(1) if word else (mark.end, mark.end)
 
 
 def _pair(marks: Sequence[Mark], has_labels: bool) -> dict[Mark, Mark]:
