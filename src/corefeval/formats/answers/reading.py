@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
+
+import numpy as np
 
 from corefeval.checks import check_choice
 from corefeval.diagnostics import InputError, UsageError, excerpt
 from corefeval.formats.answers.conventions import CONVENTIONS
-from corefeval.formats.answers.documents import KeyTexts
 from corefeval.formats.answers.ledgers import Remarks, describe, notices_of
+from corefeval.formats.answers.lookup import KeyDocument
 from corefeval.formats.answers.pages import Page, read_answer
+from corefeval.formats.answers.placing import SEED
 from corefeval.formats.answers.records import Answer, about_records, answers_of
 from corefeval.formats.answers.shapes import TREES
+from corefeval.formats.answers.text import (
+    ATOM,
+    Atoms,
+    Vocabulary,
+    atoms_of_text,
+    atoms_of_tokens,
+    clean,
+    shown_words,
+)
 from corefeval.formats.registry import ANSWERS
 from corefeval.model import Corpus, select_tokens
-from corefeval.model.arrays import integers
+from corefeval.model.arrays import IntArray, distinct, integers
 from corefeval.model.construction import assemble
 from corefeval.model.ledger import Coverage, Ledger
+from corefeval.model.text_tokens import text_of
+from corefeval.texts import hash_runs
 
 _FAMILIES = {
     "llm": (*CONVENTIONS, *TREES),
@@ -65,17 +81,14 @@ def read_answers(
     <Ledger: 1 written, 1 placed (0 changed), 0 repeated, 0 lost, 0 unclear>
     """
     _check_options(format, occurrences, pieces)
-    texts = KeyTexts(_corpus_at(key))
-    ids = texts.identifiers
+    reader = _Reader(_corpus_at(key), FAMILIES[format], occurrences)
+    ids, remarks = reader.identifiers, reader.remarks
     listed, where = answers_of(
         answers, encoding=encoding, choice=choice, answer_at=answer_at, id_at=id_at, documents=ids
     )
     name = name or where
-    remarks: Remarks = defaultdict(list)
-    texts.pair(listed, remarks)
-    read = _read_pages(texts, listed, FAMILIES[format], occurrences, remarks)
-    pages = [_join(parts, pieces == "apart") for parts in read.values()]
-    ledger, corpus = _ledger_of(pages), _corpus_of(pages, texts.key, name)
+    pages = [_join(parts, pieces == "apart") for parts in reader.read_all(listed).values()]
+    ledger, corpus = _ledger_of(pages), _corpus_of(pages, reader.key, name)
     states = {page.coverage.state for page in pages}
     if not isinstance(answers, Mapping) and "unread" in states and "read" not in states:
         raise _unreadable_error(ledger, listed, format, where)
@@ -129,33 +142,153 @@ def _unknown_error(unknown: Sequence[str], ids: Sequence[str], where: str) -> In
     )
 
 
+_LEAST_SHARE = 0.2  # of a document's seeds that an answer must have to be taken for it
+_PIECE = re.compile(r"(.*)(?:#(\d{1,6})/\d{1,6}|_(\d{1,6})_\d{1,6})", re.DOTALL)
 _FEW = 2  # mentions that are not in a document, as any answer may have them
 
 
-def _read_pages(
-    texts: KeyTexts,
-    answers: Sequence[Answer],
-    forms: Sequence[str],
-    occurrences: str,
-    remarks: Remarks,
-) -> dict[int, list[Page]]:
-    """The pages of each document, in the key's order: of the first answer, or of its pieces."""
-    pages = defaultdict[int, dict[int, Page]](dict)  # by document and piece
-    for answer in sorted(answers, key=lambda answer: answer.piece):
-        for (index, low), (_, high) in pairwise([*answer.parts, (0, len(answer.text))]):
-            pieces, document = pages[index], texts.document(index)
-            if answer.piece in pieces or (pieces and not answer.piece):
-                remarks["llm-twice"].append(document.identifier)
-                continue
-            text = answer.text[low:high]
-            page = read_answer(document, text, answer.finish, forms, occurrences)
-            for unit in page.units:
-                unit.where += low
-            if _lacks_mentions(page) and not texts.find_ranges(text, [index]):
-                remarks["llm-foreign"].append(document.identifier)
-            pieces[answer.piece] = page
-            remarks["llm-pieces"] += [document.identifier] if len(pieces) == 2 else []
-    return {index: [*pages[index].values()] for index in sorted(pages)}
+class _Reader:
+    """Reads answers against the documents of a key; `remarks` say what is odd about them.
+
+    All documents have one vocabulary.
+    """
+
+    def __init__(self, key: Corpus, forms: Sequence[str], occurrences: str) -> None:
+        self.forms, self.occurrences, tokens = forms, occurrences, key.tokens
+        self.remarks: Remarks = defaultdict(list)
+        if tokens is None or ("word" not in tokens.columns and text_of(tokens, 0) is None):
+            raise InputError(
+                "the key has no words with which answers of language models could be aligned",
+                file=key.name or None,
+                fix="use a key with words: CoNLL, CoNLL-U, JSON with sentences or tokens …",
+            )
+        self.key, self.tokens, self.vocabulary = key, tokens, Vocabulary()
+        self.identifiers = [str(identifier) for identifier in key.documents]
+        names = [identifier.name for identifier in key.documents]
+        bare = [*map(_bare, self.identifiers)]
+        self._numbers: dict[str, int] = {}  # of documents, by names that only one has
+        for spellings in (bare, names, self.identifiers):
+            self._numbers |= _number_unique(spellings)
+        self._document = cache(self._prepare)
+        self._words = cache(lambda index: self._list_words(self._document(index).atoms)[0])
+
+    def read_all(self, answers: Sequence[Answer]) -> dict[int, list[Page]]:
+        """The pages of each document, in the key's order: of its first answer, or of the pieces."""
+        self._pair(answers)
+        pages = defaultdict[int, dict[int, Page]](dict)  # by document and piece
+        for answer in sorted(answers, key=lambda answer: answer.piece):
+            for (index, low), (_, high) in pairwise([*answer.parts, (0, len(answer.text))]):
+                pieces, document = pages[index], self._document(index)
+                name, text = document.identifier, answer.text[low:high]
+                if answer.piece in pieces or (pieces and not answer.piece):
+                    self.remarks["llm-twice"].append(name)
+                    continue
+                page = read_answer(document, text, answer.finish, self.forms, self.occurrences)
+                for unit in page.units:
+                    unit.where += low
+                if _lacks_mentions(page) and not self._find_ranges(text, [index]):
+                    self.remarks["llm-foreign"].append(name)
+                pieces[answer.piece] = page
+                self.remarks["llm-pieces"] += [name] if len(pieces) == 2 else []
+        return {index: [*pages[index].values()] for index in sorted(pages)}
+
+    def _prepare(self, index: int) -> KeyDocument:
+        """A document by its number."""
+        text = text_of(self.tokens, index)
+        if text is not None:
+            spans = [match.span() for match in ATOM.finditer(text)]
+            words, starts = [text[start:end] for start, end in spans], [0]
+        else:
+            words, starts = shown_words(self.tokens, index), self.tokens.sentence_starts(index)
+            spans = [*pairwise(range(len(words) + 1))]
+        low, high = integers(spans).reshape(-1, 2).T
+        sentence = np.maximum(np.searchsorted(starts, np.arange(len(words)), side="right") - 1, 0)
+        atoms = atoms_of_tokens(words, self.vocabulary)
+        name = self.identifiers[index]
+        return KeyDocument(index, name, words, atoms, sentence, (low, high), self.vocabulary)
+
+    # -------------------------------------------------------------- documents of answers
+
+    def _pair(self, answers: Sequence[Answer]) -> None:
+        """Find the documents of every answer, by id, else by content."""
+        size = len(self.identifiers)
+        for answer in answers:
+            answer.text = clean(answer.text)
+            self._find_by_id(answer)
+        free = {*range(size)} - {index for answer in answers for index, _ in answer.parts}
+        for answer in answers:
+            has_id, name = bool(answer.parts), answer.identifier
+            if free and not answer.piece:
+                self._find_by_content(answer, sorted(free))
+            if not answer.parts and size == len(answers) == 1:
+                answer.parts = [(0, 0)]
+            if not answer.parts:
+                self.remarks["llm-unknown"].append(name or answer.text.strip()[:40])
+            elif name is not None and not has_id:
+                self.remarks["llm-guessed"].append(name)
+            if answer.parts[1:]:
+                self.remarks["llm-several"].append(name or "")
+            free -= {index for index, _ in answer.parts}
+
+    def _find_by_id(self, answer: Answer) -> None:
+        """The document of an id, or of a name or file name that only one document has."""
+        name = answer.identifier or ""
+        piece = _PIECE.fullmatch(name)
+        for stem, number in ((name, 0), (piece[1], piece[2] or piece[3]) if piece else ("", 0)):
+            index = self._numbers.get(stem, self._numbers.get(_bare(stem)))
+            if index is not None and not answer.parts:
+                answer.parts, answer.piece = [(index, 0)], int(number)
+
+    def _find_by_content(self, answer: Answer, free: Sequence[int]) -> None:
+        """Find documents that the text of an answer fits, or else the words in it."""
+        text, named = answer.text, [index for index, _ in answer.parts]
+        ranges = self._find_ranges(text, [*named, *free])
+        if not ranges and not named:
+            words = distinct(self._list_words(atoms_of_text(text, self.vocabulary))[0])
+            common = [np.isin(words, self._words(index)).sum() for index in free]
+            if 2 * max(common) > max(words.size, 2):
+                answer.parts = [(free[common.index(max(common))], 0)]
+        elif {*named} <= {index for *_, index in ranges}:
+            edges = [0]
+            for (_, end, _), (start, _, _) in pairwise(ranges):
+                newline = text.rfind("\n", end, start)
+                edges.append(newline if newline >= 0 else (end + start) // 2)
+            answer.parts = [(index, edge) for (*_, index), edge in zip(ranges, edges, strict=True)]
+
+    def _find_ranges(self, text: str, among: Iterable[int]) -> list[tuple[int, int, int]]:
+        """Documents that a text has much of, in its order: first and last character, and number.
+
+        Words alone are compared, and of the text only those that the document has: no tags.
+        """
+        atoms, ranges = atoms_of_text(text, self.vocabulary), []
+        numbers, rows = self._list_words(atoms)
+        for index in among:
+            words = self._words(index)
+            is_common = np.isin(numbers, words)
+            seeds, key_seeds = hash_runs(numbers[is_common], SEED), hash_runs(words, SEED)
+            hits = np.flatnonzero(np.isin(seeds, key_seeds))
+            least = _LEAST_SHARE * min(np.unique(key_seeds).size, seeds.size)
+            if np.unique(seeds[hits]).size >= max(least, 1):
+                edges = np.percentile(hits, (2, 98)).astype(np.int64)
+                first, last = rows[is_common][edges].tolist()
+                ranges.append((int(atoms.start[first]), int(atoms.end[last]), index))
+        return sorted(ranges)
+
+    def _list_words(self, atoms: Atoms) -> tuple[IntArray, IntArray]:
+        """The numbers of atoms that are words, and their places."""
+        words = self.vocabulary.words
+        rows = np.flatnonzero([words[number].isalpha() for number in atoms.numbers.tolist()])
+        return atoms.numbers[rows], rows
+
+
+def _number_unique(names: Sequence[str]) -> dict[str, int]:
+    counts = Counter(names)
+    return {name: number for number, name in enumerate(names) if counts[name] == 1}
+
+
+def _bare(identifier: str) -> str:
+    """An id as batch services allow it: all but letters and digits is `_`."""
+    return re.sub(r"[\W_]+", "_", identifier)
 
 
 def _lacks_mentions(page: Page) -> bool:
