@@ -87,7 +87,7 @@ def read_answers(
         answers, encoding=encoding, choice=choice, answer_at=answer_at, id_at=id_at, documents=ids
     )
     name = name or where
-    pages = [_join(parts, pieces == "apart") for parts in reader.read_all(listed).values()]
+    pages = reader.read_all(listed, apart=pieces == "apart")
     ledger, corpus = _ledger_of(pages), _corpus_of(pages, reader.key, name)
     states = {page.coverage.state for page in pages}
     if not isinstance(answers, Mapping) and "unread" in states and "read" not in states:
@@ -172,8 +172,8 @@ class _Reader:
         self._document = cache(self._prepare)
         self._words = cache(lambda index: self._list_words(self._document(index).atoms)[0])
 
-    def read_all(self, answers: Sequence[Answer]) -> dict[int, list[Page]]:
-        """The pages of each document, in the key's order: of its first answer, or of the pieces."""
+    def read_all(self, answers: Sequence[Answer], *, apart: bool) -> list[Page]:
+        """What was written about each document, in the key's order; pieces may be kept `apart`."""
         self._pair(answers)
         pages = defaultdict[int, dict[int, Page]](dict)  # by document and piece
         for answer in sorted(answers, key=lambda answer: answer.piece):
@@ -190,7 +190,7 @@ class _Reader:
                     self.remarks["llm-foreign"].append(name)
                 pieces[answer.piece] = page
                 self.remarks["llm-pieces"] += [name] if len(pieces) == 2 else []
-        return {index: [*pages[index].values()] for index in sorted(pages)}
+        return [_join([*pages[index].values()], apart) for index in sorted(pages)]
 
     def _prepare(self, index: int) -> KeyDocument:
         """A document by its number."""
@@ -233,8 +233,10 @@ class _Reader:
     def _find_by_id(self, answer: Answer) -> None:
         """The document of an id, or of a name or file name that only one document has."""
         name = answer.identifier or ""
-        piece = _PIECE.fullmatch(name)
-        for stem, number in ((name, 0), (piece[1], piece[2] or piece[3]) if piece else ("", 0)):
+        stems, piece = {name: "0"}, _PIECE.fullmatch(name)
+        if piece is not None:
+            stems[piece[1]] = piece[2] or piece[3]
+        for stem, number in stems.items():
             index = self._numbers.get(stem, self._numbers.get(_bare(stem)))
             if index is not None and not answer.parts:
                 answer.parts, answer.piece = [(index, 0)], int(number)
@@ -301,7 +303,7 @@ def _lacks_mentions(page: Page) -> bool:
 def _join(pages: Sequence[Page], apart: bool) -> Page:
     """The pages of the pieces of a document as one; `apart` keeps their entities so."""
     joined, *later = pages
-    for number, page in enumerate(pages if later else ()):
+    for number, page in enumerate(pages if later else (), start=1):
         prefix = f"{number}:" if apart else ""
         for unit in page.units:
             unit.entity = prefix + unit.entity

@@ -24,7 +24,7 @@ ZERO = "##"
 _THINK = "(?:think|thinking|reasoning|scratchpad)>"
 # From a beginning to its end, if it has any; or all before a lone end.
 _THOUGHT = re.compile(
-    rf"<{_THINK}.*?(?:</{_THINK}|\Z)|\A(?:(?!<{_THINK}).)*</{_THINK}", re.IGNORECASE | re.DOTALL
+    rf"<{_THINK}.*?(?:</{_THINK}|\Z)|\A[^<]*(?:<(?!{_THINK})[^<]*)*</{_THINK}", re.I | re.DOTALL
 )
 _ESCAPED = re.compile(r"&(?:#\d{1,6}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});|\\[\\_*\[\]#|{}()<>`~]")
 _HIDDEN = 0xE000  # where signs of the text are kept that are no tags
