@@ -83,8 +83,9 @@ class Convention:
         for match in self._patterns[1].finditer(text) if self.shapes else ():
             kind, labels = match.lastgroup or "", match.groups()[match.lastindex or 0 :]
             label = next((label for label in labels if label is not None), None)
-            shapes = [_SHAPE_OF[sign] for sign in match[0] if has_shapes and sign in _SHAPE_OF]
-            marks.append(Mark(kind, *match.span(), label, "".join(shapes[:1])))
+            signs = match[0] if has_shapes else ""
+            shape = next((_SHAPE_OF[sign] for sign in signs if sign in _SHAPE_OF), "")
+            marks.append(Mark(kind, *match.span(), label, shape))
         for match in re.finditer(self.hanging, text, re.IGNORECASE) if self.hanging else ():
             begin = _word_start(text, 0, match.start(), self.before)
             if "#" not in text[begin - 1 : match.start()]:  # within a link
@@ -275,6 +276,6 @@ _DECLARED = (
     Convention("macro", r"\entity{1}{mention}", "{ }",
                opening=r"\\[A-Za-z]+\{([^{}\n]{1,40})\}START"),
     Convention("columns", "a word and (1) on each line", find=_find_columns,
-               seen=r"\(?\d{1,5}\)[ \t]*$|[\s/][BS]-\w"),
+               seen=r"\(?\d{1,5}\)[ \t]*$|[\s/](?-i:[BS])-\w"),
 )  # fmt: skip
 CONVENTIONS = {convention.name: convention for convention in _DECLARED}

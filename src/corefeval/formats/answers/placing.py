@@ -125,9 +125,9 @@ def _within(rows: list[int], low: int, high: int) -> list[int]:
 
 def _lay(text: IntArray, key: IntArray, words: Sequence[str]) -> ArrayPair:
     """The first and the last atom of a key for each atom of a text, both as numbers of `words`."""
-    key_line, line = (f" {' '.join(map(str, side.tolist()))} " for side in (key, text))
-    if text.size and (place := key_line.find(line)) >= 0:  # word for word
-        to_key = key_line.count(" ", 0, place) + np.arange(text.size)
+    place = key.tobytes().find(text.tobytes())
+    if text.size and place >= 0 and place % key.itemsize == 0:  # word for word
+        to_key = place // key.itemsize + np.arange(text.size)
         return to_key, to_key
     kept = np.flatnonzero(~_find_loops(text, key))
     atoms, key_atoms = ([words[n] for n in side.tolist()] for side in (text[kept], key))

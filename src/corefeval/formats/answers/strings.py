@@ -95,7 +95,7 @@ class Chooser:
         for units in self.lists.values():
             self._settle_list(units, first)
             first = next((unit.spans[0] for unit in units if unit.spans), first)
-        homeless = [unit for unit in self.units if not unit.spans]
+        homeless = [unit for unit in self.units if not unit.spans and unit.places.every]
         for unit in sorted(homeless, key=lambda unit: bool(unit.places.why)):
             siblings = self.lists[unit.entity] if unit.places.why else []
             taken = [span for sibling in siblings for span in sibling.spans]
