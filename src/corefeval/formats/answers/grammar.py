@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -22,10 +22,8 @@ from corefeval.formats.answers.items import (
 )
 from corefeval.formats.answers.lookup import KeyDocument
 from corefeval.formats.answers.shapes import (
-    ID,
     SCATTERED,
     Scope,
-    Unions,
     every,
     has_text,
     inner_lists,
@@ -33,7 +31,6 @@ from corefeval.formats.answers.shapes import (
     is_place,
     label_rows,
     list_categories,
-    list_ids,
     list_recurring,
     lists_mentions,
     make_unclear,
@@ -54,7 +51,6 @@ _ALONE = re.compile(  # labels of what is in no chain
     r"|\b(?:not?|non)\b (?:chain|coref|coréf|antecedent|resolved|annotated|linked|included)",
     re.I,
 )
-_UNLIKE = re.compile(r"member|part|subset|bridg|differ", re.I)  # relations of two entities
 _BOLD = re.compile(r"\*\*[^*\"“„«]+\*\*")
 _EQUAL = re.compile(
     r"(?P<label>[^\"“„«=]{1,60}?)\s+(?:&?=|[←→⇒]|[-=]+>|<[-=]+)\s+(?P<items>[^=←→⇒]*)"
@@ -83,8 +79,7 @@ def read_units(roots: Sequence[Node], key: KeyDocument) -> list[Unit]:
     units = [unit for root in roots for unit in reader.walk(root, Scope())]
     numbers: dict[str, str] = {}
     for unit in units:
-        entity = reader.unions.root(unit.entity)
-        unit.entity = numbers.setdefault(entity, str(len(numbers)))
+        unit.entity = numbers.setdefault(unit.entity, str(len(numbers)))
     return units
 
 
@@ -93,20 +88,8 @@ class _Reader:
 
     def __init__(self, key: KeyDocument, roots: Sequence[Node]) -> None:
         self.key = key
-        self.labels: dict[str, str] = {}  # the entities of labels
-        self.unions = Unions()
         self.listed: dict[int, list[Unit]] = {}  # the mentions of lines
         nodes = list(every(roots))
-        counts = Counter(str(text) for node in nodes for text in node.texts)
-        cells = (
-            text_at(node, item.label)
-            for node in nodes
-            for item in node.items
-            if role_of(item.label) == "entity"
-        )
-        self.ids = {
-            str(cell) for cell in cells if cell and ID.fullmatch(cell) and counts[cell] > 1
-        }  # of mentions
         # Whether sentences are parts of entities, or entities parts of sentences.
         self.has_places = sum(any(map(is_place, node.items)) for node in nodes) > 1
         lines = [n for n in nodes if isinstance(n.value, Text) and n.value.is_line]
@@ -197,8 +180,6 @@ class _Reader:
 
     def _list(self, node: Node, scope: Scope) -> Iterator[Unit]:
         """The units of a list, which may be an entity itself."""
-        if self._join_ids(node):
-            return
         rows = [item for item in node.items if item.is_record and not item.label]
         lines = [item for item in node.items if is_line(item)]
         fields = self._fields(rows)
@@ -210,7 +191,6 @@ class _Reader:
         for row, label in zip(rows, labels, strict=False):
             name = label if scope.sentence is not None else f"{node.where} {label}"
             inner = scope._replace(entity=name)
-            self.labels |= {text: name for text in row.texts if text in self.ids}
             for unit in self._record(row, inner, fields):
                 unit.rows = True
                 yield unit
@@ -239,10 +219,7 @@ class _Reader:
         labels = [fold_text(str(cell.value)) for cell in cells]
         is_pair = "antecedent" in fields or "mention" not in fields or any(map(inner_lists, rows))
         is_named = len(labels) == len(rows) and (
-            "group" in fields
-            or len(set(labels)) < len(labels)
-            or len(rows) == 1
-            or 2 * sum(str(cell.value) in self.ids for cell in cells) > len(cells)
+            "group" in fields or len(set(labels)) < len(labels) or len(rows) == 1
         )
         return labels if is_named and not is_pair and not self._has_lists(rows, fields) else []
 
@@ -301,8 +278,6 @@ class _Reader:
 
     def _record(self, node: Node, scope: Scope, fields: Fields) -> Iterator[Unit]:
         """The units of a record: a mention, a pair, a map, or entities with their lists."""
-        if self._join_ids(node):
-            return
         if self._is_map(node):
             for field in node.items:
                 label = fold_text(str(field.value))
@@ -328,13 +303,6 @@ class _Reader:
             for field in node.items:
                 if isinstance(field.value, Text) and field is not mention:
                     yield Unit(field.value, unit.entity, field.where, state="aside", why="a field")
-
-    def _join_ids(self, node: Node) -> bool:
-        """Join mentions whose ids a part has: a chain, or a relation; says whether it has any."""
-        ids = [self.labels[text] for text in node.texts if text in self.ids & self.labels.keys()]
-        if len(ids) > 1 and not any(map(_UNLIKE.search, node.texts)):
-            self.unions.join(ids)
-        return len(ids) > 1
 
     def _is_map(self, node: Node) -> bool:
         """Whether a record maps mentions to the labels of entities: `{"she": "E1"}`."""
@@ -450,17 +418,13 @@ class _Reader:
                 return
         marked = marked_items(text, text.where, self.key) if entity else []
         items = marked or self._items(node)
-        if ids := list_ids(text, self.labels):  # of mentions, which are one entity
-            self.unions.join(map(self.labels.__getitem__, ids))
-        elif not entity and scope.sentence is not None:  # remarks say the entity
+        if not entity and scope.sentence is not None:  # remarks say the entity
             for unit in items:
                 label = fold_text(unit.remark)
-                self.labels[label] = label
                 state = "" if label else "unclear"
                 yield Unit(unit.text, label, unit.where, scope.sentence, state=state, rows=True)
         elif node.label or (is_own and self._has_several(node)):
             name = entity if node.label else self._name(node, scope)
-            self.labels[node.label] = name
             yield from name_units(items, scope._replace(entity=name))
         elif entity and (text.kind == "bullet" or items[1:] or self.key.stands(text)):
             yield from name_units(items, scope)

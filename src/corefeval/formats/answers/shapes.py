@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -194,35 +194,6 @@ def split_parts(text: str, separator: re.Pattern[str]) -> list[tuple[int, int]]:
 
 SCATTERED = 1.2  # of a column with names of entities
 ID = re.compile(r"[A-Za-z]{0,3}[-_]?\d{1,4}[a-z]?")
-_RANGE = re.compile(r"(\d{1,4})\s*(?:[-–—]|\b(?:bis|to|à|tot|al?)\b)\s*(\d{1,4})")
-
-
-def list_ids(text: str, known: Container[str]) -> list[str]:
-    """The ids of mentions in a text that has hardly anything else: `m1, m3`, `Ada: 1, 4 to 6`."""
-    text = text.rpartition(":")[2]
-    for low, high in _RANGE.findall(text):
-        text += " ".join(["", *map(str, range(int(low) + 1, min(int(high), int(low) + 200)))])
-    words = re.findall(r"\w+(?:-\w+)*", text)
-    ids = [word for word in words if ID.fullmatch(word) and word in known]
-    return ids if len(ids) > 0.8 * len(words) and len(set(ids)) > 1 else []
-
-
-class Unions:
-    """Entities that turn out to be one."""
-
-    def __init__(self) -> None:
-        self.above: dict[str, str] = {}
-
-    def root(self, entity: str) -> str:
-        """What stands for all entities that are one with an entity."""
-        while (above := self.above.get(entity, entity)) != entity:
-            entity = above
-        return entity
-
-    def join(self, entities: Iterable[str]) -> None:
-        """Make entities one."""
-        first, *others = map(self.root, entities)
-        self.above |= dict.fromkeys([name for name in others if name != first], first)
 
 
 class Scope(NamedTuple):

@@ -273,10 +273,6 @@ _BOLD = re.compile(
 _COLONED = re.compile(r"(?P<label>[^:：\"“„«「『]{1,80}?)\s*[:：](?!//)\s*(?P<items>.*)")
 _DASHED = re.compile(r"(?P<label>[^\"“„«「『:,;]{1,60}?)\s+[–—-]+\s+(?P<items>.*)")
 _FLOW = re.compile(r"\{\s*(?:[\"'“\[{(}]|[\w ]+:).*|\{\s*\}|\[[^\"'{]*[\"'{].*\]")
-# A node of a graph, and the one that it points to: `a2["she"] --> a1`.
-_BOXED = re.compile(
-    r"(?P<id>\w{1,12})[\[({]{1,2}[\"'](?P<words>[^\"]+)[\"'][\])}]{1,2}\s*(?:[-=.]+>\s*(?P<to>\w{1,12}))?;?"
-)
 _HTML = re.compile(r"</?(?:[uo]l|li|p|div|br|span|dl|dt|dd|html|body|(b|strong))\b[^<>\n]*>")
 # Between a question and its answer.
 _ANSWER = re.compile(
@@ -295,13 +291,6 @@ def parse_lines(text: str) -> list[Node]:
     for match in _LINE.finditer(text):
         heading, bullet, body = match["heading"], (match["bullet"] or "").strip(), match["body"]
         kind, indent = "bullet" if bullet else "line", len(match["indent"].expandtabs(4))
-        if boxed := _BOXED.fullmatch(body):
-            where = match.start("body")
-            words = Text(boxed["words"], where + boxed.start("words"), kind="bullet")
-            lines.append((indent, Node(Text(boxed["id"]), words, where=where)))
-            ids = Text(f"{boxed['id']}, {boxed['to']}", where, kind="line")
-            lines += [(indent, Node(value=ids, where=where))] if boxed["to"] else []
-            continue
         label, items, shift = (body, "", 0) if heading else _split_label(body)
         where = match.start("body") + shift
         level = indent + 0.5 * bool(bullet) + bullet.count("*")
