@@ -24,9 +24,6 @@ _SEPARATORS = tuple(
 _DOTS = re.compile(r"\s+(?:…|\.\.\.|[–—-])\s+")
 _BRACED = re.compile(r"\s*(?:\\?[\[{]|\*(?=[^*]*\s…\s))(?P<items>.*?)(?:\\?[\]}]|\*)[\s\\]*")
 _BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
-_MARKED = re.compile(
-    r"\*\*(.+?)\*\*|__(.+?)__|==(.+?)==|\*([^*]+)\*|\[([^\[\]]+)\]|<\w+>([^<>]+)</\w+>"
-)
 _COMMA = re.compile(r"\s*[,，、]\s*(?:(?:and|und|en|et|y|e|и|和)\s+)?")
 _IN = re.compile(
     r"(?:^|[\s(（])(?:as in|in|from|wie in|aus|dans|en|de|uit|nel|в|以及)\s*[:：]?\s*$", re.I
@@ -81,6 +78,7 @@ VERB = re.compile(
     re.IGNORECASE,
 )
 ASKED = re.compile(r"[?？]\W{0,20}→")  # between a question and its answer
+LINK = re.compile(rf"{VERB.pattern}|{ARROW.pattern}|\s+=\s+", re.IGNORECASE)
 
 
 class Text(str):
@@ -164,28 +162,6 @@ def heed(unit: Unit, remark: str, key: KeyDocument) -> list[Unit]:
     unit.contexts += tuple(filter(key.stands, contexts))
     copies = [replace(unit) for _ in range(min(count, 200) - 1)]
     return [unit, *copies, *(replace(unit, sentence=number) for number in sentences[1:])]
-
-
-def marked_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
-    """The marked words of a snippet of the text: `Did you see **my brother**`."""
-    plain, units = "", list[Unit]()
-    last = 0
-    text = text.strip(' "“”„«»').rjust(len(text.rstrip(' "“”„«»')))
-    for match in _MARKED.finditer(text):
-        plain += text[last : match.start()]
-        words = words_of(match)
-        units.append(Unit(words, where=where + match.start(), start=len(plain)))
-        plain += words
-        last = match.end()
-    plain += text[last:]
-    whole = plain.strip(" .…")  # what is cut off before and behind it
-    if not units or len(plain.split()) <= len(units[0].text.split()) or not key.stands(whole):
-        return []
-    for unit in units:  # what stands before and behind says which place is meant
-        start = unit.start or 0
-        before, behind = plain[: start + len(unit.text)], plain[start:]
-        unit.contexts, unit.start = (before.lstrip(" .…"), behind.rstrip(" .…")), None
-    return units
 
 
 def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:

@@ -30,7 +30,14 @@ from corefeval.model.ledger import Coverage, Entry, Span
 _LONG = 2000  # characters of a mention that are kept in the ledger
 _NO_FORM, _OTHER_FORM = "in no known form", "in another form than the rest"
 # Forms that prose may look like count less, and those that have others as their cases.
-_WEIGHT = {"lines": 0.8, "resolved": 0.8, "inside": 0.95, "behind": 0.95, "leading": 0.95}
+_WEIGHT = {
+    "lines": 0.8,
+    "table": 0.95,
+    "resolved": 0.8,
+    "inside": 0.95,
+    "behind": 0.95,
+    "leading": 0.95,
+}
 _VAGUE = ("table", "lines")  # forms that other texts may look like
 _RESOLVED = ("resolved", "glossed")  # conventions that name the antecedent behind a mention
 _FEW = 3  # mentions that prose around an answer may seem to have

@@ -278,6 +278,10 @@ _HTML = re.compile(r"</?(?:[uo]l|li|p|div|br|span|dl|dt|dd|html|body|(b|strong))
 _ANSWER = re.compile(
     r"(?<=[?？])[*_]*[^\S\n]*\n\s*[*_>-]*[^\S\n]*(?:A|Answer|Antwort|R|Réponse)\s?[:.][*_]*\s"
 )
+# A label and its list; that its lists have several items tells it from a link.
+_EQUAL = re.compile(
+    r"(?P<label>[^\"“„«=:]{1,60}?)\s+(?:&?=|[←→⇒]|[-=]+>|<[-=]+)\s+(?P<items>[^=←→⇒]*)"
+)
 
 
 def _blank(tag: re.Match[str]) -> str:
@@ -288,10 +292,14 @@ def parse_lines(text: str) -> list[Node]:
     """The lines of an answer as a tree: what is indented stands below what comes before it."""
     lines: list[tuple[float, Node]] = []
     text = _ANSWER.sub(lambda match: "→".center(len(match[0])), _HTML.sub(_blank, text))
-    for match in _LINE.finditer(text):
+    matches = list(_LINE.finditer(text))
+    equal = [_EQUAL.fullmatch(mask_remarks(match["body"])) for match in matches]
+    lists = [bool(re.search("[,;]", match["items"])) for match in equal if match]
+    labels = [_BOLD, _COLONED, *([_EQUAL] if 2 * sum(lists) > len(lists) else []), _DASHED]
+    for match in matches:
         heading, bullet, body = match["heading"], (match["bullet"] or "").strip(), match["body"]
         kind, indent = "bullet" if bullet else "line", len(match["indent"].expandtabs(4))
-        label, items, shift = (body, "", 0) if heading else _split_label(body)
+        label, items, shift = (body, "", 0) if heading else _split_label(body, labels)
         where = match.start("body") + shift
         level = indent + 0.5 * bool(bullet) + bullet.count("*")
         if bullet[:1] in ("│", "├", "└"):  # a drawn tree
@@ -313,13 +321,13 @@ def parse_lines(text: str) -> list[Node]:
     return [_nest(lines)]
 
 
-def _split_label(body: str) -> tuple[str, str, int]:
+def _split_label(body: str, labels: list[re.Pattern[str]]) -> tuple[str, str, int]:
     """The label of a line, what it has behind it, and where that begins."""
     if is_link(body) or _FLOW.fullmatch(body):
         return "", body, 0
     masked = mask_remarks(body)
-    for pattern, line in ((_BOLD, body), (_COLONED, masked), (_DASHED, masked)):
-        match = pattern.fullmatch(line)
+    for pattern in labels:
+        match = pattern.fullmatch(body if pattern is _BOLD else masked)
         if match is None or not re.search(r"\w", match["label"]):
             continue
         is_chain = bool(ARROW.match(match["items"]) or ARROW.search(match["label"]))
