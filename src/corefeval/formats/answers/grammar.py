@@ -29,7 +29,6 @@ from corefeval.formats.answers.shapes import (
     inner_lists,
     is_line,
     is_place,
-    label_rows,
     lists_mentions,
     make_unclear,
     name_units,
@@ -60,11 +59,6 @@ _DEEP = 50  # lists in lists
 
 def read_units(roots: Sequence[Node], key: KeyDocument) -> list[Unit]:
     """The units of the trees of an answer; entities are numbered in their order."""
-    roots = label_rows([*roots], key)
-    if len(roots) > 1 and all(node.is_record for node in roots):  # without a list around them
-        roots = [Node(items=roots)]
-    for node in every(roots):
-        node.items = label_rows(node.items, key)
     reader = _Reader(key, roots)
     units = [unit for root in roots for unit in reader.walk(root, Scope())]
     numbers: dict[str, str] = {}
@@ -84,10 +78,8 @@ class _Reader:
         nodes = list(every(roots))
         # Whether sentences are parts of entities, or entities parts of sentences.
         self.has_places = sum(any(map(is_place, node.items)) for node in nodes) > 1
-        lines = [node for node in nodes if isinstance(node.value, Text) and node.value.is_line]
-        plain = [str(node.value) for node in lines if not node.label]
-        self.has_chains = any(len(split_parts(text, ARROW)) > 2 for text in plain)
-        self.has_lists = any(len(self._items(node)) > 1 for node in lines if node.label)
+        lines = [str(node.value) for node in nodes if is_line(node)]
+        self.has_chains = any(len(split_parts(line, ARROW)) > 2 for line in lines)
 
     def walk(self, node: Node, scope: Scope) -> Iterator[Unit]:
         """The units of a part of an answer, by what its label says: a place, a role, a name."""
@@ -107,7 +99,7 @@ class _Reader:
         if node.is_record:
             yield from self._record(node, scope, find_fields([node], self.key))
             return
-        if isinstance(node.value, Text) and (place is None or not node.items):
+        if isinstance(node.value, Text):
             yield from self._text(node, scope)
         yield from self._list(node, scope)
 
@@ -165,8 +157,7 @@ class _Reader:
             elif has_text(item):
                 yield from self._string(item, scope)
             elif item.label or item.value or item.items:
-                is_inner = item.label or item.value or len(item.items) == 1
-                yield from self.walk(item, scope if is_inner else scope._replace(entity=""))
+                yield from self.walk(item, scope)
 
     # -------------------------------------------------------------- records
 
@@ -221,19 +212,10 @@ class _Reader:
 
     def _entities(self, node: Node, scope: Scope, fields: Fields) -> Iterator[Unit]:
         """The units of a record of lists, which are one entity if it has a label, or of a map."""
-        lists = {id(field) for field in inner_lists(node)}
-        labels = [
-            field.value
-            for field in node.items
-            if isinstance(field.value, Text)
-            and (not field.value.is_line or role_of(field.label) == "entity")
-            and role_of(field.label) != "remark"
-        ]
-        if scope.entity and not (lists or node.texts or any(item.items for item in node.items)):
+        lists, labels = {id(field) for field in inner_lists(node)}, node.texts
+        if scope.entity and not (lists or labels or any(item.items for item in node.items)):
             yield make_unclear(node, scope.entity)
         entity = scope.entity or (self._name(node, scope) if labels else "")
-        number = number_at(node, fields.get("sentence", ""))
-        scope = scope._replace(sentence=scope.sentence if number is None else number)
         for field in node.items:
             role = role_of(field.label)
             inner = scope._replace(entity=entity)
@@ -244,11 +226,7 @@ class _Reader:
                     yield from self._missing(labels, units, inner)
                 yield from units
             elif field.items or (not lists and (not role or lists_mentions(field))):
-                if entity and isinstance(field.value, Text) and {"entity", "group"} & fields.keys():
-                    units = split_items(field.value, field.where, self.key)
-                    yield from name_units([u for u in units if u.text not in NOBODY], inner)
-                else:
-                    yield from self.walk(field, inner if is_place(field) else scope)
+                yield from self.walk(field, inner if is_place(field) else scope)
 
     def _missing(
         self, labels: Sequence[Text], units: Sequence[Unit], scope: Scope
@@ -345,8 +323,6 @@ class _Reader:
 
     def _link(self, line: Text, sentence: int | None) -> list[Unit]:
         """Mentions with what they refer to; none where a line has anything but pairs of these."""
-        if self.has_lists and line.kind != "bullet" and sentence is None:
-            return []  # a remark about the lists
         units = list[Unit]()
         for low, high in split_parts(line, _SEMI):
             pair = self._pair(line[low:high], line.where + low)
@@ -373,8 +349,7 @@ class _Reader:
         if not QUOTED.search(target) and not self.key.stands(words):
             if len(target.split()) > _LABEL:
                 return []
-            label = re.sub(r"\s*\([^()]*\)$", "", target) or target
-            label = f"{label} {where}" if _SAME.match(label) else label
+            label = f"{words} {where}" if _SAME.match(words) else words
             targets = [Unit(label, where=where, state="aside")]
         for unit in units:
             unit.antecedent, unit.rows = targets[0], True

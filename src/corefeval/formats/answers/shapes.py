@@ -59,32 +59,6 @@ TREES: Mapping[str, Callable[[str], Sequence[Node]]] = {
 }
 
 
-def label_rows(nodes: list[Node], key: KeyDocument) -> list[Node]:
-    """Lists with a mention and the number or name of its entity each as records of a table."""
-    groups = defaultdict[tuple[bool, ...], list[Node]](list)
-    for node in nodes:
-        is_row = not (node.is_record or node.label or any(item.items for item in node.items))
-        if is_row and len(node.items) > 1:
-            groups[tuple(isinstance(item.value, Text) for item in node.items)].append(node)
-    for rows in sorted(groups.values(), key=len, reverse=True):
-        columns = [
-            [str(item.value) for item in column]
-            for column in zip(*(row.items for row in rows), strict=True)
-        ]
-        standing = [2 * sum(map(key.stands, column)) > len(column) for column in columns]
-        scattered = [scatter_of(column) > SCATTERED for column in columns]
-        are_ids = [all(map(ID.fullmatch, c)) and len({*c}) == len(c) for c in columns]
-        has_names = any(s and not m for s, m in zip(scattered, standing, strict=True))
-        if len(rows) > 2 and any(standing) and (has_names or any(are_ids)):
-            for row in rows:
-                row.is_record = True
-                for number, (item, is_id) in enumerate(zip(row.items, are_ids, strict=True)):
-                    item.label = Text("id" if is_id else f"column {number}")
-            chains = [node for node in nodes if node not in rows] if any(are_ids) else []
-            return [Node(items=rows), *chains]
-    return nodes
-
-
 def scatter_of(cells: Sequence[object]) -> float:
     """How often values of a column come back after others, as names of entities do: from 1 on."""
     runs = [value for value, _ in groupby(cells)]
@@ -157,8 +131,7 @@ def split_parts(text: str, separator: re.Pattern[str]) -> list[tuple[int, int]]:
     return parts if all(text[low:high].strip() for low, high in parts) else []
 
 
-SCATTERED = 1.2  # of a column with names of entities
-ID = re.compile(r"[A-Za-z]{0,3}[-_]?\d{1,4}[a-z]?")
+_SCATTERED = 1.2  # of a column with names of entities
 
 
 NOBODY = ("", "none", "null", "-", "–", "—")
@@ -183,7 +156,7 @@ def find_fields(rows: Sequence[Node], key: KeyDocument) -> Fields:
     mention = named.get("mention") or named.get("mentions") or _find_mentions(cells, key)
     fields = {role: label for label, role in reversed(roles.items()) if role and label != mention}
     if mention:
-        fields |= {"mention": mention} | _find_names(cells, fields, mention, key)
+        fields |= {"mention": mention} | _find_names(cells, fields, mention)
         is_list = [len(split_items(cell, 0, key)) > 1 for cell in cells[mention]]
         if role_of(mention) == "mentions" or 2 * sum(is_list) > len(is_list):
             fields["lists"] = mention
@@ -197,7 +170,7 @@ def _find_mentions(cells: Mapping[str, Sequence[Text]], key: KeyDocument) -> str
         return text in NOBODY or any(key.stands(unit.text) for unit in split_items(text, 0, key))
 
     shares = {
-        label: sum(map(stands, texts)) / len(texts) * (0.6 if role_of(label) else 1)
+        label: sum(map(stands, texts)) / len(texts)
         for label, texts in cells.items()
         if role_of(label) in ("", "entity", "group", "context")
     }
@@ -207,29 +180,22 @@ def _find_mentions(cells: Mapping[str, Sequence[Text]], key: KeyDocument) -> str
     return best if shares.get(best, 0) >= 0.25 and not is_grid else ""
 
 
-def _find_names(
-    cells: Mapping[str, Sequence[Text]], fields: Fields, mention: str, key: KeyDocument
-) -> Fields:
-    """The column that says the entity of each row, or its antecedent."""
+def _find_names(cells: Mapping[str, Sequence[Text]], fields: Fields, mention: str) -> Fields:
+    """The column that says the entity of each row: its values come back."""
     size = len(cells[mention])
     if target := fields.get("antecedent"):
         return {"name": fields.pop("antecedent")} if 0 < 4 * len({*cells[target]}) <= size else {}
     if label := fields.get("group"):
         return {"name": label} if len(cells[label]) == size else {}
     if label := fields.get("entity"):
-        is_name = len(cells[label]) == size and (size == 1 or len({*cells[label]}) < size)
-        return {"name": label} if is_name else {}
+        return {"name": label} if len({*cells[label]}) < max(size, 2) else {}
     scatter = {
         label: scatter_of(texts)
         for label, texts in cells.items()
         if label != mention and not role_of(label)
     }
     best = max(scatter, key=lambda label: scatter[label], default="")
-    if scatter.get(best, 0) <= SCATTERED:
-        return {}
-    names = {*cells[best]}
-    is_link = 2 * len(names) > size and all(map(key.stands, names))
-    return {"antecedent" if is_link else "name": best}
+    return {"name": best} if scatter.get(best, 0) > _SCATTERED else {}
 
 
 class Scope(NamedTuple):
