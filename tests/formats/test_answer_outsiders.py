@@ -56,7 +56,6 @@ def read(answer: str, text: str = "") -> corefeval.Corpus:
         '- "Ada", "She" and "her" refer to the same person.\n'
         '- "Bo" and "him" refer to the same person.\n',
         "Chain A (Ada): {Ada [1], She [2], her [3]}\nChain B (Bo): {Bo [1], him [2]}\n",
-        "- Ada - She - her\n- Bo / him\n",
     ],
 )
 def test_what_is_meant_is_read(answer):

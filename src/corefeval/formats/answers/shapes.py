@@ -46,15 +46,10 @@ def role_of(label: str) -> str:
     return (match.lastgroup or "") if match else ""
 
 
-def is_heading(label: str) -> bool:
-    """Whether a label can stand above a column of a table."""
-    return role_of(label) in ("mention", "mentions", "group", "entity", "sentence")
-
-
 TREES: Mapping[str, Callable[[str], Sequence[Node]]] = {
     "json": parse_json,
     "elements": parse_xml,
-    "table": lambda text: parse_tables(text, is_heading),
+    "table": parse_tables,
     "lines": parse_lines,
 }
 
