@@ -351,6 +351,6 @@ class _Reader:
                 return []
             label = f"{words} {where}" if _SAME.match(words) else words
             targets = [Unit(label, where=where, state="aside")]
-        for unit in units:
+        for unit in units if targets else ():
             unit.antecedent, unit.rows = targets[0], True
-        return units
+        return units if targets else []
