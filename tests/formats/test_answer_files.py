@@ -400,17 +400,21 @@ def test_answers_with_other_ids_are_paired_by_what_they_say_with_a_notice():
     assert [n.items for n in result.notices if n.kind == "llm-guessed"] == [("1",)]
 
 
-@pytest.mark.parametrize("name", ["tagged", "listed"])
-def test_answers_under_the_ids_of_their_neighbours_are_told_with_what_to_check(name, tmp_path):
-    key, path = corefeval.example("key"), corefeval.example(name)
+def shift_ids(path, shifted):
+    """Write answers with the ids of their neighbours, and say what these ids are."""
     with open(path, encoding="utf-8") as lines:
         records = [json.loads(line) for line in lines]
     name_of_id = next(field for field in ("custom_id", "id") if field in records[0])
     ids = [record[name_of_id] for record in records]
     for record, neighbour in zip(records, [*ids[1:], ids[0]], strict=True):
         record[name_of_id] = neighbour
-    shifted = tmp_path / "shifted.jsonl"
     shifted.write_text("\n".join(map(json.dumps, records)))
+    return ids
+
+
+def test_answers_under_the_ids_of_their_neighbours_are_told_with_what_to_check(tmp_path):
+    key, path, shifted = corefeval.example("key"), corefeval.example("listed"), tmp_path / "x.jsonl"
+    ids = shift_ids(path, shifted)
     notices = corefeval.score(key, shifted, metrics="muc").notices
     assert not any("()" in str(notice) for notice in notices)
     (foreign,) = (notice for notice in notices if notice.kind == "llm-foreign")
@@ -418,6 +422,13 @@ def test_answers_under_the_ids_of_their_neighbours_are_told_with_what_to_check(n
     assert str(foreign).endswith("check that each answer has the id of its own document")
     usual = corefeval.score(key, path, metrics="muc").notices
     assert "llm-foreign" not in {notice.kind for notice in usual}
+
+
+def test_tagged_texts_of_which_none_is_the_one_that_was_asked_about_are_an_error(tmp_path):
+    key, shifted = corefeval.example("key"), tmp_path / "x.jsonl"
+    shift_ids(corefeval.example("tagged"), shifted)
+    with pytest.raises(InputError, match="check that each answer has the id of its own document"):
+        corefeval.score(key, shifted, metrics="muc")
 
 
 def test_notices_about_a_single_mention_are_in_the_singular():

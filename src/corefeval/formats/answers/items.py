@@ -21,12 +21,7 @@ _SEPARATORS = tuple(
     re.compile(pattern)
     for pattern in (r"\s*[;；]\s*", ARROW.pattern, r"\s+=+\s+", r"\s+[/|·•+]\s+")
 )
-_DOTS = re.compile(r"\s+(?:…|\.\.\.|[–—-])\s+")
 _BRACED = re.compile(r"\s*(?:\\?[\[{]|\*(?=[^*]*\s…\s))(?P<items>.*?)(?:\\?[\]}]|\*)[\s\\]*")
-_BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
-_MARKED = re.compile(
-    r"\*\*(.+?)\*\*|__(.+?)__|==(.+?)==|\*([^*]+)\*|\[([^\[\]]+)\]|<\w+>([^<>]+)</\w+>"
-)
 _COMMA = re.compile(r"\s*[,，、]\s*(?:(?:and|und|en|et|y|e|и|和)\s+)?")
 _IN = re.compile(
     r"(?:^|[\s(（])(?:as in|in|from|wie in|aus|dans|en|de|uit|nel|в|以及)\s*[:：]?\s*$", re.I
@@ -40,8 +35,7 @@ _SENTENCE = re.compile(
     r"(\d{1,6}(?:\s*(?:,|&|and|und|et|en|y|e)\s*\d{1,6})*)(?!\w*\d)",
     re.IGNORECASE,
 )
-_PLACED = re.compile(rf"(?:^|\s*[|;,/]\s*){_PLACE}[\s.#_-]*(\d{{1,6}})\s*[:：]\s*", re.IGNORECASE)
-_PLACED_ITEM = re.compile(r"\s*([^@\n]{1,200}?)\s*@\s*(\d{1,6})\s*(?:[,;=|/→·]|->|\Z)?\s*")
+_PLACED = re.compile(rf"[\s*#_]*{_SENTENCE.pattern}[句行.:：)\s*#_]*", re.IGNORECASE)
 _BARE = re.compile(r"\W*(\d{1,6}(?:\s*[,;&]\s+\d{1,6})*)(?:[.:,–-]\d{1,6})*\W*")
 _ORDINALS = (
     "first erste ersten premier première primer primera prima eerste 第一",
@@ -81,6 +75,7 @@ VERB = re.compile(
     re.IGNORECASE,
 )
 ASKED = re.compile(r"[?？]\W{0,20}→")  # between a question and its answer
+LINK = re.compile(rf"{VERB.pattern}|{ARROW.pattern}|\s+=\s+", re.IGNORECASE)
 
 
 class Text(str):
@@ -110,10 +105,8 @@ class Text(str):
 
 def place_named(text: str) -> int | None:
     """The number of a sentence, where a text says nothing else: `S1`, `Satz 2`, `第3句`."""
-    match = _SENTENCE.match(text.strip(" *#_"))
-    if match and not re.search(r"\w", text.strip(" *#_")[match.end() :].strip("句行.:：) ")):
-        return int(match[1]) if match[1].isdigit() else None
-    return None
+    match = _PLACED.fullmatch(text)
+    return int(match[1]) if match and match[1].isdigit() else None
 
 
 _SAID = re.compile(f"(?P<remark>{REMARK.pattern})|{QUOTED.pattern}")
@@ -158,75 +151,30 @@ def heed(unit: Unit, remark: str, key: KeyDocument) -> list[Unit]:
     for number, names in enumerate(_ORDINALS, start=1):
         if set(re.findall(r"\w+", plain.lower())) & set(names.split()):
             unit.nth = number
-    if not contexts and unit.sentence is unit.nth is None and re.search(r"\w", unit.remark):
-        parts = re.split(r"…|\.\.\.", unit.remark)
-        contexts = [part.strip() for part in parts] if all(map(key.stands, parts)) else []
+    if unit.sentence is unit.nth is None:
+        contexts = contexts or [unit.remark]
     unit.contexts += tuple(filter(key.stands, contexts))
     copies = [replace(unit) for _ in range(min(count, 200) - 1)]
     return [unit, *copies, *(replace(unit, sentence=number) for number in sentences[1:])]
-
-
-def marked_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
-    """The marked words of a snippet of the text: `Did you see **my brother**`."""
-    plain, units = "", list[Unit]()
-    last = 0
-    text = text.strip(' "“”„«»').rjust(len(text.rstrip(' "“”„«»')))
-    for match in _MARKED.finditer(text):
-        plain += text[last : match.start()]
-        words = words_of(match)
-        units.append(Unit(words, where=where + match.start(), start=len(plain)))
-        plain += words
-        last = match.end()
-    plain += text[last:]
-    whole = plain.strip(" .…")  # what is cut off before and behind it
-    if not units or len(plain.split()) <= len(units[0].text.split()) or not key.stands(whole):
-        return []
-    for unit in units:  # what stands before and behind says which place is meant
-        start = unit.start or 0
-        before, behind = plain[: start + len(unit.text)], plain[start:]
-        unit.contexts, unit.start = (before.lstrip(" .…"), behind.rstrip(" .…")), None
-    return units
 
 
 def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
     """The mentions of an inline list, quoted or not, in braces or not, with their remarks."""
     if braced := _BRACED.fullmatch(text):
         where, text = where + braced.start("items"), braced["items"]
-    bold = [match[1] for match in _BOLD.finditer(mask_remarks(text, quotes=True))]
-    if len(bold) > 1 and 2 * sum(map(key.stands, bold)) > len(bold):  # instead of quotes
-        text = _BOLD.sub(r' "\1" ', text)
     masked = mask_remarks(text)
-    places = list(_PLACED.finditer(masked))
-    if places and not places[0].start():  # `s1: Ada; her | s2: she`
-        ends = [match.start() for match in places[1:]] + [len(text)]
-        return [
-            replace(unit, sentence=int(place[1]))
-            for place, end in zip(places, ends, strict=True)
-            for unit in split_items(text[place.end() : end], where + place.end(), key)
-        ]
-    if text.count("@") > 1 and not _PLACED_ITEM.sub("", masked):
-        items = list(_PLACED_ITEM.finditer(masked))  # `Ada@1 her@2`
-        return [Unit(m[1], where=where + m.start(1), sentence=int(m[2])) for m in items]
     quotes = list(QUOTED.finditer(masked))
     if quotes or HALF_QUOTED.search(masked):
         return list(_quoted_items(text, masked, quotes, where, key))
     separator = next((pattern for pattern in _SEPARATORS if pattern.search(masked)), _COMMA)
-    parts = [part.strip("\0 ") for part in _DOTS.split(masked)]
-    if len(parts) > 2 and 3 * sum(map(key.stands, parts)) > 2 * len(parts):
-        separator = _DOTS
     pieces = list(_pieces(masked, separator))
     if separator is _COMMA:
         pieces = _join_runs(text, masked, pieces, key)
     units = list[Unit]()
     for low, high in pieces:
         words, remark = _cut_remark(text[low:high], key)
-        if units and place_named(words) is not None:  # `Ada · S1`
-            heed(units[-1], words, key)
-            continue
-        listed = [Unit(words, where=where + low)] if words else []
-        if separator is not _COMMA and _COMMA.search(words) and not key.stands(words):
-            listed = split_items(words, where + low, key)  # `he, he, his (6)` in a chain
-        for unit in listed:
+        if words:
+            unit = Unit(words, where=where + low)
             units += heed(unit, remark, key) if remark else [unit]
     return units
 
@@ -270,7 +218,7 @@ def _join_runs(
         last = index
         for behind in range(min(index + 6, len(pieces) - 1), index, -1):
             run = text[low : pieces[behind][0]] + masked[slice(*pieces[behind])].split("\0")[0]
-            if "\0" not in masked[low : pieces[behind - 1][1]] and key.stands(run):
+            if key.stands(run):
                 last = behind
                 break
         if last == index and index + 1 < len(pieces) and key.stands(text[low : pieces[index][1]]):
@@ -292,8 +240,6 @@ def _cut_remark(piece: str, key: KeyDocument) -> tuple[str, str]:
         cut = REMARK.search(piece)
         if cut and cut.start():
             piece, remark = piece[: cut.start()], piece[cut.start() :]
-        elif cut:
-            piece, remark = piece[cut.end() :], cut[0]
         elif (dash := _DASH.search(piece)) and key.stands(piece[: dash.start()]):
             piece, remark = piece[: dash.start()], piece[dash.end() :]
     return piece.strip(" \t*_`\"“”„«»'‘’").rstrip(".。"), remark

@@ -13,7 +13,7 @@ from corefeval.formats.answers.grammar import read_units
 from corefeval.formats.answers.items import QUOTED, words_of
 from corefeval.formats.answers.lookup import KeyDocument
 from corefeval.formats.answers.placing import Layout
-from corefeval.formats.answers.shapes import TREES, Unions, list_ids
+from corefeval.formats.answers.shapes import TREES
 from corefeval.formats.answers.strings import Chooser, Links
 from corefeval.formats.answers.tags import MENDED, TaggedText
 from corefeval.formats.answers.text import (
@@ -30,7 +30,14 @@ from corefeval.model.ledger import Coverage, Entry, Span
 _LONG = 2000  # characters of a mention that are kept in the ledger
 _NO_FORM, _OTHER_FORM = "in no known form", "in another form than the rest"
 # Forms that prose may look like count less, and those that have others as their cases.
-_WEIGHT = {"lines": 0.8, "resolved": 0.8, "inside": 0.95, "behind": 0.95, "leading": 0.95}
+_WEIGHT = {
+    "lines": 0.8,
+    "table": 0.95,
+    "resolved": 0.8,
+    "inside": 0.95,
+    "behind": 0.95,
+    "leading": 0.95,
+}
 _VAGUE = ("table", "lines")  # forms that other texts may look like
 _RESOLVED = ("resolved", "glossed")  # conventions that name the antecedent behind a mention
 _FEW = 3  # mentions that prose around an answer may seem to have
@@ -294,7 +301,6 @@ def read_tagged(document: KeyDocument, parsed: TaggedText, convention: str) -> P
         return page
     if 2 * sum(unit.why in MENDED for unit in units) > len(units):
         return page  # which are no tags of this kind
-    _read_notes(units, text, document)
     for unit in units:
         start, end = unit.chars
         unit.text = " ".join(text[start : min(end, start + _LONG)].split())
@@ -304,36 +310,6 @@ def read_tagged(document: KeyDocument, parsed: TaggedText, convention: str) -> P
     page.add([*units, *Links(document).link(units)])
     page.mark_copies()
     return page
-
-
-_NOTE = re.compile(r"\W{0,3}(\w{1,4})\W{1,4}?(?=\w|[*«“„\"])(.+)")
-_NAMED = re.compile(
-    r"\b(?:not[ea]|fußnote|voetnoot|fn|see|siehe|voir|vedi|ver)\W{1,3}(\w{1,4})", re.I
-)
-
-
-def _read_notes(units: Sequence[Unit], text: str, key: KeyDocument) -> None:
-    """Link mentions that have ids of their own by lines that list or explain these.
-
-    `Ada: 1, 3` is a chain. A note `3: see note 1` or `3: Ada` says whom a mention refers to.
-    """
-    by_id = {unit.entity: unit for unit in units}
-    unions = Unions()
-    for line in text.splitlines() if len(by_id) == len(units) else ():
-        note = _NOTE.match(line)
-        if listed := list_ids(line, by_id):
-            unions.join(listed)
-        elif note and (unit := by_id.get(note[1])):
-            named = [number for number in _NAMED.findall(note[2]) if number in by_id]
-            quotes = [*map(words_of, QUOTED.finditer(note[2]))]
-            words = quotes or [re.split(r"[,;:.(]", note[2])[0]]
-            standing = [word for word in words if key.stands(word) and word != unit.text]
-            if named:
-                unions.join([unit.entity, named[-1]])
-            elif standing:
-                unit.antecedent, unit.rows = Unit(standing[0], where=unit.where), True
-    for unit in units if unions.above else ():
-        unit.entity = unions.root(unit.entity)
 
 
 def _refer(units: Sequence[Unit], *, always: bool) -> None:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from corefeval.formats.answers.items import Text, mask_remarks, place_named
+from corefeval.formats.answers.items import Text, mask_remarks, place_named, split_items
 from corefeval.formats.answers.lookup import KeyDocument
-from corefeval.formats.answers.text import fold_text
 from corefeval.formats.answers.trees import Node, parse_json, parse_lines, parse_tables, parse_xml
 from corefeval.formats.answers.units import Unit
 
 # What labels say, by how they begin, in some languages; the first that fits.
 _ROLES = {
     "antecedent": r"antec[eé]d|antezedens|bezug|refersto|referent|corefer(?!ence)|target|linkedto"
-    r"|verwijst|先行",
+    r"|verwei?[js]|renvoie|先行",
     "context": r"context|snippet|quote|excerpt|kontext|contexto|上下文|in$|near|surround",
     "sentence": r"sent(?!e?id)|sentid|line|zin|satz|zeile|regel|oraci|frase|phrase|ligne|riga"
     r"|предлож|строк|句|行|s$|o$",
@@ -29,7 +28,7 @@ _ROLES = {
     r"|pronoun$|form|vermelding|menci|menzion|erwähnung|ausdruck|expresi|упоминан|提及|文本|word(?!end)",
     "group": r"cluster|entity|entidad|entit|chain|cadena|kette|group|coref|сущность|实体|共指",
     "entity": r"label|set|eid|head|represent|canonical|name|nombre|id$|who|what|number|ref$",
-    "remark": r"type|note|comment|reason|gender|count|confidence|explan|role|class"
+    "remark": r"type|note|comment|reason|gender|count|confidence|explan|role|class|art$|category"
     r"|(?:token|char|word)?(?:end|stop)",
 }
 # What lists of the mentions of one entity are called, by the kind of words in them.
@@ -47,56 +46,12 @@ def role_of(label: str) -> str:
     return (match.lastgroup or "") if match else ""
 
 
-def is_heading(label: str) -> bool:
-    """Whether a label can stand above a column of a table."""
-    return role_of(label) in ("mention", "mentions", "group", "entity", "sentence")
-
-
 TREES: Mapping[str, Callable[[str], Sequence[Node]]] = {
     "json": parse_json,
     "elements": parse_xml,
-    "table": lambda text: parse_tables(text, is_heading),
+    "table": parse_tables,
     "lines": parse_lines,
 }
-
-
-def read_pairs(nodes: Sequence[Node]) -> Sequence[Node]:
-    """Lists of two strings in a row as records of pairs, where strings come back in them."""
-    texts = [text for node in nodes for text in node.texts]
-    if any(len(n.texts) != 2 or len(n.items) != 2 or n.is_record for n in nodes):
-        return nodes
-    if len(set(texts)) > 0.85 * len(texts):
-        return nodes
-    for node in nodes:
-        node.items[0].label, node.items[1].label = Text("mention"), Text("antecedent")
-        node.is_record = True
-    return [Node(items=[*nodes])]
-
-
-def label_rows(nodes: list[Node], key: KeyDocument) -> list[Node]:
-    """Lists with a mention and the number or name of its entity each as records of a table."""
-    groups = defaultdict[tuple[bool, ...], list[Node]](list)
-    for node in nodes:
-        is_row = not (node.is_record or node.label or any(item.items for item in node.items))
-        if is_row and len(node.items) > 1:
-            groups[tuple(isinstance(item.value, Text) for item in node.items)].append(node)
-    for rows in sorted(groups.values(), key=len, reverse=True):
-        columns = [
-            [str(item.value) for item in column]
-            for column in zip(*(row.items for row in rows), strict=True)
-        ]
-        standing = [2 * sum(map(key.stands, column)) > len(column) for column in columns]
-        scattered = [scatter_of(column) > SCATTERED for column in columns]
-        are_ids = [all(map(ID.fullmatch, c)) and len({*c}) == len(c) for c in columns]
-        has_names = any(s and not m for s, m in zip(scattered, standing, strict=True))
-        if len(rows) > 2 and any(standing) and (has_names or any(are_ids)):
-            for row in rows:
-                row.is_record = True
-                for number, (item, is_id) in enumerate(zip(row.items, are_ids, strict=True)):
-                    item.label = Text("id" if is_id else f"column {number}")
-            chains = [node for node in nodes if node not in rows] if any(are_ids) else []
-            return [Node(items=rows), *chains]
-    return nodes
 
 
 def scatter_of(cells: Sequence[object]) -> float:
@@ -121,27 +76,6 @@ def is_place(node: Node) -> bool:
 def lists_mentions(node: Node) -> bool:
     """Whether a part's label says that mentions are in it."""
     return bool(_CATEGORY.match(node.label)) or role_of(node.label) in ("mentions", "mention")
-
-
-def list_recurring(nodes: Iterable[Node]) -> set[str]:
-    """The labels of lines under several headings, folded: who is mentioned in each speech."""
-    labels = Counter(
-        fold_text(item.label)
-        for node in nodes
-        if node.label and not node.is_record
-        for item in node.items
-        if isinstance(item.value, Text) and item.value.is_line and not lists_mentions(item)
-    )
-    return {label for label, number in labels.items() if label and number > 1}
-
-
-def list_categories(nodes: Iterable[Node], key: KeyDocument) -> set[str]:
-    """The labels of lists that several records have, each under a name that stands in the text."""
-    records = [node for node in nodes if node.is_record and node.label and key.stands(node.label)]
-    labels = Counter(
-        fold_text(item.label) for node in records for item in node.items if item.value is None
-    )
-    return {label for label, number in labels.items() if number > 1}
 
 
 def is_line(node: Node) -> bool:
@@ -192,37 +126,71 @@ def split_parts(text: str, separator: re.Pattern[str]) -> list[tuple[int, int]]:
     return parts if all(text[low:high].strip() for low, high in parts) else []
 
 
-SCATTERED = 1.2  # of a column with names of entities
-ID = re.compile(r"[A-Za-z]{0,3}[-_]?\d{1,4}[a-z]?")
-_RANGE = re.compile(r"(\d{1,4})\s*(?:[-–—]|\b(?:bis|to|à|tot|al?)\b)\s*(\d{1,4})")
+_SCATTERED = 1.2  # of a column with names of entities
 
 
-def list_ids(text: str, known: Container[str]) -> list[str]:
-    """The ids of mentions in a text that has hardly anything else: `m1, m3`, `Ada: 1, 4 to 6`."""
-    text = text.rpartition(":")[2]
-    for low, high in _RANGE.findall(text):
-        text += " ".join(["", *map(str, range(int(low) + 1, min(int(high), int(low) + 200)))])
-    words = re.findall(r"\w+(?:-\w+)*", text)
-    ids = [word for word in words if ID.fullmatch(word) and word in known]
-    return ids if len(ids) > 0.8 * len(words) and len(set(ids)) > 1 else []
+NOBODY = ("", "none", "null", "-", "–", "—")
+Fields = dict[str, str]  # the label of the field for each role
 
 
-class Unions:
-    """Entities that turn out to be one."""
+def find_fields(rows: Sequence[Node], key: KeyDocument) -> Fields:
+    """The field for each role: by its label, else by what its cells have.
 
-    def __init__(self) -> None:
-        self.above: dict[str, str] = {}
+    `name` is the field that says the entity of each row; there are `lists` if cells have several
+    mentions each.
+    """
+    roles: dict[str, str] = {}
+    cells = defaultdict[str, list[Text]](list)
+    for field in (field for row in rows for field in row.items):
+        role = roles.setdefault(field.label, role_of(field.label))
+        if role == "mention" and len(field.numbers) == len(field.items) > 1:
+            roles[field.label] = "start"  # a span of numbers
+        if field.value is not None:
+            cells[field.label].append(Text(str(field.value)))
+    named = {role: label for label, role in reversed(roles.items())}
+    mention = named.get("mention") or named.get("mentions") or _find_mentions(cells, key)
+    fields = {role: label for label, role in reversed(roles.items()) if role and label != mention}
+    if mention:
+        fields |= {"mention": mention} | _find_names(cells, fields, mention)
+        is_list = [len(split_items(cell, 0, key)) > 1 for cell in cells[mention]]
+        if role_of(mention) == "mentions" or 2 * sum(is_list) > len(is_list):
+            fields["lists"] = mention
+    return fields
 
-    def root(self, entity: str) -> str:
-        """What stands for all entities that are one with an entity."""
-        while (above := self.above.get(entity, entity)) != entity:
-            entity = above
-        return entity
 
-    def join(self, entities: Iterable[str]) -> None:
-        """Make entities one."""
-        first, *others = map(self.root, entities)
-        self.above |= dict.fromkeys([name for name in others if name != first], first)
+def _find_mentions(cells: Mapping[str, Sequence[Text]], key: KeyDocument) -> str:
+    """The column whose cells stand in the text; none in a grid of entities and sentences."""
+
+    def stands(text: Text) -> bool:
+        return text in NOBODY or any(key.stands(unit.text) for unit in split_items(text, 0, key))
+
+    shares = {
+        label: sum(map(stands, texts)) / len(texts)
+        for label, texts in cells.items()
+        if role_of(label) in ("", "entity", "group", "context")
+    }
+    best = max(shares, key=lambda label: shares[label] * len({*cells[label]}), default="")
+    columns = [cells[label] for label, share in shares.items() if share == 1]
+    is_grid = len(columns) > 1 and any(text in NOBODY for texts in columns for text in texts)
+    return best if shares.get(best, 0) >= 0.25 and not is_grid else ""
+
+
+def _find_names(cells: Mapping[str, Sequence[Text]], fields: Fields, mention: str) -> Fields:
+    """The column that says the entity of each row: its values come back."""
+    size = len(cells[mention])
+    if target := fields.get("antecedent"):
+        return {"name": fields.pop("antecedent")} if 0 < 4 * len({*cells[target]}) <= size else {}
+    if label := fields.get("group"):
+        return {"name": label} if len(cells[label]) == size else {}
+    if label := fields.get("entity"):
+        return {"name": label} if len({*cells[label]}) < max(size, 2) else {}
+    scatter = {
+        label: scatter_of(texts)
+        for label, texts in cells.items()
+        if label != mention and not role_of(label)
+    }
+    best = max(scatter, key=lambda label: scatter[label], default="")
+    return {"name": best} if scatter.get(best, 0) > _SCATTERED else {}
 
 
 class Scope(NamedTuple):

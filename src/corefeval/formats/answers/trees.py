@@ -6,16 +6,13 @@ They are read as language models write them: with comments, all kinds of quotes,
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from corefeval.formats.answers.items import (
-    ARROW,
     QUOTED,
     Text,
     is_link,
     mask_remarks,
-    place_named,
 )
 
 _NO_LABEL = Text()
@@ -51,23 +48,16 @@ class Node:
         return next((item for item in self.items if label and item.label == label), None)
 
 
-_TOKENS = r"""(?P<comment>//[^\n]*|/\*(?:(?!/\*).)*?\*/|(?m:^[^\S\n]*\#[^\n]*))
+_TOKEN = re.compile(
+    r"""(?P<comment>//[^\n]*|/\*(?:(?!/\*).)*?\*/|(?m:^[^\S\n]*\#[^\n]*))
       | (?P<string>"(?:[^"\\]|\\.)*")
       | (?P<single>'(?:[^'\\\n]|\\.|'(?=\w)){0,300}'(?=\s*(?:[,\]}):]|$)))
       | (?P<half>"(?:[^"\\]|\\.)*\\?\Z|(?<![^\s\[{(,:])'(?:[^"'\\\n]|\\.|'(?=\w)){0,300}\\?\Z)
       | (?P<open>[\[{(]) | (?P<close>[\]})]) | (?P<colon>:) | (?P<comma>,)
-      | (?P<number>-?\d+(?:\.\d+)?) | (?P<word>WORD)"""
-_TOKEN, _BARE_TOKEN = (
-    re.compile(_TOKENS.replace("WORD", word), re.VERBOSE | re.DOTALL)
-    for word in (r"[^\W\d]\w*", r"[^\s\"'\[\]{}(),:][^\"\[\]{}(),:\n]*")
+      | (?P<number>-?\d+(?:\.\d+)?) | (?P<word>[^\W\d]\w*)""",
+    re.VERBOSE | re.DOTALL,
 )
-# Strings have no quotes: `[Ada: [Ada, she]]`, `mention(m1, "Ada")`.
-_BARE = re.compile(r"[\[{,]\s*[\w .'’-]{1,60}:\s*[\[{]\s*[^\W\d]|\w\([A-Za-z]{1,3}\d{1,4}\s*,")
 _COLON = re.compile(r"\s*:")
-_JSON = re.compile(r'\s*[\[{]\s*["\[{]')  # which a string may have, too: arguments of a tool
-_YAML = re.compile(
-    r"^[^\S\n]*(?:[-*•]\s+|[^\s\"'{}\[\]()=][^\n\"{}\[\]]{0,60}:\s+)[\[{](?=.*[\]}]$)", re.MULTILINE
-)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
@@ -101,67 +91,42 @@ def plain_quotes(text: str) -> str:
     return text
 
 
-def parse_json(text: str, shift: int = 0) -> list[Node]:
+def parse_json(text: str) -> list[Node]:
     """The lists and objects in a text, with or without talk around them; nothing is refused.
 
-    Comments, trailing commas, single quotes and missing ends are taken as they come. What stands
-    behind bullets or labels in lines is YAML. `shift` is where the text stands in the answer.
+    Comments, trailing commas, single quotes and missing ends are taken as they come.
     """
-    if len(_YAML.findall(text)) > 1:
-        return []
     roots: list[Node] = []
     stack: list[Node] = []
     label = _NO_LABEL  # the key whose value comes next
-    is_bare = bool(_BARE.search(text))
-    for match in (_BARE_TOKEN if is_bare else _TOKEN).finditer(plain_quotes(text)):
-        kind, token, where = match.lastgroup, match.group(), match.start() + shift
+    for match in _TOKEN.finditer(plain_quotes(text)):
+        kind, token, where = match.lastgroup, match.group(), match.start()
+        if not stack and token not in "[{":  # what stands in parentheses is a remark
+            continue
         if kind == "open":
             node = Node(label, where=where, complete=False, is_record=token == "{")
             (stack[-1].items if stack else roots).append(node)
             stack.append(node)
-        elif not stack or kind in ("comment", "comma"):
+        elif kind in ("comment", "comma"):
             continue
         elif kind == "close":
-            _label_pair(stack.pop()).complete = True
+            stack.pop().complete = True
         elif kind == "colon":
-            is_map = stack[-1].items and (stack[-1].is_record or is_bare)
+            is_map = stack[-1].items and stack[-1].is_record
             before = stack[-1].items[-1].value if is_map else None
             if isinstance(before, Text):
                 label = before
                 stack[-1].items.pop()
             continue
         elif kind == "number":
-            unsure = match.end() == len(text) or len(token) > 15  # cut off, or no place at all
-            stack[-1].items.append(Node(label, None if unsure else float(token), where=where))
-        elif kind != "word" or is_bare or _COLON.match(text, match.end()):  # keys may be bare
+            number = float(token) if len(token) < 16 else None  # which is no place
+            stack[-1].items.append(Node(label, number, where=where))
+        elif kind != "word" or _COLON.match(text, match.end()):  # keys may be bare
             bare = token[kind != "word" :][: -1 if kind in ("string", "single") else None]
             value = Text(_unquote(bare).strip(), where, kind != "half")
-            inner = parse_json(value, where) if _JSON.match(value) else []
-            node = Node(label, value, where=where) if not inner else replace(inner[0], label=label)
-            stack[-1].items.append(node)
+            stack[-1].items.append(Node(label, value, where=where))
         label = _NO_LABEL
-    return [root for root in roots if root.items and not _is_remark(root, text, root.where - shift)]
-
-
-def _is_remark(node: Node, text: str, where: int) -> bool:
-    """Whether a list is a lone quote in parentheses, or some of them behind words."""
-    if text[where] != "(" or len(node.texts) < len(node.items):
-        return False
-    return len(node.items) == 1 or bool(re.search(r"[\w\"”’]\s$", text[max(where - 2, 0) : where]))
-
-
-def _label_pair(node: Node) -> Node:
-    """The node; if it is a pair of a name and a list, as in Python, the name is its label.
-
-    In a pair of strings, the name of a sentence is its number.
-    """
-    if len(node.texts) == 2 and not node.is_record:
-        for item in node.items:
-            place = place_named(str(item.value))
-            item.value = item.value if place is None else float(place)
-    if len(node.items) == 2 and not node.is_record and node.texts and node.items[1].items:
-        node.label, node.items = node.texts[0], node.items[1].items
-    return node
+    return [root for root in roots if root.items]
 
 
 # ------------------------------------------------------------------ XML
@@ -205,13 +170,14 @@ _CELLS = [
 ]
 _QUOTES = re.compile(r'\A["\[]([^"\[\]]*)["\]]\Z')
 _WIDE = re.compile(r"(?<=\S) {2,}(?=\S)")
+_HEADER = 8  # words of a label above a column
 _MARKS = re.compile(r"[-_*O]|[BIES]-\S+|\(?\d+\)?(?:\|\(?\d+\)?)*")
 
 
-def parse_tables(text: str, is_heading: Callable[[str], bool]) -> list[Node]:
+def parse_tables(text: str) -> list[Node]:
     """Tables as lists of objects: lines in a row with as many cells, between bars, tabs or commas.
 
-    Fields have numbers where the first row says nothing of what they are.
+    The first row says what the fields are called.
     """
     if "\t" not in text:  # columns of a printed table stand apart
         text = _WIDE.sub(lambda match: "\t".ljust(len(match[0])), text)
@@ -233,28 +199,28 @@ def parse_tables(text: str, is_heading: Callable[[str], bool]) -> list[Node]:
                 tables.append([])
             if len(cells) > 1:
                 tables[-1].append(cells)
-        tables = [rows for rows in tables if len(rows) > 1 and not _is_conll(rows)]
+        tables = [rows for rows in tables if rows and _is_table(rows)]
         if tables:
-            return [_label_rows(rows, is_heading) for rows in tables]
+            return [_label_rows(rows) for rows in tables]
     return []
 
 
-def _label_rows(rows: list[list[Node]], is_heading: Callable[[str], bool]) -> Node:
+def _label_rows(rows: list[list[Node]]) -> Node:
     labels = [Text(str(cell.value).strip(" *"), cell.where) for cell in rows[0]]
-    if not (any(map(is_heading, labels)) or not labels[0]):
-        labels = [Text()] * len(labels)
-    rows = rows if not any(labels) else rows[1:]
-    for row in rows:
+    for row in rows[1:]:
         for number, (cell, label) in enumerate(zip(row, labels, strict=True)):
             cell.label = label or Text(f"column {number}")
-    return Node(items=[Node(items=row, where=row[0].where, is_record=True) for row in rows])
+    return Node(items=[Node(items=row, where=row[0].where, is_record=True) for row in rows[1:]])
 
 
-def _is_conll(rows: list[list[Node]]) -> bool:
-    """Whether it is a text with a word on each line, and not a table of mentions."""
-    cells = [str(row[-1].value) for row in rows]
-    marks = [cell for cell in cells if _MARKS.fullmatch(cell)]
-    return len(marks) > 0.9 * len(rows) and 3 * sum(not m[0].isdigit() for m in marks) > len(rows)
+def _is_table(rows: list[list[Node]]) -> bool:
+    """Whether rows have short labels above them, and are no text with a word on each line."""
+    longest = max(len(str(cell.value).split()) for cell in rows[0])
+    marks = [mark for row in rows if (mark := str(row[-1].value)) and _MARKS.fullmatch(mark)]
+    is_text = len(marks) > 0.9 * len(rows) and 3 * sum(not m[0].isdigit() for m in marks) > len(
+        rows
+    )
+    return len(rows) > 1 and longest <= _HEADER and not is_text
 
 
 # ------------------------------------------------------------------ lines
@@ -273,40 +239,30 @@ _BOLD = re.compile(
 _COLONED = re.compile(r"(?P<label>[^:：\"“„«「『]{1,80}?)\s*[:：](?!//)\s*(?P<items>.*)")
 _DASHED = re.compile(r"(?P<label>[^\"“„«「『:,;]{1,60}?)\s+[–—-]+\s+(?P<items>.*)")
 _FLOW = re.compile(r"\{\s*(?:[\"'“\[{(}]|[\w ]+:).*|\{\s*\}|\[[^\"'{]*[\"'{].*\]")
-# A node of a graph, and the one that it points to: `a2["she"] --> a1`.
-_BOXED = re.compile(
-    r"(?P<id>\w{1,12})[\[({]{1,2}[\"'](?P<words>[^\"]+)[\"'][\])}]{1,2}\s*(?:[-=.]+>\s*(?P<to>\w{1,12}))?;?"
-)
-_HTML = re.compile(r"</?(?:[uo]l|li|p|div|br|span|dl|dt|dd|html|body|(b|strong))\b[^<>\n]*>")
 # Between a question and its answer.
 _ANSWER = re.compile(
     r"(?<=[?？])[*_]*[^\S\n]*\n\s*[*_>-]*[^\S\n]*(?:A|Answer|Antwort|R|Réponse)\s?[:.][*_]*\s"
 )
-
-
-def _blank(tag: re.Match[str]) -> str:
-    return ("**" if tag[1] else "").rjust(len(tag[0]))
+# A label and its list; that its lists have several items tells it from a link.
+_EQUAL = re.compile(
+    r"(?P<label>[^\"“„«=:]{1,60}?)\s+(?:&?=|[←→⇒]|[-=]+>|<[-=]+)\s+(?P<items>[^=←→⇒]*)"
+)
 
 
 def parse_lines(text: str) -> list[Node]:
     """The lines of an answer as a tree: what is indented stands below what comes before it."""
     lines: list[tuple[float, Node]] = []
-    text = _ANSWER.sub(lambda match: "→".center(len(match[0])), _HTML.sub(_blank, text))
-    for match in _LINE.finditer(text):
+    text = _ANSWER.sub(lambda match: "→".center(len(match[0])), text)
+    matches = list(_LINE.finditer(text))
+    equal = [_EQUAL.fullmatch(mask_remarks(match["body"])) for match in matches]
+    lists = [bool(re.search("[,;]", match["items"])) for match in equal if match]
+    labels = [_BOLD, _COLONED, *([_EQUAL] if 2 * sum(lists) > len(lists) else []), _DASHED]
+    for match in matches:
         heading, bullet, body = match["heading"], (match["bullet"] or "").strip(), match["body"]
         kind, indent = "bullet" if bullet else "line", len(match["indent"].expandtabs(4))
-        if boxed := _BOXED.fullmatch(body):
-            where = match.start("body")
-            words = Text(boxed["words"], where + boxed.start("words"), kind="bullet")
-            lines.append((indent, Node(Text(boxed["id"]), words, where=where)))
-            ids = Text(f"{boxed['id']}, {boxed['to']}", where, kind="line")
-            lines += [(indent, Node(value=ids, where=where))] if boxed["to"] else []
-            continue
-        label, items, shift = (body, "", 0) if heading else _split_label(body)
+        label, items, shift = (body, "", 0) if heading else _split_label(body, labels)
         where = match.start("body") + shift
         level = indent + 0.5 * bool(bullet) + bullet.count("*")
-        if bullet[:1] in ("│", "├", "└"):  # a drawn tree
-            level = indent + len(bullet)
         is_title = label.endswith((":", "：")) or body[:2] == body[-2:] == "**"
         if heading:
             level = len(heading) - 10.0
@@ -315,8 +271,6 @@ def parse_lines(text: str) -> list[Node]:
         node = Node(value=Text(items or label, where, kind=kind), where=where)
         if items:
             node.label = Text(label.strip(" :：*_"), where, kind=kind)
-        if _FLOW.fullmatch(items) and (flow := parse_json(items, where)):
-            node.value, node.items, node.is_record = None, flow[0].items, flow[0].is_record
         if bullet and label and items:  # as in YAML, lines below may go on with a record
             lines.append((level, Node(where=where, is_record=True)))
             level = max(match.start("body") - match.start(), level + 0.1)
@@ -324,18 +278,14 @@ def parse_lines(text: str) -> list[Node]:
     return [_nest(lines)]
 
 
-def _split_label(body: str) -> tuple[str, str, int]:
+def _split_label(body: str, labels: list[re.Pattern[str]]) -> tuple[str, str, int]:
     """The label of a line, what it has behind it, and where that begins."""
     if is_link(body) or _FLOW.fullmatch(body):
         return "", body, 0
     masked = mask_remarks(body)
-    for pattern, line in ((_BOLD, body), (_COLONED, masked), (_DASHED, masked)):
-        match = pattern.fullmatch(line)
-        if match is None or not re.search(r"\w", match["label"]):
-            continue
-        is_chain = bool(ARROW.match(match["items"]) or ARROW.search(match["label"]))
-        is_chain |= pattern is _DASHED and bool(_DASHED.match(match["items"]))
-        if is_chain or QUOTED.search(match["label"]):  # mentions
+    for pattern in labels:
+        match = pattern.fullmatch(body if pattern is _BOLD else masked)
+        if match is None or QUOTED.search(match["label"]):  # which is a mention
             continue
         label, items = body[slice(*match.span("label"))], body[match.start("items") :].strip()
         return label + ("" if items else ":"), items, match.start("items")
