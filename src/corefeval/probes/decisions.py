@@ -22,9 +22,10 @@ from corefeval.model.arrays import plain_rows
 from corefeval.model.token_tables import tokens_of_texts
 from corefeval.pairing import pair_documents
 from corefeval.preparation import as_corpus, prepare_probe
-from corefeval.probes.items import Item, Probe
 from corefeval.probes.readers import (
     TRUTHS,
+    Item,
+    Probe,
     list_rows,
     look_up,
     name_winopron,

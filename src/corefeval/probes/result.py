@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, combinations, product
 from math import comb, hypot, sqrt
-from operator import truediv
 from statistics import NormalDist, fmean
 from typing import Any
 
@@ -105,7 +104,7 @@ class Contrast(Difference):
     second: str
     of: str
     items: tuple[int, ...]
-    rates: tuple[float, ...]
+    rates: Ends
     ratio: float | None
     paired: PairedTwins | None
 
@@ -127,13 +126,13 @@ def _find_z(level: float) -> float:
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
-def wilson(count: int, total: int, level: float) -> Ends:
-    """Wilson's interval of a share (1927)."""
+def _estimate(count: int, total: int, level: float) -> tuple[float, ...]:
+    """A share, and the ends of its interval by Wilson (1927)."""
     z = _find_z(level)
     scale = total + z * z
     middle = (count + z * z / 2) / scale
     width = z * sqrt(count * (total - count) / total + z * z / 4) / scale
-    return max(0.0, middle - width), min(1.0, middle + width)
+    return count / total, max(0.0, middle - width), min(1.0, middle + width)
 
 
 def _gather(decisions: Iterable[Decision], group: str = "") -> dict[str, list[Decision]]:
@@ -192,9 +191,9 @@ class ProbeResult(Result):
         return float(stated[1]) if stated else 0.95
 
     @property
-    def interval(self) -> Ends | None:
+    def interval(self) -> tuple[float, ...] | None:
         """Wilson's interval of the accuracy."""
-        return wilson(self.right, self.scored, self.level) if self.scored else None
+        return _estimate(self.right, self.scored, self.level)[1:] if self.scored else None
 
     @property
     def links(self) -> Score:
@@ -267,10 +266,9 @@ class ProbeResult(Result):
         parts: Any = self.by(group)
         sides = [parts[value] for value in values]
         of = "decided" if any(side.scored < side.items for side in sides) else "right"
-        sizes = tuple(side.items for side in sides)
-        counts = [sum(getattr(d, of) for d in side.decisions) for side in sides]
-        (low, high), (second_low, second_high) = map(wilson, counts, sizes, [self.level] * 2)
-        first, second = rates = tuple(map(truediv, counts, sizes))
+        counts = ((sum(getattr(d, of) for d in side.decisions), side.items) for side in sides)
+        shares = [_estimate(*numbers, self.level) for numbers in counts]
+        (first, low, high), (second, second_low, second_high) = shares
         gap, scores = first - second, [side.links.f1 for side in sides]
         pairs = _gather(decision for side in sides for decision in side.decisions)
         twins = [pair for pair in pairs.values() if [d.groups[group] for d in pair] == [*values]]
@@ -279,7 +277,9 @@ class ProbeResult(Result):
             gap,
             gap - hypot(first - low, second_high - second),
             gap + hypot(high - first, second - second_low),
-            *(group, values[0], values[1], of, sizes, rates),
+            *(group, values[0], values[1], of),
+            tuple(side.items for side in sides),
+            (first, second),
             scores[0] / scores[1] if of == "right" and all(scores) else None,
             PairedTwins.of(twins, of, self.level, len(twins), unpaired) if twins else None,
         )
@@ -329,15 +329,12 @@ class ProbeResult(Result):
 
 def compare_all(results: Sequence[ProbeResult], **options: Any) -> list[PairedSystems]:
     """The comparisons of each result with each, with Holm's correction."""
-    if len(results) < 2:
-        return []
-    tested, compared = compare(results, metrics=["links"], samples=1, **options), []
-    for sides, links in zip(combinations(results, 2), tested.pairs, strict=True):
-        first, second = sides
+    compared = []
+    for first, second in combinations(results, 2):
+        links = compare([first, second], metrics=["links"], samples=1, **options).pairs[0]
         pairs = zip(first.decisions, second.decisions, strict=True)
         scored = (pair for pair in pairs if pair[0].right is not None)
-        names = first.response, second.response
-        details = (*names, links.difference, links.p)
+        details = first.response, second.response, links.difference, links.p
         compared.append(PairedSystems.of(scored, "right", first.level, *details))
     adjusted = adjust([pair.p for pair in compared]).tolist()
     return [replace(pair, adjusted_p=p) for pair, p in zip(compared, adjusted, strict=True)]
