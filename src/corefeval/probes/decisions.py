@@ -159,7 +159,7 @@ def _list_answers(response: Any, encoding: str) -> Iterator[tuple[str, Any]]:
     An answer in the rows of GAP is a list of labels.
     """
     if isinstance(response, Mapping) and {*map(type, response.values())} == {str}:
-        yield from ((str(name), text) for name, text in response.items())
+        yield from zip(map(str, response), response.values(), strict=True)
     if not isinstance(response, str | os.PathLike) or not os.path.isfile(response):
         return
     source = read_source(response, encoding=encoding)
@@ -193,21 +193,17 @@ def _find_reply(text: str) -> str:
 
 def _read_replies(replies: Mapping[str, Any], item: Item) -> str:
     """The labels that an answer chooses, or those whose answers are yes; or why there are none."""
-    if "" in replies or not replies:
-        return _read_answer(replies[""], item) if replies else "missing"
-    labels = [candidate.label for candidate in item.candidates]
-    words = (_split_words(_find_reply(replies.get(label, ""))) for label in labels)
-    truths = [_YES_OR_NO.get(reply.partition(" ")[0]) for reply in words]
-    return "unclear" if None in truths else "".join(compress(labels, truths))
-
-
-def _read_answer(answer: str | list[str], item: Item) -> str:
-    """The labels that an answer chooses, or `unclear`."""
-    if isinstance(answer, list):
-        return "".join(answer)
     labels = "".join(candidate.label for candidate in item.candidates)
+    if not replies:
+        return "missing"
+    if "" not in replies:
+        said = (_split_words(_find_reply(replies.get(label, ""))) for label in labels)
+        truths = [_YES_OR_NO.get(words.partition(" ")[0]) for words in said]
+        return "unclear" if None in truths else "".join(compress(labels, truths))
+    if isinstance(replies[""], list):
+        return "".join(replies[""])
     names = [_split_words(candidate.text) for candidate in item.candidates]
-    reply = _find_reply(answer)
+    reply = _find_reply(replies[""])
     words, letter = _split_words(reply), _LETTER.match(reply)
     if words and names.count(words) == 1:
         return labels[names.index(words)]
@@ -252,20 +248,18 @@ def _decide_by_entities(probe: Probe, key: Corpus, response: Corpus, protocol: P
     return chosen, [*notices, *note("mentions-of-several", several, "mention", of_several)]
 
 
-def _find_head(mention: Mention) -> set[int]:
-    """The last token with a letter or digit, or of a text the last run of letters and digits."""
-    start, positions, document = mention.start, mention.positions, mention.document
-    if document.text is not None:
-        run: Any = re.search(r"[^\W_]+(?=[\W_]*$)|\S(?=\s*$)", document.text[start : mention.end])
-        return {*range(start + run.start(), start + run.end())}
-    solid = (place for place in positions if re.search(r"[^\W_]", document.words[place]))
-    return {max(solid, default=positions[-1])}
-
-
 def _fits(rule: str, mention: set[int], candidate: set[int], place: Mention) -> bool:
-    """Whether a mention chooses a candidate, which stands at a place, by a rule."""
+    """Whether a mention chooses a candidate, which stands at a place, by a rule.
+
+    The head is the last token with a letter or digit, or of a text the last run of these.
+    """
+    if rule == "cover" and (text := place.document.text) is not None:
+        run: Any = re.search(r"[^\W_]+(?=[\W_]*$)|\S(?=\s*$)", text[place.start : place.end])
+        return {*range(place.start + run.start(), place.start + run.end())} <= mention
     if rule == "cover":
-        return _find_head(place) <= mention
+        words, tokens = place.document.words, sorted(candidate)
+        solid = (token for token in tokens if re.search(r"[^\W_]", words[token]))
+        return max(solid, default=tokens[-1]) in mention
     if rule == "nested":
         return mention <= candidate or candidate <= mention
     least = 1 if rule == "exact" else float(split_call(rule)[1] or 0)

@@ -402,11 +402,10 @@ def _open(file: str, format: str | None = None, encoding: str = "utf-8") -> tupl
 
 def is_probe(path: str) -> bool:
     """Whether a path has a file that can be nothing but a probe."""
-    formats = list[str]()
-    if path != "-":
-        with suppress(UnknownFormatError):
-            formats = [format for format, _ in read_each(path, _open)[0]]
-    return formats[:1] not in ([], ["winobias-conll"])
+    with suppress(UnknownFormatError):
+        files = [] if path == "-" else read_each(path, _open)[0]
+        return bool(files) and files[0][0] != "winobias-conll"
+    return False
 
 
 def _refuse(source: Source) -> UnknownFormatError:

@@ -238,8 +238,6 @@ class ProbeResult(Result):
         """The result with groups to show, a contrast (`GROUP=FIRST,SECOND`) and another level."""
         level = self.level if level is None else level
         check_probability("the level of an interval", level)
-        if contrast and not re.fullmatch("[^=,]+=[^=,]+,[^=,]+", contrast):
-            raise UsageError(f"a contrast is GROUP=FIRST,SECOND, not {contrast!r:.60}")
         view = replace(
             self,
             shown=feature_names(by or self.shown),
@@ -257,7 +255,10 @@ class ProbeResult(Result):
     def contrast(self) -> Contrast | None:
         """The contrast of two values of a group; None if there is no group to contrast."""
         for text in [self.contrasted] if self.contrasted else _CONTRASTS:
-            group, *values = map(str.strip, re.split("[=,]", text))
+            stated = re.fullmatch(r"\s*([^=]+?)\s*=\s*([^=,]+?)\s*,\s*([^=,]+?)\s*", text)
+            if stated is None:
+                raise UsageError(f"a contrast is GROUP=FIRST,SECOND, not {text!r:.60}")
+            group, *values = stated.groups()
             if self.contrasted or _gather(self.decisions, group).keys() >= {*values}:
                 return self._contrast(group, *values)
         return None
