@@ -11,8 +11,8 @@ from corefeval.diagnostics import plural
 from corefeval.display import Row, shorten
 from corefeval.output.differences import p_value, show_sign
 from corefeval.output.tables import (
+    Drawing,
     Sheet,
-    SoloDrawing,
     Table,
     name_sides,
     number_columns,
@@ -23,7 +23,7 @@ from corefeval.probes.result import Difference, PairedSystems, ProbeResult
 
 
 @dataclass(frozen=True)
-class ProbeDrawing(SoloDrawing):
+class ProbeDrawing(Drawing):
     """What responses chose: all items, values of groups, a contrast, and comparisons."""
 
     results: Sequence[ProbeResult]
@@ -32,36 +32,35 @@ class ProbeDrawing(SoloDrawing):
 
     def sheet(self, format: str) -> Sheet:
         """A table and some sentences for each response, then those on pairs of responses."""
-        sheet = super().sheet(format)
-        if not self.comparisons:
-            return sheet
+        parts = [part for result in self.results for part in self._draw(result)]
         rows = [
             [
                 f"{shorten(pair.first)} – {shorten(pair.second)}",
                 show_sign(pair.difference),
                 _show_ends(pair),
-                *(p_value(p) for p in (pair.p, pair.adjusted_p)),
+                p_value(pair.p),
+                p_value(pair.adjusted_p),
                 show_sign(pair.f1_difference),
                 p_value(pair.f1_p),
             ]
             for pair in self.comparisons
         ]
         names = number_columns("Accuracy", "Interval", "p", "adjusted p", "F1", "p of F1")
-        table = table_of(("Responses", *names), rows, caption="Differences")
-        return sheet._replace(parts=(*sheet.parts, table))
-
-    def sheet_of(self, result: ProbeResult, format: str) -> Sheet:
-        """A table of all items and of values of groups, and sentences on the rest."""
-        return Sheet((*self._draw(result),), (), (result.signature,))
+        if rows:
+            parts.append(table_of(("Responses", *names), rows, caption="Differences"))
+        return Sheet(tuple(parts), (), tuple(dict.fromkeys(r.signature for r in self.results)))
 
     def _draw(self, result: ProbeResult) -> Iterator[Table | str]:
-        names = ("accuracy", "low", "high", "precision", "recall", "f1")
-        rows = []
-        for row in result.rows():
-            accuracy, low, high, *rates = (percent(row[name]) for name in names)
-            label = f"{row['group']} {row['value']}".strip() or "all"
-            interval = f"{low} to {high}" if row["scored"] else ""
-            rows.append([label, f"{row['items']:,}", accuracy, interval, *rates])
+        rows = [
+            [
+                f"{row['group']} {row['value']}".strip() or "all",
+                f"{row['items']:,}",
+                percent(row["accuracy"]),
+                f"{percent(row['low'])} to {percent(row['high'])}" if row["scored"] else "",
+                *(percent(row[rate]) for rate in ("precision", "recall", "f1")),
+            ]
+            for row in result.rows()
+        ]
         columns = number_columns("Items", "Accuracy", "Interval", "P", "R", "F1")
         yield table_of(("", *columns), rows, caption=name_sides(result))
         if self.by_document:
@@ -78,8 +77,16 @@ class ProbeDrawing(SoloDrawing):
         """A row for each part, or for each item."""
         return result.rows(by_item=self.by_document)
 
-    def record_of(self, result: ProbeResult) -> Row:
-        """Everything that JSON has of one result."""
+    def record(self) -> Row:
+        """The probe, all results, and all comparisons."""
+        return {
+            "corefeval": __version__,
+            "probe": self.results[0].key,
+            "results": [self._record(result) for result in self.results],
+            "comparisons": [pair.as_dict() for pair in self.comparisons],
+        }
+
+    def _record(self, result: ProbeResult) -> Row:
         groups = defaultdict[str, Row](dict)
         for group, value, part in result.parts()[1:]:
             groups[group][value] = part.as_dict()
@@ -93,15 +100,6 @@ class ProbeDrawing(SoloDrawing):
             "signature": result.signature,
             "notices": [notice.as_dict() for notice in result.notices],
             **({"decisions": decisions} if self.by_document else {}),
-        }
-
-    def record(self) -> Row:
-        """The probe, all results, and all comparisons."""
-        return {
-            "corefeval": __version__,
-            "probe": self.results[0].key,
-            "results": [self.record_of(result) for result in self.results],
-            "comparisons": [pair.as_dict() for pair in self.comparisons],
         }
 
 

@@ -337,7 +337,7 @@ def _ask_schema(record: Record) -> Values:
     check(len(targets) == 1, f"{len(targets)} of {', '.join(pronouns)} are in {excerpt(text)}")
     candidates = [_find_words(noun, text, _WITH_ARTICLE) for noun in nouns]
     roles = ("occupation", "participant")
-    groups |= {**dict(zip(roles, nouns, strict=True)), "answer": roles[right]}
+    groups |= zip((*roles, "answer"), (*nouns, roles[right]), strict=True)
     return name, text, targets[0].span(), candidates, "AB"[right], groups, pair
 
 
@@ -453,17 +453,18 @@ def read_probe(source: object, *, format: str | None = None, encoding: str = "ut
             (kind, record) for kind, file in files for record in PROBE_FORMATS[kind][1](file)
         )
         notices += skipped
-    items = dict[str, tuple[Item, Record]]()
+    items, seen = list[Item](), dict[str, Record]()
     for kind, record in records:
         with refusing(record, f"an item of {kind}"):
             item = _make_item(*PROBE_FORMATS[kind][2](record))
             if not kind.startswith("probe"):
                 gender = look_up(item.text[slice(*item.target)], _GENDERS)
                 item = item._replace(groups={"gender": gender, **item.groups})
-        _, first = items.setdefault(item.id, (item, record))
+        items.append(item)
+        first = seen.setdefault(item.id, record)
         if first is not record:
             raise record.error(f"an item appears twice: {first.error(excerpt(item.id))}")
     if not items:
         raise InputError("there are no items in the probe", file=name)
     formats = ", ".join(dict.fromkeys(kind for kind, _ in records))
-    return Probe(tuple(item for item, _ in items.values()), name, formats, tuple(notices))
+    return Probe(tuple(items), name, formats, tuple(notices))
