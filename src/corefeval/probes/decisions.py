@@ -274,15 +274,17 @@ def _make_key(probe: Probe, names: str) -> Corpus:
     builder = CorpusBuilder(probe.name)
     for item in probe.items:
         document = builder.document(item.id, n_tokens=len(item.text))
-        spans = [("*", item.target)]
-        spans += [(label, span) for label, _, stated in item.candidates for span in stated]
-        places = [(label, *item.locate(span)) for label, span in spans]
+        parts = (("*", "", [item.target]), *item.candidates)
+        places = [(label, *item.locate(span)) for label, _, spans in parts for span in spans]
+        taken = tuple(places)
         edge = r"\S" if item.tokens else r"\w"
         for label, words, _ in item.candidates if names == "string" else ():
-            for match in re.finditer(rf"(?<!{edge}){re.escape(words)}(?!{edge})", item.text):
-                taken = places[: len(spans)]
-                if all(match.end() <= start or end <= match.start() for _, start, end in taken):
-                    places.append((label, *match.span()))
+            matches = re.finditer(rf"(?<!{edge}){re.escape(words)}(?!{edge})", item.text)
+            places += (
+                (label, *match.span())
+                for match in matches
+                if all(match.end() <= start or end <= match.start() for _, start, end in taken)
+            )
         for place in places:
             document.mention(*place)
     return builder.build(tokens_of_texts([item.text for item in probe.items], probe.name))

@@ -35,12 +35,12 @@ T = TypeVar("T")
 _HEAD = 1 << 20  # bytes that tell the format: the first record may be long
 _MARK = r"\[([*A-Z]) ([^\[\]]+)\]"
 _PRONOUNS = {
-    "masculine": "he him his himself",
-    "feminine": "she her hers herself",
-    "neutral": "they them their theirs themself themselves",
-    "neo": "xe xem xyr xyrs xemself",
+    "masculine": "he|him|his|himself",
+    "feminine": "she|her|hers|herself",
+    "neutral": "they|them|their|theirs|themself|themselves",
+    "neo": "xe|xem|xyr|xyrs|xemself",
 }
-_GENDERS = {word: gender for gender, words in _PRONOUNS.items() for word in words.split()}
+_GENDERS = {word: gender for gender, words in _PRONOUNS.items() for word in words.split("|")}
 TRUTHS = {"true": True, "false": False}
 _SEXES = {"male": "masculine", "female": "feminine", "neutral": "neutral"}
 _CASES = {"NOM": "nominative", "ACC": "accusative", "POSS": "possessive"}
@@ -61,7 +61,7 @@ _ORIGIN = re.compile(
     r"(?=.*?(?P<stereotype>anti_|not_|)stereotype)(?:.*//(\d+))?"
 )
 # Of AmbiCoref: the names of files, and the candidates and the target in sentences of a template.
-_AMBICOREF = r"\A((ECO|ECS|IC|TOP)[^_]*)_((?:un)?ambiguous)\.txt"
+_AMBICOREF = r"\A(?P<template>(ECO|ECS|IC|TOP)[^_]*)_(?P<ambiguity>(?:un)?ambiguous)\.txt"
 _WORD, _BEFORE = r"\w(?:\S*\w)?", r"(?:(?!\b(?:he|she)\b).)*?"
 _FIRST, _SECOND = rf"(?s)\W*((?:The\s+)?{_WORD})", rf"((?:the\s+)?{_WORD})"
 _TEMPLATES = {
@@ -325,16 +325,16 @@ def _ask_schema(record: Record) -> Values:
     if "sentid" in row:
         name = row["sentid"].removesuffix(".txt")
         *nouns, answer, sex = name.split(".")
-        pronouns, pair = _PRONOUNS[_SEXES[sex]].split(), f"{'.'.join(nouns)}.{answer}"
+        pronouns, pair = _PRONOUNS[_SEXES[sex]], f"{'.'.join(nouns)}.{answer}"
         groups = {"other": "someone" if "someone" in nouns else "named"}
     else:
         name = name_winopron(row)
         *nouns, case, word, answer = name.split(".")
-        pronouns, pair = [word.lower()], f"{'.'.join(nouns)}.{case}.{answer}"
-        groups = {"pronoun": _PRONOUNS[look_up(word, _GENDERS)].split()[0], "case": case}
+        pronouns, pair = word, f"{'.'.join(nouns)}.{case}.{answer}"
+        groups = {"pronoun": _PRONOUNS[look_up(word, _GENDERS)].partition("|")[0], "case": case}
     text, right = row["sentence"], ("0", "1").index(answer)
-    targets = [match for match in re.finditer(r"\w+", text) if match[0].lower() in pronouns]
-    check(len(targets) == 1, f"{len(targets)} of {', '.join(pronouns)} are in {excerpt(text)}")
+    targets = [*re.finditer(rf"(?i)\b(?:{pronouns})\b", text)]
+    check(len(targets) == 1, f"{len(targets)} of {pronouns} are in {excerpt(text)}")
     candidates = [_find_words(noun, text, _WITH_ARTICLE) for noun in nouns]
     roles = ("occupation", "participant")
     groups |= zip((*roles, "answer"), (*nouns, roles[right]), strict=True)
@@ -342,13 +342,12 @@ def _ask_schema(record: Record) -> Values:
 
 
 def _ask_ambicoref(record: Record) -> Values:
-    [[template, kind, ambiguity]] = re.findall(_AMBICOREF, os.path.basename(record.source.file))
+    origin: Any = re.match(_AMBICOREF, os.path.basename(record.source.file))
     number, text = record.number + 1, record.values["line"]
-    match: Any = re.match(_TEMPLATES[kind], text)
-    *candidates, target = (match.span(group) for group in (1, 2, 3))
-    groups = {"ambiguity": ambiguity, "template": template}
-    name = f"{template}.{ambiguity}.{number}"
-    return name, text, target, candidates, None, groups, f"{template}.{number}"
+    match: Any = re.match(_TEMPLATES[origin[2]], text)
+    *candidates, target = map(match.span, (1, 2, 3))
+    name, pair = f"{origin[1]}.{origin['ambiguity']}.{number}", f"{origin[1]}.{number}"
+    return name, text, target, candidates, None, origin.groupdict(), pair
 
 
 def _ask_knowref(record: Record) -> Values:

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import chain, combinations, product
 from math import comb, hypot, sqrt
 from statistics import NormalDist, fmean
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -57,13 +57,14 @@ class Paired(Difference):
     p: float
 
     @classmethod
-    def of(cls, pairs: Iterable[Sequence[Decision]], of: str, level: float, *details: Any) -> Any:
+    def of(cls, pairs: Iterable[Sequence[Decision]], of: str, level: float, *details: Any) -> Self:
         """The figures of pairs of decisions by whether these are `right`, or `decided`."""
         counts = Counter(tuple(getattr(decision, of) for decision in pair) for pair in pairs)
         cells = tuple(counts[pair] for pair in product((True, False), repeat=2))
         _, wins, losses, _ = cells
         gap, split, size = wins - losses, wins + losses, sum(cells) + 2
-        width = _find_z(level) * sqrt(split + 1 - gap * gap / size) / size
+        z = NormalDist().inv_cdf((1 + level) / 2)
+        width = z * sqrt(split + 1 - gap * gap / size) / size
         tail = sum(comb(split, number) for number in range(min(wins, losses) + 1))
         ends = gap / size - width, gap / size + width
         return cls(gap / max(size - 2, 1), *ends, cells, min(1.0, 2 * tail / 2**split), *details)
@@ -122,13 +123,9 @@ class Consistency(Record):
     all_right: int
 
 
-def _find_z(level: float) -> float:
-    return NormalDist().inv_cdf((1 + level) / 2)
-
-
 def _estimate(count: int, total: int, level: float) -> tuple[float, ...]:
     """A share, and the ends of its interval by Wilson (1927)."""
-    z = _find_z(level)
+    z = NormalDist().inv_cdf((1 + level) / 2)
     scale = total + z * z
     middle = (count + z * z / 2) / scale
     width = z * sqrt(count * (total - count) / total + z * z / 4) / scale
@@ -260,10 +257,9 @@ class ProbeResult(Result):
                 raise UsageError(f"a contrast is GROUP=FIRST,SECOND, not {text!r:.60}")
             group, *values = stated.groups()
             if self.contrasted or _gather(self.decisions, group).keys() >= {*values}:
-                return self._contrast(group, *values)
-        return None
-
-    def _contrast(self, group: str, *values: str) -> Contrast:
+                break
+        else:
+            return None
         parts: Any = self.by(group)
         sides = [parts[value] for value in values]
         of = "decided" if any(side.scored < side.items for side in sides) else "right"
