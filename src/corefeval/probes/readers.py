@@ -1,7 +1,4 @@
-"""Probes: items with a target and candidates, and readers of public probes and of our own format.
-
-The reader of a format makes an item of each record of a file.
-"""
+"""Items of probes, and readers, which make them of records of public files and of our own."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from string import ascii_uppercase
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from corefeval.checks import check_choice, parse_integer, parse_number, parse_text, parse_texts
 from corefeval.diagnostics import InputError, Notice, Notices, excerpt
@@ -30,10 +27,7 @@ from corefeval.formats.standoff import lines_of
 
 Span = tuple[int, int]
 Values = tuple[Any, ...]  # of the fields of an item, in their order
-T = TypeVar("T")
 
-_HEAD = 1 << 20  # bytes that tell the format: the first record may be long
-_MARK = r"\[([*A-Z]) ([^\[\]]+)\]"
 _PRONOUNS = {
     "masculine": "he|him|his|himself",
     "feminine": "she|her|hers|herself",
@@ -44,8 +38,6 @@ _GENDERS = {word: gender for gender, words in _PRONOUNS.items() for word in word
 TRUTHS = {"true": True, "false": False}
 _SEXES = {"male": "masculine", "female": "feminine", "neutral": "neutral"}
 _CASES = {"NOM": "nominative", "ACC": "accusative", "POSS": "possessive"}
-_WITH_ARTICLE = r"(?i:(?:(?:the|an?)\s+)?{})"
-_BRACKETED = rf"(?i)\[\s*({'|'.join(_GENDERS)})\s*\]"
 # Of WinoBias: what stands in brackets, and occupations with an article.
 _PHRASE = (
     r"(\[)?(?(1)\s*)((?(1)[^\[\]]+?|(?i:\b(?:the|an?)\s+"
@@ -83,9 +75,9 @@ class Candidate(NamedTuple):
 class Item(NamedTuple):
     """A question: to which candidates the target refers.
 
-    Spans count characters of the `text`, or `tokens` if there are any. `gold` are labels of
-    candidates, none of them for neither; it is None if nobody knows. Items with the same `pair` are
-    twins. `human` says how many people chose each label, or were unsure.
+    Spans count characters of the `text`, or `tokens` if there are any. `gold` are labels, none for
+    neither; it is None if nobody knows. Items with the same `pair` are twins. `human` says how many
+    people chose each label, or were unsure.
     """
 
     id: str
@@ -113,10 +105,7 @@ def check(holds: object, problem: str) -> None:
 
 
 def _remove_marks(pattern: str, text: str) -> tuple[str, dict[Any, list[Span]]]:
-    """A text without its marks, and the places of each label.
-
-    The groups of the pattern are the label, and the words that stay.
-    """
+    """A text without marks, whose pattern has groups of label and words, and places of labels."""
     places, removed = defaultdict[Any, list[Span]](list), 0
     for mark in re.finditer(pattern, text):
         start = mark.start() - removed
@@ -136,17 +125,13 @@ def _make_item(
     human: Any = None,
     tokens: Any = None,
 ) -> Item:
-    """The item of the values of a record in corefeval's own format.
-
-    Spans are numbers, or marks in the text. Raises a ValueError, or whatever Python raises for
-    values of a wrong type.
-    """
+    """The item of values in corefeval's own format; raises a ValueError, TypeError or the like."""
     needed = "an item must have a text, or a list of tokens"
     tokens = tuple(parse_texts(tokens or [], needed))
     text = " ".join(tokens) or parse_text(text, needed)
     check(identifier is not None and str(identifier).strip(), "an item must have an id")
     if target is None:
-        text, places = _remove_marks(_MARK, text)
+        text, places = _remove_marks(r"\[([*A-Z]) ([^\[\]]+)\]", text)
         targets = places.pop("*", [])
         check(len(targets) == 1, f"an item must have one target, [* …], not {len(targets)}")
         target = targets[0]
@@ -219,8 +204,7 @@ class Probe:
     def prompts(self, style: str = "letter") -> Prompts:
         """What to ask a language model about each item: `id`, `system` and `user`.
 
-        Nothing in it depends on gold, groups or pairs. `yesno` asks about each candidate, under the
-        id of the item with `#` and the label.
+        `yesno` asks about each candidate, under the id of the item with `#` and the label.
         """
         check_choice("style", style, STYLES)
         system = f"In the text, a word is marked with ** on both sides. {STYLES[style]}"
@@ -268,7 +252,7 @@ def _list_documents(source: Source) -> Iterator[Record]:
         yield Record({"id": document.id.name, "line": line}, source, number)
 
 
-def look_up(word: str, meanings: Mapping[str, T]) -> T:
+def look_up(word: str, meanings: Mapping[str, Any]) -> Any:
     """What a word stands for, in any case; a ValueError if it is none of those that do."""
     form = word.strip().lower()
     check(form in meanings, f"{excerpt(word)} is none of {', '.join(meanings)}")
@@ -278,7 +262,7 @@ def look_up(word: str, meanings: Mapping[str, T]) -> T:
 def _find_words(words: str, text: str, form: str = "{}") -> dict[str, Any]:
     """A candidate where its words stand first in the text as whole words, or without a place."""
     match = re.search(rf"(?<!\w){form.format(re.escape(words))}(?!\w)", text)
-    return {"text": match[0], "spans": [match.span()]} if match else {"text": words, "spans": []}
+    return {"text": match[0] if match else words, "spans": [match.span()] if match else []}
 
 
 def _ask_gap(record: Record) -> Values:
@@ -335,7 +319,7 @@ def _ask_schema(record: Record) -> Values:
     text, right = row["sentence"], ("0", "1").index(answer)
     targets = [*re.finditer(rf"(?i)\b(?:{pronouns})\b", text)]
     check(len(targets) == 1, f"{len(targets)} of {pronouns} are in {excerpt(text)}")
-    candidates = [_find_words(noun, text, _WITH_ARTICLE) for noun in nouns]
+    candidates = [_find_words(noun, text, r"(?i:(?:(?:the|an?)\s+)?{})") for noun in nouns]
     roles = ("occupation", "participant")
     groups |= zip((*roles, "answer"), (*nouns, roles[right]), strict=True)
     return name, text, targets[0].span(), candidates, "AB"[right], groups, pair
@@ -353,7 +337,8 @@ def _ask_ambicoref(record: Record) -> Values:
 def _ask_knowref(record: Record) -> Values:
     names = ("candidate0", "candidate1", "correct_candidate")
     *nouns, right = ("".join(record.values[name]) for name in names)  # which may be in lists
-    before, word, after = re.split(_BRACKETED, record.values["sentence_with_pronoun"], maxsplit=1)
+    pattern = rf"(?i)\[\s*({'|'.join(_GENDERS)})\s*\]"
+    before, word, after = re.split(pattern, record.values["sentence_with_pronoun"], maxsplit=1)
     text, target = f"{before}{word}{after}", (len(before), len(before + word))
     candidates = [_find_words(noun, text) for noun in nouns]
     return f"knowref.{record.number + 1}", text, target, candidates, "AB"[nouns.index(right)]
@@ -392,7 +377,8 @@ PROBE_FORMATS: dict[str, Reader] = {
 def _open(file: str, format: str | None = None, encoding: str = "utf-8") -> tuple[str, Source]:
     """A file with its format: the one that is named, or that its beginning or its name tells."""
     source = read_source(file, encoding=encoding)
-    texts = source.data[:_HEAD].tobytes().decode("latin-1"), os.path.basename(source.file)
+    head = source.data[: 1 << 20].tobytes()  # which has the first record, though it may be long
+    texts = head.decode("latin-1"), os.path.basename(source.file)
     for name, (sign, *_) in PROBE_FORMATS.items():
         if name == format or (not format and any(re.search(sign, t, re.S) for t in texts)):
             return name, source
@@ -429,8 +415,8 @@ def refusing(record: Record, noun: str) -> Iterator[None]:
 def read_probe(source: object, *, format: str | None = None, encoding: str = "utf-8") -> Probe:
     """Read a probe: a path, folder or pattern, a list of these, or a list of items.
 
-    Items are dictionaries in corefeval's own format. The format of files is recognised by their
-    content, and AmbiCoref by the names of its files, unless it is named.
+    Items are dictionaries in corefeval's own format. Files tell their format by their content, and
+    those of AmbiCoref by their names, unless it is named.
 
     >>> probe = read_probe([{"id": "1", "text": "[A Ann] saw [B Bea] when [* she] left."}])
     >>> probe.items[0].text, probe.items[0].target, probe.items[0].candidates[1].text
@@ -438,8 +424,7 @@ def read_probe(source: object, *, format: str | None = None, encoding: str = "ut
     """
     if isinstance(source, Probe):
         return source
-    if format is not None:
-        check_choice("probe_format", format, PROBE_FORMATS)
+    check_choice("probe_format", format or "probe", PROBE_FORMATS)
     parts: Any = source if isinstance(source, list | tuple) else [source]
     name, records, notices = "items", list[tuple[str, Record]](), list[Notice]()
     for number, part in enumerate(parts):
