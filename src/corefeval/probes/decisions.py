@@ -231,12 +231,12 @@ def _decide_by_entities(probe: Probe, key: Corpus, response: Corpus, protocol: P
     numbers, rule = plain_rows(pairs.key, pairs.response), protocol.candidate
     chosen, several = Choices(), 0
     for (number, partner), question, answer in zip(numbers, key, response, strict=True):
-        places: list[Any] = [(m.entity.name, {*m.positions}, m) for m in question.mentions]
-        [target] = (tokens for label, tokens, _ in places if label == "*")
+        [place], *candidates = question.entities
+        target = {*place.positions}
         entities = ([{*mention.positions} for mention in entity] for entity in answer.entities)
         entity = next((mentions for mentions in entities if target in mentions), None)
         fits = [
-            {label for label, *place in places if label != "*" and _fits(rule, mention, *place)}
+            {c.name for c in candidates if any(_fits(rule, mention, place) for place in c)}
             for mention in entity or ()
             if mention != target
         ]
@@ -248,18 +248,19 @@ def _decide_by_entities(probe: Probe, key: Corpus, response: Corpus, protocol: P
     return chosen, [*notices, *note("mentions-of-several", several, "mention", of_several)]
 
 
-def _fits(rule: str, mention: set[int], candidate: set[int], place: Mention) -> bool:
-    """Whether a mention chooses a candidate, which stands at a place, by a rule.
+def _fits(rule: str, mention: set[int], place: Mention) -> bool:
+    """Whether a mention chooses a candidate that stands at a place, by a rule.
 
     The head is the last token with a letter or digit, or of a text the last run of these.
     """
     if rule == "cover" and (text := place.document.text) is not None:
         run: Any = re.search(r"[^\W_]+(?=[\W_]*$)|\S(?=\s*$)", text[place.start : place.end])
         return {*range(place.start + run.start(), place.start + run.end())} <= mention
+    candidate = {*place.positions}
     if rule == "cover":
-        words, tokens = place.document.words, sorted(candidate)
-        solid = (token for token in tokens if re.search(r"[^\W_]", words[token]))
-        return max(solid, default=tokens[-1]) in mention
+        words = place.document.words
+        solid = (token for token in candidate if re.search(r"[^\W_]", words[token]))
+        return max(solid, default=max(candidate)) in mention
     if rule == "nested":
         return mention <= candidate or candidate <= mention
     least = 1 if rule == "exact" else float(split_call(rule)[1] or 0)

@@ -49,8 +49,8 @@ _PHRASE = (
 )
 # What names of files of WinoBias tell, and ids in its CoNLL version.
 _ORIGIN = re.compile(
-    r"(?=.*(?P<type>type\d))(?=.*\b(?P<part>dev|test|train))"
-    r"(?=.*?(?P<stereotype>anti_|not_|)stereotype)(?:.*//(\d+))?"
+    r"(?=.*?(?P<stereotype>anti_|not_|)stereotype)(?=.*(?P<type>type\d))"
+    r"(?=.*\b(?P<part>dev|test|train))(?:.*//(\d+))?"
 )
 # Of AmbiCoref: the names of files, and the candidates and the target in sentences of a template.
 _AMBICOREF = r"\A(?P<template>(ECO|ECS|IC|TOP)[^_]*)_(?P<ambiguity>(?:un)?ambiguous)\.txt"
