@@ -119,8 +119,8 @@ def _make_decision(item: Item, chosen: str, groups: list[str]) -> Decision:
     pair = (".".join(values) if all(values) else None) if groups else item.pair
     labels = tuple(chosen) if chosen.isupper() else ()
     choice = "both" if len(labels) > 1 else chosen or "none"
-    details = (item.gold, item.groups, pair, item.human, len(item.candidates))
-    return Decision(item.id, choice, labels, *details)
+    size = len(item.candidates)
+    return Decision(item.id, choice, labels, item.gold, item.groups, pair, item.human, size)
 
 
 def _decide(probe: Probe, response: Any, name: str, request: Request) -> Decided:
