@@ -268,7 +268,7 @@ def _fits(rule: str, mention: set[int], place: Mention) -> bool:
 
 
 def _make_key(probe: Probe, names: str) -> Corpus:
-    """The probe as a key of texts: entities are the target, `*`, and the labels of candidates.
+    """The probe as a key of texts, whose entities are the target, then candidates by their labels.
 
     With names as strings, candidates stand wherever their words do and nothing else stands.
     """

@@ -202,10 +202,7 @@ class Probe:
         write_file(path, lines)
 
     def prompts(self, style: str = "letter") -> Prompts:
-        """What to ask a language model about each item: `id`, `system` and `user`.
-
-        `yesno` asks about each candidate, under the id of the item with `#` and the label.
-        """
+        """What to ask a model: `id`, `system`, `user`; `yesno` is about each candidate (`ID#A`)."""
         check_choice("style", style, STYLES)
         system = f"In the text, a word is marked with ** on both sides. {STYLES[style]}"
         prompts = Prompts()
@@ -248,8 +245,7 @@ def _list_documents(source: Source) -> Iterator[Record]:
         for mention in document.mentions:
             words[mention.start] = f"[{words[mention.start]}"
             words[mention.end - 1] += "]"
-        line = f"0 {' '.join(words)}"
-        yield Record({"id": document.id.name, "line": line}, source, number)
+        yield Record({"id": document.id.name, "line": f"0 {' '.join(words)}"}, source, number)
 
 
 def look_up(word: str, meanings: Mapping[str, Any]) -> Any:
@@ -269,8 +265,8 @@ def _ask_gap(record: Record) -> Values:
     row, text, spans = record.values, record.values["Text"], []
     for name in ("Pronoun", "A", "B"):
         start, words = int(row[f"{name}-offset"]), row[name]
-        problem = f"{words} is not at {start}, but at {text.find(words)}"
-        check(text.startswith(words, start), problem)
+        place = text.find(words)
+        check(text.startswith(words, start), f"{words} is not at {start}, but at {place}")
         spans.append((start, start + len(words)))
     gold = [label for label in "AB" if look_up(row[f"{label}-coref"], TRUTHS)]
     return row["ID"], text, spans[0], spans[1:], gold, {"gold": "+".join(gold) or "neither"}
@@ -375,10 +371,9 @@ PROBE_FORMATS: dict[str, Reader] = {
 
 
 def _open(file: str, format: str | None = None, encoding: str = "utf-8") -> tuple[str, Source]:
-    """A file with its format: the one that is named, or that its beginning or its name tells."""
+    """A file with its format: the one that is named, or that its first MB or its name tells."""
     source = read_source(file, encoding=encoding)
-    head = source.data[: 1 << 20].tobytes()  # which has the first record, though it may be long
-    texts = head.decode("latin-1"), os.path.basename(source.file)
+    texts = source.data[: 1 << 20].tobytes().decode("latin-1"), os.path.basename(source.file)
     for name, (sign, *_) in PROBE_FORMATS.items():
         if name == format or (not format and any(re.search(sign, t, re.S) for t in texts)):
             return name, source
