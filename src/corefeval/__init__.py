@@ -56,8 +56,7 @@ if TYPE_CHECKING:
     from corefeval.output import render
     from corefeval.preparation import Prepared, prepare
     from corefeval.probes.decisions import probe
-    from corefeval.probes.items import Probe
-    from corefeval.probes.readers import read_probe
+    from corefeval.probes.readers import Probe, read_probe
     from corefeval.probes.result import ProbeResult
     from corefeval.protocol import Protocol
     from corefeval.reports import Report, report
@@ -100,8 +99,7 @@ _HOMES = {
     "output": "render",
     "preparation": "Prepared prepare",
     "probes.decisions": "probe",
-    "probes.items": "Probe",
-    "probes.readers": "read_probe",
+    "probes.readers": "Probe read_probe",
     "probes.result": "ProbeResult",
     "protocol": "Protocol",
     "reports": "Report report",

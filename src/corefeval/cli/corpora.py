@@ -291,8 +291,7 @@ def prompt(options: ParsedOptions) -> None:
     """Write prompts for a language model: JSON lines with id, system and user text."""
     from corefeval.formats import read
     from corefeval.formats.answers.prompts import write_prompts
-    from corefeval.probes.items import STYLES
-    from corefeval.probes.readers import is_probe
+    from corefeval.probes.readers import STYLES, is_probe
 
     paths = [path for path in (options.key, options.from_) if path is not None]
     check_paths([], paths, options.ideal, None if options.for_ else options.output)

@@ -22,9 +22,10 @@ from corefeval.model.arrays import plain_rows
 from corefeval.model.token_tables import tokens_of_texts
 from corefeval.pairing import pair_documents
 from corefeval.preparation import as_corpus, prepare_probe
-from corefeval.probes.items import Item, Probe
 from corefeval.probes.readers import (
     TRUTHS,
+    Item,
+    Probe,
     list_rows,
     look_up,
     name_winopron,
@@ -118,8 +119,8 @@ def _make_decision(item: Item, chosen: str, groups: list[str]) -> Decision:
     pair = (".".join(values) if all(values) else None) if groups else item.pair
     labels = tuple(chosen) if chosen.isupper() else ()
     choice = "both" if len(labels) > 1 else chosen or "none"
-    details = (item.gold, item.groups, pair, item.human, len(item.candidates))
-    return Decision(item.id, choice, labels, *details)
+    size = len(item.candidates)
+    return Decision(item.id, choice, labels, item.gold, item.groups, pair, item.human, size)
 
 
 def _decide(probe: Probe, response: Any, name: str, request: Request) -> Decided:
@@ -158,7 +159,7 @@ def _list_answers(response: Any, encoding: str) -> Iterator[tuple[str, Any]]:
     An answer in the rows of GAP is a list of labels.
     """
     if isinstance(response, Mapping) and {*map(type, response.values())} == {str}:
-        yield from ((str(name), text) for name, text in response.items())
+        yield from zip(map(str, response), response.values(), strict=True)
     if not isinstance(response, str | os.PathLike) or not os.path.isfile(response):
         return
     source = read_source(response, encoding=encoding)
@@ -192,21 +193,17 @@ def _find_reply(text: str) -> str:
 
 def _read_replies(replies: Mapping[str, Any], item: Item) -> str:
     """The labels that an answer chooses, or those whose answers are yes; or why there are none."""
-    if "" in replies or not replies:
-        return _read_answer(replies[""], item) if replies else "missing"
-    labels = [candidate.label for candidate in item.candidates]
-    words = (_split_words(_find_reply(replies.get(label, ""))) for label in labels)
-    truths = [_YES_OR_NO.get(reply.partition(" ")[0]) for reply in words]
-    return "unclear" if None in truths else "".join(compress(labels, truths))
-
-
-def _read_answer(answer: str | list[str], item: Item) -> str:
-    """The labels that an answer chooses, or `unclear`."""
-    if isinstance(answer, list):
-        return "".join(answer)
     labels = "".join(candidate.label for candidate in item.candidates)
+    if not replies:
+        return "missing"
+    if "" not in replies:
+        said = (_split_words(_find_reply(replies.get(label, ""))) for label in labels)
+        truths = [_YES_OR_NO.get(words.partition(" ")[0]) for words in said]
+        return "unclear" if None in truths else "".join(compress(labels, truths))
+    if isinstance(replies[""], list):
+        return "".join(replies[""])
     names = [_split_words(candidate.text) for candidate in item.candidates]
-    reply = _find_reply(answer)
+    reply = _find_reply(replies[""])
     words, letter = _split_words(reply), _LETTER.match(reply)
     if words and names.count(words) == 1:
         return labels[names.index(words)]
@@ -234,12 +231,12 @@ def _decide_by_entities(probe: Probe, key: Corpus, response: Corpus, protocol: P
     numbers, rule = plain_rows(pairs.key, pairs.response), protocol.candidate
     chosen, several = Choices(), 0
     for (number, partner), question, answer in zip(numbers, key, response, strict=True):
-        places: list[Any] = [(m.entity.name, {*m.positions}, m) for m in question.mentions]
-        [target] = (tokens for label, tokens, _ in places if label == "*")
+        [place], *candidates = question.entities
+        target = {*place.positions}
         entities = ([{*mention.positions} for mention in entity] for entity in answer.entities)
         entity = next((mentions for mentions in entities if target in mentions), None)
         fits = [
-            {label for label, *place in places if label != "*" and _fits(rule, mention, *place)}
+            {c.name for c in candidates if any(_fits(rule, mention, place) for place in c)}
             for mention in entity or ()
             if mention != target
         ]
@@ -251,20 +248,19 @@ def _decide_by_entities(probe: Probe, key: Corpus, response: Corpus, protocol: P
     return chosen, [*notices, *note("mentions-of-several", several, "mention", of_several)]
 
 
-def _find_head(mention: Mention) -> set[int]:
-    """The last token with a letter or digit, or of a text the last run of letters and digits."""
-    start, positions, document = mention.start, mention.positions, mention.document
-    if document.text is not None:
-        run: Any = re.search(r"[^\W_]+(?=[\W_]*$)|\S(?=\s*$)", document.text[start : mention.end])
-        return {*range(start + run.start(), start + run.end())}
-    solid = (place for place in positions if re.search(r"[^\W_]", document.words[place]))
-    return {max(solid, default=positions[-1])}
+def _fits(rule: str, mention: set[int], place: Mention) -> bool:
+    """Whether a mention chooses a candidate that stands at a place, by a rule.
 
-
-def _fits(rule: str, mention: set[int], candidate: set[int], place: Mention) -> bool:
-    """Whether a mention chooses a candidate, which stands at a place, by a rule."""
+    The head is the last token with a letter or digit, or of a text the last run of these.
+    """
+    if rule == "cover" and (text := place.document.text) is not None:
+        run: Any = re.search(r"[^\W_]+(?=[\W_]*$)|\S(?=\s*$)", text[place.start : place.end])
+        return {*range(place.start + run.start(), place.start + run.end())} <= mention
+    candidate = {*place.positions}
     if rule == "cover":
-        return _find_head(place) <= mention
+        words = place.document.words
+        solid = (token for token in candidate if re.search(r"[^\W_]", words[token]))
+        return max(solid, default=max(candidate)) in mention
     if rule == "nested":
         return mention <= candidate or candidate <= mention
     least = 1 if rule == "exact" else float(split_call(rule)[1] or 0)
@@ -272,22 +268,24 @@ def _fits(rule: str, mention: set[int], candidate: set[int], place: Mention) -> 
 
 
 def _make_key(probe: Probe, names: str) -> Corpus:
-    """The probe as a key of texts: entities are the target, `*`, and the labels of candidates.
+    """The probe as a key of texts, whose entities are the target, then candidates by their labels.
 
     With names as strings, candidates stand wherever their words do and nothing else stands.
     """
     builder = CorpusBuilder(probe.name)
     for item in probe.items:
         document = builder.document(item.id, n_tokens=len(item.text))
-        spans = [("*", item.target)]
-        spans += [(label, span) for label, _, stated in item.candidates for span in stated]
-        places = [(label, *item.locate(span)) for label, span in spans]
+        parts = (("*", "", [item.target]), *item.candidates)
+        places = [(label, *item.locate(span)) for label, _, spans in parts for span in spans]
+        taken = tuple(places)
         edge = r"\S" if item.tokens else r"\w"
         for label, words, _ in item.candidates if names == "string" else ():
-            for match in re.finditer(rf"(?<!{edge}){re.escape(words)}(?!{edge})", item.text):
-                taken = places[: len(spans)]
-                if all(match.end() <= start or end <= match.start() for _, start, end in taken):
-                    places.append((label, *match.span()))
+            matches = re.finditer(rf"(?<!{edge}){re.escape(words)}(?!{edge})", item.text)
+            places += (
+                (label, *match.span())
+                for match in matches
+                if all(match.end() <= start or end <= match.start() for _, start, end in taken)
+            )
         for place in places:
             document.mention(*place)
     return builder.build(tokens_of_texts([item.text for item in probe.items], probe.name))

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, combinations, product
-from math import comb, hypot, sqrt
-from operator import truediv
+from math import hypot, sqrt
 from statistics import NormalDist, fmean
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -57,6 +56,21 @@ class Paired(Difference):
     cells: tuple[int, ...]
     p: float
 
+    @classmethod
+    def of(cls, pairs: Iterable[Sequence[Decision]], of: str, level: float, *details: Any) -> Self:
+        """The figures of pairs of decisions by whether these are `right`, or `decided`."""
+        from scipy.special import bdtr
+
+        counts = Counter(tuple(getattr(decision, of) for decision in pair) for pair in pairs)
+        cells = tuple(counts[pair] for pair in product((True, False), repeat=2))
+        _, wins, losses, _ = cells
+        gap, split, size = wins - losses, wins + losses, sum(cells) + 2
+        z = NormalDist().inv_cdf((1 + level) / 2)
+        width = z * sqrt(split + 1 - gap * gap / size) / size
+        p = min(1.0, 2 * float(bdtr(min(wins, losses), split, 0.5)))
+        ends = gap / size - width, gap / size + width
+        return cls(gap / max(size - 2, 1), *ends, cells, p, *details)
+
 
 @dataclass(frozen=True)
 class PairedTwins(Paired):
@@ -75,9 +89,9 @@ class PairedSystems(Paired):
 
     first: str
     second: str
-    adjusted_p: float
     f1_difference: float
     f1_p: float
+    adjusted_p: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -111,29 +125,23 @@ class Consistency(Record):
     all_right: int
 
 
-def _find_z(level: float) -> float:
-    return NormalDist().inv_cdf((1 + level) / 2)
-
-
-def wilson(count: int, total: int, level: float) -> Ends:
-    """Wilson's interval of a share (1927)."""
-    z = _find_z(level)
+def _estimate(count: int, total: int, level: float) -> tuple[float, ...]:
+    """A share, and the ends of its interval by Wilson (1927)."""
+    z = NormalDist().inv_cdf((1 + level) / 2)
     scale = total + z * z
     middle = (count + z * z / 2) / scale
     width = z * sqrt(count * (total - count) / total + z * z / 4) / scale
-    return max(0.0, middle - width), min(1.0, middle + width)
+    return count / total, max(0.0, middle - width), min(1.0, middle + width)
 
 
-def pair_up(pairs: Iterable[Sequence[Decision]], of: str, level: float) -> Paired:
-    """The figures of pairs of decisions, by whether they are `right`, or `decided`."""
-    counts = Counter(tuple(getattr(decision, of) for decision in pair) for pair in pairs)
-    cells = tuple(counts[pair] for pair in product((True, False), repeat=2))
-    total, (_, wins, losses, _) = sum(cells), cells
-    gap, split, size = wins - losses, wins + losses, total + 2
-    width = _find_z(level) * sqrt(split + 1 - gap * gap / size) / size
-    tail = sum(comb(split, number) for number in range(min(wins, losses) + 1))
-    p = min(1.0, 2 * tail / 2**split)
-    return Paired(gap / max(total, 1), gap / size - width, gap / size + width, cells, p)
+def _gather(decisions: Iterable[Decision], group: str = "") -> dict[str, list[Decision]]:
+    """The decisions of each pair, or with each value of a group."""
+    members = defaultdict[str, list[Decision]](list)
+    for decision in decisions:
+        name = decision.groups.get(group) if group else decision.pair
+        if name is not None:
+            members[name].append(decision)
+    return members
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -163,12 +171,12 @@ class ProbeResult(Result):
     @property
     def scored(self) -> int:
         """How many items are not open."""
-        return sum(decision.right is not None for decision in self.decisions)
+        return sum(self.outcomes.values())
 
     @property
     def right(self) -> int:
         """How many items are right."""
-        return sum(bool(decision.right) for decision in self.decisions)
+        return self.outcomes.get("right", 0)
 
     @property
     def accuracy(self) -> float | None:
@@ -182,19 +190,20 @@ class ProbeResult(Result):
         return float(stated[1]) if stated else 0.95
 
     @property
-    def interval(self) -> Ends | None:
+    def interval(self) -> tuple[float, ...] | None:
         """Wilson's interval of the accuracy."""
-        return wilson(self.right, self.scored, self.level) if self.scored else None
+        return _estimate(self.right, self.scored, self.level)[1:] if self.scored else None
 
     @property
     def links(self) -> Score:
         """Recall, precision and F1 over the candidates of scored items."""
         return self["links"]
 
-    @property
+    @cached_property
     def outcomes(self) -> dict[str, int]:
         """How many scored items have each outcome."""
-        return dict(Counter(d.outcome for d in self.decisions if d.outcome is not None))
+        outcomes = (decision.outcome for decision in self.decisions)
+        return dict(Counter(filter(None, outcomes)))
 
     @property
     def choices(self) -> dict[str, int]:
@@ -212,7 +221,7 @@ class ProbeResult(Result):
 
     def by(self, feature: str) -> Slices:
         """The result of each value of a group: `result.by("gender")["feminine"]`."""
-        members = self._collect(feature)
+        members = _gather(self.decisions, feature)
         if not members:
             names = dict.fromkeys(chain(*(decision.groups for decision in self.decisions)))
             raise UsageError(f"no item has a group {feature!r}: there are {', '.join(names)}")
@@ -222,26 +231,18 @@ class ProbeResult(Result):
             parts[value] = replace(self, **count(kept), protocol=protocol)
         return Slices(feature, "document", self, parts)
 
-    def _collect(self, group: str | None = None) -> dict[str, list[Decision]]:
-        """The decisions of each pair, or with each value of a group."""
-        members = defaultdict[str, list[Decision]](list)
-        for decision in self.decisions:
-            name = decision.groups.get(group) if group else decision.pair
-            if name is not None:
-                members[name].append(decision)
-        return members
-
     def view(
         self, by: object = None, contrast: str | None = None, level: float | None = None
     ) -> ProbeResult:
         """The result with groups to show, a contrast (`GROUP=FIRST,SECOND`) and another level."""
         level = self.level if level is None else level
         check_probability("the level of an interval", level)
-        if contrast and not re.fullmatch("[^=,]+=[^=,]+,[^=,]+", contrast):
-            raise UsageError(f"a contrast is GROUP=FIRST,SECOND, not {contrast!r:.60}")
-        shown, contrasted = feature_names(by or self.shown), contrast or self.contrasted
-        protocol = self.protocol.but(ci=f"wilson({float(level)})")
-        view = replace(self, shown=shown, contrasted=contrasted, protocol=protocol)
+        view = replace(
+            self,
+            shown=feature_names(by or self.shown),
+            contrasted=contrast or self.contrasted,
+            protocol=self.protocol.but(ci=f"wilson({float(level)})"),
+        )
         view.parts()  # which refuses what there is not
         twins = view.contrast and view.contrast.paired
         remark = "without a twin of the other value, left out of pairs"
@@ -253,39 +254,39 @@ class ProbeResult(Result):
     def contrast(self) -> Contrast | None:
         """The contrast of two values of a group; None if there is no group to contrast."""
         for text in [self.contrasted] if self.contrasted else _CONTRASTS:
-            group, *values = map(str.strip, re.split("[=,]", text))
-            if self.contrasted or self._collect(group).keys() >= {*values}:
-                return self._contrast(group, *values)
-        return None
-
-    def _contrast(self, group: str, *values: str) -> Contrast:
-        sides: list[Any] = [self.by(group)[value] for value in values]
+            stated = re.fullmatch(r"\s*([^=]+?)\s*=\s*([^=,]+?)\s*,\s*([^=,]+?)\s*", text)
+            if stated is None:
+                raise UsageError(f"a contrast is GROUP=FIRST,SECOND, not {text!r:.60}")
+            group, *values = stated.groups()
+            if self.contrasted or _gather(self.decisions, group).keys() >= {*values}:
+                break
+        else:
+            return None
+        parts: Any = self.by(group)
+        sides = [parts[value] for value in values]
         of = "decided" if any(side.scored < side.items for side in sides) else "right"
-        sizes = [side.items for side in sides]
-        counts = [sum(getattr(d, of) for d in side.decisions) for side in sides]
-        (low, high), (second_low, second_high) = map(wilson, counts, sizes, [self.level] * 2)
-        first, second = map(truediv, counts, sizes)
+        counts = ((sum(getattr(d, of) for d in side.decisions), side.items) for side in sides)
+        shares = [_estimate(*numbers, self.level) for numbers in counts]
+        (first, low, high), (second, second_low, second_high) = shares
         gap, scores = first - second, [side.links.f1 for side in sides]
-        left, right = (side._collect() for side in sides)
-        twins = [name for name in left if len(left[name]) == len(right.get(name, ())) == 1]
-        unpaired = sum(map(len, chain(left.values(), right.values()))) - 2 * len(twins)
-        pairs = [(*left[name], *right[name]) for name in twins]
-        paired = pair_up(pairs, of, self.level).as_dict()
+        pairs = _gather(decision for side in sides for decision in side.decisions)
+        twins = [pair for pair in pairs.values() if [d.groups[group] for d in pair] == [*values]]
+        unpaired = sum(map(len, pairs.values())) - 2 * len(twins)
         return Contrast(
             gap,
             gap - hypot(first - low, second_high - second),
             gap + hypot(high - first, second - second_low),
             *(group, values[0], values[1], of),
-            items=tuple(sizes),
-            rates=(first, second),
-            ratio=scores[0] / scores[1] if of == "right" and all(scores) else None,
-            paired=PairedTwins(**paired, pairs=len(pairs), unpaired=unpaired) if pairs else None,
+            tuple(side.items for side in sides),
+            (first, second),
+            scores[0] / scores[1] if of == "right" and all(scores) else None,
+            PairedTwins.of(twins, of, self.level, len(twins), unpaired) if twins else None,
         )
 
     @property
     def consistency(self) -> Consistency:
         """How often twins have the same choice, or are all right."""
-        pairs = [pair for pair in self._collect().values() if len(pair) > 1]
+        pairs = [pair for pair in _gather(self.decisions).values() if len(pair) > 1]
         alike = sum(len({d.choice_set for d in pair}) == 1 for pair in pairs)
         rights = [{d.right for d in pair} for pair in pairs]
         scored = sum(None not in right for right in rights)
@@ -293,20 +294,7 @@ class ProbeResult(Result):
 
     def compare(self, result: ProbeResult, trials: int = 10_000, seed: int = 0) -> PairedSystems:
         """The difference of two results of the same items, and tests of it."""
-        systems = {"first": self, "second": result}
-        tested = compare(systems, metrics=["links"], trials=trials, seed=seed, samples=1)
-        links = tested.difference("links", "first", "second")
-        pairs = zip(self.decisions, result.decisions, strict=True)
-        scored = (pair for pair in pairs if pair[0].right is not None)
-        paired = pair_up(scored, "right", self.level)
-        return PairedSystems(
-            **paired.as_dict(),
-            first=self.response,
-            second=result.response,
-            adjusted_p=paired.p,
-            f1_difference=links.difference,
-            f1_p=links.p,
-        )
+        return compare_all([self, result], trials=trials, seed=seed)[0]
 
     def as_dict(self) -> Row:
         """The figures of all items, for JSON; no rates of links without scored items."""
@@ -319,8 +307,7 @@ class ProbeResult(Result):
 
     def parts(self) -> list[tuple[str, str, ProbeResult]]:
         """All items, and those with each value of the groups that are shown."""
-        contrast = self.contrast
-        groups = self.shown or ((contrast.group,) if contrast else ())
+        groups = self.shown or ([self.contrast.group] if self.contrast else ())
         parts: list[Any] = [("", "", self)]
         return parts + [(group, *part) for group in groups for part in self.by(group).items()]
 
@@ -341,9 +328,15 @@ class ProbeResult(Result):
 
 def compare_all(results: Sequence[ProbeResult], **options: Any) -> list[PairedSystems]:
     """The comparisons of each result with each, with Holm's correction."""
-    pairs = [first.compare(second, **options) for first, second in combinations(results, 2)]
-    adjusted = adjust([pair.p for pair in pairs]).tolist()
-    return [replace(pair, adjusted_p=p) for pair, p in zip(pairs, adjusted, strict=True)]
+    compared = []
+    for first, second in combinations(results, 2):
+        links = compare([first, second], metrics=["links"], samples=1, **options).pairs[0]
+        pairs = zip(first.decisions, second.decisions, strict=True)
+        scored = (pair for pair in pairs if pair[0].right is not None)
+        details = first.response, second.response, links.difference, links.p
+        compared.append(PairedSystems.of(scored, "right", first.level, *details))
+    adjusted = adjust([pair.p for pair in compared]).tolist()
+    return [replace(pair, adjusted_p=p) for pair, p in zip(compared, adjusted, strict=True)]
 
 
 def count(decisions: Sequence[Decision]) -> dict[str, Any]:
