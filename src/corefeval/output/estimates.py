@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from corefeval.display import Row
@@ -18,9 +20,10 @@ from corefeval.output.tables import (
     table_of,
     titled_rows,
 )
+from corefeval.stats.significance import adjust
 
 if TYPE_CHECKING:
-    from corefeval.sampling.estimates import Difference, Estimates
+    from corefeval.sampling.estimates import Estimates
 
 _ABOUT = "Intervals are about these texts, not about others of their kind: see compare for those."
 _AGREEMENT = {
@@ -63,8 +66,7 @@ class EstimatesDrawing(SoloDrawing):
         headings = (f"Draws for ±{self.margin:g}",) if needed else ()
         columns = number_columns("Score", "±", "Interval", "Draws", *headings)
         parts = [table_of(("Metric", "Rate", "Response", *columns), *scores)]
-        if estimates.differences:
-            rows = [_show_difference(entry) for entry in estimates.differences]
+        if rows := [*_show_differences(estimates)]:
             columns = number_columns("Difference", "±", "Interval", "p")
             caption = "Differences (* significant)"
             parts.append(table_of(("Metric", "Rate", "Responses", *columns), rows, caption=caption))
@@ -95,8 +97,12 @@ def _show_interval(record: Row, *counts: str, show: Callable[[float], str] = per
     return [value, error, interval, *shown]
 
 
-def _show_difference(entry: Difference) -> tuple[str, ...]:
-    p = "–" if entry.p is None else p_value(entry.p) + "*" * entry.is_significant
-    names = f"{entry.first} – {entry.second}"
-    interval = _show_interval(entry.as_dict(), show=show_sign)
-    return _TITLES[entry.metric], RATES[entry.rate], names, *interval, p
+def _show_differences(estimates: Estimates) -> Iterator[tuple[str, ...]]:
+    """Rows of differences, with a mark where p is small after Holm's correction over pairs."""
+    for (metric, rate), group in groupby(estimates.differences, attrgetter("metric", "rate")):
+        entries = [*group]
+        adjusted = adjust([1.0 if entry.p is None else entry.p for entry in entries])
+        for entry, limit in zip(entries, adjusted.tolist(), strict=True):
+            p = "–" if entry.p is None else p_value(entry.p) + "*" * (limit < 1 - estimates.level)
+            interval = _show_interval(entry.as_dict(), show=show_sign)
+            yield _TITLES[metric], RATES[rate], f"{entry.first} – {entry.second}", *interval, p

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
-from itertools import islice
-from typing import Literal, Unpack
+from itertools import chain
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,11 @@ from corefeval.files import PathLike
 from corefeval.model.arrays import stable_order
 from corefeval.protocol import Protocol
 from corefeval.request import Input, Request, ScoreOptions
-from corefeval.sampling.frame import Frame, Responses, Span, make_frame
-from corefeval.sampling.page import make_page
-from corefeval.sampling.sheets import DESIGNS, Row, Sheet, Signature, make_row, read_sheet
+from corefeval.sampling.frame import Frame, Responses, Units, make_frame
+from corefeval.sampling.sheets import DESIGNS, Row, Sheet, Signature, read_sheet
 
 STEPS = ("reading", "pairing", "policies", "matching")
-_TEXTS = ("before", "mention", "after")
+_TEXTS = "before mention after partner_before partner_mention partner_after".split()
 
 
 def sample(
@@ -63,122 +62,94 @@ def sample(
     request = Request.of(protocol, options, steps=STEPS, sound=True)
     frame = make_frame(responses, candidates, request)
     if older is not None:
-        check_digest(older, frame)
+        find_units(older, frame)
     sheet = _draw(frame, chosen, n, seed)
     return sheet if older is None else _take_over(sheet, older)
 
 
-def check_digest(sheet: Sheet, frame: Frame) -> None:
-    """Raise an InputError unless a sheet is about the responses and candidates of a frame."""
-    signature, size = sheet.signature, _count_draws(frame, sheet.design)
-    if (signature.responses, signature.digest) != (frame.names, frame.digest):
-        fix = "take the files that the sheet was drawn from, and the same candidates, or draw again"
-        if signature.responses != frame.names:
-            fix = "give each response the name that it had (NAME=PATH)"
-        responses = ", ".join(frame.names) + ", and candidates" * (
-            len(frame.corpora) > len(frame.names)
-        )
+def find_units(sheet: Sheet, frame: Frame) -> Units:
+    """What a sheet was drawn from; an InputError if that is not in the frame of the responses."""
+    units = frame.list_units(sheet.design)
+    signature = sheet.signature
+    drawn_from = signature.responses, signature.frame, signature.digest
+    if drawn_from != (frame.names, len(units.spans), frame.digest):
+        has_candidates = len(frame.corpora) > len(frame.names)
         raise sheet.error(
             "the sheet is about other responses",
-            found=f"{responses}, with the digest {frame.digest}",
+            found=f"{', '.join(frame.names)}{', and candidates' * has_candidates}, "
+            f"with frame:{len(units.spans)} and digest:{frame.digest}",
             expected=f"{', '.join(signature.responses)} as they were when the sheet was drawn, "
-            f"with the digest {signature.digest}",
-            fix=fix,
+            f"with frame:{signature.frame} and digest:{signature.digest}",
+            fix="take the files that the sheet was drawn from, under the names that they had "
+            "(NAME=PATH), and the same candidates, or draw again",
         )
-    if signature.frame != size:
-        raise sheet.error(
-            "the sheet was drawn from another frame",
-            found=f"frame:{signature.frame}",
-            expected=f"frame:{size}",
-            fix="take the sheet as `corefeval sample` wrote it",
-        )
-
-
-def _count_draws(frame: Frame, design: str) -> int:
-    """How many mentions or sentences there are to draw."""
-    return len(frame.sentences if design == "sentences" else frame.ids)
+    return units
 
 
 def _draw(frame: Frame, design: str, n: int, seed: int) -> Sheet:
     """A sheet of n draws: the first of a permutation that depends on seed and digest alone."""
-    size = _count_draws(frame, design)
+    units = frame.list_units(design)
+    size = len(units.spans)
     if not size:
         raise InputError("there is nothing to draw from", file=frame.corpora[0].name or None)
     bits = np.random.PCG64(np.random.SeedSequence((seed, int(frame.digest, 16))))
     numbers = np.asarray(bits.random_raw(2 * size)).reshape(2, size)
-    drawn = stable_order(numbers[0])[:n].tolist()
-    if design == "sentences":
-        questions = [*_ask_about_sentences(frame, drawn)]
-    else:
-        questions = [*_ask_about_mentions(frame, design, drawn, numbers)]
-    texts = iter(frame.show([span for _, spans in questions for span in spans]))
-    columns, rows = DESIGNS[design].columns.split(), []
-    for number, (cells, spans) in enumerate(questions, 1):
-        cells["row"] = str(number)
-        for prefix, shown in zip(("", "partner_"), islice(texts, len(spans)), strict=False):
-            cells |= zip((f"{prefix}{name}" for name in _TEXTS), shown, strict=True)
+    signature = Signature(design, n, size, seed, frame.names, frame.digest, frame.protocol)
+    notices = note("all-drawn", size * (n >= size), "draw", "in all: there is nothing more to draw")
+    sheet = Sheet(signature, notices=(*frame.notices, *notices), frame=frame)
+    labels: dict[str, dict[str, Any]] = defaultdict(dict)
+    for (document, name), label in zip(units.places, frame.corpus.labels or (), strict=False):
+        labels[document][name] = label
+    questions = [*_ask(frame, design, stable_order(numbers[0])[:n].tolist(), numbers)]
+    shown = frame.show([units.spans[unit] for asked, _ in questions for unit in asked])
+    rows = []
+    for number, (asked, cells) in enumerate(questions, 1):
+        document, name = units.places[asked[0]]
+        texts = chain.from_iterable(shown[units.spans[unit]] for unit in asked)
+        cells |= {"row": str(number), "document": document, "id": name, "sentence": name}
+        cells |= zip(_TEXTS, texts, strict=False)
         cells["text"] = cells["mention"]
-        cells = {column: cells.get(column, "") for column in columns}
-        rows.append(make_row(cells, number, frame.list_labels(cells["document"])))
-    return Sheet(
-        tuple(rows),
-        Signature(design, n, size, seed, frame.names, frame.digest, frame.protocol),
-        notices=(
-            *frame.notices,
-            *note("all-drawn", size * (n >= size), "draw", "in all: there is nothing more to draw"),
-        ),
-        page=partial(make_page, frame),
-    )
+        kept = {column: cells.get(column, "") for column in sheet.columns}
+        rows.append(sheet.make_row(kept, number, labels[document]))
+    return replace(sheet, questions=rows)
 
 
-# The cells of a row, but for the texts of its one or two spans.
-_Question = tuple[dict[str, str], list[Span]]
-
-
-def _ask_about_sentences(frame: Frame, drawn: list[int]) -> Iterator[_Question]:
-    names = [(d, number) for d, numbers in frame.sentence_numbers.items() for number in numbers]
-    for index in drawn:
-        (document, number), sentence = names[index], frame.sentences[index]
-        ids = " ".join(frame.ids[mention] for mention in frame.list_mentions(sentence))
-        yield {"document": document, "sentence": number, "mentions": ids}, [sentence]
-
-
-def _ask_about_mentions(
+def _ask(
     frame: Frame, design: str, drawn: list[int], numbers: NDArray[np.uint64]
-) -> Iterator[_Question]:
-    """The questions on each draw, also those on a second mention of entities that it is in.
+) -> Iterator[tuple[list[int], dict[str, str]]]:
+    """The questions on each draw: the one or two units that each is about, and some of its cells.
 
-    For pairs that is a partner, or None; for names a companion, where nothing else of the entity is
-    drawn. It is the mention whose first random number has the least product with the second one of
-    the draw, modulo 2**64. So any other mention of an entity is as likely, and systems whose
-    entities agree are asked one question.
+    In names and pairs there are questions on a second mention of entities that a draw is in: a
+    partner where there is any, or a companion where nothing else of the entity is drawn. It is the
+    mention whose first random number has the least product with the second one of the draw, modulo
+    2**64. So any other mention of an entity is as likely, and systems whose entities agree are
+    asked one question.
     """
-    systems = frame.entity[: len(frame.names)] if design in ("names", "pairs") else ()
-    orders = [stable_order(row) for row in systems]
-    counts = [np.bincount(row[drawn] + 1) for row in systems]
-
-    def ask(mentions: Sequence[int], **cells: str) -> _Question:
-        cells["id"], cells["partner"] = ([frame.ids[m] for m in mentions] + [""])[:2]
-        spans = [*map(tuple, frame.spans[[*mentions]].tolist())]
-        return {"document": frame.documents[spans[0][0]], **cells}, spans
-
-    for mention in drawn:
+    places = frame.mentions.places
+    has_partners = design in ("names", "pairs")
+    for unit in drawn:
+        cells = {"role": "draw"}
+        if design == "sentences":
+            mentions = frame.begin_in(frame.sentences.spans[unit])
+            cells["mentions"] = " ".join(places[mention][1] for mention in mentions)
         if design != "pairs":
-            yield ask([mention], role="draw")
+            yield [unit], cells
         partners: dict[tuple[int, ...], list[str]] = {}
-        for name, row, order, count in zip(frame.names, systems, orders, counts, strict=False):
-            entity = row[mention]
-            if entity >= 0 and (design == "pairs" or count[entity + 1] == 1):
-                members = order[slice(*np.searchsorted(row, (entity, entity + 1), sorter=order))]
-                members = members[members != mention]
-                products = numbers[0, members] * (numbers[1, mention] | np.uint64(1))
-                chosen = [int(members[np.argmin(products)])] if members.size else []
+        for name, entity in zip(frame.names, frame.entity if has_partners else (), strict=False):
+            count = (entity[drawn] == entity[unit]).sum()
+            if entity[unit] >= 0 and (design == "pairs" or count == 1):
+                members = np.flatnonzero(entity == entity[unit])
+                members = members[members != unit]
+                products = numbers[0, members] * (numbers[1, unit] | np.uint64(1))
+                chosen = members[np.argsort(products)[:1]].tolist()
                 partners.setdefault(tuple(chosen), []).append(name)
         for partner, names in partners.items():
+            cells = {"systems": ";".join(names)}
             if design == "pairs":
-                yield ask([mention, *partner], systems=";".join(names))
+                cells["partner"] = "".join(places[mention][1] for mention in partner)
+                yield [unit, *partner], cells
             elif partner:
-                yield ask(partner, role="companion", of=frame.ids[mention], systems=";".join(names))
+                yield [*partner], {**cells, "role": "companion", "of": places[unit][1]}
 
 
 def _take_over(sheet: Sheet, older: Sheet) -> Sheet:
@@ -189,13 +160,8 @@ def _take_over(sheet: Sheet, older: Sheet) -> Sheet:
 
     columns = {"answer", "missed", "members"}.intersection(sheet.columns)
     answers = {identify(row): {name: row.cells[name] for name in columns} for row in older}
-    rows = tuple(row.changed(**answers.get(identify(row), {})) for row in sheet)
-    idle = answers.keys() - map(identify, sheet)
-    n_idle = sum(bool(answers[question]["answer"]) for question in idle)
-    notices = note(
-        "idle-answers",
-        n_idle,
-        "answer",
-        "of the older sheet not asked for here",
-    )
-    return replace(sheet, questions=rows, notices=(*sheet.notices, *notices))
+    idle = [answers[question] for question in answers.keys() - map(identify, sheet)]
+    n_idle = sum(bool(cells["answer"]) for cells in idle)
+    notices = note("idle-answers", n_idle, "answer", "of the older sheet not asked for here")
+    filled = sheet.change(lambda row: answers.get(identify(row), {}))
+    return replace(filled, notices=(*sheet.notices, *notices))

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
-from itertools import combinations, permutations, product
+from dataclasses import dataclass, replace
+from itertools import combinations, product
 from math import ceil, isnan, nan, sqrt
 from statistics import fmean
 from typing import Any, Unpack
 
 import numpy as np
 
-from corefeval.analysis.alpha import AlphaCounts
+from corefeval.analysis.agreement import agree
+from corefeval.analysis.alpha import measure_alpha
 from corefeval.checks import check_probability
 from corefeval.diagnostics import Notice, UsageError, merge_notices
 from corefeval.display import Record, Row, Tabular
-from corefeval.evaluation import score
 from corefeval.files import PathLike
 from corefeval.metrics import Metrics, parse_metrics
 from corefeval.model.arrays import FloatArray
 from corefeval.request import Input, Request, ScoreOptions
-from corefeval.sampling.draws import check_digest
-from corefeval.sampling.estimators import Part, Parts, measure, refuse, subtract
-from corefeval.sampling.frame import Frame, Responses, make_frame
+from corefeval.sampling.estimators import Part, Parts, combine, measure, refuse
+from corefeval.sampling.frame import Responses, make_frame
 from corefeval.sampling.judgements import Judgements, read_judgements
 from corefeval.sampling.sheets import DESIGNS, UNSURE, Sheet, read_sheet
-from corefeval.stats.significance import adjust
 
 _TINY = 1e-12  # what rounding leaves of 0
 _FEW = 30  # answered draws, below which intervals were not checked
@@ -41,19 +38,31 @@ _REASONS = {
     "muc": "it needs the number of response entities that share a key entity: take design entities",
 }
 
+_WITHIN = (
+    "recall counts only mentions that a response or candidate has: a sheet of sentences tells how "
+    "many there are beside them"
+)
+_ALONE = (
+    "recall counts only mentions that the response itself has: add candidates, or a sheet of "
+    "sentences, to learn what it missed"
+)
+
 
 @dataclass(frozen=True)
 class Estimate(Record):
-    """A rate with its standard error, interval, and number of draws; None where there is none."""
+    """A rate with its standard error, interval, and number of draws; None where there is none.
+
+    `spread` is the variance of what draws add to the rate, `frame` what they are drawn from.
+    """
 
     value: float | None
     error: float | None
     low: float | None
     high: float | None
     counted: int
-    spread: float = 0.0
-    frame: int = 0
-    level: float = 0.95
+    spread: float
+    frame: int
+    level: float
 
     def needed(self, width: float) -> int | None:
         """How many draws in all an interval of ± `width` needs; 0.02 are 2 points.
@@ -71,17 +80,14 @@ class Estimate(Record):
 
     def as_dict(self, margin: float | None = None) -> dict[str, Any]:
         """For JSON, with the draws that a margin needs."""
-        names = ("value", "error", "low", "high", "counted")
-        needed = None if margin is None else self.needed(margin)
-        return {**{name: getattr(self, name) for name in names}, "needed": needed}
-
-
-Rates = Mapping[str, Mapping[str, Estimate]]  # by metric and rate
+        record = super().as_dict()
+        numbers = {name: record[name] for name in ("value", "error", "low", "high", "counted")}
+        return {**numbers, "needed": None if margin is None else self.needed(margin)}
 
 
 @dataclass(frozen=True)
 class Difference(Record):
-    """The difference between two systems, and whether it is significant after Holm's correction."""
+    """The difference between two systems by a rate, and its two-sided p-value."""
 
     metric: str
     rate: str
@@ -92,20 +98,9 @@ class Difference(Record):
     low: float | None
     high: float | None
     p: float | None
-    is_significant: bool = False
 
-    @property
-    def turned(self) -> Difference:
-        """The second system less the first."""
-        value, low, high = (number and -number for number in (self.value, self.high, self.low))
-        turned = replace(self, first=self.second, second=self.first)
-        return replace(turned, value=value, low=low, high=high)
 
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON, where only the numbers are."""
-        record = super().as_dict()
-        del record["is_significant"]
-        return record
+Rates = Mapping[str, Mapping[str, Estimate]]  # by metric and rate
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,16 +109,17 @@ class Estimates(Tabular, Mapping[str, Rates]):
 
     `n` is the number of draws that all people answered, `frame` what they were drawn from.
     `refused` says why a rate is not there, `agreement` how far several people agree, `annotators`
-    has the estimates of each of them.
+    has the estimates of each of them. `parts` are what the rates of each person follow from.
     """
 
     scores: Mapping[str, Rates]
-    differences: tuple[Difference, ...]
+    parts: Sequence[Parts]
     refused: Mapping[str, str]
     signature: str
     design: str
     n: int
     frame: int
+    level: float
     notices: tuple[Notice, ...] = ()
     agreement: Mapping[str, float] | None = None
     annotators: tuple[Estimates, ...] = ()
@@ -142,11 +138,24 @@ class Estimates(Tabular, Mapping[str, Rates]):
 
     def difference(self, metric: str, rate: str, first: str, second: str) -> Difference:
         """The first system less the second, by a rate."""
-        for entry in self.differences:
-            for difference in (entry, entry.turned):
-                if astuple(difference)[:4] == (metric, rate, first, second):
-                    return difference
-        raise UsageError(f"{metric}.{rate} of {first} and {second} was not estimated")
+        try:
+            pairs = [[person[s][metric][rate] for s in (first, second)] for person in self.parts]
+        except KeyError:
+            text = f"{metric}.{rate} of {first} and {second} was not estimated"
+            raise UsageError(text) from None
+        parts = [combine(pair, pair[0].value - pair[1].value, 1, -1) for pair in pairs]
+        return Difference(metric, rate, first, second, *_test(parts, self.level))
+
+    @property
+    def differences(self) -> list[Difference]:
+        """The differences of all pairs of systems, by metric and rate."""
+        systems = [system for system in self.parts[0] if system != "frame"]
+        return [
+            self.difference(metric, rate, *pair)
+            for metric, rates in self[systems[0]].items()
+            for rate in rates
+            for pair in combinations(systems, 2)
+        ]
 
     def rows(self, *, margin: float | None = None) -> list[Row]:
         """A row for each system, metric and rate; `margin` adds the draws that it needs."""
@@ -160,19 +169,15 @@ class Estimates(Tabular, Mapping[str, Rates]):
     def as_dict(self, margin: float | None = None) -> dict[str, Any]:
         """Everything, for JSON."""
         names = ("signature", "design", "n", "frame", "refused", "agreement")
+        scores: dict[str, Any] = {s: {m: {} for m in metrics} for s, metrics in self.items()}
+        for row in self.rows(margin=margin):
+            rates = scores[row.pop("system")][row.pop("metric")]
+            rates[row.pop("rate")] = row
         return {
             **{name: getattr(self, name) for name in names},
-            "scores": {
-                system: {
-                    metric: {rate: entry.as_dict(margin) for rate, entry in rates.items()}
-                    for metric, rates in metrics.items()
-                }
-                for system, metrics in self.items()
-            },
-            **{
-                name: [entry.as_dict() for entry in getattr(self, name)]
-                for name in ("differences", "notices")
-            },
+            "scores": scores,
+            "differences": [entry.as_dict() for entry in self.differences],
+            "notices": [entry.as_dict() for entry in self.notices],
         }
 
 
@@ -200,29 +205,29 @@ def estimate(
     """
     check_probability("the level of an interval", level)
     sheets = [*map(read_sheet, sheet if isinstance(sheet, list | tuple) else [sheet])]
-    beside = None if sentences is None else read_sheet(sentences)
+    beside = [] if sentences is None else [read_sheet(sentences)]
     _check_sheets(sheets, beside)
     chosen = _choose_metrics(metrics, sheets[0].design)
     request = Request.of(sheets[0].signature.protocol, options, steps=())
     frame = make_frame(responses, candidates, request)
-    estimates = _estimate(sheets, frame, chosen, level)
-    notices = [*frame.notices, *estimates.notices]
-    notices += _advise(frame, estimates) if beside is None else ()
-    scores = dict(estimates.scores)
-    if beside is not None:
-        reach = _estimate([beside], frame, ("mentions",), level)
+    estimates = _estimate([read_judgements(entry, frame) for entry in sheets], chosen, level)
+    notices, scores = [*frame.notices, *estimates.notices], dict(estimates)
+    for entry in beside:
+        reach = _estimate([read_judgements(entry, frame)], ["mentions"], level)
         scores["frame"] = reach["frame"]
         notices += reach.notices
+    if not beside and estimates.design in ("names", "entities"):
+        text = _ALONE if len(frame.corpora) == 1 else _WITHIN
+        notices.append(Notice("frame-recall", text))
     estimates = replace(estimates, scores=scores)
     rows = [row for row in estimates.rows() if row["value"] is None]
     names = tuple(f"{row['metric']}.{row['rate']} of {row['system']}" for row in rows)
-    if names:
-        text = "{n} without a value, because there is nothing to count: {items}"
-        notices.append(Notice("no-value", text, len(names), names, "rate"))
+    text = "{n} without a value, because there is nothing to count: {items}"
+    notices += [Notice("no-value", text, len(names), names, "rate")] if names else []
     return replace(estimates, notices=merge_notices(notices))
 
 
-def _check_sheets(sheets: Sequence[Sheet], sentences: Sheet | None) -> None:
+def _check_sheets(sheets: Sequence[Sheet], sentences: Sequence[Sheet]) -> None:
     """Refuse what is no sheet, and sheets that do not belong together."""
     if not sheets:
         raise UsageError("there is no sheet to estimate from")
@@ -234,60 +239,53 @@ def _check_sheets(sheets: Sequence[Sheet], sentences: Sheet | None) -> None:
                 expected=str(sheets[0].signature),
                 fix="take copies of one sheet, one per person",
             )
-    is_beside = sheets[0].design != "sentences"
-    if sentences is not None and not (is_beside and sentences.design == "sentences"):
+    designs = sheets[0].design, *(sheet.design for sheet in sentences)
+    if sentences and (designs[0] == "sentences" or designs[1] != "sentences"):
         raise UsageError("sentences takes a sheet of that design, beside one of another design")
 
 
-def _choose_metrics(metrics: Metrics | None, design: str) -> tuple[str, ...]:
+def _choose_metrics(metrics: Metrics | None, design: str) -> list[str]:
     """The metrics to estimate; a UsageError says why a design does not offer one."""
-    names = [str(entry.metric) for entry in parse_metrics(metrics)] if metrics is not None else ()
+    offered = DESIGNS[design]["metrics"].split()
+    names = offered if metrics is None else [str(entry.metric) for entry in parse_metrics(metrics)]
     for name in (*_REASONS, *names):  # CoNLL before what it is the mean of
-        if name in names and name not in DESIGNS[design].metrics:
-            reason = _REASONS.get(name, f"there are {', '.join(DESIGNS[design].metrics)}")
+        if name in names and name not in offered:
+            reason = _REASONS.get(name, f"there are {', '.join(offered)}")
             raise UsageError(f"{name} cannot be estimated from {design}: {reason}")
-    return tuple(names) or DESIGNS[design].metrics
+    return [*names]
 
 
-def _estimate(
-    sheets: Sequence[Sheet], frame: Frame, metrics: Sequence[str], level: float
-) -> Estimates:
+def _estimate(people: Sequence[Judgements], metrics: Sequence[str], level: float) -> Estimates:
     """The estimates of one or several people, over the draws that all of them answered."""
-    signature, size = sheets[0].signature, sheets[0].signature.frame
-    for sheet in sheets:
-        check_digest(sheet, frame)
-    people = [read_judgements(sheet, frame) for sheet in sheets]
-    common = [n for n in people[0].rows if all(n in person.rows for person in people)]
-    people = [replace(person, rows={n: person.rows[n] for n in common}) for person in people]
-    reasons = [item for person in people for item in refuse(person).items()]
-    refused = {name: text for name, text in reasons if name.partition(".")[0] in metrics}
+    signature, size = people[0].sheet.signature, len(people[0].units.spans)
+    draws = [draw for draw in people[0].rows if all(draw in person.rows for person in people)]
+    people = [replace(person, rows={d: person.rows[d] for d in draws}) for person in people]
+    reasons = {name: text for person in people for name, text in refuse(person).items()}
+    refused = {name: text for name, text in reasons.items() if name.split(".")[0] in metrics}
     parts = [measure(person, metrics, refused) for person in people]
     notices = [notice for person in people for notice in person.notices]
-    if signature.design == "pairs":
-        notices += [
-            _note_ranges(person, metrics)
-            for person in people
-            if "many-unsure" in {notice.kind for notice in person.notices}
-        ]
-    if len(common) < _FEW:
-        text = f"only {len(common)} answered draws: intervals were not checked below {_FEW}"
-        notices.append(Notice("few-draws", text, len(common)))
+    notices += [
+        _note_ranges(person, metrics)
+        for person in people
+        if person.has_many_unsure and signature.design == "pairs"
+    ]
+    if len(draws) < _FEW:
+        text = f"only {len(draws)} answered draws: intervals were not checked below {_FEW}"
+        notices.append(Notice("few-draws", text, len(draws)))
 
     def collect(parts: Sequence[Parts], **details: Any) -> Estimates:
         scores = {
             system: {
                 metric: {
-                    rate: _make_estimate(
-                        [entry[system][metric][rate] for entry in parts], size, level
-                    )
+                    rate: _make_estimate([p[system][metric][rate] for p in parts], size, level)
                     for rate in rates
                 }
                 for metric, rates in metrics.items()
             }
             for system, metrics in parts[0].items()
         }
-        about = str(signature), signature.design, len(common), size
-        return Estimates(scores, tuple(_compare(parts, level)), refused, *about, **details)
+        about = refused, str(signature), signature.design, len(draws), size, level
+        return Estimates(scores, parts, *about, **details)
 
     estimates = collect(parts, notices=tuple(notices))
     if len(people) == 1:
@@ -331,33 +329,18 @@ def _make_estimate(parts: Sequence[Part], frame_size: int, level: float) -> Esti
     from scipy.special import expit, logit
 
     value, error, counted, half = _join(parts, level)
-    low = high = nan
-    if not isnan(half):
-        edge = ((1 - level) / 2) ** (1 / counted)
-        if value < _TINY:
-            low, high = 0.0, 1 - edge
-        elif value > 1 - _TINY:
-            low, high = edge, 1.0
-        else:
-            half /= value * (1 - value)
-            low, high = (float(expit(logit(value) + step)) for step in (-half, half))
+    edge = ((1 - level) / 2) ** (1 / max(counted, 1))
+    if value < _TINY:
+        ends = 0.0, 1 - edge
+    elif value > 1 - _TINY:
+        ends = edge, 1.0
+    else:
+        half /= value * (1 - value)
+        ends = expit(logit(value) - half), expit(logit(value) + half)
+    low, high = ends if counted > 1 else (nan, nan)
     spread = _vary(np.mean([part.linear[0] for part in parts], axis=0))
-    value, error, low, high = _describe(value, error, low, high)
-    return Estimate(value, error, low, high, counted, spread, frame_size, level)
-
-
-def _compare(parts: Sequence[Parts], level: float) -> Iterator[Difference]:
-    """The differences of all pairs of systems, by metric and rate."""
-    systems = [system for system in parts[0] if system != "frame"]
-    for metric, rates in parts[0][systems[0]].items():
-        for rate in rates:
-            differences = []
-            for pair in combinations(systems, 2):
-                steps = [subtract(*(entry[s][metric][rate] for s in pair)) for entry in parts]
-                differences.append(Difference(metric, rate, *pair, *_test(steps, level)))
-            adjusted = adjust([1.0 if entry.p is None else entry.p for entry in differences])
-            for entry, p in zip(differences, adjusted.tolist(), strict=True):
-                yield replace(entry, is_significant=p < 1 - level)
+    numbers = _describe(value, error, float(low), float(high))
+    return Estimate(*numbers, counted, spread, frame_size, level)
 
 
 def _test(parts: Sequence[Part], level: float) -> list[Any]:
@@ -365,20 +348,19 @@ def _test(parts: Sequence[Part], level: float) -> list[Any]:
     from scipy.special import stdtr
 
     value, error, counted, half = _join(parts, level)
-    p = nan
-    if not isnan(half):
-        p = float(abs(value) < _TINY)
-        if not p and error:
-            p = 2 * float(stdtr(counted - 1, -abs(value) / error))
-    return _describe(value, error, value - half, value + half, p)
+    p = float(abs(value) < _TINY)
+    if not p and error:
+        p = 2 * float(stdtr(counted - 1, -abs(value) / error))
+    return _describe(value, error, value - half, value + half, p if counted > 1 else nan)
 
 
 def _note_ranges(person: Judgements, metrics: Sequence[str]) -> Notice:
     """A notice on what scores would be if all unsure answers of pairs were n, or y."""
     bounds = []
     for answer in "ny":
-        rows = [r.changed(answer=answer) if r.answer == UNSURE else r for r in person.sheet]
-        sheet = replace(person.sheet, questions=tuple(rows))
+        sheet = person.sheet.change(
+            lambda row, answer=answer: {"answer": answer} if row.answer == UNSURE else {}
+        )
         bounds.append(measure(read_judgements(sheet, person.frame), metrics, ()))
     ranges = []
     for system, metric in product(bounds[0], metrics):
@@ -394,31 +376,18 @@ def _agree(people: Sequence[Judgements]) -> dict[str, float]:
     answers = [{row.row: row.answer for row in p.sheet if row.is_answered} for p in people]
     rows = set(answers[0]).intersection(*answers)
     units = [[by_row[row] for by_row in answers] for row in rows]
-    agreed = sum(len({*unit}) == 1 for unit in units)
-    agreement: dict[str, float] = {"rows": len(units), "agreed": agreed}
+    agreement: dict[str, float] = {"rows": len(units)}
+    agreement["agreed"] = sum(all(answer == unit[0] for answer in unit) for unit in units)
     if people[0].sheet.design == "pairs":
-        counts = Counter(answer for unit in units for answer in unit)
-        total = sum(counts.values())
-        unlike = sum(a != b for unit in units for a, b in permutations(unit, 2))
-        parts = total, unlike / (len(people) - 1), sum(count**2 for count in counts.values())
-        agreement["alpha"] = AlphaCounts(*np.array(parts, dtype=float)).total.alpha
+        labels = np.array(units, dtype=str).reshape(-1, len(people))
+        unlike = (labels[:, :, None] != labels[:, None]).sum() / (len(people) - 1)
+        _, counts = np.unique(labels, return_counts=True)
+        agreement["alpha"] = measure_alpha(labels.size, unlike, (counts**2).sum()).alpha
     elif people[0].sheet.design != "sentences" and people[0].rows:
         codes = np.array([person.codes for person in people])
         agreement["no_mention"] = float(((codes >= 0) == (codes[0] >= 0)).all(axis=0).mean())
         entities = [
             [np.flatnonzero(row == code).tolist() for code in range(row.max() + 1)] for row in codes
         ]
-        pairs = combinations(entities, 2)
-        agreement["b3"] = fmean(score(a, b, metrics="b3")["b3"].f1 for a, b in pairs)
+        agreement["b3"] = agree(entities, metrics="b3").means["b3"]
     return agreement
-
-
-def _advise(frame: Frame, estimates: Estimates) -> Iterator[Notice]:
-    """A notice on what recall is about, where nobody knows how many mentions the frame has."""
-    if estimates.design in ("names", "entities"):
-        text = "recall counts only mentions that a response or candidate has: a sheet of sentences "
-        text += "tells how many there are beside them"
-        if len(frame.corpora) == 1:
-            text = "recall counts only mentions that the response itself has: add candidates, or a "
-            text += "sheet of sentences, to learn what it missed"
-        yield Notice("frame-recall", text)

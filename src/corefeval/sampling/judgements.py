@@ -2,165 +2,181 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, compress, groupby
+from itertools import combinations, compress
 from math import sqrt
-from operator import itemgetter
 
 from corefeval.diagnostics import Notice, excerpt, list_names, note
 from corefeval.model.arrays import IntArray, integers
-from corefeval.sampling.frame import Frame
-from corefeval.sampling.sheets import NO_MENTION, UNSURE, Name, Row, Sheet, list_ids
+from corefeval.sampling.draws import find_units
+from corefeval.sampling.frame import Frame, Units
+from corefeval.sampling.sheets import UNSURE, Name, Row, Sheet, list_ids
+
+_OUTCOMES = {
+    "unanswered": ("draw", "left out, as there is no answer"),
+    "unsure": ("draw", f"left out, as the answer is {UNSURE}"),
+    "companions": ("draw", "left out of precision, as a companion has no answer"),
+    "idle-members": ("row", "with members that are not needed: ignored"),
+    "outside": ("member", "not in any response or candidate, left out"),
+    "union": ("name", "with different lists of members, which were joined"),
+    "added": ("mention", "added to the members of the entity with that name"),
+}
 
 
 @dataclass
 class Judgements:
     """The answers of one sheet by draw: numbers of mentions in the frame, or of sentences.
 
-    `rows` has the first row of each answered draw. `members` has the mentions of names that people
-    list. `companions` has, by draw and system, the name of a companion, or the answer on a pair.
+    `rows` has the first row of each answered draw. `answers` has, by draw and system, the answer on
+    a companion or on a pair. `members` has the mentions of names that people list. `counts` are
+    what notices are about.
     """
 
     sheet: Sheet
     frame: Frame
-    rows: dict[int, Row] = field(default_factory=dict)
-    members: dict[Name, set[int]] = field(default_factory=dict)
-    companions: dict[tuple[int, int], Name | None] = field(default_factory=dict)
-    notices: list[Notice] = field(default_factory=list)
+    units: Units
+    rows: dict[int, Row]
+    answers: dict[tuple[int, int], str]
+    members: dict[Name | None, set[int]]
+    counts: Counter[str]
 
     @property
     def finite(self) -> float:
         """The square root of the share of the frame that is not answered."""
-        return sqrt(max(1 - len(self.rows) / self.sheet.signature.frame, 0))
+        return sqrt(1 - len(self.rows) / len(self.units.spans))
 
-    @cached_property
+    @property
     def draws(self) -> IntArray:
         """The numbers of the answered draws."""
         return integers([*self.rows])
 
-    @property
-    def names(self) -> list[Name | None]:
-        """What a person calls the entity of each draw; None for no mention."""
-        return [row.name for row in self.rows.values()]
-
     @cached_property
+    def names(self) -> list[Name | None]:
+        """What a person calls the entity of each draw; None for no mention.
+
+        Where singletons are dropped, an entity of one mention is none.
+        """
+        drops = self.frame.protocol.singletons == "drop"
+        dropped = {name for name, mentions in self.members.items() if drops and len(mentions) == 1}
+        return [None if row.name in dropped else row.name for row in self.rows.values()]
+
+    @property
     def codes(self) -> IntArray:
         """A number for the name of each draw; −1 for no mention."""
         numbers: dict[Name | None, int] = {None: -1}
         return integers([numbers.setdefault(name, len(numbers) - 1) for name in self.names])
 
-    def find(self, row: Row, column: str, name: str | None = None) -> int:
-        """The number of the mention, sentence or system that a row names in a column."""
-        name = row.cells[column] if name is None else name
-        noun, numbers = "mention", self.frame.numbers.get(row.document, {})
-        if column == "systems":
-            noun, numbers = "response", {n: index for index, n in enumerate(self.frame.names)}
-        elif column == "sentence":
-            noun, numbers = "sentence", self.frame.sentence_numbers.get(row.document, {})
-        if name not in numbers:
-            raise self.sheet.error(
-                f"document {excerpt(row.document)} has no {noun} {excerpt(name)}",
-                row.line,
-                expected="documents, ids and responses with which the sheet was written",
-            )
-        return numbers[name]
+    @property
+    def has_many_unsure(self) -> bool:
+        """Whether nobody knows about more than 5 % of the draws."""
+        return self.counts["unsure"] > 0.05 * (self.counts["unsure"] + self.counts["answered"])
+
+    @property
+    def notices(self) -> Iterator[Notice]:
+        """What was left out, ignored or added, and names that may be meant to be one."""
+        for kind, outcome in _OUTCOMES.items():
+            yield from note(kind, self.counts[kind], *outcome)
+        if self.has_many_unsure:
+            text = f"more than 5 % of the answers are {UNSURE}: scores are about the rest only"
+            yield Notice("many-unsure", text, self.counts["unsure"])
+        if self.sheet.design in ("names", "entities"):
+            yield from _note_similar({row.name for row in self.sheet if row.name})
 
 
 def read_judgements(sheet: Sheet, frame: Frame) -> Judgements:
     """What a sheet says; an InputError for ids that are not in the frame and for contradictions."""
-    person = Judgements(sheet, frame)
-    draws: dict[int, list[Row]] = {}
-    unit = "sentence" if sheet.design == "sentences" else "id"
+    units, answers = find_units(sheet, frame), dict[tuple[int, int], str]()
+    counts, rows = Counter[str](), dict[int, Row]()
+    draws: dict[int, list[Row]] = defaultdict(list)
     for row in sheet:
-        draw = person.find(row, unit if row.is_draw else "of")
-        systems = [person.find(row, "systems", name) for name in row.systems]
-        if row.cells.get("partner"):
-            person.find(row, "partner")
+        columns = ["sentence" if sheet.design == "sentences" else "id"]
+        columns += ["partner"] if row.partner else [] if row.is_draw else ["of"]
+        mentions = [_find(sheet, row, column, units) for column in columns]
+        if unknown := {*row.systems}.difference(frame.names):
+            raise sheet.error(f"there is no response {excerpt(min(unknown))}", row.line)
+        draw = mentions[0 if row.is_draw else 1]
         if row.is_draw:
-            if any(row.systems == twin.systems for twin in draws.setdefault(draw, [])):
+            if any(row.systems == twin.systems for twin in draws[draw]):
                 raise sheet.error("a draw has two rows", row.line, fix="remove this one")
             draws[draw].append(row)
         if row.is_answered:
-            person.companions |= {(draw, system): row.name for system in systems}
-    unsure = 0
-    for draw, rows in draws.items():
-        answers = [row.answer for row in rows]
-        names = {name for row in rows for name in row.systems}
+            answers |= {(draw, frame.names.index(name)): row.answer for name in row.systems}
+    for draw, twins in draws.items():
+        cells = {row.answer for row in twins}
+        systems = {name for row in twins for name in row.systems}
         has = frame.entity[:, draw] >= 0 if sheet.design == "pairs" else ()
-        if "" not in answers and names.issuperset(compress(frame.names, has)):
-            unsure += UNSURE in answers
-            person.rows |= {} if UNSURE in answers else {draw: rows[0]}
-    if sheet.design in ("names", "entities"):
-        _read_names(person)
-    n_draws = max(min(sheet.signature.n, sheet.signature.frame), len(draws))
-    unanswered = n_draws - unsure - len(person.rows)
-    person.notices += (
-        *note("unanswered", unanswered, "draw", "left out, as there is no answer"),
-        *note("unsure", unsure, "draw", f"left out, as the answer is {UNSURE}"),
-    )
-    if unsure > 0.05 * (unsure + len(person.rows)):
-        text = f"more than 5 % of the answers are {UNSURE}: scores are about the rest only"
-        person.notices.append(Notice("many-unsure", text, unsure))
-    return person
+        is_complete = systems.issuperset(compress(frame.names, has)) and "" not in cells
+        state = "unanswered" if not is_complete else "unsure" if UNSURE in cells else "answered"
+        counts[state] += 1
+        rows |= {draw: twins[0]} if state == "answered" else {}
+    counts["unanswered"] += max(min(sheet.signature.n, len(units.spans)) - len(draws), 0)
+    members = _read_members(sheet, units, counts) if "members" in sheet.columns else {}
+    return Judgements(sheet, frame, units, rows, answers, members, counts)
 
 
-def _read_names(person: Judgements) -> None:
-    """Check that a mention has one name, and read the members of entities."""
+def _find(sheet: Sheet, row: Row, column: str, units: Units) -> int:
+    """The number of the mention or sentence that a cell names."""
+    place = row.document, row.cells[column]
+    if place not in units.numbers:
+        noun = "sentence" if column == "sentence" else "mention"
+        raise sheet.error(
+            f"document {excerpt(place[0])} has no {noun} {excerpt(place[1])}",
+            row.line,
+            expected="documents, ids and responses with which the sheet was written",
+        )
+    return units.numbers[place]
+
+
+def _read_members(
+    sheet: Sheet, units: Units, counts: Counter[str]
+) -> dict[Name | None, set[int]]:
+    """The mentions of names with members, after a check that no mention has two names."""
     owners: dict[int, Row] = {}  # the first row that names a mention
-    named: dict[Name | None, set[int]] = {}
-    lists: dict[Name, list[set[int]]] = {}
-    ignored = outside = 0
-    for row in person.sheet:
-        mentions = {person.find(row, "id")}
-        named.setdefault(row.name, set()).update(mentions)
+    named: dict[Name | None, set[int]] = defaultdict(set)
+    lists: dict[Name, list[set[int]]] = defaultdict(list)
+    for row in sheet:
+        mentions = {units.numbers[row.place]}
+        named[row.name] |= mentions
         if row.name and row.is_draw and row.cells["members"]:
-            numbers, ids = person.frame.numbers[row.document], list_ids(row.cells, "members")
-            mentions |= {numbers[name] for name in ids if name in numbers}
-            outside += sum(name not in numbers for name in ids)
-            lists.setdefault(row.name, []).append(mentions)
+            places = [(row.document, name) for name in list_ids(row.cells, "members")]
+            mentions |= {units.numbers[place] for place in places if place in units.numbers}
+            counts["outside"] += sum(place not in units.numbers for place in places)
+            lists[row.name].append(mentions)
         else:
-            ignored += bool(row.cells["members"])
+            counts["idle-members"] += bool(row.cells["members"])
         for mention in mentions if row.is_answered else ():
             twin = owners.setdefault(mention, row)
-            if twin is not row and twin.answer != row.answer:
-                raise person.sheet.error(
+            if twin.answer != row.answer:
+                raise sheet.error(
                     f"rows {twin.row} and {row.row} give one mention two names",
                     row.line,
                     found=f"{excerpt(twin.answer)} and {excerpt(row.answer)}",
                     expected="one name for a mention, also where another row has it as a member",
                     fix="correct one of the two rows",
                 )
-    unions = {name: set[int]().union(*members) for name, members in lists.items()}
-    person.members = {name: members | named[name] for name, members in unions.items()}
-    if person.frame.protocol.singletons == "drop":  # an entity of one mention is none
-        for draw, row in person.rows.items():
-            if row.name and len(person.members.get(row.name, ())) == 1:
-                person.rows[draw] = row.changed(answer=NO_MENTION)
-    differing = sum(any(m != unions[name] for m in members) for name, members in lists.items())
-    added = sum(len(named[name] - members) for name, members in unions.items())
-    person.notices += (
-        *note("idle-members", ignored, "row", "with members that are not needed: ignored"),
-        *note("outside", outside, "member", "not in any response or candidate, left out"),
-        *note("union", differing, "name", "with different lists of members, which were joined"),
-        *note("added", added, "mention", "added to the members of the entity with that name"),
-        *_note_similar(filter(None, named)),
-    )
+    members: dict[Name | None, set[int]] = {}
+    for name, sets in lists.items():
+        union = set[int]().union(*sets)
+        members[name] = union | named[name]
+        counts["union"] += any(entry != union for entry in sets)
+        counts["added"] += len(named[name] - union)
+    return members
 
 
 def _note_similar(names: Iterable[Name]) -> Iterator[Notice]:
     """A notice on names of a document that differ only by case or by one letter."""
     from rapidfuzz.distance import Levenshtein
 
-    pairs = [
+    pairs = tuple(
         f"{first}/{second}"
-        for _, group in groupby(sorted(names), itemgetter(0))
-        for (_, first), (_, second) in combinations(group, 2)
-        if Levenshtein.distance(first, second, score_cutoff=1) == 1
-        or first.casefold() == second.casefold()
-    ]
+        for (document, first), (owner, second) in combinations(sorted(names), 2)
+        if document == owner
+        and (first.casefold() == second.casefold() or Levenshtein.distance(first, second) == 1)
+    )
     if pairs:
         text = f"names that differ by case or one letter only: {list_names(pairs)}; "
         text += "if they mean the same, use one name"
-        yield Notice("similar-names", text, len(pairs), tuple(pairs))
+        yield Notice("similar-names", text, len(pairs), pairs)

@@ -1,10 +1,15 @@
 "use strict";
 (() => {
-  const sheet = JSON.parse(document.getElementById("data").textContent);
-  const { design, rows, columns } = sheet;
+  const { csv, documents } = JSON.parse(document.getElementById("data").textContent);
+  const [head, ...lines] = parse(csv);
+  const field = (signature, name) => new RegExp(`(?:^|\\|)${name}:([^|]*)`).exec(signature ?? "")?.[1];
+  const [design, digest] = ["design", "digest"].map((name) => field(head[1], name));
+  const instructions = lines.filter((cells) => isInstruction(cells));
+  const [columns, ...cells] = lines.filter((entry) => !isInstruction(entry));
+  const rows = cells.map((entry) => Object.fromEntries(columns.map((column, index) => [column, entry[index]])));
   const NAMED = design === "names" || design === "entities";
   const EDITED = ["answer", "members", "missed"].filter((column) => columns.includes(column));
-  const STORE = `corefeval ${sheet.digest} ${design}`;
+  const STORE = `corefeval ${digest} ${design}`;
   const SHOWN = 60; // mentions of a list that are shown at once
   const AROUND = 8; // tokens beside a mention of a list
   const QUESTIONS = {
@@ -252,7 +257,7 @@
   const cut = (text, start, end) => (typeof text === "string" ? text.slice(start, end) : text.slice(start, end).join(" "));
 
   function mentionText(name, id) {
-    const { text, mentions } = sheet.documents[name];
+    const { text, mentions } = documents[plain(name)];
     const [, start, end] = mentions.find((mention) => mention[0] === id);
     return cut(text, start, end);
   }
@@ -270,7 +275,7 @@
       section.replaceChildren();
       return;
     }
-    const content = sheet.documents[row.document];
+    const content = documents[plain(row.document)];
     const same = rows.filter((entry) => entry !== row && entry.document === row.document && entry.answer === row.answer).map((entry) => entry.id);
     const ticked = new Set(row.members === "" ? same : row.members.split(" ").filter((id) => id !== "none"));
     ticked.delete(row.id);
@@ -323,9 +328,8 @@
 
   // Files.
   function csvText() {
-    const head = [[sheet.mark, sheet.signature], ...sheet.instructions.map((line) => [`# ${line}`]), columns];
     const body = rows.map((row) => columns.map((column) => (EDITED.includes(column) ? safe(row[column]) : row[column])));
-    return [...head, ...body].map((cells) => `${cells.map(quote).join(",")}\n`).join("");
+    return [head, ...instructions, columns, ...body].map((cells) => `${cells.map(quote).join(",")}\n`).join("");
   }
 
   function save() {
@@ -334,6 +338,10 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
     unsaved = false;
     tell("Saved as sheet.csv.");
+  }
+
+  function isInstruction(cells) {
+    return cells[0].startsWith("#");
   }
 
   function parse(text) {
@@ -361,14 +369,13 @@
   }
 
   function take(text) {
-    const lines = parse(text);
-    const field = (name) => new RegExp(`(?:^|\\|)${name}:([^|]*)`).exec(lines[0][1] ?? "")?.[1];
-    if (field("digest") !== sheet.digest || field("design") !== design) throw new Error("This sheet is about other responses, or of another design.");
-    const [header, ...body] = lines.slice(1).filter((cells) => !cells[0].startsWith("#"));
+    const [first, ...lines] = parse(text);
+    if (field(first[1], "digest") !== digest || field(first[1], "design") !== design) throw new Error("This sheet is about other responses, or of another design.");
+    const [header, ...body] = lines.filter((entry) => !isInstruction(entry));
     const questions = new Map(rows.map((row) => [key(row), row]));
     let count = 0;
-    for (const cells of body) {
-      const values = Object.fromEntries(header.map((name, index) => [name.trim(), (cells[index] ?? "").trim()]));
+    for (const entry of body) {
+      const values = Object.fromEntries(header.map((name, index) => [name.trim(), (entry[index] ?? "").trim()]));
       const row = questions.get(key(values));
       if (row === undefined || !values.answer) continue;
       for (const column of EDITED) row[column] = clean(plain(values[column] ?? ""));
@@ -414,6 +421,8 @@
   }
 
   load();
+  document.title = `corefeval sheet of ${design}`;
+  get("instructions").append(...instructions.map(([line]) => element("li", {}, line.replace(/^# /, ""))));
   document.addEventListener("keydown", press);
   get("form").addEventListener("submit", (event) => {
     event.preventDefault();
