@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,9 +96,6 @@ def _draw(frame: Frame, design: str, n: int, seed: int) -> Sheet:
     signature = Signature(design, n, size, seed, frame.names, frame.digest, frame.protocol)
     notices = note("all-drawn", size * (n >= size), "draw", "in all: there is nothing more to draw")
     sheet = Sheet(signature, notices=(*frame.notices, *notices), frame=frame)
-    labels: dict[str, dict[str, Any]] = defaultdict(dict)
-    for (document, name), label in zip(units.places, frame.corpus.labels or (), strict=False):
-        labels[document][name] = label
     questions = [*_ask(frame, design, stable_order(numbers[0])[:n].tolist(), numbers)]
     shown = frame.show([units.spans[unit] for asked, _ in questions for unit in asked])
     rows = []
@@ -110,7 +106,7 @@ def _draw(frame: Frame, design: str, n: int, seed: int) -> Sheet:
         cells |= zip(_TEXTS, texts, strict=False)
         cells["text"] = cells["mention"]
         kept = {column: cells.get(column, "") for column in sheet.columns}
-        rows.append(sheet.make_row(kept, number, labels[document]))
+        rows.append(Row(sheet, kept, number))
     return replace(sheet, questions=rows)
 
 
@@ -126,7 +122,8 @@ def _ask(
     asked one question.
     """
     places = frame.mentions.places
-    has_partners = design in ("names", "pairs")
+    systems = frame.entity[: len(frame.names)] if design in ("names", "pairs") else ()
+    orders = [stable_order(entity) for entity in systems]
     for unit in drawn:
         cells = {"role": "draw"}
         if design == "sentences":
@@ -135,10 +132,11 @@ def _ask(
         if design != "pairs":
             yield [unit], cells
         partners: dict[tuple[int, ...], list[str]] = {}
-        for name, entity in zip(frame.names, frame.entity if has_partners else (), strict=False):
+        for name, entity, order in zip(frame.names, systems, orders, strict=False):
             count = (entity[drawn] == entity[unit]).sum()
             if entity[unit] >= 0 and (design == "pairs" or count == 1):
-                members = np.flatnonzero(entity == entity[unit])
+                edges = np.searchsorted(entity, entity[unit] + np.arange(2), sorter=order)
+                members = order[slice(*edges)]
                 members = members[members != unit]
                 products = numbers[0, members] * (numbers[1, unit] | np.uint64(1))
                 chosen = members[np.argsort(products)[:1]].tolist()

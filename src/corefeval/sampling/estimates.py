@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations, product
 from math import ceil, isnan, nan, sqrt
 from statistics import fmean
@@ -21,7 +22,7 @@ from corefeval.metrics import Metrics, parse_metrics
 from corefeval.model.arrays import FloatArray
 from corefeval.request import Input, Request, ScoreOptions
 from corefeval.sampling.estimators import Part, Parts, combine, measure, refuse
-from corefeval.sampling.frame import Responses, make_frame
+from corefeval.sampling.frame import Frame, Responses, make_frame
 from corefeval.sampling.judgements import Judgements, read_judgements
 from corefeval.sampling.sheets import DESIGNS, UNSURE, Sheet, read_sheet
 
@@ -108,11 +109,10 @@ class Estimates(Tabular, Mapping[str, Rates]):
     """Estimates by system, metric and rate: `estimates["a"]["b3"]["recall"].value`.
 
     `n` is the number of draws that all people answered, `frame` what they were drawn from.
-    `refused` says why a rate is not there, `agreement` how far several people agree, `annotators`
-    has the estimates of each of them. `parts` are what the rates of each person follow from.
+    `refused` says why a rate is not there, `agreement` how far several people agree. `parts` are
+    what the rates of each person follow from.
     """
 
-    scores: Mapping[str, Rates]
     parts: Sequence[Parts]
     refused: Mapping[str, str]
     signature: str
@@ -120,9 +120,28 @@ class Estimates(Tabular, Mapping[str, Rates]):
     n: int
     frame: int
     level: float
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[Notice, ...]
     agreement: Mapping[str, float] | None = None
-    annotators: tuple[Estimates, ...] = ()
+
+    @cached_property
+    def scores(self) -> Mapping[str, Rates]:
+        """The estimates by system, metric and rate."""
+        return {
+            system: {
+                metric: {
+                    rate: _make_estimate([p[system][metric][rate] for p in self.parts], self.level)
+                    for rate in rates
+                }
+                for metric, rates in metrics.items()
+            }
+            for system, metrics in self.parts[0].items()
+        }
+
+    @property
+    def annotators(self) -> tuple[Estimates, ...]:
+        """The estimates of each of several people."""
+        people = self.parts if self.agreement else ()
+        return tuple(replace(self, parts=[parts], agreement=None) for parts in people)
 
     def __getitem__(self, system: str) -> Rates:
         return self.scores[system]
@@ -169,13 +188,15 @@ class Estimates(Tabular, Mapping[str, Rates]):
     def as_dict(self, margin: float | None = None) -> dict[str, Any]:
         """Everything, for JSON."""
         names = ("signature", "design", "n", "frame", "refused", "agreement")
-        scores: dict[str, Any] = {s: {m: {} for m in metrics} for s, metrics in self.items()}
-        for row in self.rows(margin=margin):
-            rates = scores[row.pop("system")][row.pop("metric")]
-            rates[row.pop("rate")] = row
         return {
             **{name: getattr(self, name) for name in names},
-            "scores": scores,
+            "scores": {
+                system: {
+                    metric: {rate: entry.as_dict(margin) for rate, entry in rates.items()}
+                    for metric, rates in metrics.items()
+                }
+                for system, metrics in self.items()
+            },
             "differences": [entry.as_dict() for entry in self.differences],
             "notices": [entry.as_dict() for entry in self.notices],
         }
@@ -205,43 +226,29 @@ def estimate(
     """
     check_probability("the level of an interval", level)
     sheets = [*map(read_sheet, sheet if isinstance(sheet, list | tuple) else [sheet])]
-    beside = [] if sentences is None else [read_sheet(sentences)]
-    _check_sheets(sheets, beside)
+    beside = None if sentences is None else read_sheet(sentences)
+    if not sheets:
+        raise UsageError("there is no sheet to estimate from")
+    if beside is not None and (beside.design == "sentences") == (sheets[0].design == "sentences"):
+        raise UsageError("sentences takes a sheet of that design, beside one of another design")
     chosen = _choose_metrics(metrics, sheets[0].design)
     request = Request.of(sheets[0].signature.protocol, options, steps=())
     frame = make_frame(responses, candidates, request)
-    estimates = _estimate([read_judgements(entry, frame) for entry in sheets], chosen, level)
-    notices, scores = [*frame.notices, *estimates.notices], dict(estimates)
-    for entry in beside:
-        reach = _estimate([read_judgements(entry, frame)], ["mentions"], level)
-        scores["frame"] = reach["frame"]
+    estimates = _estimate(sheets, frame, chosen, level)
+    notices = [*frame.notices, *estimates.notices]
+    if beside is not None:
+        reach = _estimate([beside], frame, ["mentions"], level)
+        for parts in estimates.parts:
+            parts["frame"] = reach.parts[0]["frame"]
         notices += reach.notices
-    if not beside and estimates.design in ("names", "entities"):
+    elif estimates.design in ("names", "entities"):
         text = _ALONE if len(frame.corpora) == 1 else _WITHIN
         notices.append(Notice("frame-recall", text))
-    estimates = replace(estimates, scores=scores)
     rows = [row for row in estimates.rows() if row["value"] is None]
     names = tuple(f"{row['metric']}.{row['rate']} of {row['system']}" for row in rows)
     text = "{n} without a value, because there is nothing to count: {items}"
     notices += [Notice("no-value", text, len(names), names, "rate")] if names else []
     return replace(estimates, notices=merge_notices(notices))
-
-
-def _check_sheets(sheets: Sequence[Sheet], sentences: Sequence[Sheet]) -> None:
-    """Refuse what is no sheet, and sheets that do not belong together."""
-    if not sheets:
-        raise UsageError("there is no sheet to estimate from")
-    for sheet in sheets:
-        if sheet.signature != sheets[0].signature:
-            raise sheet.error(
-                "the sheets have different signatures",
-                found=str(sheet.signature),
-                expected=str(sheets[0].signature),
-                fix="take copies of one sheet, one per person",
-            )
-    designs = sheets[0].design, *(sheet.design for sheet in sentences)
-    if sentences and (designs[0] == "sentences" or designs[1] != "sentences"):
-        raise UsageError("sentences takes a sheet of that design, beside one of another design")
 
 
 def _choose_metrics(metrics: Metrics | None, design: str) -> list[str]:
@@ -255,43 +262,35 @@ def _choose_metrics(metrics: Metrics | None, design: str) -> list[str]:
     return [*names]
 
 
-def _estimate(people: Sequence[Judgements], metrics: Sequence[str], level: float) -> Estimates:
+def _estimate(
+    sheets: Sequence[Sheet], frame: Frame, metrics: Sequence[str], level: float
+) -> Estimates:
     """The estimates of one or several people, over the draws that all of them answered."""
-    signature, size = people[0].sheet.signature, len(people[0].units.spans)
+    signature = sheets[0].signature
+    for sheet in sheets:
+        if sheet.signature != signature:
+            raise sheet.error(
+                "the sheets have different signatures",
+                found=str(sheet.signature),
+                expected=str(signature),
+                fix="take copies of one sheet, one per person",
+            )
+    people = [read_judgements(sheet, frame) for sheet in sheets]
     draws = [draw for draw in people[0].rows if all(draw in person.rows for person in people)]
     people = [replace(person, rows={d: person.rows[d] for d in draws}) for person in people]
     reasons = {name: text for person in people for name, text in refuse(person).items()}
     refused = {name: text for name, text in reasons.items() if name.split(".")[0] in metrics}
     parts = [measure(person, metrics, refused) for person in people]
     notices = [notice for person in people for notice in person.notices]
-    notices += [
-        _note_ranges(person, metrics)
-        for person in people
-        if person.has_many_unsure and signature.design == "pairs"
-    ]
+    for person in people:
+        if person.has_many_unsure and "partner" in person.sheet.columns:
+            notices.append(_note_ranges(person, metrics))
     if len(draws) < _FEW:
         text = f"only {len(draws)} answered draws: intervals were not checked below {_FEW}"
         notices.append(Notice("few-draws", text, len(draws)))
-
-    def collect(parts: Sequence[Parts], **details: Any) -> Estimates:
-        scores = {
-            system: {
-                metric: {
-                    rate: _make_estimate([p[system][metric][rate] for p in parts], size, level)
-                    for rate in rates
-                }
-                for metric, rates in metrics.items()
-            }
-            for system, metrics in parts[0].items()
-        }
-        about = refused, str(signature), signature.design, len(draws), size, level
-        return Estimates(scores, parts, *about, **details)
-
-    estimates = collect(parts, notices=tuple(notices))
-    if len(people) == 1:
-        return estimates
-    annotators = tuple(collect([entry]) for entry in parts)
-    return replace(estimates, agreement=_agree(people), annotators=annotators)
+    about = str(signature), signature.design, len(draws), signature.frame, level
+    agreement = _agree(people) if len(people) > 1 else None
+    return Estimates(parts, refused, *about, tuple(notices), agreement)
 
 
 def _join(parts: Sequence[Part], level: float) -> tuple[float, float, int, float]:
@@ -320,7 +319,7 @@ def _describe(*numbers: float) -> list[Any]:
     return [None if isnan(number) else number for number in numbers]
 
 
-def _make_estimate(parts: Sequence[Part], frame_size: int, level: float) -> Estimate:
+def _make_estimate(parts: Sequence[Part], level: float) -> Estimate:
     """The estimate of one or several people's rate.
 
     Its interval is made on the scale of logits; at 0 and 1 it is that of a share without
@@ -340,7 +339,7 @@ def _make_estimate(parts: Sequence[Part], frame_size: int, level: float) -> Esti
     low, high = ends if counted > 1 else (nan, nan)
     spread = _vary(np.mean([part.linear[0] for part in parts], axis=0))
     numbers = _describe(value, error, float(low), float(high))
-    return Estimate(*numbers, counted, spread, frame_size, level)
+    return Estimate(*numbers, counted, spread, parts[0].frame, level)
 
 
 def _test(parts: Sequence[Part], level: float) -> list[Any]:
@@ -373,17 +372,17 @@ def _note_ranges(person: Judgements, metrics: Sequence[str]) -> Notice:
 
 def _agree(people: Sequence[Judgements]) -> dict[str, float]:
     """How far people agree: rows, α of pairs, or `-` and B³ F1 of names on the draws."""
-    answers = [{row.row: row.answer for row in p.sheet if row.is_answered} for p in people]
+    answers = [{row.row: str(row.answer) for row in p.sheet if row.is_answered} for p in people]
     rows = set(answers[0]).intersection(*answers)
-    units = [[by_row[row] for by_row in answers] for row in rows]
-    agreement: dict[str, float] = {"rows": len(units)}
-    agreement["agreed"] = sum(all(answer == unit[0] for answer in unit) for unit in units)
+    labels = np.array([[by_row[row] for by_row in answers] for row in rows], dtype=str)
+    labels = labels.reshape(-1, len(people))
+    is_agreed = (labels == labels[:, :1]).all(axis=1)
+    agreement: dict[str, float] = {"rows": len(rows), "agreed": int(is_agreed.sum())}
     if people[0].sheet.design == "pairs":
-        labels = np.array(units, dtype=str).reshape(-1, len(people))
         unlike = (labels[:, :, None] != labels[:, None]).sum() / (len(people) - 1)
         _, counts = np.unique(labels, return_counts=True)
         agreement["alpha"] = measure_alpha(labels.size, unlike, (counts**2).sum()).alpha
-    elif people[0].sheet.design != "sentences" and people[0].rows:
+    elif "members" in people[0].sheet.columns and people[0].rows:
         codes = np.array([person.codes for person in people])
         agreement["no_mention"] = float(((codes >= 0) == (codes[0] >= 0)).all(axis=0).mean())
         entities = [

@@ -6,9 +6,9 @@ is that of the rate. What cannot be counted is not a number.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
-from math import inf
+from math import inf, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,35 +27,42 @@ Array = NDArray[Any]
 class Part(NamedTuple):
     """A rate: its value, how many draws count, and its linear part without and with the factor.
 
-    The factor is the one for a finite frame.
+    The factor is the one for a finite frame, of which this is the size.
     """
 
     value: float
     counted: int
     linear: Array
+    frame: int
 
 
 Parts = dict[str, dict[str, dict[str, Part]]]  # by system, metric and rate
 
 
 def _divide(
-    y: Array, d: Array, finite: float | Array, change: float | Array = 0, spread: float | Array = 1
+    person: Judgements,
+    y: Array,
+    d: Array,
+    finite: float | Array | None = None,
+    change: float | Array = 0,
+    spread: float | Array = 1,
 ) -> Part:
     """The ratio of the sums of two numbers for each draw; `finite` is the factor of each.
 
     `change` is added to y in the linear part, and `spread` widens that part.
     """
-    total = np.float64(d.sum())
+    total, size = np.float64(d.sum()), len(person.units.spans)
     with np.errstate(invalid="ignore", divide="ignore"):
         value = np.float64(y.sum()) / total
         linear = (y + change - value * d) * spread * (y.size / total)
-    return Part(float(value), int((d > 0).sum()), np.stack((linear, linear * finite)))
+    factor = sqrt(1 - y.size / size) if finite is None else finite
+    return Part(float(value), int((d > 0).sum()), np.stack((linear, linear * factor)), size)
 
 
-def combine(parts: Sequence[Part], value: float, *weights: float) -> Part:
+def combine(parts: Iterable[Part], value: float, *weights: float) -> Part:
     """A function of rates: its value, and its linear part by the weights of theirs."""
-    linear = sum(weight * part.linear for weight, part in zip(weights, parts, strict=True))
-    return Part(value, min(part.counted for part in parts), np.asarray(linear))
+    _, counted, linear, sizes = zip(*parts, strict=True)
+    return Part(value, min(counted), np.tensordot(weights, linear, 1), sizes[0])
 
 
 def measure(person: Judgements, metrics: Sequence[str], refused: Collection[str]) -> Parts:
@@ -63,21 +70,21 @@ def measure(person: Judgements, metrics: Sequence[str], refused: Collection[str]
 
     Sentences also tell about the frame, as if it were a system that has all mentions.
     """
-    parts: Parts = {}
-    names = *person.frame.names, "frame"
-    for system in person.frame.titles + names[-1:] * (person.sheet.design == "sentences"):
-        rates = _RATES[person.sheet.design](person, names.index(system))
-        parts[system] = {metric: {} for metric in metrics}
-        for name, part in rates.items():
-            metric, rate = name.split(".")
-            if metric in metrics and name not in refused:
-                parts[system][metric][rate] = part
-        for entry in parts[system].values():
-            if len(entry) == 2:
-                r, p = entry["recall"].value, entry["precision"].value
+    design, names, parts = person.sheet.design, (*person.frame.names, "frame"), Parts()
+    for system in person.frame.titles + names[-1:] * (design == "sentences"):
+        counted = _RATES[design](person, names.index(system))
+        parts[system] = {}
+        for metric in metrics:
+            keys = {rate: f"{metric}.{rate}" for rate in ("recall", "precision")}
+            rates = {
+                rate: counted[key] for rate, key in keys.items() if key in counted.keys() - refused
+            }
+            if len(rates) == 2:
+                r, p = (part.value for part in rates.values())
                 total = r + p or inf  # both are 0: so is F1, whatever it is divided by
                 weights = 2 * (p / total) ** 2, 2 * (r / total) ** 2
-                entry["f1"] = combine([*entry.values()], 2 * r * p / total, *weights)
+                rates["f1"] = combine(rates.values(), 2 * r * p / total, *weights)
+            parts[system][metric] = rates
     return parts
 
 
@@ -154,7 +161,7 @@ def _count_entities(person: Judgements, system: int) -> dict[str, Part]:
     """MUC, B³ and LEA: what is no mention counts for precision alone."""
     is_named = person.codes >= 0
     return {
-        name: _divide(y * is_named, d * (is_named | ("precision" in name)), person.finite)
+        name: _divide(person, y * is_named, d * (is_named | ("precision" in name)))
         for name, (y, d) in _sum_members(person, system).items()
     }
 
@@ -171,10 +178,10 @@ def _count_names(person: Judgements, system: int) -> dict[str, Part]:
     q = np.where(is_lone & (inverse == 1), 0, lea)
     weight = n / total / by_name.size
     weight += np.where(is_lone, (total - n + 1) * inverse - 1, 0) / total
-    linear = person.finite, by_name.change, by_name.spread
+    linear = None, by_name.change, by_name.spread
     rates = {
-        "b3.recall": _divide((q + weight * (phi - q)) * is_named, is_named, *linear),
-        "lea.recall": _divide(lea * is_named, is_named, *linear),
+        "b3.recall": _divide(person, (q + weight * (phi - q)) * is_named, is_named, *linear),
+        "lea.recall": _divide(person, lea * is_named, is_named, *linear),
     }
     has_companion, is_silent = _find_companions(person, system)
     answers = [person.answers.get((draw, system)) for draw in person.rows]
@@ -191,7 +198,9 @@ def _count_names(person: Judgements, system: int) -> dict[str, Part]:
 
 def _find_companions(person: Judgements, system: int) -> tuple[Array, Array]:
     """Which draws have a companion, and which of these companions have no answer."""
-    entity, size = (table[system, person.draws] for table in (person.frame.entity, person.frame.sizes))
+    entity, size = (
+        table[system, person.draws] for table in (person.frame.entity, person.frame.sizes)
+    )
     has_companion = (_count_equal(entity) == 1) & (size > 1)
     is_answered = [(draw, system) in person.answers for draw in person.rows]
     return has_companion, has_companion & ~np.array(is_answered, dtype=bool)
@@ -211,9 +220,9 @@ def _count_precision(
     share, has = 1 / np.maximum(size, 1), size > 0
     b3 = (share * is_mention + (1 - share) * q) * is_counted
     return {
-        "b3.precision": _divide(b3, is_counted, finite, (1 - share) * change, spread),
-        "lea.precision": _divide(q * is_counted, is_counted, finite, change, spread),
-        "mentions.precision": _divide(is_mention & has, has, person.finite),
+        "b3.precision": _divide(person, b3, is_counted, finite, (1 - share) * change, spread),
+        "lea.precision": _divide(person, q * is_counted, is_counted, finite, change, spread),
+        "mentions.precision": _divide(person, is_mention & has, has),
     }
 
 
@@ -223,9 +232,7 @@ def _count_pairs(person: Judgements, system: int) -> dict[str, Part]:
     answers = [person.answers.get((draw, system), NO_MENTION) for draw in person.rows]
     answer = np.array(answers, dtype=str)
     finite = np.where(size > 2, 1, person.finite)
-    return _count_precision(
-        person, size, answer != NO_MENTION, answer == "y", size > 0, finite
-    )
+    return _count_precision(person, size, answer != NO_MENTION, answer == "y", size > 0, finite)
 
 
 def _count_sentences(person: Judgements, system: int) -> dict[str, Part]:
@@ -239,9 +246,9 @@ def _count_sentences(person: Judgements, system: int) -> dict[str, Part]:
         has = frame.entity[system, mentions] >= 0 if is_system else is_right | True
         counts.append(((is_right & has).sum(), has.sum(), is_right.sum() + row.answer[1]))
     correct, response, expected = np.array(counts, dtype=float).reshape(-1, 3).T
-    rates = {"mentions.recall": _divide(correct, expected, person.finite)}
+    rates = {"mentions.recall": _divide(person, correct, expected)}
     if is_system:
-        rates["mentions.precision"] = _divide(correct, response, person.finite)
+        rates["mentions.precision"] = _divide(person, correct, response)
     return rates
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
 from itertools import chain
@@ -27,7 +27,7 @@ from corefeval.request import Input, Request
 
 Responses = Input | Mapping[str, Input]
 Span = tuple[int, int, int]  # document, start, end
-Shown = tuple[str, str, str]  # the text before, in and after a span
+Shown = tuple[str, ...]  # the text before, in and after a span
 CONTEXT = 40  # tokens on each side of a mention
 _NOBODY = ("", "-", "_", None)  # in columns of speakers
 _IDENTITY = "the mentions of a sheet must be the same for every response: leave it out"
@@ -117,7 +117,19 @@ class Frame:
             for row in corpus.gaps_of:
                 document = corpus[spans[row][0]]
                 ids[row] = join_parts(document.mentions[row - document.rows.start].parts)
-        return Units([(self.documents[d], name) for d, name in zip(owners, ids, strict=True)], spans)
+        return Units(
+            [(self.documents[d], name) for d, name in zip(owners, ids, strict=True)], spans
+        )
+
+    @cached_property
+    def labels(self) -> dict[tuple[str, str], Hashable]:
+        """The labels of plain Python by document and id; none for other mentions."""
+        return dict(zip(self.mentions.places, self.corpus.labels or (), strict=False))
+
+    @cached_property
+    def ids(self) -> dict[tuple[str, Hashable], str]:
+        """The ids of plain Python by document and label; none for other mentions."""
+        return {(document, label): name for (document, name), label in self.labels.items()}
 
     @cached_property
     def sentences(self) -> Units:
@@ -169,7 +181,7 @@ class Frame:
 
     def show(self, spans: Iterable[Span]) -> dict[Span, Shown]:
         """The texts before, in and after spans; empty where a document has no words."""
-        shown = dict.fromkeys(spans, ("", "", ""))
+        shown: dict[Span, Shown] = dict.fromkeys(spans, ("", "", ""))
         if self.corpus.labels is not None:
             return {span: ("", str(self.corpus.labels[span[1]]), "") for span in shown}
         for corpus in reversed(self.corpora):  # the first that has a text counts
@@ -185,8 +197,10 @@ def _cut_texts(tokens: Tokens, spans: Sequence[Span]) -> dict[Span, Shown]:
     shown = {}
     for document, start, end in spans:
         text = text_of(tokens, document) or ""
-        before, after = text[:start].rsplit(None, CONTEXT), text[end:].split(None, CONTEXT)
-        parts = before[-CONTEXT:], text[start:end].split(), after[:CONTEXT]
+        before, words, after = (
+            part.split() for part in (text[:start], text[start:end], text[end:])
+        )
+        parts = before[-CONTEXT:], words, after[:CONTEXT]
         shown[document, start, end] = tuple(map(" ".join, parts))
     return shown
 

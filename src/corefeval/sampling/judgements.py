@@ -130,9 +130,7 @@ def _find(sheet: Sheet, row: Row, column: str, units: Units) -> int:
     return units.numbers[place]
 
 
-def _read_members(
-    sheet: Sheet, units: Units, counts: Counter[str]
-) -> dict[Name | None, set[int]]:
+def _read_members(sheet: Sheet, units: Units, counts: Counter[str]) -> dict[Name | None, set[int]]:
     """The mentions of names with members, after a check that no mention has two names."""
     owners: dict[int, Row] = {}  # the first row that names a mention
     named: dict[Name | None, set[int]] = defaultdict(set)

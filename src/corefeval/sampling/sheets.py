@@ -66,8 +66,9 @@ class Signature(NamedTuple):
 class Row:
     """A question and its answer, with the `cells` of the sheet by column.
 
-    Mentions are spans `(start, end)`, the end exclusive, or the labels of plain Python, which
-    `labels` has by id. `of` is the draw that a companion belongs to, `partner` the second mention
+    Making one raises an InputError for a cell that is not what the design asks for.
+
+    Mentions are spans `(start, end)`, the end exclusive, or the labels of plain Python. `of` is the draw that a companion belongs to, `partner` the second mention
     of a pair, and `mentions` are those that begin in a sentence. `systems` are those that the row
     counts for, where it does not count for all.
 
@@ -77,10 +78,15 @@ class Row:
     the row's line in its file.
     """
 
-    def __init__(
-        self, cells: Mapping[str, str], line: int, labels: Mapping[str, Mention]
-    ) -> None:
-        self.cells, self.line, self.labels = cells, line, labels
+    def __init__(self, sheet: Sheet, cells: Mapping[str, str], line: int) -> None:
+        for column, (pattern, problem, expected) in DESIGNS[sheet.design]["cells"].items():
+            is_right = re.fullmatch(pattern, cells[column]) is not None
+            if sheet.design == "sentences" and column == "answer" and cells[column] != UNSURE:
+                is_right = {*list_ids(cells, column)} <= {*list_ids(cells, "mentions")}
+            if not is_right:
+                found = excerpt(cells[column])
+                raise sheet.error(problem, line, found=found, expected=expected)
+        self.cells, self.line, self.frame = cells, line, sheet.frame
         self.row, self.document = int(cells["row"]), cells["document"]
         self.place = self.document, cells.get("id", "")
         self.text = cells.get("mention") or cells.get("text", "")
@@ -94,22 +100,23 @@ class Row:
         self.members = self._parse("members") if cells.get("members") else None
         self.answer: Any = unicodedata.normalize("NFC", cells["answer"])
         self.is_answered = self.answer not in ("", UNSURE)
-        if "partner" in cells:
+        if sheet.design == "pairs":
             match = re.fullmatch(DESIGNS["pairs"]["cells"]["answer"][0], self.answer)
             self.answer = "yn"[match.lastindex - 1] if match and match.lastindex else self.answer
         is_named = "members" in cells and self.is_answered and self.answer != NO_MENTION
         self.name: Name | None = (self.document, self.answer) if is_named else None
-        if "missed" in cells and self.is_answered:
+        if sheet.design == "sentences" and self.is_answered:
             self.answer = self._parse("answer"), int(cells["missed"] or 0)
 
     def _parse(self, column: str) -> tuple[Mention, ...]:
-        ids = list_ids(self.cells, column)
-        return tuple(self.labels.get(name, parse_id(name)) for name in ids)
+        labels, ids = self.frame.labels if self.frame else {}, list_ids(self.cells, column)
+        return tuple(labels.get((self.document, name), parse_id(name)) for name in ids)
 
     def join_ids(self, mentions: Iterable[Any]) -> str:
         """The text of a cell with some mentions of the row's document."""
-        ids = {label: name for name, label in self.labels.items()}
-        return " ".join(ids.get(mention) or name_mention(mention) for mention in mentions) or NONE
+        ids = self.frame.ids if self.frame else {}
+        names = (ids.get((self.document, m)) or name_mention(m) for m in mentions)
+        return " ".join(names) or NONE
 
 
 def list_ids(cells: Mapping[str, str], column: str) -> list[str]:
@@ -220,21 +227,8 @@ class Sheet(Tabular, Sequence[Row]):
 
     def change(self, change: Callable[[Row], Mapping[str, str]]) -> Sheet:
         """The sheet with the cells that a function gives to each row."""
-        rows = [self.make_row({**r.cells, **change(r)}, r.line, r.labels) for r in self]
+        rows = [Row(self, {**row.cells, **change(row)}, row.line) for row in self]
         return replace(self, questions=rows)
-
-    def make_row(
-        self, cells: Mapping[str, str], line: int, labels: Mapping[str, Mention]
-    ) -> Row:
-        """The row of these cells; an InputError for one that is not what the design asks for."""
-        for column, (pattern, problem, expected) in DESIGNS[self.design]["cells"].items():
-            is_right = re.fullmatch(pattern, cells[column]) is not None
-            if self.design == "sentences" and column == "answer" and cells[column] != UNSURE:
-                is_right = {*list_ids(cells, column)} <= {*list_ids(cells, "mentions")}
-            if not is_right:
-                found = excerpt(cells[column])
-                raise self.error(problem, line, found=found, expected=expected)
-        return Row(cells, line, labels)
 
     @property
     def csv(self) -> str:
@@ -305,7 +299,7 @@ def read_sheet(path: PathLike | Sheet) -> Sheet:
     rows: dict[int, Row] = {}
     for line, cells in table[1:]:
         values = dict(zip_longest(header, cells[: len(header)], fillvalue=""))
-        row = sheet.make_row({name: values[name] for name in sheet.columns}, line, {})
+        row = Row(sheet, {name: values[name] for name in sheet.columns}, line)
         if rows.setdefault(row.row, row) is not row:
             fix = f"remove this row, or the one on line {rows[row.row].line}"
             raise sheet.error(f"two rows have the number {row.row}", line, fix=fix)
