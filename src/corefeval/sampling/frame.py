@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
-from itertools import chain
+from itertools import islice
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from corefeval.diagnostics import InputError, Notice, UsageError
 from corefeval.display import csv_cell, distinct_names, plain_cell
 from corefeval.formats import read_ahead
 from corefeval.model import Corpus
-from corefeval.model.arrays import IntArray, integers, plain_rows
+from corefeval.model.arrays import IntArray, plain_rows, ragged_arange
 from corefeval.model.joining import stack_mentions, strip_details
 from corefeval.model.text_tokens import text_of
 from corefeval.model.tokens import Tokens
@@ -29,7 +29,7 @@ Responses = Input | Mapping[str, Input]
 Span = tuple[int, int, int]  # document, start, end
 Shown = tuple[str, ...]  # the text before, in and after a span
 CONTEXT = 40  # tokens on each side of a mention
-_NOBODY = ("", "-", "_", None)  # in columns of speakers
+_NOBODY = ("", "-", "_")  # in columns of speakers
 _IDENTITY = "the mentions of a sheet must be the same for every response: leave it out"
 _DOCUMENTS = "documents of all responses are drawn from, by their names: leave it out"
 _REFUSED = {
@@ -127,16 +127,12 @@ class Frame:
         return dict(zip(self.mentions.places, self.corpus.labels or (), strict=False))
 
     @cached_property
-    def ids(self) -> dict[tuple[str, Hashable], str]:
-        """The ids of plain Python by document and label; none for other mentions."""
-        return {(document, label): name for (document, name), label in self.labels.items()}
-
-    @cached_property
     def sentences(self) -> Units:
         """The sentences of all documents that any response has."""
         spans, places = list[Span](), list[tuple[str, str]]()
         for document, name in enumerate(self.documents):
-            tokens = self.find_tokens(document, self.corpora[: len(self.names)])
+            sides = (corpus.tokens for corpus in self.corpora[: len(self.names)])
+            tokens = next((side for side in sides if side and side.counts[document]), None)
             if self.corpus.labels is not None or (tokens and not tokens.marks_sentences):
                 raise InputError(
                     "sentences cannot be drawn, because nothing says where they begin",
@@ -161,78 +157,52 @@ class Frame:
     @cached_property
     def digest(self) -> str:
         """What tells responses and candidates from changed ones: 16 digits of their SHA-256."""
-        digest, owners = hashlib.sha256(), self.corpus.mention_document.tolist()
-        ids = [name for _, name in self.mentions.places]
+        digest = hashlib.sha256()
         for name, row in zip((*self.names, "+candidates"), self.entity.tolist(), strict=False):
-            entities: dict[tuple[int, int], list[str]] = {}
-            for place, mention in zip(zip(owners, row, strict=True), ids, strict=True):
-                if place[1] >= 0:
-                    entities.setdefault(place, []).append(mention)
-            lines = [name]
-            for (document, _), members in entities.items():
-                lines.append(f"{self.corpus.documents[document]}\t{' '.join(members)}")
-            digest.update("\n".join([*lines, ""]).encode("utf-8", "surrogatepass"))
+            entities: dict[tuple[int, str], list[str]] = {}
+            for (document, mention), entity in zip(self.mentions.places, row, strict=True):
+                if entity >= 0:
+                    entities.setdefault((entity, document), []).append(mention)
+            lines = (f"{document}\t{' '.join(ids)}\n" for (_, document), ids in entities.items())
+            digest.update(f"{name}\n{''.join(lines)}".encode("utf-8", "surrogatepass"))
         return digest.hexdigest()[:16]
 
-    def find_tokens(self, document: int, corpora: Sequence[Corpus] = ()) -> Tokens | None:
-        """The tokens of a document, from the first corpus that has any."""
-        tokens = (corpus.tokens for corpus in corpora or self.corpora)
-        return next((side for side in tokens if side is not None and side.counts[document]), None)
-
-    def show(self, spans: Iterable[Span]) -> dict[Span, Shown]:
-        """The texts before, in and after spans; empty where a document has no words."""
+    def show(self, spans: Iterable[Span], context: int = CONTEXT) -> dict[Span, Shown]:
+        """The words before, in and after spans; empty where a document has no words."""
         shown: dict[Span, Shown] = dict.fromkeys(spans, ("", "", ""))
         if self.corpus.labels is not None:
             return {span: ("", str(self.corpus.labels[span[1]]), "") for span in shown}
-        for corpus in reversed(self.corpora):  # the first that has a text counts
-            tokens = corpus.tokens
-            if tokens is not None:
-                present = [span for span in shown if tokens.counts[span[0]]]
-                shown |= (_cut_texts if tokens.has_texts else _join_words)(tokens, present)
+        for tokens in filter(None, (corpus.tokens for corpus in reversed(self.corpora))):
+            present = [span for span in shown if tokens.counts[span[0]]]
+            for document, start, end in present if tokens.has_texts else ():
+                text = text_of(tokens, document) or ""
+                parts = [part.split() for part in (text[:start], text[start:end], text[end:])]
+                parts[0], parts[2] = parts[0][-context:], parts[2][:context]
+                shown[document, start, end] = tuple(map(" ".join, parts))
+            if "word" in tokens.columns and present:
+                shown |= zip(present, _join_words(tokens, present, context), strict=True)
         return shown
 
 
-def _cut_texts(tokens: Tokens, spans: Sequence[Span]) -> dict[Span, Shown]:
-    """The words before, in and after spans of characters."""
-    shown = {}
-    for document, start, end in spans:
-        text = text_of(tokens, document) or ""
-        before, words, after = (
-            part.split() for part in (text[:start], text[start:end], text[end:])
-        )
-        parts = before[-CONTEXT:], words, after[:CONTEXT]
-        shown[document, start, end] = tuple(map(" ".join, parts))
-    return shown
-
-
-def _join_words(tokens: Tokens, spans: Sequence[Span]) -> dict[Span, Shown]:
+def _join_words(tokens: Tokens, spans: Sequence[Span], context: int) -> Iterator[Shown]:
     """The words before, in and after spans; names of speakers stand before what they say."""
-    stretches = {}
-    for document, start, end in spans:
-        first, last = tokens.offsets[document : document + 2].tolist()
-        edges = first + max(start - CONTEXT, 0), min(first + end + CONTEXT, last)
-        stretches[document, start, end] = range(*edges)
-    rows = sorted({*chain.from_iterable(stretches.values())})
-    words, speakers = (
-        dict(zip(rows, tokens.coded(column, integers(rows)).values(), strict=True))
-        if column in tokens.columns
-        else {}
-        for column in ("word", "speaker")
-    )
-    shown = {}
-    for span, stretch in stretches.items():
-        names = [speakers.get(row) for row in stretch]
+    document, start, end = np.array(spans).T
+    first = np.maximum(start - context, 0)
+    lengths = np.minimum(end + context, tokens.counts[document]) - first
+    rows = ragged_arange(tokens.offsets[document] + first, lengths)
+    columns = [
+        iter(tokens.coded(name, rows).values() if name in tokens.columns else [""] * rows.size)
+        for name in ("word", "speaker")
+    ]
+    for inner, outer, length in zip(start - first, end - first, lengths, strict=True):
+        words, names = ([cell or "" for cell in islice(column, length)] for column in columns)
         turns = [
-            f"[{name}:] " * (name != previous and name not in _NOBODY)
-            for name, previous in zip(names, [None, *names], strict=False)
+            f"[{name}:] " if name not in _NOBODY and name != previous else ""
+            for name, previous in zip(names, ["", *names], strict=False)
         ]
-        plain = [words.get(row) or "" for row in stretch]
-        spoken = [*map(str.__add__, turns, plain)]
-        inner = min(span[1], CONTEXT)
-        outer = inner + span[2] - span[1]
+        spoken = [*map(str.__add__, turns, words)]
         before = " ".join([*spoken[:inner], turns[inner]]).rstrip()
-        shown[span] = before, " ".join(plain[inner:outer]), " ".join(spoken[outer:])
-    return shown
+        yield before, " ".join(words[inner:outer]), " ".join(spoken[outer:])
 
 
 def list_responses(responses: Responses) -> dict[str, Input]:

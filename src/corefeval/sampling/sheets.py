@@ -109,14 +109,15 @@ class Row:
             self.answer = self._parse("answer"), int(cells["missed"] or 0)
 
     def _parse(self, column: str) -> tuple[Mention, ...]:
-        labels, ids = self.frame.labels if self.frame else {}, list_ids(self.cells, column)
+        labels = self.frame.labels if self.frame else {}
+        ids = list_ids(self.cells, column)
         return tuple(labels.get((self.document, name), parse_id(name)) for name in ids)
 
     def join_ids(self, mentions: Iterable[Any]) -> str:
         """The text of a cell with some mentions of the row's document."""
-        ids = self.frame.ids if self.frame else {}
-        names = (ids.get((self.document, m)) or name_mention(m) for m in mentions)
-        return " ".join(names) or NONE
+        labels = self.frame.labels.items() if self.frame else ()
+        ids = {label: name for (document, name), label in labels if document == self.document}
+        return " ".join(ids.get(mention) or name_mention(mention) for mention in mentions) or NONE
 
 
 def list_ids(cells: Mapping[str, str], column: str) -> list[str]:
