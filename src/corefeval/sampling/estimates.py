@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import combinations, product
 from math import ceil, isnan, nan, sqrt
 from statistics import fmean
@@ -27,7 +26,6 @@ from corefeval.sampling.judgements import Judgements, read_judgements
 from corefeval.sampling.sheets import DESIGNS, UNSURE, Sheet, read_sheet
 
 _TINY = 1e-12  # what rounding leaves of 0
-_FEW = 30  # answered draws, below which intervals were not checked
 _CEAF = (
     "it needs the best one-to-one pairing of all entities, which no sample has: annotate whole "
     "documents, drawn at random, and use score and compare"
@@ -104,13 +102,13 @@ class Difference(Record):
 Rates = Mapping[str, Mapping[str, Estimate]]  # by metric and rate
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Estimates(Tabular, Mapping[str, Rates]):
+@dataclass(eq=False, repr=False)
+class Estimates(Tabular, dict[str, Rates]):
     """Estimates by system, metric and rate: `estimates["a"]["b3"]["recall"].value`.
 
-    `n` is the number of draws that all people answered, `frame` what they were drawn from.
-    `refused` says why a rate is not there, `agreement` how far several people agree. `parts` are
-    what the rates of each person follow from.
+    `parts` are what the rates of each person follow from. `n` is the number of draws that all
+    people answered, `frame` what they were drawn from. `refused` says why a rate is not there,
+    `agreement` how far several people agree.
     """
 
     parts: Sequence[Parts]
@@ -120,37 +118,24 @@ class Estimates(Tabular, Mapping[str, Rates]):
     n: int
     frame: int
     level: float
+    agreement: Mapping[str, float] | None
     notices: tuple[Notice, ...]
-    agreement: Mapping[str, float] | None = None
 
-    @cached_property
-    def scores(self) -> Mapping[str, Rates]:
-        """The estimates by system, metric and rate."""
-        return {
-            system: {
+    def __post_init__(self) -> None:
+        for system, metrics in self.parts[0].items():
+            self[system] = {
                 metric: {
                     rate: _make_estimate([p[system][metric][rate] for p in self.parts], self.level)
                     for rate in rates
                 }
                 for metric, rates in metrics.items()
             }
-            for system, metrics in self.parts[0].items()
-        }
 
     @property
     def annotators(self) -> tuple[Estimates, ...]:
         """The estimates of each of several people."""
         people = self.parts if self.agreement else ()
         return tuple(replace(self, parts=[parts], agreement=None) for parts in people)
-
-    def __getitem__(self, system: str) -> Rates:
-        return self.scores[system]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.scores)
-
-    def __len__(self) -> int:
-        return len(self.scores)
 
     def __repr__(self) -> str:
         return f"<Estimates of {', '.join(self)} from {self.n:,} draws of {self.frame:,}>"
@@ -226,29 +211,33 @@ def estimate(
     """
     check_probability("the level of an interval", level)
     sheets = [*map(read_sheet, sheet if isinstance(sheet, list | tuple) else [sheet])]
-    beside = None if sentences is None else read_sheet(sentences)
+    beside = [] if sentences is None else [read_sheet(sentences)]
     if not sheets:
         raise UsageError("there is no sheet to estimate from")
-    if beside is not None and (beside.design == "sentences") == (sheets[0].design == "sentences"):
+    if beside and (sheets[0].design == "sentences" or beside[0].design != "sentences"):
         raise UsageError("sentences takes a sheet of that design, beside one of another design")
     chosen = _choose_metrics(metrics, sheets[0].design)
     request = Request.of(sheets[0].signature.protocol, options, steps=())
     frame = make_frame(responses, candidates, request)
-    estimates = _estimate(sheets, frame, chosen, level)
-    notices = [*frame.notices, *estimates.notices]
-    if beside is not None:
-        reach = _estimate([beside], frame, ["mentions"], level)
-        for parts in estimates.parts:
-            parts["frame"] = reach.parts[0]["frame"]
-        notices += reach.notices
-    elif estimates.design in ("names", "entities"):
-        text = _ALONE if len(frame.corpora) == 1 else _WITHIN
-        notices.append(Notice("frame-recall", text))
+    people = _read_people(sheets, frame)
+    refused = {name: text for person in people for name, text in refuse(person, chosen).items()}
+    parts = [measure(person, chosen, refused) for person in people]
+    watchers = [read_judgements(entry, frame) for entry in beside]
+    notices = [notice for person in (*people, *watchers) for notice in person.notices]
+    notices += [notice for person in people for notice in _note_ranges(person, chosen)]
+    for watcher in watchers:
+        reach = measure(watcher, ["mentions"], ())["frame"]
+        parts = [{**entry, "frame": reach} for entry in parts]
+    if not watchers and "members" in sheets[0].columns:
+        notices.append(Notice("frame-recall", _ALONE if len(frame.corpora) == 1 else _WITHIN))
+    about = sheets[0].design, len(people[0].rows), sheets[0].signature.frame, level
+    agreement = _agree(people) if len(people) > 1 else None
+    estimates = Estimates(parts, refused, str(sheets[0].signature), *about, agreement, ())
     rows = [row for row in estimates.rows() if row["value"] is None]
     names = tuple(f"{row['metric']}.{row['rate']} of {row['system']}" for row in rows)
     text = "{n} without a value, because there is nothing to count: {items}"
     notices += [Notice("no-value", text, len(names), names, "rate")] if names else []
-    return replace(estimates, notices=merge_notices(notices))
+    return replace(estimates, notices=merge_notices([*frame.notices, *notices]))
 
 
 def _choose_metrics(metrics: Metrics | None, design: str) -> list[str]:
@@ -262,35 +251,19 @@ def _choose_metrics(metrics: Metrics | None, design: str) -> list[str]:
     return [*names]
 
 
-def _estimate(
-    sheets: Sequence[Sheet], frame: Frame, metrics: Sequence[str], level: float
-) -> Estimates:
-    """The estimates of one or several people, over the draws that all of them answered."""
-    signature = sheets[0].signature
+def _read_people(sheets: Sequence[Sheet], frame: Frame) -> list[Judgements]:
+    """What people say about the draws that all of them answered."""
     for sheet in sheets:
-        if sheet.signature != signature:
+        if sheet.signature != sheets[0].signature:
             raise sheet.error(
                 "the sheets have different signatures",
                 found=str(sheet.signature),
-                expected=str(signature),
+                expected=str(sheets[0].signature),
                 fix="take copies of one sheet, one per person",
             )
     people = [read_judgements(sheet, frame) for sheet in sheets]
     draws = [draw for draw in people[0].rows if all(draw in person.rows for person in people)]
-    people = [replace(person, rows={d: person.rows[d] for d in draws}) for person in people]
-    reasons = {name: text for person in people for name, text in refuse(person).items()}
-    refused = {name: text for name, text in reasons.items() if name.split(".")[0] in metrics}
-    parts = [measure(person, metrics, refused) for person in people]
-    notices = [notice for person in people for notice in person.notices]
-    for person in people:
-        if person.has_many_unsure and "partner" in person.sheet.columns:
-            notices.append(_note_ranges(person, metrics))
-    if len(draws) < _FEW:
-        text = f"only {len(draws)} answered draws: intervals were not checked below {_FEW}"
-        notices.append(Notice("few-draws", text, len(draws)))
-    about = str(signature), signature.design, len(draws), signature.frame, level
-    agreement = _agree(people) if len(people) > 1 else None
-    return Estimates(parts, refused, *about, tuple(notices), agreement)
+    return [replace(person, rows={d: person.rows[d] for d in draws}) for person in people]
 
 
 def _join(parts: Sequence[Part], level: float) -> tuple[float, float, int, float]:
@@ -353,21 +326,22 @@ def _test(parts: Sequence[Part], level: float) -> list[Any]:
     return _describe(value, error, value - half, value + half, p if counted > 1 else nan)
 
 
-def _note_ranges(person: Judgements, metrics: Sequence[str]) -> Notice:
+def _note_ranges(person: Judgements, metrics: Sequence[str]) -> Iterator[Notice]:
     """A notice on what scores would be if all unsure answers of pairs were n, or y."""
-    bounds = []
+    if not person.has_many_unsure or person.sheet.design != "pairs":
+        return
+    bounds, ranges = [], []
     for answer in "ny":
         sheet = person.sheet.change(
             lambda row, answer=answer: {"answer": answer} if row.answer == UNSURE else {}
         )
         bounds.append(measure(read_judgements(sheet, person.frame), metrics, ()))
-    ranges = []
     for system, metric in product(bounds[0], metrics):
         low, high = (100 * bound[system][metric]["precision"].value for bound in bounds)
         if not isnan(low):
             ranges.append(f"{metric}.precision of {system} {low:.2f}–{high:.2f}")
     text = f"if all {UNSURE} were n, or all were y: {', '.join(ranges)}"
-    return Notice("unsure-range", text, len(ranges), tuple(ranges))
+    yield Notice("unsure-range", text, len(ranges), tuple(ranges))
 
 
 def _agree(people: Sequence[Judgements]) -> dict[str, float]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
-from math import inf, sqrt
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from corefeval.diagnostics import list_names
 from corefeval.model.arrays import integers
 from corefeval.sampling.judgements import Judgements
 from corefeval.sampling.sheets import NO_MENTION, Row, list_ids, list_incomplete
@@ -51,12 +52,13 @@ def _divide(
 
     `change` is added to y in the linear part, and `spread` widens that part.
     """
-    total, size = np.float64(d.sum()), len(person.units.spans)
+    total = np.float64(d.sum())
     with np.errstate(invalid="ignore", divide="ignore"):
         value = np.float64(y.sum()) / total
         linear = (y + change - value * d) * spread * (y.size / total)
-    factor = sqrt(1 - y.size / size) if finite is None else finite
-    return Part(float(value), int((d > 0).sum()), np.stack((linear, linear * factor)), size)
+    factor = person.finite if finite is None else finite
+    linear = np.stack((linear, linear * factor))
+    return Part(float(value), int((d > 0).sum()), linear, len(person.units.spans))
 
 
 def combine(parts: Iterable[Part], value: float, *weights: float) -> Part:
@@ -237,19 +239,18 @@ def _count_pairs(person: Judgements, system: int) -> dict[str, Part]:
 
 def _count_sentences(person: Judgements, system: int) -> dict[str, Part]:
     """Recall and precision of mentions; the frame itself is the last system, and has its reach."""
-    frame, counts = person.frame, []
+    frame, numbers, counts = person.frame, person.frame.mentions.numbers, []
     is_system = system < len(frame.names)
+    has = frame.entity[system] >= 0 if is_system else np.ones(len(numbers), dtype=bool)
     for draw, row in person.rows.items():
-        mentions = integers([*frame.begin_in(frame.sentences.spans[draw])])
-        ids = [frame.mentions.places[mention][1] for mention in mentions]
-        is_right = ~np.isin(ids, list_ids(row.cells, "answer"))
-        has = frame.entity[system, mentions] >= 0 if is_system else is_right | True
-        counts.append(((is_right & has).sum(), has.sum(), is_right.sum() + row.answer[1]))
+        mentions = {*frame.begin_in(frame.sentences.spans[draw])}
+        wrong = {numbers[row.document, name] for name in list_ids(row.cells, "answer")}
+        tallies = (has[[*rows]].sum() for rows in (mentions - wrong, mentions))
+        counts.append((*tallies, len(mentions - wrong) + row.answer[1]))
     correct, response, expected = np.array(counts, dtype=float).reshape(-1, 3).T
     rates = {"mentions.recall": _divide(person, correct, expected)}
-    if is_system:
-        rates["mentions.precision"] = _divide(person, correct, response)
-    return rates
+    precision = {"mentions.precision": _divide(person, correct, response)}
+    return rates | precision if is_system else rates
 
 
 _RATES = {
@@ -260,7 +261,7 @@ _RATES = {
 }
 
 
-def refuse(person: Judgements) -> dict[str, str]:
+def refuse(person: Judgements, metrics: Collection[str]) -> dict[str, str]:
     """Why rates cannot be had, by their names, from sheets of names and entities."""
     design, frame, refused = person.sheet.design, person.frame, dict[str, str]()
     lacking = list_incomplete(person.rows.values(), design, person.members)
@@ -276,15 +277,15 @@ def refuse(person: Judgements) -> dict[str, str]:
     if design == "names":
         systems = range(len(frame.names))
         silent = np.array([_find_companions(person, system)[1] for system in systems])
+        has = frame.sizes[:, person.draws] > 0
         person.counts["companions"] = int(silent.any(axis=0).sum())
-        if (silent.sum(axis=1) * 10 > (frame.sizes[:, person.draws] > 0).sum(axis=1)).any():
+        if (silent.sum(axis=1) * 10 > has.sum(axis=1)).any():
             rows = [row for row in person.sheet if not (row.is_draw or row.is_answered)]
             reason = f"too many companions have no answer: answer rows {_list_numbers(rows)}"
             refused |= dict.fromkeys(("b3.precision", "lea.precision"), reason)
-    return refused
+    return {name: text for name, text in refused.items() if name.split(".")[0] in metrics}
 
 
-def _list_numbers(rows: Collection[Row]) -> str:
-    """The lowest numbers of some rows, with commas."""
-    numbers = sorted(row.row for row in rows)
-    return ", ".join(map(str, numbers[:20])) + ", …" * (len(numbers) > 20)
+def _list_numbers(rows: Iterable[Row]) -> str:
+    """The numbers of the first of some rows."""
+    return list_names([str(row.row) for row in rows], 20)

@@ -15,6 +15,7 @@ from corefeval.sampling.draws import find_units
 from corefeval.sampling.frame import Frame, Units
 from corefeval.sampling.sheets import UNSURE, Name, Row, Sheet, list_ids
 
+_FEW = 30  # answered draws, below which intervals were not checked
 _OUTCOMES = {
     "unanswered": ("draw", "left out, as there is no answer"),
     "unsure": ("draw", f"left out, as the answer is {UNSURE}"),
@@ -82,8 +83,10 @@ class Judgements:
         if self.has_many_unsure:
             text = f"more than 5 % of the answers are {UNSURE}: scores are about the rest only"
             yield Notice("many-unsure", text, self.counts["unsure"])
-        if self.sheet.design in ("names", "entities"):
-            yield from _note_similar({row.name for row in self.sheet if row.name})
+        if (n := len(self.rows)) < _FEW:
+            text = f"only {n} answered draws: intervals were not checked below {_FEW}"
+            yield Notice("few-draws", text, n)
+        yield from _note_similar({row.name for row in self.sheet if row.name})
 
 
 def read_judgements(sheet: Sheet, frame: Frame) -> Judgements:
