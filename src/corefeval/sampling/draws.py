@@ -55,7 +55,7 @@ def sample(
     check_choice("design", chosen, DESIGNS)
     check_seed(seed)
     if type(n) is not int or n < 2:
-        raise UsageError(f"n, the number of draws, is a whole number of at least 2, not {n!r}")
+        raise UsageError(f"--n, the number of draws, is a whole number of at least 2, not {n!r}")
     if chosen == "pairs" and candidates is not None:
         raise UsageError("a pair is of one entity, and candidates have no entities: leave them out")
     request = Request.of(protocol, options, steps=STEPS, sound=True)
