@@ -21,22 +21,11 @@ from corefeval.metrics import Metrics, parse_metrics
 from corefeval.model.arrays import FloatArray
 from corefeval.request import Input, Request, ScoreOptions
 from corefeval.sampling.estimators import Part, Parts, combine, measure, refuse
-from corefeval.sampling.frame import Frame, Responses, make_frame
+from corefeval.sampling.frame import DECLARED, Frame, Responses, make_frame
 from corefeval.sampling.judgements import Judgements, read_judgements
-from corefeval.sampling.sheets import DESIGNS, UNSURE, Sheet, read_sheet
+from corefeval.sampling.sheets import UNSURE, Sheet, read_sheet
 
 _TINY = 1e-12  # what rounding leaves of 0
-_CEAF = (
-    "it needs the best one-to-one pairing of all entities, which no sample has: annotate whole "
-    "documents, drawn at random, and use score and compare"
-)
-_LINKS = "a few large entities decide it, and intervals would cover half of what they should"
-_REASONS = {
-    **dict.fromkeys(("conll", "ceafe", "ceafm"), _CEAF),
-    **dict.fromkeys(("blanc", "links"), _LINKS),
-    "muc": "it needs the number of response entities that share a key entity: take design entities",
-}
-
 _WITHIN = (
     "recall counts only mentions that a response or candidate has: a sheet of sentences tells how "
     "many there are beside them"
@@ -242,11 +231,11 @@ def estimate(
 
 def _choose_metrics(metrics: Metrics | None, design: str) -> list[str]:
     """The metrics to estimate; a UsageError says why a design does not offer one."""
-    offered = DESIGNS[design]["metrics"].split()
+    offered = DECLARED["designs"][design]["metrics"].split()
     names = offered if metrics is None else [str(entry.metric) for entry in parse_metrics(metrics)]
-    for name in (*_REASONS, *names):  # CoNLL before what it is the mean of
+    for name in (*DECLARED["metrics"], *names):
         if name in names and name not in offered:
-            reason = _REASONS.get(name, f"there are {', '.join(offered)}")
+            reason = DECLARED["metrics"].get(name, f"there are {', '.join(offered)}")
             raise UsageError(f"{name} cannot be estimated from {design}: {reason}")
     return [*names]
 

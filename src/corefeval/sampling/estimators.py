@@ -129,9 +129,8 @@ def _sum_members(person: Judgements, system: int) -> dict[str, tuple[Array, Arra
     For a mention, `c` are those of its key entity in its response entity, `a` and `size` those of
     the two, with 0 for no response entity. What has no members is an entity of its own.
     """
-    frame, keys = person.frame, list[Any]()
-    for draw, name in zip(person.rows, person.names, strict=True):
-        keys.append(name if name in person.members else draw)
+    frame, draws = person.frame, zip(person.rows, person.names, strict=True)
+    keys: list[Any] = [name if name in person.members else draw for draw, name in draws]
     lists = {key: person.members.get(key, {key}) for key in keys}
     sizes = integers([*map(len, lists.values())])
     mentions = integers([*chain.from_iterable(lists.values())])
@@ -185,27 +184,21 @@ def _count_names(person: Judgements, system: int) -> dict[str, Part]:
         "b3.recall": _divide(person, (q + weight * (phi - q)) * is_named, is_named, *linear),
         "lea.recall": _divide(person, lea * is_named, is_named, *linear),
     }
-    has_companion, is_silent = _find_companions(person, system)
-    answers = [person.answers.get((draw, system)) for draw in person.rows]
-    is_like = [
-        label is not None and label[1] == answer
-        for label, answer in zip(person.names, answers, strict=True)
-    ]
-    q = np.where(has_companion, is_like, by_entity.q)
+    has_companion, answers = _find_companions(person, system)
+    labels = np.array([row.answer for row in person.rows.values()], dtype=str)
+    q = np.where(has_companion, is_named & (answers == labels), by_entity.q)
     q = np.where(size == 1, is_named & is_lone & (inverse == 1), q)
-    finite = np.where(has_companion & (size > 2), 1, person.finite)
-    linear = finite, by_entity.change, by_entity.spread
-    return rates | _count_precision(person, size, is_named, q, (size > 0) & ~is_silent, *linear)
+    is_counted = (size > 0) & ~(has_companion & (answers == ""))
+    drawn = by_entity.change, by_entity.spread, has_companion, is_counted
+    return rates | _count_precision(person, size, is_named, q, *drawn)
 
 
 def _find_companions(person: Judgements, system: int) -> tuple[Array, Array]:
-    """Which draws have a companion, and which of these companions have no answer."""
-    entity, size = (
-        table[system, person.draws] for table in (person.frame.entity, person.frame.sizes)
-    )
-    has_companion = (_count_equal(entity) == 1) & (size > 1)
-    is_answered = [(draw, system) in person.answers for draw in person.rows]
-    return has_companion, has_companion & ~np.array(is_answered, dtype=bool)
+    """Which draws have a companion or a partner, and the answers on these, if there are any."""
+    frame, draws = person.frame, person.draws
+    is_alone = _count_equal(frame.entity[system, draws]) == 1
+    answers = [person.answers.get((draw, system), "") for draw in person.rows]
+    return is_alone & (frame.sizes[system, draws] > 1), np.array(answers, dtype=str)
 
 
 def _count_precision(
@@ -213,28 +206,31 @@ def _count_precision(
     size: Array,
     is_mention: Array,
     q: Array,
-    is_counted: Array,
-    finite: Array,
     change: float | Array = 0,
     spread: float | Array = 1,
+    is_drawn: bool | Array = True,
+    is_counted: bool | Array = True,
 ) -> dict[str, Part]:
-    """Precision of B³, LEA and mentions, from the share of pairs that are right, which is LEA's."""
-    share, has = 1 / np.maximum(size, 1), size > 0
-    b3 = (share * is_mention + (1 - share) * q) * is_counted
+    """Precision of B³, LEA and mentions, from the share of pairs that are right, which is LEA's.
+
+    `is_drawn` says where the second mention of a pair was drawn, and `is_counted` what counts.
+    """
+    has, share = size > 0, 1 / np.maximum(size, 1)
+    d = has & is_counted
+    finite = np.where(is_drawn & (size > 2), 1, person.finite)
+    b3 = (share * is_mention + (1 - share) * q) * d
     return {
-        "b3.precision": _divide(person, b3, is_counted, finite, (1 - share) * change, spread),
-        "lea.precision": _divide(person, q * is_counted, is_counted, finite, change, spread),
+        "b3.precision": _divide(person, b3, d, finite, (1 - share) * change, spread),
+        "lea.precision": _divide(person, q * d, d, finite, change, spread),
         "mentions.precision": _divide(person, is_mention & has, has),
     }
 
 
 def _count_pairs(person: Judgements, system: int) -> dict[str, Part]:
     """Precision of B³ and LEA, from one other mention of each draw's entity."""
+    _, answers = _find_companions(person, system)
     size = person.frame.sizes[system, person.draws]
-    answers = [person.answers.get((draw, system), NO_MENTION) for draw in person.rows]
-    answer = np.array(answers, dtype=str)
-    finite = np.where(size > 2, 1, person.finite)
-    return _count_precision(person, size, answer != NO_MENTION, answer == "y", size > 0, finite)
+    return _count_precision(person, size, answers != NO_MENTION, answers == "y")
 
 
 def _count_sentences(person: Judgements, system: int) -> dict[str, Part]:
@@ -275,8 +271,8 @@ def refuse(person: Judgements, metrics: Collection[str]) -> dict[str, str]:
         reason = f"intervals of MUC are too short with fewer than {LEAST_FOR_MUC} answered draws"
         refused |= dict.fromkeys(_MUC, reason)
     if design == "names":
-        systems = range(len(frame.names))
-        silent = np.array([_find_companions(person, system)[1] for system in systems])
+        companions = (_find_companions(person, system) for system in range(len(frame.names)))
+        silent = np.array([has_one & (answers == "") for has_one, answers in companions])
         has = frame.sizes[:, person.draws] > 0
         person.counts["companions"] = int(silent.any(axis=0).sum())
         if (silent.sum(axis=1) * 10 > has.sum(axis=1)).any():

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import tomllib
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
+from importlib.resources import files
 from itertools import islice
 
 import numpy as np
@@ -19,6 +21,7 @@ from corefeval.model.arrays import IntArray, plain_rows, ragged_arange
 from corefeval.model.joining import stack_mentions, strip_details
 from corefeval.model.text_tokens import text_of
 from corefeval.model.tokens import Tokens
+from corefeval.model.views import Mention
 from corefeval.pairing.annotators import pair_responses
 from corefeval.pairing.policies import apply_policies
 from corefeval.preparation import as_corpus
@@ -30,19 +33,7 @@ Span = tuple[int, int, int]  # document, start, end
 Shown = tuple[str, ...]  # the text before, in and after a span
 CONTEXT = 40  # tokens on each side of a mention
 _NOBODY = ("", "-", "_")  # in columns of speakers
-_IDENTITY = "the mentions of a sheet must be the same for every response: leave it out"
-_DOCUMENTS = "documents of all responses are drawn from, by their names: leave it out"
-_REFUSED = {
-    "match": _IDENTITY,
-    "tokens": _IDENTITY,
-    "across": "names hold within a document: leave it out",
-    "split": "sets of antecedents are not entities that could be drawn: leave it out",
-    "pairing": _DOCUMENTS,
-    "missing": _DOCUMENTS,
-    "extra": _DOCUMENTS,
-    "singletons": "it needs a key: use keep or drop",
-    "lost": "mentions that are not in the text cannot be shown to anybody: leave it out",
-}
+DECLARED = tomllib.loads(files(__package__).joinpath("designs.toml").read_text(encoding="utf-8"))
 
 
 def plain_text(text: str) -> str:
@@ -106,20 +97,15 @@ class Frame:
     @cached_property
     def mentions(self) -> Units:
         """The mentions; those of plain Python stand in a line, and are called m1 and so on."""
-        corpus, numbers = self.corpus, range(self.corpus.n_mentions)
-        start, end, owners = corpus.mention_start, corpus.mention_end, corpus.mention_document
-        if start is None or end is None:
-            spans = [*zip(owners.tolist(), numbers, numbers, strict=True)]
-            ids = [f"m{number + 1}" for number in numbers]
-        else:
-            spans = [*plain_rows(owners, start, end)]
-            ids = [f"{first}..{last}" for _, first, last in spans]
-            for row in corpus.gaps_of:
-                document = corpus[spans[row][0]]
-                ids[row] = join_parts(document.mentions[row - document.rows.start].parts)
-        return Units(
-            [(self.documents[d], name) for d, name in zip(owners, ids, strict=True)], spans
-        )
+        corpus, rows = self.corpus, range(self.corpus.n_mentions)
+        is_plain = corpus.labels is not None
+        edges = (rows, rows) if is_plain else (corpus.mention_start, corpus.mention_end)
+        spans = [*plain_rows(corpus.mention_document, *edges)]
+        ids = [f"m{start + 1}" if is_plain else f"{start}..{end}" for _, start, end in spans]
+        for row in corpus.gaps_of:
+            ids[row] = join_parts(Mention(corpus[spans[row][0]], row).parts)
+        documents = (self.documents[document] for document, _, _ in spans)
+        return Units([*zip(documents, ids, strict=True)], spans)
 
     @cached_property
     def labels(self) -> dict[tuple[str, str], Hashable]:
@@ -221,8 +207,8 @@ def make_frame(responses: Responses, candidates: Input | None, request: Request)
     """Read responses and candidates, and number their mentions, as the protocol leaves them."""
     protocol, reading = request.protocol, request.response_reading
     for name, value in protocol.values:
-        if name in _REFUSED and value != "drop":
-            raise UsageError(f"{name}:{value} cannot be estimated: {_REFUSED[name]}")
+        if name in DECLARED["choices"] and value != "drop":
+            raise UsageError(f"{name}:{value} cannot be estimated: {DECLARED['choices'][name]}")
     titles = list_responses(responses)
     inputs = sorted(titles.items())
     n, names = len(inputs), tuple(name for name, _ in inputs)

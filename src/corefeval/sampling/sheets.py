@@ -5,11 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import re
-import tomllib
 import unicodedata
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -20,15 +18,14 @@ from corefeval.display import Tabular, csv_text, plain_cell
 from corefeval.files import PathLike, write_file
 from corefeval.formats.source import read_source
 from corefeval.protocol import Protocol
-from corefeval.sampling.frame import Frame, join_parts
+from corefeval.sampling.frame import DECLARED, Frame, join_parts
 from corefeval.sampling.page import make_page
 
 Name = tuple[str, str]  # a document, and what a person calls an entity of it
 Mention = Hashable
 MARK = "# corefeval sheet"
 NO_MENTION, UNSURE, NONE = "-", "?", "none"
-_DECLARED = tomllib.loads(files(__package__).joinpath("designs.toml").read_text(encoding="utf-8"))
-DESIGNS: dict[str, dict[str, Any]] = _DECLARED["designs"]
+DESIGNS: dict[str, dict[str, Any]] = DECLARED["designs"]
 _SIGNATURE = re.compile(
     r"design:([^|]*)\|n:(\d{1,15})\|frame:(\d{1,15})\|seed:(\d{1,30})\|key:frame"
     r"\|responses:([^|]*)\|digest:([0-9a-f]{16})\|(.*)"
@@ -68,9 +65,10 @@ class Row:
 
     Making one raises an InputError for a cell that is not what the design asks for.
 
-    Mentions are spans `(start, end)`, the end exclusive, or the labels of plain Python. `of` is the draw that a companion belongs to, `partner` the second mention
-    of a pair, and `mentions` are those that begin in a sentence. `systems` are those that the row
-    counts for, where it does not count for all.
+    Mentions are spans `(start, end)`, the end exclusive, or the labels of plain Python. `of` is the
+    draw that a companion belongs to, `partner` the second mention of a pair, and `mentions` are
+    those that begin in a sentence. `systems` are those that the row counts for, where it does not
+    count for all.
 
     The answer is a name, `-`, `?`, `y` or `n`; of a sentence it is wrong mentions and the number
     missed. `name` is the document and what a person calls the entity, None where it is no mention.
@@ -189,7 +187,7 @@ class Sheet(Tabular, Sequence[Row]):
     @property
     def instructions(self) -> list[str]:
         """What people should do, in sentences."""
-        singletons = _DECLARED["singletons"][self.signature.protocol.singletons]
+        singletons = DECLARED["singletons"][self.signature.protocol.singletons]
         text: str = DESIGNS[self.design]["instructions"].format(**singletons)
         return text.strip().splitlines()
 
