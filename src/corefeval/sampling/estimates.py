@@ -20,9 +20,9 @@ from corefeval.files import PathLike
 from corefeval.metrics import Metrics, parse_metrics
 from corefeval.model.arrays import FloatArray
 from corefeval.request import Input, Request, ScoreOptions
+from corefeval.sampling.draws import Judgements, read_judgements
 from corefeval.sampling.estimators import Part, Parts, combine, measure, refuse
 from corefeval.sampling.frame import DECLARED, Frame, Responses, make_frame
-from corefeval.sampling.judgements import Judgements, read_judgements
 from corefeval.sampling.sheets import UNSURE, Sheet, read_sheet
 
 _TINY = 1e-12  # what rounding leaves of 0
@@ -37,7 +37,7 @@ _ALONE = (
 
 
 @dataclass(frozen=True)
-class Estimate(Record):
+class Estimate:
     """A rate with its standard error, interval, and number of draws; None where there is none.
 
     `spread` is the variance of what draws add to the rate, `frame` what they are drawn from.
@@ -68,9 +68,9 @@ class Estimate(Record):
 
     def as_dict(self, margin: float | None = None) -> dict[str, Any]:
         """For JSON, with the draws that a margin needs."""
-        record = super().as_dict()
-        numbers = {name: record[name] for name in ("value", "error", "low", "high", "counted")}
-        return {**numbers, "needed": None if margin is None else self.needed(margin)}
+        names = ("value", "error", "low", "high", "counted")
+        needed = None if margin is None else self.needed(margin)
+        return {**{name: getattr(self, name) for name in names}, "needed": needed}
 
 
 @dataclass(frozen=True)

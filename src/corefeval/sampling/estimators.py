@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from corefeval.diagnostics import list_names
 from corefeval.model.arrays import integers
-from corefeval.sampling.judgements import Judgements
+from corefeval.sampling.draws import Judgements
 from corefeval.sampling.sheets import NO_MENTION, Row, list_ids, list_incomplete
 
 _MUC = ("muc.recall", "muc.precision")
