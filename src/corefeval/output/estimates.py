@@ -12,6 +12,7 @@ from corefeval.display import Row
 from corefeval.output.differences import p_value, show_sign
 from corefeval.output.tables import (
     RATES,
+    Columns,
     Sheet,
     SoloDrawing,
     number_columns,
@@ -44,13 +45,14 @@ class EstimatesDrawing(SoloDrawing):
     def sheet_of(self, estimates: Estimates, format: str) -> Sheet:
         """A table of scores, one of differences, and sentences on the rest."""
         rows = self.list_rows(estimates)
-        counts = {"counted": "Draws", "needed": f"Draws for ±{self.margin}"}
-        shown = [*counts][: 1 if self.margin is None else 2]
+        counts = {"counted": "Draws"}
+        if self.margin is not None:
+            counts["needed"] = f"Draws for ±{self.margin:g}"
         scores = [
             [
                 (
                     *(_TITLES[metric], title, row["system"], *_show_numbers(row, percent)),
-                    *("–" if row[count] is None else f"{row[count]:,}" for count in shown),
+                    *("–" if row[count] is None else f"{row[count]:,}" for count in counts),
                 )
                 for rate, title in RATES.items()
                 for row in rows
@@ -58,16 +60,13 @@ class EstimatesDrawing(SoloDrawing):
             ]
             for metric in dict.fromkeys(row["metric"] for row in rows)
         ]
-        columns = number_columns("Score", "±", "Interval", *map(counts.get, shown))
+        columns = number_columns("Score", "±", "Interval", *counts.values())
         parts = [table_of(("Metric", "Rate", "Response", *columns), *scores)]
         if differences := [*_show_differences(estimates)]:
-            columns = (
-                "Metric",
-                "Rate",
-                "Responses",
-                *number_columns("Difference", "±", "Interval", "p"),
-            )
-            parts.append(table_of(columns, differences, caption="Differences (* significant)"))
+            columns = number_columns("Difference", "±", "Interval", "p")
+            caption = "Differences (* significant)"
+            headings: Columns = ("Metric", "Rate", "Responses", *columns)
+            parts.append(table_of(headings, differences, caption=caption))
         about = [f"{estimates.n:,} answered draws of {estimates.frame:,} ({estimates.design})"]
         if agreement := estimates.agreement:
             phrases = [_AGREEMENT[name].format(value) for name, value in agreement.items()]

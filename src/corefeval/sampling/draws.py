@@ -166,15 +166,15 @@ def _ask(
 def _take_over(sheet: Sheet, older: Sheet) -> Sheet:
     """The sheet with the answers of an older one to the same questions."""
 
-    def identify(row: Row) -> tuple[str | None, ...]:
-        return tuple(map(row.cells.get, ("document", "id", "partner", "sentence")))
+    def identify(row: Row) -> tuple[object, ...]:
+        return row.place, row.cells.get("partner")
 
     columns = {"answer", "missed", "members"}.intersection(sheet.columns)
     answers = {identify(row): {name: row.cells[name] for name in columns} for row in older}
     idle = [answers[question] for question in answers.keys() - map(identify, sheet)]
     n_idle = sum(bool(cells["answer"]) for cells in idle)
     notices = note("idle-answers", n_idle, "answer", "of the older sheet not asked for here")
-    filled = sheet.change(lambda row: answers.get(identify(row), {}))
+    filled = sheet.change(answers.get(identify(row), {}) for row in sheet)
     return replace(filled, notices=(*sheet.notices, *notices))
 
 
@@ -262,18 +262,16 @@ def read_judgements(sheet: Sheet, frame: Frame) -> Judgements:
     units, answers = find_units(sheet, frame), dict[tuple[int, int], str]()
     counts, rows = Counter[str](), dict[int, Row]()
     draws: dict[int, list[Row]] = defaultdict(list)
-    unit = "sentence" if sheet.design == "sentences" else "id"
+    noun = "sentence" if sheet.design == "sentences" else "mention"
     for row in sheet:
-        columns = [unit, *["partner"] * bool(row.partner), *["of"] * (not row.is_draw)]
-        for column in columns:
-            if (row.document, row.cells[column]) not in units.numbers:
-                noun = "sentence" if column == "sentence" else "mention"
-                name = excerpt(row.cells[column])
-                problem = f"document {excerpt(row.document)} has no {noun} {name}"
-                raise sheet.error(
-                    problem, row.line, expected="ids with which the sheet was written"
-                )
-        draw = units.numbers[row.document, row.cells[columns[-1 if not row.is_draw else 0]]]
+        places = [row.place]
+        if row.partner or not row.is_draw:
+            places.append((row.document, row.cells["partner" if row.partner else "of"]))
+        for document, name in places:
+            if (document, name) not in units.numbers:
+                problem = f"document {excerpt(document)} has no {noun} {excerpt(name)}"
+                raise sheet.error(problem, row.line, expected="ids as the sheet was written")
+        draw = units.numbers[places[0 if row.is_draw else 1]]
         if unknown := {*row.systems}.difference(frame.names):
             raise sheet.error(f"there is no response {excerpt(min(unknown))}", row.line)
         if row.is_draw:

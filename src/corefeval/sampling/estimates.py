@@ -300,8 +300,8 @@ def _make_estimate(parts: Sequence[Part], level: float) -> Estimate:
         ends = expit(logit(value) - half), expit(logit(value) + half)
     low, high = ends if counted > 1 else (nan, nan)
     spread = _vary(np.mean([part.linear[0] for part in parts], axis=0))
-    numbers = _describe(value, error, float(low), float(high))
-    return Estimate(*numbers, counted, spread, parts[0].frame, level)
+    value, error, low, high = _describe(value, error, float(low), float(high))
+    return Estimate(value, error, low, high, counted, spread, parts[0].frame, level)
 
 
 def _test(parts: Sequence[Part], level: float) -> list[Any]:
@@ -320,10 +320,9 @@ def _note_ranges(person: Judgements, metrics: Sequence[str]) -> Iterator[Notice]
     if not person.has_many_unsure or person.sheet.design != "pairs":
         return
     bounds, ranges = [], []
-    for answer in "ny":
-        sheet = person.sheet.change(
-            lambda row, answer=answer: {"answer": answer} if row.answer == UNSURE else {}
-        )
+    for answer in ({"answer": "n"}, {"answer": "y"}):
+        changes = (answer if row.answer == UNSURE else {} for row in person.sheet)
+        sheet = person.sheet.change(changes)
         bounds.append(measure(read_judgements(sheet, person.frame), metrics, ()))
     for system, metric in product(bounds[0], metrics):
         low, high = (100 * bound[system][metric]["precision"].value for bound in bounds)

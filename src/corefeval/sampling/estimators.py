@@ -101,26 +101,17 @@ def _average(values: Array, group: Array) -> Array:
     return np.asarray((np.bincount(group + 1, values))[group + 1] / _count_equal(group))
 
 
-class _Groups(NamedTuple):
-    """For each draw, the `size` of its group, and the share `q` of pairs of it with one label.
+def _compare_in_groups(group: Array, label: Array) -> tuple[Array, Array, Array, Array]:
+    """For each draw, the size of its group, and the share q of pairs of the group with one label.
 
-    `change` is what the derivative adds to q, and `spread` how much wider the spread of the group
-    is than it looks.
+    Third comes what the derivative adds to q, and then how much wider the spread of the group is
+    than it looks. Groups and labels below 0 are none: such a draw is together with no other.
     """
-
-    size: Array
-    q: Array
-    change: Array
-    spread: Array
-
-    @staticmethod
-    def of(group: Array, label: Array) -> _Groups:
-        """Groups and labels below 0 are none: such a draw is together with no other."""
-        size = _count_equal(group)
-        alike = np.where(np.minimum(group, label) >= 0, _count_equal(group, label) - 1, 0)
-        share = alike / np.maximum(size - 1, 1)
-        q = _average(share, group)
-        return _Groups(size, q, 2 * (share - q), np.sqrt(np.where(size > 1, 1 + 2 / size, 1)))
+    size = _count_equal(group)
+    alike = np.where(np.minimum(group, label) >= 0, _count_equal(group, label) - 1, 0)
+    share = alike / np.maximum(size - 1, 1)
+    q = _average(share, group)
+    return size, q, 2 * (share - q), np.sqrt(np.where(size > 1, 1 + 2 / size, 1))
 
 
 def _sum_members(person: Judgements, system: int) -> dict[str, tuple[Array, Array]]:
@@ -171,26 +162,26 @@ def _count_names(person: Judgements, system: int) -> dict[str, Part]:
     """B³ and LEA: pairs of draws with one name, and of draws or companions in one entity."""
     frame, name, n, total = person.frame, person.codes, len(person.rows), len(person.units.spans)
     entity, size = frame.entity[system, person.draws], frame.sizes[system, person.draws]
-    by_name, by_entity, is_named = _Groups.of(name, entity), _Groups.of(entity, name), name >= 0
-    sums, is_lone = _sum_members(person, system), by_name.size == 1
-    inverse = 1 - sums["muc.recall"][1]  # 1 / a
+    sums, is_named = _sum_members(person, system), name >= 0
+    group_size, pairs, *linear = _compare_in_groups(name, entity)
+    is_lone, inverse = group_size == 1, 1 - sums["muc.recall"][1]  # 1 / a
     phi = np.where(is_lone, sums["mentions.precision"][0], _average(entity >= 0, name))
-    lea = np.where(is_lone, sums["lea.recall"][0], by_name.q)
+    lea = np.where(is_lone, sums["lea.recall"][0], pairs)
     q = np.where(is_lone & (inverse == 1), 0, lea)
-    weight = n / total / by_name.size
+    weight = n / total / group_size
     weight += np.where(is_lone, (total - n + 1) * inverse - 1, 0) / total
-    linear = None, by_name.change, by_name.spread
+    b3 = (q + weight * (phi - q)) * is_named
     rates = {
-        "b3.recall": _divide(person, (q + weight * (phi - q)) * is_named, is_named, *linear),
-        "lea.recall": _divide(person, lea * is_named, is_named, *linear),
+        "b3.recall": _divide(person, b3, is_named, None, *linear),
+        "lea.recall": _divide(person, lea * is_named, is_named, None, *linear),
     }
     has_companion, answers = _find_companions(person, system)
     labels = np.array([row.answer for row in person.rows.values()], dtype=str)
-    q = np.where(has_companion, is_named & (answers == labels), by_entity.q)
+    _, pairs, *linear = _compare_in_groups(entity, name)
+    q = np.where(has_companion, is_named & (answers == labels), pairs)
     q = np.where(size == 1, is_named & is_lone & (inverse == 1), q)
-    is_counted = (size > 0) & ~(has_companion & (answers == ""))
-    drawn = by_entity.change, by_entity.spread, has_companion, is_counted
-    return rates | _count_precision(person, size, is_named, q, *drawn)
+    is_counted = ~has_companion | (answers != "")
+    return rates | _count_precision(person, size, is_named, q, has_companion, is_counted, *linear)
 
 
 def _find_companions(person: Judgements, system: int) -> tuple[Array, Array]:
@@ -206,10 +197,10 @@ def _count_precision(
     size: Array,
     is_mention: Array,
     q: Array,
-    change: float | Array = 0,
-    spread: float | Array = 1,
     is_drawn: bool | Array = True,
     is_counted: bool | Array = True,
+    change: float | Array = 0,
+    spread: float | Array = 1,
 ) -> dict[str, Part]:
     """Precision of B³, LEA and mentions, from the share of pairs that are right, which is LEA's.
 

@@ -84,7 +84,7 @@ class Row:
                 raise sheet.error(problem, line, found=found, expected=expected)
         self.cells, self.line, self.frame = cells, line, sheet.frame
         self.row, self.document = int(cells["row"]), cells["document"]
-        self.place = self.document, cells.get("id", "")
+        self.place = self.document, cells.get("sentence", cells.get("id", ""))
         self.text = cells.get("mention") or cells.get("text", "")
         self.role = cells.get("role", "draw")
         self.is_draw = self.role == "draw"
@@ -208,23 +208,24 @@ class Sheet(Tabular, Sequence[Row]):
 
     def fill(self, answer: Callable[[Row], Any]) -> Sheet:
         """The sheet with the answer that a function gives to each row, in a person's place."""
-
-        def answer_in_cells(row: Row) -> dict[str, str]:
+        changes = []
+        for row in self:
             value = answer(row)
+            cells = {"answer": str(value)}
             if isinstance(value, tuple):
-                return {"answer": row.join_ids(value[0]), "missed": str(value[1])}
-            return {"answer": str(value)}
-
-        return self.change(answer_in_cells)
+                cells = {"answer": row.join_ids(value[0]), "missed": str(value[1])}
+            changes.append(cells)
+        return self.change(changes)
 
     def complete(self, members: Callable[[Row], Iterable[Mention]]) -> Sheet:
         """The sheet with the other mentions of its entity for each row of `incomplete`."""
         lists = {row.row: {"members": row.join_ids(members(row))} for row in self.incomplete}
-        return self.change(lambda row: lists.get(row.row, {}))
+        return self.change(lists.get(row.row, {}) for row in self)
 
-    def change(self, change: Callable[[Row], Mapping[str, str]]) -> Sheet:
-        """The sheet with the cells that a function gives to each row."""
-        rows = [Row(self, {**row.cells, **change(row)}, row.line) for row in self]
+    def change(self, changes: Iterable[Mapping[str, str]]) -> Sheet:
+        """The sheet with other cells in each row."""
+        changed = zip(self, changes, strict=True)
+        rows = [Row(self, {**row.cells, **cells}, row.line) for row, cells in changed]
         return replace(self, questions=rows)
 
     @property
@@ -256,7 +257,7 @@ class Sheet(Tabular, Sequence[Row]):
         line: int = 1,
         *,
         fix: str = "correct it, or restore it as `corefeval sample` wrote it",
-        **details: str,
+        **details: Any,
     ) -> InputError:
         """A mistake in a line of the file, or in a row of a sheet that was not read from a file."""
         if self.file is None:
