@@ -81,8 +81,8 @@ def sample(
 
 def find_units(sheet: Sheet, frame: Frame) -> Units:
     """What a sheet was drawn from; an InputError if that is not in the frame of the responses."""
-    units = frame.list_units(sheet.design)
     signature = sheet.signature
+    units = frame.sentences if sheet.design == "sentences" else frame.mentions
     drawn_from = signature.responses, signature.frame, signature.digest
     if drawn_from != (frame.names, len(units.spans), frame.digest):
         has_candidates = len(frame.corpora) > len(frame.names)
@@ -100,7 +100,7 @@ def find_units(sheet: Sheet, frame: Frame) -> Units:
 
 def _draw(frame: Frame, design: str, n: int, seed: int) -> Sheet:
     """A sheet of n draws: the first of a permutation that depends on seed and digest alone."""
-    units = frame.list_units(design)
+    units = frame.sentences if design == "sentences" else frame.mentions
     size = len(units.spans)
     if not size:
         raise InputError("there is nothing to draw from", file=frame.corpora[0].name or None)

@@ -14,7 +14,7 @@ import numpy as np
 from corefeval.analysis.agreement import agree
 from corefeval.analysis.alpha import measure_alpha
 from corefeval.checks import check_probability
-from corefeval.diagnostics import Notice, UsageError, merge_notices
+from corefeval.diagnostics import Notice, UsageError, merge_notices, note
 from corefeval.display import Record, Row, Tabular
 from corefeval.files import PathLike
 from corefeval.metrics import Metrics, parse_metrics
@@ -222,10 +222,8 @@ def estimate(
     about = sheets[0].design, len(people[0].rows), sheets[0].signature.frame, level
     agreement = _agree(people) if len(people) > 1 else None
     estimates = Estimates(parts, refused, str(sheets[0].signature), *about, agreement, ())
-    rows = [row for row in estimates.rows() if row["value"] is None]
-    names = tuple(f"{row['metric']}.{row['rate']} of {row['system']}" for row in rows)
-    text = "{n} without a value, because there is nothing to count: {items}"
-    notices += [Notice("no-value", text, len(names), names, "rate")] if names else []
+    n_void = sum(row["value"] is None for row in estimates.rows())
+    notices += note("no-value", n_void, "rate", "without a value: there is nothing to count")
     return replace(estimates, notices=merge_notices([*frame.notices, *notices]))
 
 
@@ -336,12 +334,11 @@ def _agree(people: Sequence[Judgements]) -> dict[str, float]:
     """How far people agree: rows, α of pairs, or `-` and B³ F1 of names on the draws."""
     answers = [{row.row: str(row.answer) for row in p.sheet if row.is_answered} for p in people]
     rows = set(answers[0]).intersection(*answers)
-    labels = np.array([[by_row[row] for by_row in answers] for row in rows], dtype=str)
-    labels = labels.reshape(-1, len(people))
-    is_agreed = (labels == labels[:, :1]).all(axis=1)
-    agreement: dict[str, float] = {"rows": len(rows), "agreed": int(is_agreed.sum())}
+    labels = np.array([[by_row[row] for row in rows] for by_row in answers])
+    n_agreed = int((labels == labels[0]).all(axis=0).sum())
+    agreement: dict[str, float] = {"rows": len(rows), "agreed": n_agreed}
     if people[0].sheet.design == "pairs":
-        unlike = (labels[:, :, None] != labels[:, None]).sum() / (len(people) - 1)
+        unlike = (labels[:, None] != labels).sum() / (len(people) - 1)
         _, counts = np.unique(labels, return_counts=True)
         agreement["alpha"] = measure_alpha(labels.size, unlike, (counts**2).sum()).alpha
     elif "members" in people[0].sheet.columns and people[0].rows:

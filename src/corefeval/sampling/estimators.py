@@ -77,9 +77,10 @@ def measure(person: Judgements, metrics: Sequence[str], refused: Collection[str]
         counted = _RATES[design](person, names.index(system))
         parts[system] = {}
         for metric in metrics:
-            keys = {rate: f"{metric}.{rate}" for rate in ("recall", "precision")}
             rates = {
-                rate: counted[key] for rate, key in keys.items() if key in counted.keys() - refused
+                rate: counted[f"{metric}.{rate}"]
+                for rate in ("recall", "precision")
+                if f"{metric}.{rate}" in counted.keys() - refused
             }
             if len(rates) == 2:
                 r, p = (part.value for part in rates.values())
@@ -254,10 +255,11 @@ def refuse(person: Judgements, metrics: Collection[str]) -> dict[str, str]:
     lacking = list_incomplete(person.rows.values(), design, person.members)
     if lacking:
         singles = frame.sizes[:, [person.units.numbers[row.place] for row in lacking]] == 1
-        rates = ["b3.recall", "lea.recall", *["lea.precision"] * bool(singles.any())]
-        rates += ["b3.precision", "lea.precision", *_MUC] if design == "entities" else []
-        reason = "some entities lack their list of mentions: fill in members in rows "
-        refused = dict.fromkeys(rates, reason + _list_numbers(lacking))
+        rates = ["b3.recall", "lea.recall"]
+        rates += ["lea.precision"] if singles.any() or design == "entities" else []
+        rates += ["b3.precision", *_MUC] if design == "entities" else []
+        reason = f"entities lack their list of mentions: fill in members of {_list_rows(lacking)}"
+        refused = dict.fromkeys(rates, reason)
     if design == "entities" and len(person.rows) < LEAST_FOR_MUC:
         reason = f"intervals of MUC are too short with fewer than {LEAST_FOR_MUC} answered draws"
         refused |= dict.fromkeys(_MUC, reason)
@@ -268,11 +270,11 @@ def refuse(person: Judgements, metrics: Collection[str]) -> dict[str, str]:
         person.counts["companions"] = int(silent.any(axis=0).sum())
         if (silent.sum(axis=1) * 10 > has.sum(axis=1)).any():
             rows = [row for row in person.sheet if not (row.is_draw or row.is_answered)]
-            reason = f"too many companions have no answer: answer rows {_list_numbers(rows)}"
+            reason = f"too many companions have no answer: answer {_list_rows(rows)}"
             refused |= dict.fromkeys(("b3.precision", "lea.precision"), reason)
     return {name: text for name, text in refused.items() if name.split(".")[0] in metrics}
 
 
-def _list_numbers(rows: Iterable[Row]) -> str:
-    """The numbers of the first of some rows."""
-    return list_names([str(row.row) for row in rows], 20)
+def _list_rows(rows: Iterable[Row]) -> str:
+    """The first of some rows by their numbers."""
+    return f"rows {list_names([str(row.row) for row in rows], 20)}"

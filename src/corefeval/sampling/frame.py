@@ -131,10 +131,6 @@ class Frame:
                 places.append((name, str(number)))
         return Units(places, spans)
 
-    def list_units(self, design: str) -> Units:
-        """What is drawn for a design."""
-        return self.sentences if design == "sentences" else self.mentions
-
     def begin_in(self, sentence: Span) -> range:
         """The mentions that begin in a sentence."""
         document, *edges = sentence
