@@ -27,7 +27,6 @@ from corefeval.sampling.sheets import (
     Row,
     Sheet,
     Signature,
-    list_ids,
     read_sheet,
 )
 
@@ -110,11 +109,11 @@ def _draw(frame: Frame, design: str, n: int, seed: int) -> Sheet:
     notices = note("all-drawn", size * (n >= size), "draw", "in all: there is nothing more to draw")
     sheet = Sheet(signature, notices=(*frame.notices, *notices), frame=frame)
     questions = [*_ask(frame, design, stable_order(numbers[0])[:n].tolist(), numbers)]
-    shown = frame.show([units.spans[unit] for asked, _ in questions for unit in asked])
+    shown = frame.show([units.spans[unit] for drawn, _ in questions for unit in drawn])
     rows = []
-    for number, (asked, cells) in enumerate(questions, 1):
-        document, name = units.places[asked[0]]
-        texts = chain.from_iterable(shown[units.spans[unit]] for unit in asked)
+    for number, (drawn, cells) in enumerate(questions, 1):
+        document, name = units.places[drawn[0]]
+        texts = chain.from_iterable(shown[units.spans[unit]] for unit in drawn)
         cells |= {"row": str(number), "document": document, "id": name, "sentence": name}
         cells |= zip(_TEXTS, texts, strict=False)
         cells["text"] = cells["mention"]
@@ -302,7 +301,7 @@ def _read_members(sheet: Sheet, units: Units, counts: Counter[str]) -> dict[Name
         mentions = {units.numbers[row.place]}
         named[row.name] |= mentions
         if row.name and row.is_draw and row.cells["members"]:
-            places = [(row.document, name) for name in list_ids(row.cells, "members")]
+            places = [(row.document, name) for name in row.list_ids("members")]
             mentions |= {units.numbers[place] for place in places if place in units.numbers}
             counts["outside"] += sum(place not in units.numbers for place in places)
             lists[row.name].append(mentions)

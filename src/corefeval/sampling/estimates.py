@@ -200,10 +200,10 @@ def estimate(
     """
     check_probability("the level of an interval", level)
     sheets = [*map(read_sheet, sheet if isinstance(sheet, list | tuple) else [sheet])]
-    beside = [] if sentences is None else [read_sheet(sentences)]
+    further = [] if sentences is None else [read_sheet(sentences)]
     if not sheets:
         raise UsageError("there is no sheet to estimate from")
-    if beside and (sheets[0].design == "sentences" or beside[0].design != "sentences"):
+    if further and (sheets[0].design == "sentences" or further[0].design != "sentences"):
         raise UsageError("sentences takes a sheet of that design, beside one of another design")
     chosen = _choose_metrics(metrics, sheets[0].design)
     request = Request.of(sheets[0].signature.protocol, options, steps=())
@@ -211,7 +211,7 @@ def estimate(
     people = _read_people(sheets, frame)
     refused = {name: text for person in people for name, text in refuse(person, chosen).items()}
     parts = [measure(person, chosen, refused) for person in people]
-    watchers = [read_judgements(entry, frame) for entry in beside]
+    watchers = [read_judgements(entry, frame) for entry in further]
     notices = [notice for person in (*people, *watchers) for notice in person.notices]
     notices += [notice for person in people for notice in _note_ranges(person, chosen)]
     for watcher in watchers:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from corefeval.diagnostics import list_names
 from corefeval.model.arrays import integers
 from corefeval.sampling.draws import Judgements
-from corefeval.sampling.sheets import NO_MENTION, Row, list_ids, list_incomplete
+from corefeval.sampling.sheets import NO_MENTION, Row, list_incomplete
 
 _MUC = ("muc.recall", "muc.precision")
 LEAST_FOR_MUC = 100  # draws: with fewer, intervals of MUC are too short
@@ -232,7 +232,7 @@ def _count_sentences(person: Judgements, system: int) -> dict[str, Part]:
     has = frame.entity[system] >= 0 if is_system else np.ones(len(numbers), dtype=bool)
     for draw, row in person.rows.items():
         mentions = {*frame.begin_in(frame.sentences.spans[draw])}
-        wrong = {numbers[row.document, name] for name in list_ids(row.cells, "answer")}
+        wrong = {numbers[row.document, name] for name in row.list_ids("answer")}
         tallies = (has[[*rows]].sum() for rows in (mentions - wrong, mentions))
         counts.append((*tallies, len(mentions - wrong) + row.answer[1]))
     correct, response, expected = np.array(counts, dtype=float).reshape(-1, 3).T

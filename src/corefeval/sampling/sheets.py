@@ -80,9 +80,10 @@ class Row:
         ids = re.escape(cells.get("mentions", "")).replace("\\ ", "|")
         for column, (pattern, problem, expected) in DESIGNS[sheet.design]["cells"].items():
             if not re.fullmatch(pattern.replace("IDS", ids), cells[column]):
-                found = excerpt(cells[column])
-                raise sheet.error(problem, line, found=found, expected=expected)
-        self.cells, self.line, self.frame = cells, line, sheet.frame
+                cell = excerpt(cells[column])
+                raise sheet.error(problem, line, found=cell, expected=expected)
+        self.cells, self.line = cells, line
+        self.labels = sheet.frame.labels if sheet.frame else {}
         self.row, self.document = int(cells["row"]), cells["document"]
         self.place = self.document, cells.get("sentence", cells.get("id", ""))
         self.text = cells.get("mention") or cells.get("text", "")
@@ -104,33 +105,24 @@ class Row:
         if sheet.design == "sentences" and self.is_answered:
             self.answer = self._parse("answer"), int(cells["missed"] or 0)
 
+    def list_ids(self, column: str) -> list[str]:
+        """The ids in a cell, which may say that there are none."""
+        return [word for word in self.cells.get(column, "").split() if word != NONE]
+
     def _parse(self, column: str) -> tuple[Mention, ...]:
-        labels = self.frame.labels if self.frame else {}
-        ids = list_ids(self.cells, column)
-        return tuple(labels.get((self.document, name), parse_id(name)) for name in ids)
+        """The mentions in a cell: labels or spans, several spans where an id has parts."""
+        mentions = []
+        for name in self.list_ids(column):
+            spans = tuple((int(a), int(b)) for a, b in re.findall(r"(\d+)\.\.(\d+)", name))
+            mention = spans[0] if len(spans) == 1 else spans or name
+            mentions.append(self.labels.get((self.document, name), mention))
+        return tuple(mentions)
 
     def join_ids(self, mentions: Iterable[Any]) -> str:
         """The text of a cell with some mentions of the row's document."""
-        labels = self.frame.labels.items() if self.frame else ()
+        labels = self.labels.items()
         ids = {label: name for (document, name), label in labels if document == self.document}
         return " ".join(ids.get(mention) or name_mention(mention) for mention in mentions) or NONE
-
-
-def list_ids(cells: Mapping[str, str], column: str) -> list[str]:
-    """The ids in a cell, which may say that there are none."""
-    return [word for word in cells.get(column, "").split() if word != NONE]
-
-
-def parse_id(text: str) -> Mention:
-    """The span of an id, or its spans where it has several; other text as it is.
-
-    >>> parse_id("3..5"), parse_id("3..5+7..8"), parse_id("m1")
-    ((3, 5), ((3, 5), (7, 8)), 'm1')
-    """
-    if not re.fullmatch(r"(\d+\.\.\d+(\+|$))+", text):
-        return text
-    spans = tuple(tuple(map(int, part.split(".."))) for part in text.split("+"))
-    return spans if len(spans) > 1 else spans[0]
 
 
 def name_mention(mention: Any) -> str:
