@@ -30,8 +30,9 @@ from corefeval.request import Input, Request
 
 Responses = Input | Mapping[str, Input]
 Span = tuple[int, int, int]  # document, start, end
-Shown = tuple[str, ...]  # the text before, in and after a span
+Shown = tuple[str, str, str]  # the text before, in and after a span
 CONTEXT = 40  # tokens on each side of a mention
+_LETTERS = 6  # that stand for a token in a text without tokens
 _NOBODY = ("", "-", "_")  # in columns of speakers
 DECLARED = tomllib.loads(files(__package__).joinpath("designs.toml").read_text(encoding="utf-8"))
 
@@ -157,10 +158,9 @@ class Frame:
         for tokens in filter(None, (corpus.tokens for corpus in reversed(self.corpora))):
             present = [span for span in shown if tokens.counts[span[0]]]
             for document, start, end in present if tokens.has_texts else ():
-                text = text_of(tokens, document) or ""
-                parts = [part.split() for part in (text[:start], text[start:end], text[end:])]
-                parts[0], parts[2] = parts[0][-context:], parts[2][:context]
-                shown[document, start, end] = tuple(map(" ".join, parts))
+                text, near = text_of(tokens, document) or "", _LETTERS * context
+                before, after = text[max(start - near, 0) : start], text[end : end + near]
+                shown[document, start, end] = before, text[start:end], after
             if "word" in tokens.columns and present:
                 shown |= zip(present, _join_words(tokens, present, context), strict=True)
         return shown
@@ -187,25 +187,23 @@ def _join_words(tokens: Tokens, spans: Sequence[Span], context: int) -> Iterator
         yield before, " ".join(words[inner:outer]), " ".join(spoken[outer:])
 
 
-def list_responses(responses: Responses) -> dict[str, Input]:
-    """Responses by name; a single one, also a mapping to lists in plain Python, is `response`."""
-    if not isinstance(responses, Mapping) or all(
-        isinstance(value, list | tuple) for value in responses.values()
-    ):
-        return {"response": responses}
-    for name in responses:
-        if set(name) & set(";|") or plain_text(name) != name or name in ("", "frame"):
-            raise UsageError(f"{name!r} cannot be the name of a response: use letters and digits")
-    return dict(responses)
-
-
 def make_frame(responses: Responses, candidates: Input | None, request: Request) -> Frame:
-    """Read responses and candidates, and number their mentions, as the protocol leaves them."""
+    """Read responses and candidates, and number their mentions, as the protocol leaves them.
+
+    `responses` is one response, or maps names to responses.
+    """
     protocol, reading = request.protocol, request.response_reading
     for name, value in protocol.values:
         if name in DECLARED["choices"] and value != "drop":
             raise UsageError(f"{name}:{value} cannot be estimated: {DECLARED['choices'][name]}")
-    titles = list_responses(responses)
+    titles: Mapping[str, Input] = {"response": responses}
+    if isinstance(responses, Mapping) and not all(
+        isinstance(value, list | tuple) for value in responses.values()
+    ):  # a mapping to lists is a response in plain Python
+        titles = responses
+    for name in titles:
+        if set(name) & set(";|") or plain_text(name) != name or name in ("", "frame"):
+            raise UsageError(f"{name!r} cannot be the name of a response: use letters and digits")
     inputs = sorted(titles.items())
     n, names = len(inputs), tuple(name for name, _ in inputs)
     inputs += [("candidates", candidates)] if candidates is not None else []
