@@ -55,8 +55,8 @@ def test_the_command_line(tmp_path, capsys, monkeypatch):
     assert main(["estimate", "more.csv", "b=eager.conll"]) == 1
     assert "NAME=PATH" in capsys.readouterr().err
     assert main([*command[:-1], "0"]) == 2
-    assert main(["sample", "eager.conll", "--design", "names"]) == 2
-    assert "--n is missing" in capsys.readouterr().err
+    assert main(["sample", "eager.conll", "--design", "names", "-o", "new.csv"]) == 2
+    assert "--n, the number of draws" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("design", ["names", "entities", "pairs", "sentences"])

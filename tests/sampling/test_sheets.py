@@ -345,7 +345,7 @@ def test_the_frame_of_the_signature_is_that_of_the_responses(size, tmp_path):
     sheet = PERSON.fill(corefeval.sample(RESPONSES, design="names", n=20))
     text = re.sub("frame:[0-9]+", f"frame:{size}", sheet.csv)
     (tmp_path / "sheet.csv").write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match="line 1: the sheet was drawn from another frame"):
+    with pytest.raises(InputError, match=f"line 1: (.|\n)*with frame:{size} "):
         corefeval.estimate(corefeval.read_sheet(tmp_path / "sheet.csv"), RESPONSES)
 
 

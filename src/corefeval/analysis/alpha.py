@@ -124,18 +124,19 @@ class AlphaCounts:
     @property
     def total(self) -> Alpha:
         """α over the mentions of all documents together."""
-        return _alpha(*(float(part.sum()) for part in self._parts))
+        return measure_alpha(*(float(part.sum()) for part in self._parts))
 
     def document(self, index: int) -> Alpha:
         """α of one document alone."""
-        return _alpha(*(float(part[index]) for part in self._parts))
+        return measure_alpha(*(float(part[index]) for part in self._parts))
 
     @property
     def _parts(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         return self.values, self.disagreement, self.likeness
 
 
-def _alpha(values: float, disagreement: float, likeness: float) -> Alpha:
+def measure_alpha(values: float, disagreement: float, likeness: float) -> Alpha:
+    """α from the numbers that `AlphaCounts` has, summed over documents."""
     if values < 2:
         return Alpha(np.nan, np.nan, np.nan)
     observed = disagreement / values

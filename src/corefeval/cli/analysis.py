@@ -15,14 +15,13 @@ from corefeval.cli.printing import (
     check_paths,
     label,
     names_of,
-    plain_names,
     short,
     show,
     show_progress,
     show_trials,
     tell,
 )
-from corefeval.cli.responses import make_request, name_responses, read_all
+from corefeval.cli.responses import make_request, name_responses, name_systems, read_all
 from corefeval.diagnostics import InputError, Notice, UsageError, plural
 from corefeval.display import csv_text, distinct_names, json_text, visible
 from corefeval.files import write_folder
@@ -195,14 +194,13 @@ def _explain_results(
 
 def report(options: ParsedOptions) -> None:
     """Make a report on responses: one HTML file."""
-    files = name_responses(options)
+    files = name_systems(options)
     labels = [label(argument) for argument in (options.response, *options.more)]
     titles = [name or path for name, path in labels]
     if len(set(titles)) < len(titles):
         twice = max(titles, key=titles.count)
         raise UsageError(f"{twice} appears twice: give each a name, as in first={twice}")
-    names = plain_names([name for name, _ in files], {name for name, _ in labels})
-    page = _make_report({name: path for name, (_, path) in zip(names, files, strict=True)}, options)
+    page = _make_report(files, options)
     page.save(options.output)
     size = os.path.getsize(options.output) / 1_000_000
     sys.stdout.write(f"{visible(options.output)}: {page.summary}, {size:.1f} MB\n")

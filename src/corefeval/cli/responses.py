@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any
 from corefeval.checks import split_list
 from corefeval.cli.options import PROTOCOL_OPTIONS, REQUEST_OPTIONS
 from corefeval.cli.parsing import ParsedOptions
-from corefeval.cli.printing import check_paths, label, names_of, short, show_progress, tell
+from corefeval.cli.printing import (
+    check_paths,
+    label,
+    names_of,
+    plain_names,
+    short,
+    show_progress,
+    tell,
+)
 from corefeval.diagnostics import Notice, UsageError
 from corefeval.display import distinct_names
 from corefeval.protocol import STEPS
@@ -65,12 +73,23 @@ def make_request(
     )
 
 
-def name_responses(options: ParsedOptions) -> list[tuple[str, str]]:
-    """The names and paths of the responses of a command that takes KEY, RESPONSE and MORE."""
+def name_responses(options: ParsedOptions, *inputs: str | None) -> list[tuple[str, str]]:
+    """The names and paths of the responses of a command that takes RESPONSE and MORE.
+
+    It may take a KEY before them, and other `inputs`.
+    """
     labels = [label(argument) for argument in (options.response, *options.more)]
-    paths = [path for _, path in labels]
-    check_paths(labels, [options.key, *paths], options.output)
-    return list(zip(names_of(labels, options.key), paths, strict=True))
+    paths, key = [path for _, path in labels], options.given("key").get("key")
+    check_paths(labels, [*filter(None, (key, *inputs)), *paths], options.output)
+    return list(zip(names_of(labels, key), paths, strict=True))
+
+
+def name_systems(options: ParsedOptions, *inputs: str | None) -> dict[str, str]:
+    """The paths of the responses of a command by names without the extensions of files."""
+    files = name_responses(options, *inputs)
+    labels = {label(argument)[0] for argument in (options.response, *options.more)}
+    names = plain_names([name for name, _ in files], labels)
+    return {name: path for name, (_, path) in zip(names, files, strict=True)}
 
 
 def list_matches(options: ParsedOptions) -> list[str | None]:

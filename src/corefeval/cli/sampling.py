@@ -7,20 +7,10 @@ from contextlib import suppress
 
 from corefeval.cli.options import REQUEST_OPTIONS
 from corefeval.cli.parsing import ParsedOptions
-from corefeval.cli.printing import check_paths, label, names_of, plain_names, show, tell
+from corefeval.cli.printing import show, tell
+from corefeval.cli.responses import name_systems
 from corefeval.diagnostics import CorefEvalError, UsageError, plural
 from corefeval.display import visible
-
-_OF_TABLES = ("digits", "caption", "label", "width")
-
-
-def _name_responses(options: ParsedOptions, *files: str | None) -> dict[str, str]:
-    """Responses by name, after a check of all paths."""
-    labels = [label(argument) for argument in (options.response, *options.more)]
-    paths = [path for _, path in labels]
-    check_paths(labels, [*paths, *filter(None, files)], options.output)
-    names = plain_names(names_of(labels), {name for name, _ in labels})
-    return dict(zip(names, paths, strict=True))
 
 
 def sample(options: ParsedOptions) -> None:
@@ -29,12 +19,10 @@ def sample(options: ParsedOptions) -> None:
 
     if options.design is None and options.answers is None:
         raise UsageError("--design is missing: choose names, entities, pairs or sentences")
-    if options.n is None:
-        raise UsageError("--n is missing: say how many draws people should look at")
-    responses = _name_responses(options, options.answers, options.candidates)
+    responses = name_systems(options, options.answers, options.candidates)
     _keep_answers(options.output)
-    names = ("design", "n", "seed", "candidates", "answers")
-    sheet = sample(responses, **options.given(*names), **options.given(*REQUEST_OPTIONS))
+    names = ("design", "seed", "candidates", "answers", *REQUEST_OPTIONS)
+    sheet = sample(responses, n=options.n, **options.given(*names))
     sheet.write(options.output)
     size = sheet.signature.frame
     draws = plural(min(sheet.signature.n, size), "draw")
@@ -62,16 +50,9 @@ def estimate(options: ParsedOptions) -> None:
     from corefeval.sampling.estimates import estimate
 
     sheets = [options.sheet, *(options.annotator or ())]
-    responses = _name_responses(options, *sheets, options.sentences, options.candidates)
-    margin = options.margin
-    if margin is not None and not 0 < margin < 100:
-        raise UsageError(f"--margin is a number of points between 0 and 100, not {margin:g}")
-    estimates = estimate(
-        sheets,
-        responses,
-        **options.given("metrics", "level", "candidates", "sentences"),
-        **options.given(*REQUEST_OPTIONS),
-    )
-    wishes = options.given(*_OF_TABLES)
-    show(estimates, options.output, format=options.format, margin=margin, **wishes)
+    responses = name_systems(options, *sheets, options.sentences, options.candidates)
+    names = ("metrics", "level", "candidates", "sentences", *REQUEST_OPTIONS)
+    estimates = estimate(sheets, responses, **options.given(*names))
+    wishes = options.given("format", "margin", "digits", "caption", "label", "width")
+    show(estimates, options.output, **wishes)
     tell(estimates.notices, quiet=options.quiet)

@@ -6,7 +6,7 @@ is that of the rate. What cannot be counted is not a number.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 from math import inf
 from typing import Any, NamedTuple
@@ -14,66 +14,57 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from corefeval.diagnostics import note
-from corefeval.model.arrays import IntArray, integers
-from corefeval.sampling.judgements import Judgements
-from corefeval.sampling.sheets import NO_MENTION, list_ids, list_incomplete
+from corefeval.diagnostics import list_names
+from corefeval.model.arrays import integers
+from corefeval.sampling.draws import Judgements
+from corefeval.sampling.sheets import NO_MENTION, Row, list_incomplete
 
+_MUC = ("muc.recall", "muc.precision")
 LEAST_FOR_MUC = 100  # draws: with fewer, intervals of MUC are too short
-_MUC, _PRECISION = ("muc.recall", "muc.precision"), ("b3.precision", "lea.precision")
+
+Array = NDArray[Any]
 
 
 class Part(NamedTuple):
     """A rate: its value, how many draws count, and its linear part without and with the factor.
 
-    The factor is the one for a finite frame.
+    The factor is the one for a finite frame, of which this is the size.
     """
 
     value: float
     counted: int
     linear: Array
+    frame: int
 
 
-Array = NDArray[Any]
 Parts = dict[str, dict[str, dict[str, Part]]]  # by system, metric and rate
 
 
-class _Ratio(NamedTuple):
-    """A number for each draw to be summed above and below the line, and the factor of each.
+def _divide(
+    person: Judgements,
+    y: Array,
+    d: Array,
+    finite: float | Array | None = None,
+    change: float | Array = 0,
+    spread: float | Array = 1,
+) -> Part:
+    """The ratio of the sums of two numbers for each draw; `finite` is the factor of each.
 
-    `change` is added above the line in the linear part, and `spread` widens that part.
+    `change` is added to y in the linear part, and `spread` widens that part.
     """
-
-    y: Array
-    d: Array
-    finite: float | Array
-    change: float | Array = 0
-    spread: float | Array = 1
-
-    def estimate(self) -> Part:
-        total = np.float64(self.d.sum())
-        with np.errstate(invalid="ignore", divide="ignore"):
-            value = np.float64(self.y.sum()) / total
-            linear = self.y + self.change - value * self.d
-            linear = linear * self.spread * (self.y.size / total)
-        return Part(float(value), int((self.d > 0).sum()), np.stack((linear, linear * self.finite)))
+    total = np.float64(d.sum())
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value = np.float64(y.sum()) / total
+        linear = (y + change - value * d) * spread * (y.size / total)
+    factor = person.finite if finite is None else finite
+    linear = np.stack((linear, linear * factor))
+    return Part(float(value), int((d > 0).sum()), linear, len(person.units.spans))
 
 
-def _combine(parts: Sequence[Part], value: float, *weights: float) -> Part:
+def combine(parts: Iterable[Part], value: float, *weights: float) -> Part:
     """A function of rates: its value, and its linear part by the weights of theirs."""
-    linear = sum(weight * part.linear for weight, part in zip(weights, parts, strict=True))
-    return Part(value, min(part.counted for part in parts), np.asarray(linear))
-
-
-def subtract(*parts: Part) -> Part:
-    """The difference of two rates."""
-    return _combine(parts, parts[0].value - parts[1].value, 1, -1)
-
-
-def _make_f1(*parts: Part) -> Part:
-    r, p = (part.value for part in parts)
-    total = r + p or inf  # both are 0: so is F1, whatever it is divided by
-    return _combine(parts, 2 * r * p / total, 2 * p * p / total**2, 2 * r * r / total**2)
+    _, counted, linear, sizes = zip(*parts, strict=True)
+    return Part(value, min(counted), np.tensordot(weights, linear, 1), sizes[0])
 
 
 def measure(person: Judgements, metrics: Sequence[str], refused: Collection[str]) -> Parts:
@@ -81,190 +72,176 @@ def measure(person: Judgements, metrics: Sequence[str], refused: Collection[str]
 
     Sentences also tell about the frame, as if it were a system that has all mentions.
     """
-    design, parts = person.sheet.design, Parts()
-    for system in (*person.frame.titles, *["frame"] * (design == "sentences")):
-        ratios = _RATIOS[design](person, (*person.frame.names, "frame").index(system))
+    design, names, parts = person.sheet.design, (*person.frame.names, "frame"), Parts()
+    for system in person.frame.titles + names[-1:] * (design == "sentences"):
+        counted = _RATES[design](person, names.index(system))
         parts[system] = {}
         for metric in metrics:
-            rates = parts[system][metric] = {
-                rate: ratios[f"{metric}.{rate}"].estimate()
+            rates = {
+                rate: counted[f"{metric}.{rate}"]
                 for rate in ("recall", "precision")
-                if f"{metric}.{rate}" in ratios.keys() - refused
+                if f"{metric}.{rate}" in counted.keys() - refused
             }
             if len(rates) == 2:
-                rates["f1"] = _make_f1(*rates.values())
+                r, p = (part.value for part in rates.values())
+                total = r + p or inf  # both are 0: so is F1, whatever it is divided by
+                weights = 2 * (p / total) ** 2, 2 * (r / total) ** 2
+                rates["f1"] = combine(rates.values(), 2 * r * p / total, *weights)
+            parts[system][metric] = rates
     return parts
 
 
-class _Overlaps(NamedTuple):
-    """Key entities of draws, and response entities that share mentions with them.
+def _count_equal(*labels: Array) -> Array:
+    """How many draws have the labels of each draw."""
+    _, place, counts = np.unique(labels, axis=1, return_inverse=True, return_counts=True)
+    return np.asarray(counts[place.reshape(-1)])
 
-    Cells are pairs of key and response entities: `c` mentions are in both, `size` in the response
-    entity. `sizes` are those of key entities.
+
+def _average(values: Array, group: Array) -> Array:
+    """The mean of values over the group of each draw, from −1 on."""
+    return np.asarray((np.bincount(group + 1, values))[group + 1] / _count_equal(group))
+
+
+def _compare_in_groups(group: Array, label: Array) -> tuple[Array, Array, Array, Array]:
+    """For each draw, the size of its group, and the share q of pairs of the group with one label.
+
+    Third comes what the derivative adds to q, and then how much wider the spread of the group is
+    than it looks. Groups and labels below 0 are none: such a draw is together with no other.
     """
-
-    entity_of_draw: IntArray
-    entity_of_cell: IntArray
-    sizes: IntArray
-    c: IntArray
-    size: IntArray
-
-    @property
-    def a(self) -> IntArray:
-        """The size of each draw's key entity."""
-        return self.sizes[self.entity_of_draw]
-
-    def sum(self, weights: Array) -> Array:
-        """For each draw, the sum of weights over cells of its entity, divided by the size."""
-        sums = np.bincount(self.entity_of_cell, weights, self.sizes.size) / self.sizes
-        return np.asarray(sums[self.entity_of_draw])
-
-    @property
-    def together(self) -> Array:
-        """The share of pairs of mentions that one response entity has; 0 without a pair."""
-        return np.asarray(self.sum(self.c * (self.c - 1)) / np.maximum(self.a - 1, 1))
-
-    @property
-    def lea(self) -> Array:
-        """`together`, with the entities of one mention that are right."""
-        return np.where(self.a == 1, self.sum(self.size == 1), self.together)
+    size = _count_equal(group)
+    alike = np.where(np.minimum(group, label) >= 0, _count_equal(group, label) - 1, 0)
+    share = alike / np.maximum(size - 1, 1)
+    q = _average(share, group)
+    return size, q, 2 * (share - q), np.sqrt(np.where(size > 1, 1 + 2 / size, 1))
 
 
-def _find_overlaps(person: Judgements, system: int) -> _Overlaps:
-    """The overlaps of a system; what has no members counts as an entity of its own."""
-    frame, members = person.frame, person.members
-    draws = zip(person.rows, person.names, strict=True)
-    keys: list[Any] = [name if name in members else draw for draw, name in draws]
-    lists = {key: members.get(key, {key}) for key in keys}
-    numbers = {key: number for number, key in enumerate(lists)}
+def _sum_members(person: Judgements, system: int) -> dict[str, tuple[Array, Array]]:
+    """What is summed above and below the line: for each draw, the mean over its key entity.
+
+    For a mention, `c` are those of its key entity in its response entity, `a` and `size` those of
+    the two, with 0 for no response entity. What has no members is an entity of its own.
+    """
+    frame, draws = person.frame, zip(person.rows, person.names, strict=True)
+    keys: list[Any] = [name if name in person.members else draw for draw, name in draws]
+    lists = {key: person.members.get(key, {key}) for key in keys}
     sizes = integers([*map(len, lists.values())])
     mentions = integers([*chain.from_iterable(lists.values())])
     owner = np.repeat(np.arange(sizes.size), sizes)
-    is_shared = frame.entity[system, mentions] >= 0
-    mentions, owner = mentions[is_shared], owner[is_shared]
-    pairs = _pair(owner, frame.entity[system, mentions])
-    _, first, c = np.unique(pairs, return_index=True, return_counts=True)
-    entity_of_draw = integers([numbers[key] for key in keys])
-    return _Overlaps(entity_of_draw, owner[first], sizes, c, frame.sizes[system, mentions[first]])
-
-
-def _pair(first: IntArray, second: IntArray) -> Array:
-    """A number for each pair of two numbers, of which the second may be −1."""
-    return np.asarray(first * (second.max(initial=0) + 2) + second)
-
-
-def _count_entities(person: Judgements, system: int) -> dict[str, _Ratio]:
-    """MUC, B³ and LEA: each draw has the sums of its entity, divided by the entity's size."""
-    overlaps, is_named = _find_overlaps(person, system), person.codes >= 0
-    c, size, covered = overlaps.c, overlaps.size, overlaps.sum(overlaps.c)
-    is_single = overlaps.sizes[overlaps.entity_of_cell] == 1
-    lea = np.where(size > 1, c * (c - 1) / np.maximum(size - 1, 1), is_single)
+    entity, size, a = frame.entity[system, mentions], frame.sizes[system, mentions], sizes[owner]
+    has = entity >= 0
+    c = np.where(has, _count_equal(owner, entity), 0)
+    further, share = np.maximum(c - 1, 0), 1 / np.maximum(size, 1)
+    links, every = further / np.maximum(c, 1), np.ones(c.size)
     sums = {
-        "muc.recall": (overlaps.sum(c - 1), 1 - 1 / overlaps.a),
-        "muc.precision": (overlaps.sum(c - 1), overlaps.sum(c * (size - 1) / size)),
-        "b3.recall": (overlaps.sum(c * c) / overlaps.a, is_named),
-        "b3.precision": (overlaps.sum(c * c / size), covered),
-        "lea.recall": (overlaps.lea, is_named),
-        "lea.precision": (overlaps.sum(lea), covered),
-        "mentions.precision": (covered, covered),
+        "muc.recall": (links, 1 - 1 / a),
+        "muc.precision": (links, has - has * share),
+        "b3.recall": (c / a, every),
+        "b3.precision": (c * share, has),
+        "lea.recall": (np.where(a > 1, further / np.maximum(a - 1, 1), size == 1), every),
+        "lea.precision": (np.where(size == 1, a == 1, further / np.maximum(size - 1, 1)), has),
+        "mentions.precision": (has, has),
     }
-    return {name: _Ratio(y * is_named, d, person.finite) for name, (y, d) in sums.items()}
+    numbers = {key: number for number, key in enumerate(lists)}
+    of_draw = integers([numbers[key] for key in keys])
+
+    def average(values: Array) -> Array:
+        return np.asarray((np.bincount(owner, values, sizes.size) / sizes)[of_draw])
+
+    return {name: (average(y), average(d)) for name, (y, d) in sums.items()}
 
 
-class _Groups(NamedTuple):
-    """For each draw, the `size` of its group, and the share `q` of pairs of it with one label.
-
-    `change` is what the derivative adds to q, and `spread` how much wider the spread of the group
-    is than it looks.
-    """
-
-    size: IntArray
-    q: Array
-    change: Array
-    spread: Array
-
-    @staticmethod
-    def of(group: IntArray, label: IntArray) -> _Groups:
-        """Groups and labels below 0 are none: such a draw is together with no other."""
-        size = np.bincount(group + 1)[group + 1]
-        _, cell, counts = np.unique(_pair(group, label), return_inverse=True, return_counts=True)
-        alike = np.where((group >= 0) & (label >= 0), counts[cell] - 1, 0)
-        share = alike / np.maximum(size - 1, 1)
-        q = np.bincount(group + 1, share)[group + 1] / size
-        spread = np.sqrt(np.where(size > 1, (size + 2) / size, 1))
-        return _Groups(size, q, 2 * (share - q), spread)
+def _count_entities(person: Judgements, system: int) -> dict[str, Part]:
+    """MUC, B³ and LEA: what is no mention counts for precision alone."""
+    is_named = person.codes >= 0
+    return {
+        name: _divide(person, y * is_named, d * (is_named | ("precision" in name)))
+        for name, (y, d) in _sum_members(person, system).items()
+    }
 
 
-def _count_names(person: Judgements, system: int) -> dict[str, _Ratio]:
+def _count_names(person: Judgements, system: int) -> dict[str, Part]:
     """B³ and LEA: pairs of draws with one name, and of draws or companions in one entity."""
-    name, overlaps = person.codes, _find_overlaps(person, system)
-    entity, size = (
-        person.frame.entity[system, person.draws],
-        person.frame.sizes[system, person.draws],
-    )
-    is_named, n, frame_size = name >= 0, name.size, person.sheet.signature.frame
-    by_name, by_entity, a = _Groups.of(name, entity), _Groups.of(entity, name), overlaps.a
-    is_alone = by_name.size == 1
-    has_share = np.bincount(name + 1, entity >= 0)[name + 1] / by_name.size
-    phi = np.where(is_alone, overlaps.sum(overlaps.c), has_share)
-    rest_weight = np.where(is_alone, (frame_size - n - a + 1) / (a * frame_size), 0)
-    weight = n / frame_size / by_name.size + rest_weight
-    q = np.where(is_alone, overlaps.together, by_name.q)
-    sums = {
-        "b3.recall": q + weight * (phi - q),
-        "lea.recall": np.where(is_alone, overlaps.lea, by_name.q),
+    frame, name, n, total = person.frame, person.codes, len(person.rows), len(person.units.spans)
+    entity, size = frame.entity[system, person.draws], frame.sizes[system, person.draws]
+    sums, is_named = _sum_members(person, system), name >= 0
+    group_size, pairs, *linear = _compare_in_groups(name, entity)
+    is_lone, inverse = group_size == 1, 1 - sums["muc.recall"][1]  # 1 / a
+    phi = np.where(is_lone, sums["mentions.precision"][0], _average(entity >= 0, name))
+    lea = np.where(is_lone, sums["lea.recall"][0], pairs)
+    q = np.where(is_lone & (inverse == 1), 0, lea)
+    weight = n / total / group_size
+    weight += np.where(is_lone, (total - n + 1) * inverse - 1, 0) / total
+    b3 = (q + weight * (phi - q)) * is_named
+    rates = {
+        "b3.recall": _divide(person, b3, is_named, None, *linear),
+        "lea.recall": _divide(person, lea * is_named, is_named, None, *linear),
     }
-    linear = person.finite, by_name.change, by_name.spread
-    recall = {metric: _Ratio(y * is_named, is_named, *linear) for metric, y in sums.items()}
-    names = [person.companions.get((draw, system), ()) for draw in person.rows]
-    is_like = [c is not None and c == n for c, n in zip(names, person.names, strict=True)]
-    has_companion = (by_entity.size == 1) & (size > 1)
-    is_silent = has_companion & np.array([name == () for name in names], dtype=bool)
-    q = np.where(has_companion, is_like, by_entity.q)
-    q = np.where(size == 1, is_named & is_alone & (a == 1), q)
-    finite = np.where(has_companion & (size > 2), 1.0, person.finite)
-    lea = _Ratio(q, (size > 0) & ~is_silent, finite, by_entity.change, by_entity.spread)
-    return recall | _count_precision(person, size, is_named, lea)
+    has_companion, answers = _find_companions(person, system)
+    labels = np.array([row.answer for row in person.rows.values()], dtype=str)
+    _, pairs, *linear = _compare_in_groups(entity, name)
+    q = np.where(has_companion, is_named & (answers == labels), pairs)
+    q = np.where(size == 1, is_named & is_lone & (inverse == 1), q)
+    is_counted = ~has_companion | (answers != "")
+    return rates | _count_precision(person, size, is_named, q, has_companion, is_counted, *linear)
+
+
+def _find_companions(person: Judgements, system: int) -> tuple[Array, Array]:
+    """Which draws have a companion or a partner, and the answers on these, if there are any."""
+    frame, draws = person.frame, person.draws
+    is_alone = _count_equal(frame.entity[system, draws]) == 1
+    answers = [person.answers.get((draw, system), "") for draw in person.rows]
+    return is_alone & (frame.sizes[system, draws] > 1), np.array(answers, dtype=str)
 
 
 def _count_precision(
-    person: Judgements, size: IntArray, is_mention: Array, lea: _Ratio
-) -> dict[str, _Ratio]:
-    """Precision of B³, LEA and mentions, from the share of pairs that are right, which is LEA's."""
-    share = 1 / np.maximum(size, 1)
-    b3 = lea._replace(y=share * is_mention + (1 - share) * lea.y, change=(1 - share) * lea.change)
-    ratios = {"b3.precision": b3, "lea.precision": lea}
-    ratios = {name: ratio._replace(y=ratio.y * ratio.d) for name, ratio in ratios.items()}
-    has = size > 0
-    return {**ratios, "mentions.precision": _Ratio(is_mention & has, has, person.finite)}
+    person: Judgements,
+    size: Array,
+    is_mention: Array,
+    q: Array,
+    is_drawn: bool | Array = True,
+    is_counted: bool | Array = True,
+    change: float | Array = 0,
+    spread: float | Array = 1,
+) -> dict[str, Part]:
+    """Precision of B³, LEA and mentions, from the share of pairs that are right, which is LEA's.
+
+    `is_drawn` says where the second mention of a pair was drawn, and `is_counted` what counts.
+    """
+    has, share = size > 0, 1 / np.maximum(size, 1)
+    d = has & is_counted
+    finite = np.where(is_drawn & (size > 2), 1, person.finite)
+    b3 = (share * is_mention + (1 - share) * q) * d
+    return {
+        "b3.precision": _divide(person, b3, d, finite, (1 - share) * change, spread),
+        "lea.precision": _divide(person, q * d, d, finite, change, spread),
+        "mentions.precision": _divide(person, is_mention & has, has),
+    }
 
 
-def _count_pairs(person: Judgements, system: int) -> dict[str, _Ratio]:
+def _count_pairs(person: Judgements, system: int) -> dict[str, Part]:
     """Precision of B³ and LEA, from one other mention of each draw's entity."""
+    _, answers = _find_companions(person, system)
     size = person.frame.sizes[system, person.draws]
-    names = [person.companions.get((draw, system)) for draw in person.rows]
-    answer = np.array([NO_MENTION if name is None else name[1] for name in names], dtype=str)
-    lea = _Ratio(answer == "y", size > 0, np.where(size > 2, 1.0, person.finite))
-    return _count_precision(person, size, answer != NO_MENTION, lea)
+    return _count_precision(person, size, answers != NO_MENTION, answers == "y")
 
 
-def _count_sentences(person: Judgements, system: int) -> dict[str, _Ratio]:
+def _count_sentences(person: Judgements, system: int) -> dict[str, Part]:
     """Recall and precision of mentions; the frame itself is the last system, and has its reach."""
-    frame, counts = person.frame, []
+    frame, numbers, counts = person.frame, person.frame.mentions.numbers, []
     is_system = system < len(frame.names)
-    has = frame.entity[system] >= 0 if is_system else np.ones(len(frame.ids), dtype=bool)
+    has = frame.entity[system] >= 0 if is_system else np.ones(len(numbers), dtype=bool)
     for draw, row in person.rows.items():
-        mentions, wrong = frame.list_mentions(frame.sentences[draw]), list_ids(row.cells, "answer")
-        right = [mention for mention in mentions if frame.ids[mention] not in wrong]
-        counts.append((has[right].sum(), has[mentions].sum(), len(right) + row.answer[1]))
+        mentions = {*frame.begin_in(frame.sentences.spans[draw])}
+        wrong = {numbers[row.document, name] for name in row.list_ids("answer")}
+        tallies = (has[[*rows]].sum() for rows in (mentions - wrong, mentions))
+        counts.append((*tallies, len(mentions - wrong) + row.answer[1]))
     correct, response, expected = np.array(counts, dtype=float).reshape(-1, 3).T
-    ratios = {"mentions.recall": _Ratio(correct, expected, person.finite)}
-    if is_system:
-        ratios["mentions.precision"] = _Ratio(correct, response, person.finite)
-    return ratios
+    rates = {"mentions.recall": _divide(person, correct, expected)}
+    precision = {"mentions.precision": _divide(person, correct, response)}
+    return rates | precision if is_system else rates
 
 
-_RATIOS = {
+_RATES = {
     "names": _count_names,
     "entities": _count_entities,
     "pairs": _count_pairs,
@@ -272,38 +249,32 @@ _RATIOS = {
 }
 
 
-def refuse(person: Judgements) -> dict[str, str]:
+def refuse(person: Judgements, metrics: Collection[str]) -> dict[str, str]:
     """Why rates cannot be had, by their names, from sheets of names and entities."""
-    design, refused, rates = person.sheet.design, dict[str, str](), ["b3.recall", "lea.recall"]
-    if design not in ("names", "entities"):
-        return refused
+    design, frame, refused = person.sheet.design, person.frame, dict[str, str]()
     lacking = list_incomplete(person.rows.values(), design, person.members)
-    if design == "entities":
-        rates += [*_PRECISION, *_MUC]
-    elif (person.frame.sizes[:, [person.find(row, "id") for row in lacking]] == 1).any():
-        rates += ["lea.precision"]
     if lacking:
-        reason = "some entities lack their list of mentions: fill in members in rows "
-        refused = dict.fromkeys(rates, reason + _list_numbers([row.row for row in lacking]))
+        singles = frame.sizes[:, [person.units.numbers[row.place] for row in lacking]] == 1
+        rates = ["b3.recall", "lea.recall"]
+        rates += ["lea.precision"] if singles.any() or design == "entities" else []
+        rates += ["b3.precision", *_MUC] if design == "entities" else []
+        reason = f"entities lack their list of mentions: fill in members of {_list_rows(lacking)}"
+        refused = dict.fromkeys(rates, reason)
     if design == "entities" and len(person.rows) < LEAST_FOR_MUC:
         reason = f"intervals of MUC are too short with fewer than {LEAST_FOR_MUC} answered draws"
         refused |= dict.fromkeys(_MUC, reason)
     if design == "names":
-        systems = [_count_names(person, number) for number in range(len(person.frame.names))]
-        has, is_counted = (
-            np.array([ratios[f"{metric}.precision"].d for ratios in systems])
-            for metric in ("mentions", "lea")
-        )
-        silent = has & ~is_counted
-        outcome = "left out of precision, as a companion has no answer"
-        person.notices += note("companions", int(silent.any(axis=0).sum()), "draw", outcome)
+        companions = (_find_companions(person, system) for system in range(len(frame.names)))
+        silent = np.array([has_one & (answers == "") for has_one, answers in companions])
+        has = frame.sizes[:, person.draws] > 0
+        person.counts["companions"] = int(silent.any(axis=0).sum())
         if (silent.sum(axis=1) * 10 > has.sum(axis=1)).any():
-            rows = [row.row for row in person.sheet if not (row.is_draw or row.is_answered)]
-            reason = f"too many companions have no answer: answer rows {_list_numbers(rows)}"
-            refused |= dict.fromkeys(_PRECISION, reason)
-    return refused
+            rows = [row for row in person.sheet if not (row.is_draw or row.is_answered)]
+            reason = f"too many companions have no answer: answer {_list_rows(rows)}"
+            refused |= dict.fromkeys(("b3.precision", "lea.precision"), reason)
+    return {name: text for name, text in refused.items() if name.split(".")[0] in metrics}
 
 
-def _list_numbers(numbers: Collection[int]) -> str:
-    """The lowest of some numbers, with commas."""
-    return ", ".join(map(str, sorted(numbers)[:20])) + ", …" * (len(numbers) > 20)
+def _list_rows(rows: Iterable[Row]) -> str:
+    """The first of some rows by their numbers."""
+    return f"rows {list_names([str(row.row) for row in rows], 20)}"

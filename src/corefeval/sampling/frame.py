@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+import tomllib
+from bisect import bisect_left
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
-from itertools import pairwise
-from typing import Any
+from importlib.resources import files
+from itertools import islice
 
 import numpy as np
 
@@ -15,15 +17,7 @@ from corefeval.diagnostics import InputError, Notice, UsageError
 from corefeval.display import csv_cell, distinct_names, plain_cell
 from corefeval.formats import read_ahead
 from corefeval.model import Corpus
-from corefeval.model.arrays import (
-    ByteArray,
-    IntArray,
-    begin_runs,
-    plain_rows,
-    ragged_arange,
-    stable_order,
-    starts_of,
-)
+from corefeval.model.arrays import IntArray, plain_rows, ragged_arange
 from corefeval.model.joining import stack_mentions, strip_details
 from corefeval.model.text_tokens import text_of
 from corefeval.model.tokens import Tokens
@@ -36,20 +30,11 @@ from corefeval.request import Input, Request
 
 Responses = Input | Mapping[str, Input]
 Span = tuple[int, int, int]  # document, start, end
+Shown = tuple[str, str, str]  # the text before, in and after a span
 CONTEXT = 40  # tokens on each side of a mention
-_IDENTITY = "the mentions of a sheet must be the same for every response: leave it out"
-_DOCUMENTS = "documents of all responses are drawn from, by their names: leave it out"
-_REFUSED = {
-    "match": _IDENTITY,
-    "tokens": _IDENTITY,
-    "across": "names hold within a document: leave it out",
-    "split": "sets of antecedents are not entities that could be drawn: leave it out",
-    "pairing": _DOCUMENTS,
-    "missing": _DOCUMENTS,
-    "extra": _DOCUMENTS,
-    "singletons": "it needs a key: use keep or drop",
-    "lost": "mentions that are not in the text cannot be shown to anybody: leave it out",
-}
+_LETTERS = 6  # that stand for a token in a text without tokens
+_NOBODY = ("", "-", "_")  # in columns of speakers
+DECLARED = tomllib.loads(files(__package__).joinpath("designs.toml").read_text(encoding="utf-8"))
 
 
 def plain_text(text: str) -> str:
@@ -57,16 +42,29 @@ def plain_text(text: str) -> str:
     return plain_cell(str(csv_cell(text)))
 
 
-def name_mention(mention: Any) -> str:
-    """The id of a span, or of several; other values as text.
+def join_parts(parts: Iterable[tuple[int, int]]) -> str:
+    """The id of a mention with these spans.
 
-    >>> name_mention((3, 5)), name_mention(((3, 5), (7, 8))), name_mention("m1")
-    ('3..5', '3..5+7..8', 'm1')
+    >>> join_parts([(3, 5)]), join_parts([(3, 5), (7, 8)])
+    ('3..5', '3..5+7..8')
     """
-    if not isinstance(mention, tuple):
-        return str(mention)
-    parts = mention if isinstance(mention[0], tuple) else (mention,)
-    return "+".join("..".join(map(str, part)) for part in parts)
+    return "+".join(f"{start}..{end}" for start, end in parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """What can be drawn, in the order of documents and text: mentions or sentences.
+
+    Each has a place, which is its document and its id there, and a span.
+    """
+
+    places: list[tuple[str, str]]
+    spans: list[Span]
+
+    @cached_property
+    def numbers(self) -> dict[tuple[str, str], int]:
+        """The number of each unit by its place."""
+        return {place: number for number, place in enumerate(self.places)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +79,7 @@ class Frame:
     titles: tuple[str, ...]
     names: tuple[str, ...]
     corpora: Sequence[Corpus]
-    mentions: Corpus
+    corpus: Corpus
     entity: IntArray
     protocol: Protocol
     notices: tuple[Notice, ...]
@@ -95,204 +93,132 @@ class Frame:
     @cached_property
     def documents(self) -> list[str]:
         """The ids of the documents, as they are read from sheets."""
-        return distinct_names([plain_text(str(name)) for name in self.mentions.documents])
+        return distinct_names([plain_text(str(name)) for name in self.corpus.documents])
 
     @cached_property
-    def spans(self) -> IntArray:
-        """Document, start and end of each mention; those of plain Python stand in a line."""
-        corpus, places = self.mentions, np.arange(self.mentions.n_mentions + 1)
-        start, end = corpus.mention_start, corpus.mention_end
-        if corpus.labels is not None:
-            start, end = places[:-1], places[1:]
-        return np.array((corpus.mention_document, start, end)).T
-
-    @cached_property
-    def _characters(self) -> ByteArray:
-        """A blank and the id of each mention in a row of characters, with zeros among them."""
-        corpus = self.mentions
-        if not corpus.labels and not corpus.gaps_of:
-            return _print_spans(self.spans)
-        names = [f" {start}..{end}" for _, start, end in self.spans.tolist()]
-        if corpus.labels is not None:
-            names = [f" m{number}" for number in self.spans[:, 2].tolist()]
+    def mentions(self) -> Units:
+        """The mentions; those of plain Python stand in a line, and are called m1 and so on."""
+        corpus, rows = self.corpus, range(self.corpus.n_mentions)
+        is_plain = corpus.labels is not None
+        edges = (rows, rows) if is_plain else (corpus.mention_start, corpus.mention_end)
+        spans = [*plain_rows(corpus.mention_document, *edges)]
+        ids = [f"m{start + 1}" if is_plain else f"{start}..{end}" for _, start, end in spans]
         for row in corpus.gaps_of:
-            parts = Mention(corpus[int(self.spans[row, 0])], row).parts
-            names[row] = f" {name_mention(tuple(parts))}"
-        return np.array(names, dtype="S").view(np.uint8).reshape(len(names), -1)
+            ids[row] = join_parts(Mention(corpus[spans[row][0]], row).parts)
+        documents = (self.documents[document] for document, _, _ in spans)
+        return Units([*zip(documents, ids, strict=True)], spans)
 
     @cached_property
-    def ids(self) -> list[str]:
-        """The ids of the mentions: spans such as 3..5, parts joined by +, or m1 and so on."""
-        return _join_characters(self._characters).decode().split()
+    def labels(self) -> dict[tuple[str, str], Hashable]:
+        """The labels of plain Python by document and id; none for other mentions."""
+        return dict(zip(self.mentions.places, self.corpus.labels or (), strict=False))
 
     @cached_property
-    def numbers(self) -> dict[str, dict[str, int]]:
-        """The numbers of mentions by document and id."""
-        edges = zip(self.documents, pairwise(self.mentions.mention_offsets.tolist()), strict=True)
-        return {
-            name: dict(zip(self.ids[first:last], range(first, last), strict=True))
-            for name, (first, last) in edges
-        }
-
-    def list_labels(self, document: str) -> dict[str, Hashable]:
-        """The labels of plain Python in a document, by id; none for other mentions."""
-        labels = self.mentions.labels or ()
-        numbers = self.numbers[document] if labels else {}
-        return {name: labels[row] for name, row in numbers.items()}
-
-    @cached_property
-    def digest(self) -> str:
-        """What tells responses and candidates from changed ones: 16 digits of their SHA-256."""
-        places, digest = self.mentions.mention_document, hashlib.sha256()
-        heads = [f"\n{name}\t".encode("utf-8", "surrogatepass") for name in self.mentions.documents]
-        for name, row in zip((*self.names, "+candidates"), self.entity, strict=False):
-            owner = row if name in self.names else np.where(row >= 0, places, -1)
-            mentions = np.flatnonzero(owner >= 0)
-            first = np.zeros(int(owner.max(initial=-1)) + 1, dtype=np.int64)
-            first[owner[mentions[::-1]]] = mentions[::-1]  # the first mention of each entity
-            mentions = mentions[stable_order(first[owner[mentions]])]
-            lines = self._characters[mentions]
-            lines[begin_runs(owner[mentions]), 0] = ord("\n")
-            edges = np.searchsorted(places[mentions], np.arange(len(heads) + 1)).tolist()
-            digest.update(name.encode("utf-8", "surrogatepass"))
-            for head, (start, end) in zip(heads, pairwise(edges), strict=True):
-                digest.update(_join_characters(lines[start:end]).replace(b"\n", head))
-            digest.update(b"\n")
-        return digest.hexdigest()[:16]
-
-    @cached_property
-    def sentences(self) -> list[Span]:
+    def sentences(self) -> Units:
         """The sentences of all documents that any response has."""
-        sentences: list[Span] = []
-        for document in range(len(self.documents)):
-            tokens = self.find_tokens(document, self.corpora[: len(self.names)])
-            if self.mentions.labels is not None or (tokens and not tokens.marks_sentences):
+        spans, places = list[Span](), list[tuple[str, str]]()
+        for document, name in enumerate(self.documents):
+            sides = (corpus.tokens for corpus in self.corpora[: len(self.names)])
+            tokens = next((side for side in sides if side and side.counts[document]), None)
+            if self.corpus.labels is not None or (tokens and not tokens.marks_sentences):
                 raise InputError(
                     "sentences cannot be drawn, because nothing says where they begin",
                     file=self.corpora[0].name or None,
                     expected="a format with tokens and sentences",
                     fix="take another design: names, entities or pairs",
                 )
-            ranges = tokens.sentence_ranges(document) if tokens else ()
-            sentences += [(document, part.start, part.stop) for part in ranges]
-        return sentences
+            for number, part in enumerate(tokens.sentence_ranges(document) if tokens else (), 1):
+                spans.append((document, part.start, part.stop))
+                places.append((name, str(number)))
+        return Units(places, spans)
+
+    def begin_in(self, sentence: Span) -> range:
+        """The mentions that begin in a sentence."""
+        document, *edges = sentence
+        return range(*(bisect_left(self.mentions.spans, (document, edge)) for edge in edges))
 
     @cached_property
-    def sentence_numbers(self) -> dict[str, dict[str, int]]:
-        """The numbers of sentences by document, and by their number in it, from 1."""
-        numbers: dict[str, dict[str, int]] = {}
-        for index, (document, _, _) in enumerate(self.sentences):
-            in_document = numbers.setdefault(self.documents[document], {})
-            in_document[str(len(in_document) + 1)] = index
-        return numbers
+    def digest(self) -> str:
+        """What tells responses and candidates from changed ones: 16 digits of their SHA-256."""
+        digest = hashlib.sha256()
+        for name, row in zip((*self.names, "+candidates"), self.entity.tolist(), strict=False):
+            entities: dict[tuple[int, str], list[str]] = {}
+            for (document, mention), entity in zip(self.mentions.places, row, strict=True):
+                if entity >= 0:
+                    entities.setdefault((entity, document), []).append(mention)
+            lines = (f"{document}\t{' '.join(ids)}\n" for (_, document), ids in entities.items())
+            digest.update(f"{name}\n{''.join(lines)}".encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()[:16]
 
-    def list_mentions(self, sentence: Span) -> list[int]:
-        """The mentions that begin in a sentence."""
-        document, start, end = sentence
-        first, last = self.mentions.mention_offsets[document : document + 2].tolist()
-        edges = first + np.searchsorted(self.spans[first:last, 1], (start, end))
-        return [*range(*edges.tolist())]
-
-    def find_tokens(self, document: int, corpora: Sequence[Corpus] = ()) -> Tokens | None:
-        """The tokens of a document, from the first corpus that has any."""
-        tokens = (corpus.tokens for corpus in corpora or self.corpora)
-        return next((t for t in tokens if t is not None and t.counts[document]), None)
-
-    def show(self, spans: Sequence[Span]) -> list[tuple[str, str, str]]:
-        """The texts before, in and after spans; empty where a document has no words."""
-        if self.mentions.labels is not None:
-            return [("", str(self.mentions.labels[start]), "") for _, start, _ in spans]
-        contexts: dict[Span, tuple[str, str, str]] = {}
-        for tokens in filter(None, (corpus.tokens for corpus in self.corpora)):
-            new = [span for span in spans if span not in contexts and tokens.counts[span[0]]]
-            if tokens.has_texts:
-                contexts |= zip(new, _cut_texts(tokens, new), strict=True)
-            elif new and "word" in tokens.columns:
-                contexts |= zip(new, _join_words(tokens, np.array(new)), strict=True)
-        return [contexts.get(span, ("", "", "")) for span in spans]
+    def show(self, spans: Iterable[Span], context: int = CONTEXT) -> dict[Span, Shown]:
+        """The words before, in and after spans; empty where a document has no words."""
+        shown: dict[Span, Shown] = dict.fromkeys(spans, ("", "", ""))
+        if self.corpus.labels is not None:
+            return {span: ("", str(self.corpus.labels[span[1]]), "") for span in shown}
+        for tokens in filter(None, (corpus.tokens for corpus in reversed(self.corpora))):
+            present = [span for span in shown if tokens.counts[span[0]]]
+            for document, start, end in present if tokens.has_texts else ():
+                text, near = text_of(tokens, document) or "", _LETTERS * context
+                before, after = text[max(start - near, 0) : start], text[end : end + near]
+                shown[document, start, end] = before, text[start:end], after
+            if "word" in tokens.columns and present:
+                shown |= zip(present, _join_words(tokens, present, context), strict=True)
+        return shown
 
 
-def _print_spans(spans: IntArray) -> ByteArray:
-    """A blank and the id of each span as rows of characters; zeros stand before the digits.
-
-    It takes a tenth of the time of making texts, which would be a third of that of a sheet.
-    """
-    columns = [np.full(len(spans), ord(" "))]
-    for positions, mark in zip(spans.T[1:], ("..", ""), strict=True):
-        for power in reversed(range(len(str(positions.max(initial=0))))):
-            quotient = positions // 10**power
-            is_shown = quotient > 0 if power else True
-            columns.append(np.where(is_shown, quotient % 10 + ord("0"), 0))
-        columns += [np.full(len(spans), ord(character)) for character in mark]
-    return np.stack([column.astype(np.uint8) for column in columns], axis=1)
-
-
-def _join_characters(rows: ByteArray) -> bytes:
-    return rows.tobytes().translate(None, b"\0")
-
-
-def _cut_texts(tokens: Tokens, spans: Sequence[Span]) -> Iterator[tuple[str, str, str]]:
-    """The words before, in and after spans of characters."""
-    for document, start, end in spans:
-        text = text_of(tokens, document) or ""
-        before, after = text[:start].split()[-CONTEXT:], text[end:].split()[:CONTEXT]
-        yield " ".join(before), " ".join(text[start:end].split()), " ".join(after)
-
-
-def _join_words(tokens: Tokens, spans: IntArray) -> Iterator[tuple[str, str, str]]:
+def _join_words(tokens: Tokens, spans: Sequence[Span], context: int) -> Iterator[Shown]:
     """The words before, in and after spans; names of speakers stand before what they say."""
-    document, start, end = spans.T
-    first = np.maximum(start - CONTEXT, 0)
-    lengths = np.minimum(end + CONTEXT, tokens.counts[document]) - first
+    document, start, end = np.array(spans).T
+    first = np.maximum(start - context, 0)
+    lengths = np.minimum(end + context, tokens.counts[document]) - first
     rows = ragged_arange(tokens.offsets[document] + first, lengths)
-    words = [word or "" for word in tokens.coded("word", rows).values()]
-    turns = [""] * rows.size
-    if "speaker" in tokens.columns:
-        speakers = tokens.coded("speaker", rows)
-        begins = begin_runs(speakers.codes, np.repeat(np.arange(lengths.size), lengths))
-        begins &= speakers.where(lambda name: name not in ("", "-", "_"))
-        for place in np.flatnonzero(begins).tolist():
-            turns[place] = f"[{speakers.names[speakers.codes[place]]}:] "
-    spoken = [*map(str.__add__, turns, words)]
-    shift = starts_of(lengths) - first
-    for bounds in plain_rows(first + shift, start + shift, end + shift, first + lengths + shift):
-        outer, inner, after, last = bounds
-        before = " ".join([*spoken[outer:inner], turns[inner]]).rstrip()
-        yield before, " ".join(words[inner:after]), " ".join(spoken[after:last])
-
-
-def list_responses(responses: Responses) -> dict[str, Input]:
-    """Responses by name; a single one, also a mapping to lists in plain Python, is `response`."""
-    if not isinstance(responses, Mapping) or all(
-        isinstance(value, list | tuple) for value in responses.values()
-    ):
-        return {"response": responses}
-    for name in responses:
-        if set(name) & set(";|") or plain_text(name) != name or name in ("", "frame"):
-            raise UsageError(f"{name!r} cannot be the name of a response: use letters and digits")
-    return dict(responses)
+    columns = [
+        iter(tokens.coded(name, rows).values() if name in tokens.columns else [""] * rows.size)
+        for name in ("word", "speaker")
+    ]
+    for inner, outer, length in zip(start - first, end - first, lengths, strict=True):
+        words, names = ([cell or "" for cell in islice(column, length)] for column in columns)
+        turns = [
+            f"[{name}:] " if name not in _NOBODY and name != previous else ""
+            for name, previous in zip(names, ["", *names], strict=False)
+        ]
+        spoken = [*map(str.__add__, turns, words)]
+        before = " ".join([*spoken[:inner], turns[inner]]).rstrip()
+        yield before, " ".join(words[inner:outer]), " ".join(spoken[outer:])
 
 
 def make_frame(responses: Responses, candidates: Input | None, request: Request) -> Frame:
-    """Read responses and candidates, and number their mentions, as the protocol leaves them."""
-    protocol = request.protocol
+    """Read responses and candidates, and number their mentions, as the protocol leaves them.
+
+    `responses` is one response, or maps names to responses.
+    """
+    protocol, reading = request.protocol, request.response_reading
     for name, value in protocol.values:
-        if name in _REFUSED and value != "drop":
-            raise UsageError(f"{name}:{value} cannot be estimated: {_REFUSED[name]}")
-    titles = list_responses(responses)
+        if name in DECLARED["choices"] and value != "drop":
+            raise UsageError(f"{name}:{value} cannot be estimated: {DECLARED['choices'][name]}")
+    titles: Mapping[str, Input] = {"response": responses}
+    if isinstance(responses, Mapping) and not all(
+        isinstance(value, list | tuple) for value in responses.values()
+    ):  # a mapping to lists is a response in plain Python
+        titles = responses
+    for name in titles:
+        if set(name) & set(";|") or plain_text(name) != name or name in ("", "frame"):
+            raise UsageError(f"{name!r} cannot be the name of a response: use letters and digits")
     inputs = sorted(titles.items())
-    names = tuple(sorted(titles))
+    n, names = len(inputs), tuple(name for name, _ in inputs)
     inputs += [("candidates", candidates)] if candidates is not None else []
-    reading = request.response_reading
     corpora = [*read_ahead([partial(as_corpus, source, name, reading) for name, source in inputs])]
     notices = [notice for corpus in corpora for notice in corpus.notices]
     corpora, codes, pairing_notices = pair_responses(corpora, protocol)
-    n, policies = len(names), protocol.but(singletons="keep")  # candidates keep theirs
-    kept, kept_codes, dropped, _ = apply_policies(corpora[:n], codes[:n], protocol)
-    further, further_codes, repeated, _ = apply_policies(corpora[n:], codes[n:], policies)
-    mentions, entity = _number_mentions(kept + further, kept_codes + further_codes)
-    notices += (*pairing_notices, *dropped, *repeated)
-    return Frame(tuple(titles), names, kept + further, mentions, entity, protocol, tuple(notices))
+    notices += pairing_notices
+    kept, kept_codes = list[Corpus](), list[IntArray]()
+    for sides, policies in (slice(n), protocol), (slice(n, None), protocol.but(singletons="keep")):
+        left, left_codes, dropped, _ = apply_policies(corpora[sides], codes[sides], policies)
+        kept, kept_codes = kept + left, kept_codes + left_codes
+        notices += dropped
+    corpus, entity = _number_mentions(kept, kept_codes)
+    entity[n:] = np.where(entity[n:] >= 0, corpus.mention_document, -1)  # candidates have none
+    return Frame(tuple(titles), names, kept, corpus, entity, protocol, tuple(notices))
 
 
 def _number_mentions(
@@ -304,7 +230,7 @@ def _number_mentions(
     spans = () if stacked.labels is not None else (stacked.mention_end, stacked.mention_start)
     keys = (np.asarray(column)[first] for column in (*spans, stacked.mention_document))
     order = np.lexsort((first, *keys))
-    entity = np.full((len(corpora), order.size), -1, dtype=np.int64)
+    entity = np.full((len(corpora), order.size), -1)
     owner = np.repeat(np.arange(len(corpora)), [corpus.n_mentions for corpus in corpora])
     entity[owner, np.argsort(order)[inverse.reshape(-1)]] = stacked.mention_entity
     return stacked.take_mentions(first[order]), entity

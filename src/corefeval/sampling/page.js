@@ -1,12 +1,16 @@
 "use strict";
 (() => {
-  const sheet = JSON.parse(document.getElementById("data").textContent);
-  const { design, rows, columns } = sheet;
+  const { csv, mentions } = JSON.parse(document.getElementById("data").textContent);
+  const [head, ...lines] = parse(csv);
+  const field = (signature, name) => new RegExp(`(?:^|\\|)${name}:([^|]*)`).exec(signature ?? "")?.[1];
+  const [design, digest] = ["design", "digest"].map((name) => field(head[1], name));
+  const instructions = lines.filter((cells) => isInstruction(cells));
+  const [columns, ...cells] = lines.filter((entry) => !isInstruction(entry));
+  const rows = cells.map((entry) => Object.fromEntries(columns.map((column, index) => [column, entry[index]])));
   const NAMED = design === "names" || design === "entities";
   const EDITED = ["answer", "members", "missed"].filter((column) => columns.includes(column));
-  const STORE = `corefeval ${sheet.digest} ${design}`;
+  const STORE = `corefeval ${digest} ${design}`;
   const SHOWN = 60; // mentions of a list that are shown at once
-  const AROUND = 8; // tokens beside a mention of a list
   const QUESTIONS = {
     names: "Who or what is this?",
     entities: "Who or what is this?",
@@ -221,7 +225,7 @@
     const wrong = new Set(row.answer.split(" "));
     const boxes = row.mentions.split(" ").filter(Boolean).map((id) => element("li", {}, element("label", {},
       element("input", { type: "checkbox", value: id, checked: wrong.has(id) }),
-      element("span", {}, element("strong", {}, mentionText(row.document, id)), " ", element("small", {}, id)))));
+      element("span", {}, element("strong", {}, mentionsOf(row).find((mention) => mention[0] === id)[2]), " ", element("small", {}, id)))));
     form.replaceChildren(
       boxes.length ? element("p", { id: "boxes-title" }, "Tick what is not a mention:") : element("p", {}, "Nothing was found here."),
       element("ul", { className: "boxes", "aria-labelledby": "boxes-title", hidden: !boxes.length }, ...boxes),
@@ -249,19 +253,8 @@
   }
 
   // Mentions of a document, to be ticked as members of an entity.
-  const cut = (text, start, end) => (typeof text === "string" ? text.slice(start, end) : text.slice(start, end).join(" "));
-
-  function mentionText(name, id) {
-    const { text, mentions } = sheet.documents[name];
-    const [, start, end] = mentions.find((mention) => mention[0] === id);
-    return cut(text, start, end);
-  }
-
-  function describe({ text }, [, start, end]) {
-    if (text === null) return ["", String(start), ""];
-    const around = typeof text === "string" ? 6 * AROUND : AROUND;
-    return [cut(text, Math.max(0, start - around), start), cut(text, start, end), cut(text, end, end + around)];
-  }
+  // Each has its id, and the words before, in and after it.
+  const mentionsOf = (row) => mentions[plain(row.document)] ?? [];
 
   function showMembers(row) {
     const section = get("members");
@@ -270,7 +263,7 @@
       section.replaceChildren();
       return;
     }
-    const content = sheet.documents[row.document];
+    const listed = mentionsOf(row);
     const same = rows.filter((entry) => entry !== row && entry.document === row.document && entry.answer === row.answer).map((entry) => entry.id);
     const ticked = new Set(row.members === "" ? same : row.members.split(" ").filter((id) => id !== "none"));
     ticked.delete(row.id);
@@ -279,7 +272,7 @@
     const list = element("ul", { id: "mentions", className: "boxes" });
     const more = button("Show more", () => fill(list.children.length + SHOWN));
     const finish = () => {
-      const order = content.mentions.map((mention) => mention[0]).filter((id) => ticked.has(id));
+      const order = listed.map((mention) => mention[0]).filter((id) => ticked.has(id));
       answer({ members: order.join(" ") || "none" });
       goOn();
     };
@@ -288,10 +281,10 @@
     };
     const fill = (limit) => {
       const typed = clean(filter.value).toLowerCase();
-      const fitting = content.mentions.filter((mention) => mention[0] !== row.id &&
-        (!typed || describe(content, mention).join(" ").toLowerCase().includes(typed)));
+      const fitting = listed.filter((mention) => mention[0] !== row.id &&
+        (!typed || mention.slice(1).join(" ").toLowerCase().includes(typed)));
       list.replaceChildren(...fitting.slice(0, limit).map((mention) => {
-        const [before, text, after] = describe(content, mention);
+        const [, before, text, after] = mention;
         const box = element("input", { type: "checkbox", value: mention[0], checked: ticked.has(mention[0]), onchange: () => {
           if (box.checked) ticked.add(mention[0]);
           else ticked.delete(mention[0]);
@@ -323,9 +316,8 @@
 
   // Files.
   function csvText() {
-    const head = [[sheet.mark, sheet.signature], ...sheet.instructions.map((line) => [`# ${line}`]), columns];
     const body = rows.map((row) => columns.map((column) => (EDITED.includes(column) ? safe(row[column]) : row[column])));
-    return [...head, ...body].map((cells) => `${cells.map(quote).join(",")}\n`).join("");
+    return [head, ...instructions, columns, ...body].map((cells) => `${cells.map(quote).join(",")}\n`).join("");
   }
 
   function save() {
@@ -334,6 +326,10 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
     unsaved = false;
     tell("Saved as sheet.csv.");
+  }
+
+  function isInstruction(cells) {
+    return cells[0].startsWith("#");
   }
 
   function parse(text) {
@@ -361,14 +357,13 @@
   }
 
   function take(text) {
-    const lines = parse(text);
-    const field = (name) => new RegExp(`(?:^|\\|)${name}:([^|]*)`).exec(lines[0][1] ?? "")?.[1];
-    if (field("digest") !== sheet.digest || field("design") !== design) throw new Error("This sheet is about other responses, or of another design.");
-    const [header, ...body] = lines.slice(1).filter((cells) => !cells[0].startsWith("#"));
+    const [first, ...lines] = parse(text);
+    if (field(first[1], "digest") !== digest || field(first[1], "design") !== design) throw new Error("This sheet is about other responses, or of another design.");
+    const [header, ...body] = lines.filter((entry) => !isInstruction(entry));
     const questions = new Map(rows.map((row) => [key(row), row]));
     let count = 0;
-    for (const cells of body) {
-      const values = Object.fromEntries(header.map((name, index) => [name.trim(), (cells[index] ?? "").trim()]));
+    for (const entry of body) {
+      const values = Object.fromEntries(header.map((name, index) => [name.trim(), (entry[index] ?? "").trim()]));
       const row = questions.get(key(values));
       if (row === undefined || !values.answer) continue;
       for (const column of EDITED) row[column] = clean(plain(values[column] ?? ""));
@@ -414,6 +409,8 @@
   }
 
   load();
+  document.title = `corefeval sheet of ${design}`;
+  get("instructions").append(...instructions.map(([line]) => element("li", {}, line.replace(/^# /, ""))));
   document.addEventListener("keydown", press);
   get("form").addEventListener("submit", (event) => {
     event.preventDefault();

@@ -16,108 +16,17 @@ from corefeval.diagnostics import InputError, Notice, UsageError, excerpt
 from corefeval.display import Row as Cells
 from corefeval.display import Tabular, csv_text, plain_cell
 from corefeval.files import PathLike, write_file
-from corefeval.formats.source import Source, read_source
+from corefeval.formats.source import read_source
 from corefeval.protocol import Protocol
-from corefeval.sampling.frame import name_mention
+from corefeval.sampling.frame import DECLARED, Frame, join_parts
+from corefeval.sampling.page import make_page
 
 Name = tuple[str, str]  # a document, and what a person calls an entity of it
 Mention = Hashable
 MARK = "# corefeval sheet"
 NO_MENTION, UNSURE, NONE = "-", "?", "none"
-_SPANS = r"\d{1,15}\.\.\d{1,15}(\+\d{1,15}\.\.\d{1,15})*"
-_ID = rf"({NONE}|m\d{{1,15}}|{_SPANS})"
-_IDS = rf"({_ID}(\s+{_ID})*)?"
-_YES_OR_NO = re.compile(r"(?i)(y|yes|1|ja|j|oui|o)|(n|no|0|nein|non)|[-?]?")
-_PAGES = (".html", ".htm")
-_RESTORE = "correct it, or restore the row as `corefeval sample` wrote it"
-
-
-class Design(NamedTuple):
-    """What sheets of a design ask for, and the metrics that answers give.
-
-    `answer` is a pattern for answers, and `expected` says in words what they are; `roles` are the
-    roles of rows. `{wrong}` and `{single}` in instructions stand for sentences that depend on what
-    becomes of singletons.
-    """
-
-    columns: str
-    metrics: tuple[str, ...]
-    answer: str | re.Pattern[str]
-    expected: str
-    instructions: tuple[str, ...]
-    roles: str = "draw"
-
-
-_STOP = "Rows are in random order: stop whenever you like, but not because of what you saw."
-_NAME = "Write who or what it is into the column answer: one name for one entity of a document."
-_MEMBERS = "list the ids of its other mentions in the column members, or none"
-_NAMES = Design(
-    "row role of systems document id before mention after answer members",
-    ("b3", "lea", "mentions"),
-    r"[^\x00-\x1f\x7f]*",
-    "a name, - for no mention, or ?",
-    (_NAME, "{wrong}", f"If a name occurs in one draw only, {_MEMBERS}.", _STOP),
-    "draw|companion",
-)
-DESIGNS = {
-    "names": _NAMES,
-    "entities": _NAMES._replace(
-        metrics=("muc", *_NAMES.metrics),
-        instructions=(_NAME, "{wrong}", f"In the first row of each name, {_MEMBERS}.", _STOP),
-        roles="draw",
-    ),
-    "pairs": Design(
-        "row systems document id partner before mention after "
-        "partner_before partner_mention partner_after answer",
-        _NAMES.metrics,
-        _YES_OR_NO,
-        "y or n, - for no mention, or ?",
-        (
-            "Write y into the column answer if the mention and its partner are the same, and n if "
-            "not.",
-            "Without a partner, write y if it is the only mention of its entity, and n if it is "
-            "not.",
-            "{wrong}",
-            _STOP,
-        ),
-    ),
-    "sentences": Design(
-        "row document sentence text mentions answer missed",
-        ("mentions",),
-        rf"{_IDS}|\?",
-        "ids of those that are not mentions, with blanks between them; none; or ?",
-        (
-            "Write into the column answer the ids of those that are not mentions, none if all are, "
-            "and ? if nobody can know.",
-            "Write into the column missed how many mentions that begin in the sentence are "
-            "missing.",
-            "{single}",
-            _STOP,
-        ),
-    ),
-}
-_SINGLETONS = {
-    "keep": {
-        "wrong": "Write - if it is no mention at all, and ? if nobody can know.",
-        "single": "The only mention of an entity is a mention, too.",
-    },
-    "drop": {
-        "wrong": "Write - if it is no mention, or the only one of its entity, and ? if nobody can "
-        "know.",
-        "single": "The only mention of an entity in its document does not count as a mention.",
-    },
-}
-# What cells of other columns must be: a pattern, what is wrong with others, and what was expected.
-_CELLS = {
-    "row": ("[1-9][0-9]{0,14}", "a row without its number", "the number that it had at first"),
-    "missed": ("[0-9]{0,9}", "missed is not a number", "how many mentions are missing, or nothing"),
-    "members": (
-        _IDS,
-        "members has something that is not the id of a mention",
-        "ids such as 3..5 with blanks between them, or none",
-    ),
-}
-_HEAD = re.compile(
+DESIGNS: dict[str, dict[str, Any]] = DECLARED["designs"]
+_SIGNATURE = re.compile(
     r"design:([^|]*)\|n:(\d{1,15})\|frame:(\d{1,15})\|seed:(\d{1,30})\|key:frame"
     r"\|responses:([^|]*)\|digest:([0-9a-f]{16})\|(.*)"
 )
@@ -139,15 +48,27 @@ class Signature(NamedTuple):
         head += f"|responses:{';'.join(self.responses)}|digest:{self.digest}|"
         return head + self.protocol.signature.replace("aggregate:micro|", "")
 
+    @staticmethod
+    def parse(text: str) -> Signature:
+        """The signature that a text is; a UsageError for any other text."""
+        if (match := _SIGNATURE.fullmatch(text)) is None:
+            raise UsageError("this is not a sheet: its first line has no signature")
+        design, n, frame, seed, names, digest, protocol = match.groups()
+        if design not in DESIGNS:
+            raise UsageError(f"there is no design {excerpt(design)}: take {', '.join(DESIGNS)}")
+        about = design, int(n), int(frame), int(seed), tuple(names.split(";")), digest
+        return Signature(*about, Protocol.parse(protocol))
 
-@dataclass(frozen=True)
+
 class Row:
     """A question and its answer, with the `cells` of the sheet by column.
 
-    Mentions are spans `(start, end)`, the end exclusive, or the labels of plain Python, which
-    `labels` has by id. `of` is the draw that a companion belongs to, `partner` the second mention
-    of a pair, and `mentions` are those that begin in a sentence. `systems` are those that the row
-    counts for, where it does not count for all.
+    Making one raises an InputError for a cell that is not what the design asks for.
+
+    Mentions are spans `(start, end)`, the end exclusive, or the labels of plain Python. `of` is the
+    draw that a companion belongs to, `partner` the second mention of a pair, and `mentions` are
+    those that begin in a sentence. `systems` are those that the row counts for, where it does not
+    count for all.
 
     The answer is a name, `-`, `?`, `y` or `n`; of a sentence it is wrong mentions and the number
     missed. `name` is the document and what a person calls the entity, None where it is no mention.
@@ -155,91 +76,75 @@ class Row:
     the row's line in its file.
     """
 
-    row: int
-    document: str
-    mention: Mention | None
-    text: str
-    role: str
-    systems: tuple[str, ...]
-    of: Mention | None
-    partner: Mention | None
-    mentions: tuple[Mention, ...]
-    answer: Any
-    is_answered: bool
-    name: Name | None
-    members: tuple[Mention, ...] | None
-    cells: Mapping[str, str]
-    line: int
-    labels: Mapping[str, Mention]
+    def __init__(self, sheet: Sheet, cells: Mapping[str, str], line: int) -> None:
+        ids = re.escape(cells.get("mentions", "")).replace("\\ ", "|")
+        for column, (pattern, problem, expected) in DESIGNS[sheet.design]["cells"].items():
+            if not re.fullmatch(pattern.replace("IDS", ids), cells[column]):
+                cell = excerpt(cells[column])
+                raise sheet.error(problem, line, found=cell, expected=expected)
+        self.cells, self.line = cells, line
+        self.labels = sheet.frame.labels if sheet.frame else {}
+        self.row, self.document = int(cells["row"]), cells["document"]
+        self.place = self.document, cells.get("sentence", cells.get("id", ""))
+        self.text = cells.get("mention") or cells.get("text", "")
+        self.role = cells.get("role", "draw")
+        self.is_draw = self.role == "draw"
+        self.systems = tuple(filter(None, cells.get("systems", "").split(";")))
+        self.mention, self.of, self.partner = (
+            next(iter(self._parse(column)), None) for column in ("id", "of", "partner")
+        )
+        self.mentions = self._parse("mentions")
+        self.members = self._parse("members") if cells.get("members") else None
+        self.answer: Any = unicodedata.normalize("NFC", cells["answer"])
+        self.is_answered = self.answer not in ("", UNSURE)
+        if sheet.design == "pairs":
+            match = re.fullmatch(DESIGNS["pairs"]["cells"]["answer"][0], self.answer)
+            self.answer = "yn"[match.lastindex - 1] if match and match.lastindex else self.answer
+        is_named = "members" in cells and self.is_answered and self.answer != NO_MENTION
+        self.name: Name | None = (self.document, self.answer) if is_named else None
+        if sheet.design == "sentences" and self.is_answered:
+            self.answer = self._parse("answer"), int(cells["missed"] or 0)
 
-    @property
-    def is_draw(self) -> bool:
-        """Whether the row is no companion."""
-        return self.role == "draw"
+    def list_ids(self, column: str) -> list[str]:
+        """The ids in a cell, which may say that there are none."""
+        return [word for word in self.cells.get(column, "").split() if word != NONE]
+
+    def _parse(self, column: str) -> tuple[Mention, ...]:
+        """The mentions in a cell: labels or spans, several spans where an id has parts."""
+        mentions = []
+        for name in self.list_ids(column):
+            spans = tuple((int(a), int(b)) for a, b in re.findall(r"(\d+)\.\.(\d+)", name))
+            mention = spans[0] if len(spans) == 1 else spans or name
+            mentions.append(self.labels.get((self.document, name), mention))
+        return tuple(mentions)
 
     def join_ids(self, mentions: Iterable[Any]) -> str:
         """The text of a cell with some mentions of the row's document."""
-        ids = {label: name for name, label in self.labels.items()}
-        return " ".join(ids.get(m) or name_mention(m) for m in mentions) or NONE
-
-    def changed(self, **cells: str) -> Row:
-        """The row with other cells."""
-        return make_row({**self.cells, **cells}, self.line, self.labels)
+        labels = self.labels.items()
+        ids = {label: name for (document, name), label in labels if document == self.document}
+        return " ".join(ids.get(mention) or name_mention(mention) for mention in mentions) or NONE
 
 
-def make_row(cells: Mapping[str, str], line: int, labels: Mapping[str, Mention]) -> Row:
-    """The row of cells that are what its design asks for."""
+def name_mention(mention: Any) -> str:
+    """The id of a span, or of several; other values as text.
 
-    def parse(column: str) -> tuple[Mention, ...]:
-        return tuple(labels.get(word, parse_id(word)) for word in list_ids(cells, column))
-
-    mention, of, partner = (next(iter(parse(name)), None) for name in ("id", "of", "partner"))
-    answer: Any = unicodedata.normalize("NFC", cells["answer"])
-    is_answered = answer not in ("", UNSURE)
-    if "partner" in cells and (match := _YES_OR_NO.fullmatch(answer)) and match.lastindex:
-        answer = "yn"[match.lastindex - 1]
-    name = (cells["document"], answer) if is_answered and answer != NO_MENTION else None
-    if "missed" in cells and is_answered:
-        answer = parse("answer"), int(cells["missed"] or 0)
-    return Row(
-        int(cells["row"]),
-        cells["document"],
-        mention,
-        cells.get("mention", cells.get("text", "")),
-        cells.get("role", "draw"),
-        tuple(filter(None, cells.get("systems", "").split(";"))),
-        *(of, partner, parse("mentions"), answer, is_answered, name),
-        parse("members") if cells.get("members") else None,
-        *(cells, line, labels),
-    )
-
-
-def list_ids(cells: Mapping[str, str], column: str) -> list[str]:
-    """The ids in a cell, which may say that there are none."""
-    return [word for word in cells.get(column, "").split() if word != NONE]
-
-
-def parse_id(text: str) -> Mention:
-    """The span of an id, or its spans where it has several; other text as it is.
-
-    >>> parse_id("3..5"), parse_id("3..5+7..8"), parse_id("m1")
-    ((3, 5), ((3, 5), (7, 8)), 'm1')
+    >>> name_mention((3, 5)), name_mention(((3, 5), (7, 8))), name_mention("m1")
+    ('3..5', '3..5+7..8', 'm1')
     """
-    if not re.fullmatch(_SPANS, text):
-        return text
-    spans = tuple(tuple(map(int, part.split(".."))) for part in text.split("+"))
-    return spans if len(spans) > 1 else spans[0]
+    if not isinstance(mention, tuple):
+        return str(mention)
+    return join_parts(mention if isinstance(mention[0], tuple) else [mention])
 
 
 def list_incomplete(
-    rows: Iterable[Row], design: str, complete: Container[Name | None]
+    draws: Iterable[Row], design: str, complete: Container[Name | None]
 ) -> list[Row]:
-    """The first row of each name whose members must be known, and are not: of draws alone.
+    """The first row of each name whose members must be known, and are not.
 
     In a sheet of names, that is so for names that occur in one draw only.
     """
     groups: dict[Name, list[Row]] = {}
-    for row in rows:
+    for row in draws:
         if row.name and row.name not in complete:
             groups.setdefault(row.name, []).append(row)
     return [group[0] for group in groups.values() if design == "entities" or len(group) == 1]
@@ -249,14 +154,14 @@ def list_incomplete(
 class Sheet(Tabular, Sequence[Row]):
     """Rows for people to answer, and the signature of what they are about.
 
-    `page` makes the page of a sheet that was drawn here; `file` is that of one that was read.
+    `file` is that of a sheet that was read; one that was drawn here has its `frame`.
     """
 
-    questions: tuple[Row, ...]
     signature: Signature
+    questions: Sequence[Row] = ()
     file: str | None = None
     notices: tuple[Notice, ...] = ()
-    page: Callable[[Sheet], str] | None = None
+    frame: Frame | None = None
 
     @property
     def design(self) -> str:
@@ -264,15 +169,17 @@ class Sheet(Tabular, Sequence[Row]):
         return self.signature.design
 
     @property
-    def instructions(self) -> list[str]:
-        """What people should do, in sentences."""
-        singletons = _SINGLETONS[self.signature.protocol.singletons]
-        return [line.format(**singletons) for line in DESIGNS[self.design].instructions]
-
-    @property
     def columns(self) -> list[str]:
         """The columns of the design."""
-        return DESIGNS[self.design].columns.split()
+        columns: str = DESIGNS[self.design]["columns"]
+        return columns.split()
+
+    @property
+    def instructions(self) -> list[str]:
+        """What people should do, in sentences."""
+        singletons = DECLARED["singletons"][self.signature.protocol.singletons]
+        text: str = DESIGNS[self.design]["instructions"].format(**singletons)
+        return text.strip().splitlines()
 
     def __len__(self) -> int:
         return len(self.questions)
@@ -293,75 +200,61 @@ class Sheet(Tabular, Sequence[Row]):
 
     def fill(self, answer: Callable[[Row], Any]) -> Sheet:
         """The sheet with the answer that a function gives to each row, in a person's place."""
-        rows = []
+        changes = []
         for row in self:
             value = answer(row)
             cells = {"answer": str(value)}
             if isinstance(value, tuple):
                 cells = {"answer": row.join_ids(value[0]), "missed": str(value[1])}
-            rows.append(self._change(row, **cells))
-        return replace(self, questions=tuple(rows))
+            changes.append(cells)
+        return self.change(changes)
 
     def complete(self, members: Callable[[Row], Iterable[Mention]]) -> Sheet:
         """The sheet with the other mentions of its entity for each row of `incomplete`."""
-        rows = {row.row: row for row in self}
-        for row in self.incomplete:
-            rows[row.row] = self._change(row, members=row.join_ids(members(row)))
-        return replace(self, questions=tuple(rows.values()))
+        lists = {row.row: {"members": row.join_ids(members(row))} for row in self.incomplete}
+        return self.change(lists.get(row.row, {}) for row in self)
 
-    def _change(self, row: Row, **cells: str) -> Row:
-        self.check({**row.cells, **cells}, row.line)
-        return row.changed(**cells)
-
-    def check(self, row: Mapping[str, str], line: int) -> None:
-        """Raise an InputError for a cell of a row that is not what the design asks for."""
-        design = DESIGNS[self.design]
-        cells = {
-            "answer": (design.answer, "an answer that the sheet does not ask for", design.expected),
-            "role": (
-                design.roles,
-                f"a role that a sheet of {self.design} does not have",
-                design.roles.replace("|", " or "),
-            ),
-        }
-        for column, (pattern, problem, expected) in {**_CELLS, **cells}.items():
-            cell = row.get(column)
-            is_right = cell is None or bool(re.fullmatch(pattern, cell))
-            if "mentions" in row and column == "answer" and cell != UNSURE:
-                is_right = {*list_ids(row, "answer")} <= {*list_ids(row, "mentions")}
-            if not is_right:
-                raise self.error(problem, line, found=excerpt(str(cell)), expected=expected)
+    def change(self, changes: Iterable[Mapping[str, str]]) -> Sheet:
+        """The sheet with other cells in each row."""
+        changed = zip(self, changes, strict=True)
+        rows = [Row(self, {**row.cells, **cells}, row.line) for row, cells in changed]
+        return replace(self, questions=rows)
 
     @property
     def csv(self) -> str:
         """The sheet as CSV, without a byte order mark."""
-        instructions = [[f"# {line}"] for line in self.instructions]
-        rows = [[*row.values()] for row in self.rows()]
-        return csv_text([MARK, str(self.signature)], [*instructions, self.columns, *rows])
+        lines = [[f"# {line}"] for line in self.instructions]
+        rows = [row.cells.values() for row in self]
+        return csv_text([MARK, str(self.signature)], [*lines, self.columns, *rows])
 
     def write(self, path: PathLike) -> None:
         """Write the sheet: as CSV, or as a page for labelling if the path ends in .html."""
-        text = check_path(path, "name the file to write")
-        is_page = text.lower().endswith(_PAGES)
-        if not is_page and not text.lower().endswith((".csv", ".csv.gz")):
-            raise UsageError(
-                f"{text}: a sheet is a .csv file, which spreadsheets open, or a .html page: "
-                "name such a file"
-            )
-        if is_page and self.page is None:
-            raise UsageError(
-                f"{text}: a page needs the texts: draw the sheet again with these answers, or open "
-                "the CSV in the page that it was drawn with"
-            )
-        write_file(text, self.page(self) if is_page and self.page else f"\ufeff{self.csv}")
+        file = check_path(path, "name the file to write")
+        if re.search(r"(?i)\.html?$", file):
+            if self.frame is None:
+                raise UsageError(
+                    f"{file}: a page needs the texts: draw the sheet again with these answers, or "
+                    "open the CSV in the page that it was drawn with"
+                )
+            text = make_page(self.frame, self.csv, {row.document for row in self})
+        elif re.search(r"(?i)\.csv(\.gz)?$", file):
+            text = f"\ufeff{self.csv}"
+        else:
+            raise UsageError(f"{file}: name a .csv file, which spreadsheets open, or a .html page")
+        write_file(file, text)
 
     def error(
-        self, problem: str, line: int | None = None, *, fix: str = _RESTORE, **details: str
+        self,
+        problem: str,
+        line: int = 1,
+        *,
+        fix: str = "correct it, or restore it as `corefeval sample` wrote it",
+        **details: Any,
     ) -> InputError:
         """A mistake in a line of the file, or in a row of a sheet that was not read from a file."""
-        where = f"row {line}: " if line and not self.file else ""
-        place = (line or 1) if self.file else None
-        return InputError(where + problem, file=self.file, line=place, fix=fix, **details)
+        if self.file is None:
+            return InputError(f"row {line}: {problem}", fix=fix, **details)
+        return InputError(problem, file=self.file, line=line, fix=fix, **details)
 
 
 def read_sheet(path: PathLike | Sheet) -> Sheet:
@@ -382,51 +275,22 @@ def read_sheet(path: PathLike | Sheet) -> Sheet:
     csv.field_size_limit(2**31 - 1)  # an entity may have many members
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=head[1] if head else ",")
     lines = [(reader.line_num, [*map(plain_cell, cells)]) for cells in reader]
-    signature = _read_signature("".join(lines[0][1][1:2]) if head else "", source)
+    try:
+        sheet = Sheet(Signature.parse("".join(lines[0][1][1:2]) if head else ""), file=source.file)
+    except UsageError as error:
+        fix = "restore the first line; of a page, press Save, and take the CSV file that it saves"
+        raise source.error(str(error), 1, expected=f"{MARK}, and a signature", fix=fix) from None
     table = [line for line in lines[1:] if any(line[1]) and not line[1][0].startswith("#")]
-    sheet = Sheet((), signature, source.file)
     first, header = table[0] if table else (1, [])
-    if missing := [column for column in sheet.columns if column not in header]:
-        raise source.error(
-            f"the column {missing[0]} is missing",
-            first,
-            found=excerpt(", ".join(header)),
-            expected=", ".join(sheet.columns),
-            fix="restore the line of the columns as `corefeval sample` wrote it",
-        )
+    missing = [f"the column {name} is missing" for name in sheet.columns if name not in header]
+    if missing or not table[1:]:
+        expected = ", ".join(sheet.columns)
+        raise sheet.error([*missing, "a sheet without rows"][0], first, expected=expected)
     rows: dict[int, Row] = {}
     for line, cells in table[1:]:
         values = dict(zip_longest(header, cells[: len(header)], fillvalue=""))
-        kept = {column: values[column] for column in sheet.columns}
-        sheet.check(kept, line)
-        row = make_row(kept, line, {})
-        if row.row in rows:
+        row = Row(sheet, {name: values[name] for name in sheet.columns}, line)
+        if rows.setdefault(row.row, row) is not row:
             fix = f"remove this row, or the one on line {rows[row.row].line}"
             raise sheet.error(f"two rows have the number {row.row}", line, fix=fix)
-        rows[row.row] = row
-    if not rows:
-        fix = "take the sheet as `corefeval sample` wrote it"
-        raise source.error("a sheet without rows", first, fix=fix)
-    return replace(sheet, questions=tuple(rows[number] for number in sorted(rows)))
-
-
-def _read_signature(text: str, source: Source) -> Signature:
-    fix = "restore the first line as `corefeval sample` wrote it"
-    if (match := _HEAD.fullmatch(text)) is None:
-        if source.file.lower().endswith(_PAGES):
-            fix = "open this page in a browser, press Save, and use the CSV file that it saves"
-        raise source.error(
-            "this is not a sheet: its first line has no signature",
-            1,
-            expected=f"{MARK}, and in the next cell the signature that begins with design:",
-            fix=fix,
-        )
-    design, n, frame, seed, names, digest, protocol = match.groups()
-    if design not in DESIGNS:
-        problem = f"there is no design {excerpt(design)}"
-        raise source.error(problem, 1, expected=", ".join(DESIGNS), fix=fix)
-    about = design, int(n), int(frame), int(seed), tuple(names.split(";")), digest
-    try:
-        return Signature(*about, Protocol.parse(protocol))
-    except UsageError as error:
-        raise source.error(str(error), 1, fix=fix) from None
+    return replace(sheet, questions=[rows[number] for number in sorted(rows)])
