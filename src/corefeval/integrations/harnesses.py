@@ -38,6 +38,16 @@ def counts_of(result: Result) -> dict[str, float]:
     }
 
 
+def result_of(counts: Mapping[str, float], empty: Result) -> Result:
+    """Counts as a result in which all documents are one; `empty` is a result of nothing."""
+    tables = dict(empty.tables)
+    for metric, table in tables.items():
+        if table.values is not None:
+            row = [counts[f"{metric}/{name}"] for name in table.names]
+            tables[metric] = replace(table, values=np.array([row]))
+    return replace(empty, tables=tables, document_ids=("all documents",), notices=())
+
+
 def score_answer(sample: Mapping[str, Any], answer: str, **options: Any) -> Result:
     """The result of an answer, against the key that a sample has beside its prompt.
 
@@ -61,13 +71,7 @@ def sum_scores(items: Iterable[Mapping[str, float]]) -> dict[str, float]:
         total.update(counts)  # type: ignore[arg-type]
     metrics = list(dict.fromkeys(name.rpartition("/")[0] for name in total if "/" in name))
     metrics = ["conll", *metrics] if {"muc", "b3", "ceafe"} <= {*metrics} else metrics
-    result = score({"0": []}, {"0": []}, metrics=metrics or "conll")  # of nothing
-    tables = dict(result.tables)
-    for metric, table in tables.items():
-        if table.values is not None:
-            row = [total[f"{metric}/{name}"] for name in table.names]
-            tables[metric] = replace(table, values=np.array([row]))
-    result = replace(result, tables=tables, document_ids=("all documents",))
+    result = result_of(total, score({"0": []}, {"0": []}, metrics=metrics or "conll"))
     return {metric: 100 * result[metric].f1 for metric in metrics}
 
 

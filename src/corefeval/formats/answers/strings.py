@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from corefeval.formats.answers.lookup import WIDENED, KeyDocument
-from corefeval.formats.answers.shapes import Unions
 from corefeval.formats.answers.text import fold_text
 from corefeval.formats.answers.units import Places, Unit
 from corefeval.model.arrays import IntArray, offsets_of
@@ -196,6 +195,23 @@ class Chooser:
         return offsets_of(np.array([len(word) + 1 for word in self.key.words], dtype=np.int64))
 
 
+class Unions:
+    """Entities that turn out to be one."""
+
+    def __init__(self) -> None:
+        self.above: dict[str, str] = {}
+
+    def root(self, entity: str) -> str:
+        """What stands for all entities that are one with an entity."""
+        while (above := self.above.get(entity, entity)) != entity:
+            entity = above
+        return entity
+
+    def join(self, first: str, second: str) -> None:
+        """Make two entities one."""
+        self.above[self.root(second)] = self.root(first)
+
+
 class Links(NamedTuple):
     """Gives entities to mentions by their antecedents, with what speaks against places of these."""
 
@@ -214,12 +230,12 @@ class Links(NamedTuple):
         mentions = {unit.spans[0] for unit in placed}
         for unit in placed:
             if not unit.rows:
-                unions.join([f"entity {unit.entity}", str(unit.spans[0])])
+                unions.join(f"entity {unit.entity}", str(unit.spans[0]))
         for unit in sorted(placed, key=lambda unit: unit.spans[0]):
             span, target = unit.spans[0], unit.antecedent
             if target is not None:
                 place = self._find(target, span, mentions)
-                unions.join([str(place or fold_text(target.text)), str(span)])
+                unions.join(str(place or fold_text(target.text)), str(span))
             if target and place and place not in mentions:
                 target.spans = [place]
                 mentions.add(place)
