@@ -28,7 +28,7 @@ from corefeval.pairing.annotators import Annotations, name_sides, pair_annotatio
 from corefeval.pairing.axis import ALIGNED
 from corefeval.pairing.mismatches import MISMATCH
 from corefeval.preparation import as_corpus, prepare_corpora
-from corefeval.protocol import STEPS, Protocol, join_protocols
+from corefeval.protocol import STEPS, Protocol
 from corefeval.request import Input, Reading, Request, Sampling, ScoreOptions
 from corefeval.results import Result
 
@@ -289,14 +289,13 @@ def agree_corpora(
         notices += result_notices(_score_pairs(pairs, request, ceilings))
         rows, ceiling_notices = ceilings.measure()
         notices += ceiling_notices
-    joint = join_protocols([result.protocol for result in results.values()])
     return Agreement(
         annotators=ceilings.annotators,
         document_ids=tuple(map(str, annotations.corpora[0].documents)),
         results=results,
         coding=Coding.of(annotations.corpora, annotations.codes, request.protocol.unmarked),
         distances=tuple(distances),
-        protocol=joint if annotations.spans is None else joint.but(spans=annotations.spans),
+        protocol=annotations.join_protocols(result.protocol for result in results.values()),
         notices=tuple(dict.fromkeys(notices)),
         ceilings=tuple(rows),
     )

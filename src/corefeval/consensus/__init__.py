@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import compress
+from itertools import chain, compress
 from typing import Any, Unpack
 
 import numpy as np
@@ -16,19 +16,19 @@ from corefeval.analysis.ceilings import MOST_KEYS, count_common_links, count_uni
 from corefeval.analysis.units import Units, split_mention, state
 from corefeval.consensus.contests import Contest, list_contests
 from corefeval.consensus.decisions import COLUMNS, Constraints, constrain, read_decisions
-from corefeval.consensus.partition import BOUNDED, Ballot, divide, in_order
+from corefeval.consensus.partition import BOUNDED, count_cost, divide, in_order
 from corefeval.consensus.units import unite
 from corefeval.diagnostics import Notice, UsageError, note, plural
 from corefeval.display import Row, Tabular
 from corefeval.evaluation import count
 from corefeval.metrics import Metrics
 from corefeval.model import DEIXIS, NON_REFERRING, Corpus
-from corefeval.model.arrays import IntArray, all_zero, integers, plain_rows, unset
+from corefeval.model.arrays import IntArray, all_zero, integers, plain_rows, set_rows
 from corefeval.model.construction import number_entities
 from corefeval.pairing.annotators import pair_annotations
 from corefeval.pairing.axis import ALIGNED
 from corefeval.preparation import prepare_corpora
-from corefeval.protocol import STEPS, Protocol, join_protocols
+from corefeval.protocol import STEPS, Protocol
 from corefeval.request import Input, Request, ScoreOptions
 from corefeval.results import Result
 
@@ -61,9 +61,7 @@ class Merged(Tabular):
     shown: IntArray
     """The entity of each unit in the corpus, −1 where it has none."""
     costs: IntArray
-    """The cost of each document."""
-    bounds: IntArray
-    """The least that each document can cost."""
+    """The cost of each document, and behind it the least that it can be."""
     constraints: Constraints
     results: Mapping[str, Result]
     protocol: Protocol
@@ -72,12 +70,12 @@ class Merged(Tabular):
     @property
     def cost(self) -> int:
         """How many votes are overruled."""
-        return int(self.costs.sum())
+        return int(self.costs[0].sum())
 
     @property
     def bound(self) -> int:
         """How many votes any partition overrules at least."""
-        return int(self.bounds.sum())
+        return int(self.costs[1].sum())
 
     @property
     def exact(self) -> bool:
@@ -105,12 +103,12 @@ class Merged(Tabular):
         if corpus.labels is not None:
             spans = corpus.labels, [None] * corpus.n_mentions
         rows: dict[tuple[object, ...], Row] = {}  # discontinuous mentions may have the same ends
-        columns = units.document_ids, *spans, self.entity >= 0, (units.entity >= 0).T
-        for *place, is_kept, marks in plain_rows(*columns):
+        columns = units.document, *spans, self.entity, (units.entity >= 0).T
+        for document, start, end, entity, marks in plain_rows(*columns):
             names = [*compress(self.annotators, marks)]
-            cells = (*place, len(names), "+".join(names))
-            if is_kept:
-                rows.setdefault(tuple(place), dict(zip(VOTES, cells, strict=True)))
+            cells = str(corpus.documents[document]), start, end, len(names), "+".join(names)
+            if entity >= 0:
+                rows.setdefault((document, start, end), dict(zip(VOTES, cells, strict=True)))
         return list(rows.values())
 
     def rows(self) -> list[Row]:
@@ -119,50 +117,47 @@ class Merged(Tabular):
         The starts and ends of discontinuous mentions have commas between. A plain mention stands
         for its start, and has no end.
         """
-        return [self._describe(contest) for contest in self.contested]
-
-    def _describe(self, contest: Contest) -> Row:
-        units, empty = self.units, (None, None, "")
-        (*ends, text), (*other_ends, other_text) = (
-            (*split_mention(units.mentions[unit]), units.text(unit)) if unit >= 0 else empty
-            for unit in (contest.unit, contest.partner)
-        )
-        cells = units.document_ids[contest.unit], contest.kind, *ends, *other_ends
-        cells += (*contest.figures.values(), text, other_text, "")
-        return dict(zip(COLUMNS, cells, strict=True))
+        units, rows = self.units, []
+        texts = [*units.list_texts(np.arange(units.row.size)), ""]
+        for kind, unit, partner, *figures in self.contested:
+            ends = chain(*(split_mention(units.mentions[row]) for row in (unit, partner)))
+            name = str(units.corpus.documents[units.document[unit]])
+            cells = name, kind, *ends, *figures, texts[unit], texts[partner], ""
+            rows.append(dict(zip(COLUMNS, cells, strict=True)))
+        return rows
 
     def as_dict(self) -> dict[str, object]:
         """Everything, for JSON."""
         names = ("annotators", "quorum", "signature", "cost", "bound", "exact")
-        agreement = {
-            name: {metric: result[metric].f1 for metric in result.metrics}
-            for name, result in self.results.items()
+        return {name: getattr(self, name) for name in names} | {
+            "documents": self._list_documents(),
+            "agreement": {
+                name: {metric: result[metric].f1 for metric in result.metrics}
+                for name, result in self.results.items()
+            },
         }
-        everything = {name: getattr(self, name) for name in names}
-        return everything | {"documents": self._list_documents(), "agreement": agreement}
 
     def _list_documents(self) -> list[Row]:
-        units = self.units
-        records: list[Row] = [
-            {"id": str(name), "cost": cost, "bound": bound, "exact": cost == bound}
-            | {"entities": [], "mentions": [], "contested": []}
-            for name, cost, bound in plain_rows(self.corpus.documents, self.costs, self.bounds)
-        ]
-        places: dict[int, int] = {}
-        columns = units.document, units.mentions, units.votes, self.shown
+        units, places, records = self.units, dict[int, int](), list[Row]()
+        for name, cost, bound in plain_rows(self.corpus.documents, *self.costs):
+            records.append({"id": str(name), "cost": cost, "bound": bound, "exact": cost == bound})
+            records[-1] |= {"entities": [], "mentions": [], "contested": []}
+        columns = units.document, units.mentions[:-1], units.votes, self.shown
         for document, mention, votes, entity in plain_rows(*columns):
-            record, place = records[document], None
+            entities, place = records[document]["entities"], None
             if entity >= 0:
-                place = places.setdefault(entity, len(record["entities"]))
-                if place == len(record["entities"]):
-                    record["entities"].append([])
-                record["entities"][place].append(mention)
-            record["mentions"].append({"mention": mention, "votes": votes, "entity": place})
-        for contest in self.contested:
-            row: Row = {"kind": contest.kind, "mention": units.mentions[contest.unit]}
-            if contest.partner >= 0:
-                row["other"] = units.mentions[contest.partner]
-            records[units.document[contest.unit]]["contested"].append(row | contest.figures)
+                place = places.setdefault(entity, len(entities))
+                if place == len(entities):
+                    entities.append([])
+                entities[place].append(mention)
+            row = {"mention": mention, "votes": votes, "entity": place}
+            records[document]["mentions"].append(row)
+        for kind, unit, partner, *figures in self.contested:
+            row = {"kind": kind, "mention": units.mentions[unit]}
+            if partner >= 0:
+                row["other"] = units.mentions[partner]
+            row |= zip(Contest._fields[3:], figures, strict=True)
+            records[units.document[unit]]["contested"].append(row)
         return records
 
     def __repr__(self) -> str:
@@ -210,8 +205,9 @@ def merge_corpora(corpora: Sequence[Corpus], request: Request, decisions: object
     if protocol.match != "exact" and units.row.size:
         units = unite(units, protocol.match, request.tagset)
     group = in_order(np.unique(units.entity, axis=1, return_inverse=True)[1].ravel())
-    constraints = constrain(listed, units, group, units.votes >= quorum)
-    entity, costs, bounds, notices = _divide(units, group, constraints)
+    is_kept = units.votes >= quorum
+    constraints = constrain(listed, units, group, is_kept)
+    entity, costs, notices = _divide(units, group, np.flatnonzero(is_kept), constraints)
     shown = entity
     if not any((corpus.entity_sizes == 1).any() for corpus in annotations.corpora):
         shown = np.where(np.bincount(entity + 1)[entity + 1] == 1, -1, entity)
@@ -221,26 +217,27 @@ def merge_corpora(corpora: Sequence[Corpus], request: Request, decisions: object
         source.name: count(prepare_corpora(corpus, source, request), request.metrics)
         for source in annotations.sources
     }
-    pairing_notices = [n for n in annotations.notices if not n.kind.startswith("unscored")]
-    unmerged = (notice for source in corpora for notice in _note_unmerged(source, protocol))
     scores = result_notices({("the consensus", name): r for name, r in results.items()})
-    noted = (notice for notice in scores if notice.kind not in ALIGNED)  # pairing has these
-    read = (notice for source in corpora for notice in source.notices)
-    joint = join_protocols([result.protocol for result in results.values()])
+    everything = chain(
+        chain(*(source.notices for source in corpora)),
+        (notice for notice in annotations.notices if not notice.kind.startswith("unscored")),
+        chain(*(_note_unmerged(source, protocol) for source in corpora)),
+        notices,
+        (notice for notice in scores if notice.kind not in ALIGNED),  # pairing has these
+    )
     return Merged(
-        annotators=tuple(results),
-        quorum=quorum,
-        corpus=corpus,
-        units=units,
-        group=group,
-        entity=entity,
-        shown=shown,
-        costs=costs,
-        bounds=bounds,
-        constraints=constraints,
-        results=results,
-        protocol=joint if annotations.spans is None else joint.but(spans=annotations.spans),
-        notices=tuple(dict.fromkeys([*read, *pairing_notices, *unmerged, *notices, *noted])),
+        tuple(results),
+        quorum,
+        corpus,
+        units,
+        group,
+        entity,
+        shown,
+        costs,
+        constraints,
+        results,
+        annotations.join_protocols(result.protocol for result in results.values()),
+        tuple(dict.fromkeys(everything)),
     )
 
 
@@ -257,29 +254,22 @@ def _check(protocol: Protocol, total: int) -> int:
 
 
 def _divide(
-    units: Units, group: IntArray, constraints: Constraints
-) -> tuple[IntArray, IntArray, IntArray, list[Notice]]:
-    """The entity of each unit, −1 where it is not kept; cost and bound by document; notices."""
-    kept = np.flatnonzero(constraints.is_kept)
-    _, first, number, sizes = np.unique(group[kept], True, True, True)
-    labels, node = units.entity[:, kept[first]], constraints.node[group[kept[first]]]
-    rank = in_order(node)
-    ranks = dict(plain_rows(node, rank))
-    apart = [[ranks[node] for node in pair] for pair in constraints.apart]
-    cluster, component, proof = divide(Ballot(labels, sizes, rank, apart))
-    entity = unset(group.size)
-    entity[kept] = in_order(cluster[rank[number]])
-    document = all_zero(proof.shape[1])
-    document[component[rank]] = units.document[kept[first]]
-    n_documents = len(units.corpus.documents)
-    costs, bounds = (integers(np.bincount(document, values, n_documents)) for values in proof)
-    unbounded = int((np.bincount(component) > BOUNDED).sum())
-    separations = _count_separations(labels, entity[kept[first]])
+    units: Units, group: IntArray, kept: IntArray, constraints: Constraints
+) -> tuple[IntArray, IntArray, list[Notice]]:
+    """The entity of each unit, −1 where it is not kept; costs and bounds of documents; notices."""
+    labels, group = units.entity[:, kept], group[kept]
+    cluster, component, bounds = divide(labels, constraints.node[group], constraints.apart)
+    cost = count_cost(labels, cluster, component, bounds.size)
+    document = set_rows(component, units.document[kept], bounds.size)
+    numbers, n_documents = (cost, np.clip(bounds, 0, cost)), len(units.corpus.documents)
+    costs = integers([np.bincount(document, values, n_documents) for values in numbers])
+    _, first = np.unique(group, return_index=True)
+    separations = _count_separations(labels[:, first], cluster[first])
     notices = [
-        *note("no-bound", unbounded, "part", _NO_BOUND),
+        *note("no-bound", int(np.isneginf(bounds).sum()), "part", _NO_BOUND),
         *note("overruled-separations", separations, "pair", _OVERRULED),
     ]
-    return entity, costs, bounds, notices
+    return set_rows(kept, cluster, units.row.size), costs, notices
 
 
 def _count_separations(labels: IntArray, entity: IntArray) -> int:

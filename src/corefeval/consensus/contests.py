@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from corefeval.analysis.units import Units
 from corefeval.consensus.decisions import Constraints
-from corefeval.consensus.partition import in_order
-from corefeval.model.arrays import IntArray, all_zero, begin_runs, plain_rows
+from corefeval.model.arrays import IntArray, plain_rows
 
 
 class Contest(NamedTuple):
     """A decision that annotators contest: on a unit, or on a group and a consensus entity.
 
     `votes` of `of` are for keeping a mention, or for a link between the first mention of the group
-    and the entity that `partner` (−1 for a mention) stands for.
+    and the entity that `partner` (−1 for a mention) stands for. `stakes` is the number of votes
+    that are overruled whatever is decided.
     """
 
     kind: str
@@ -28,17 +28,7 @@ class Contest(NamedTuple):
     of: int
     size: int
     outcome: str
-
-    @property
-    def stakes(self) -> int:
-        """How many votes are overruled whatever is decided."""
-        return self.size * min(self.votes, self.of - self.votes)
-
-    @property
-    def figures(self) -> dict[str, Any]:
-        """The numbers and the outcome, by name."""
-        names = ("votes", "of", "size", "outcome", "stakes")
-        return {name: getattr(self, name) for name in names}
+    stakes: int
 
 
 def list_contests(
@@ -50,58 +40,49 @@ def list_contests(
     is not kept; lone mentions are entities here.
     """
     total = units.n_annotators
-    open_units = np.flatnonzero((units.votes < total) & ~constraints.is_settled)
+    rows = plain_rows(np.arange(group.size), units.votes, np.where(entity < 0, "drop", "keep"))
     contests = [
-        Contest("mention", unit, -1, votes, total, 1, "keep" if is_kept else "drop")
-        for unit, votes, is_kept in plain_rows(
-            open_units, units.votes[open_units], constraints.is_kept[open_units]
-        )
+        Contest("mention", unit, -1, votes, total, 1, outcome, min(votes, total - votes))
+        for unit, votes, outcome in rows
+        if votes < total and unit not in constraints.settled
     ]
-    if (entity >= 0).any():
-        contests += _list_links(units, group, entity, constraints)
+    pairs = set[tuple[frozenset[int], str]]()
+    for contest in _list_links(units, group, entity):
+        groups = group[[contest.unit, contest.partner]]
+        pair = frozenset(groups.tolist()), contest.outcome
+        if pair not in pairs and not constraints.decide(groups):
+            contests.append(contest)
+        pairs.add(pair)
     return sorted(contests, key=lambda contest: (-contest.stakes, *contest[1:3]))
 
 
-def _list_links(
-    units: Units, group: IntArray, entity: IntArray, constraints: Constraints
-) -> Iterator[Contest]:
+def _list_links(units: Units, group: IntArray, entity: IntArray) -> Iterator[Contest]:
     """For each group the contested link to its own entity, and to the best of all others."""
-    from scipy.sparse import coo_array
-
-    kept = np.flatnonzero(entity >= 0)
-    order = in_order(group[kept])  # by what decisions left of the groups
-    _, first, size = np.unique(order, return_index=True, return_counts=True)
-    first = kept[first]
-    home, labels = entity[first], units.entity[:, first]
-    marked = (labels >= 0).T
-    member, annotator = np.nonzero(marked)
-    cell = labels[annotator, member]
-    shape = first.size, units.stacked.n_entities
-    has = coo_array((np.ones_like(cell), (member, cell)), shape=shape)
-    held = coo_array((size[member], (home[member], cell)), shape=shape)
-    table = (has @ held.T).tocoo()  # votes for groups and entities
-    marks = all_zero(marked.size).reshape(marked.shape)
-    np.add.at(marks, home, marked * size[:, None])
-    left, right = table.row, table.col
-    is_home = home[left] == right
-    inside = is_home * size[left] * marked.sum(axis=1)[left]  # votes on the group itself
-    votes = table.data - inside
-    of = (marked[left] * marks[right]).sum(axis=1) - inside
-    rows = np.flatnonzero((votes > 0) & (votes < of))
-    # The own entity first, then rivals, the best of which counts.
-    rows = rows[np.lexsort((right[rows], (of - 2 * votes)[rows], ~is_home[rows], left[rows]))]
-    rows = rows[begin_runs(left[rows], is_home[rows])]
-    leaders = defaultdict[tuple[int, int], tuple[int, ...]](tuple)  # in each entity of both sorts
-    for place in plain_rows(cell, home[member], member):
-        leaders[place[:2]] = (*leaders[place[:2]], place[2])[:2]
-    seen = set()
-    columns = (column[rows] for column in (left, right, is_home, votes, of))
-    for number, rival, is_together, vote, total in plain_rows(*columns):
-        cells = labels[marked[number], number].tolist()
-        partner = min({m for c in cells for m in leaders[c, rival]} - {number})
-        pair = frozenset((number, partner)), is_together
-        a, b = first[[number, partner]].tolist()
-        if pair not in seen and not constraints.decide(group[[a, b]]):
-            seen.add(pair)
-            outcome = "same" if is_together else "apart"
-            yield Contest("link", a, b, vote, total, int(size[number]), outcome)
+    first, sizes = dict[int, int](), Counter[int]()  # of the kept mentions of each group
+    held = defaultdict[int, Counter[int]](Counter)  # mentions of entities, by label and annotator
+    leaders = defaultdict[int, dict[int, list[int]]](dict)  # first mentions, by label and entity
+    ballots = [
+        [(label, -1 - annotator) for annotator, label in enumerate(labels) if label >= 0]
+        for labels in units.entity.T.tolist()
+    ]
+    for unit, number, home in plain_rows(np.arange(group.size), group, entity):
+        if home >= 0:
+            sizes[number] += 1
+            is_first = first.setdefault(number, unit) == unit
+            for label, annotator in ballots[unit]:
+                held[home].update((label, annotator))
+                if is_first:
+                    leaders[label].setdefault(home, []).append(unit)
+    for number, unit in first.items():
+        ballot, size, best = ballots[unit], sizes[number], dict[str, tuple[int, ...]]()
+        for rival in {home for label, _ in ballot for home in leaders[label]}:
+            cells, outcome = held[rival], "same" if rival == entity[unit] else "apart"
+            inside = size * len(ballot) if outcome == "same" else 0
+            votes = sum([cells[label] for label, _ in ballot]) - inside
+            of = sum([cells[annotator] for _, annotator in ballot]) - inside
+            if 0 < votes < of:
+                best[outcome] = max(best.get(outcome, ()), (2 * votes - of, -rival, votes, of))
+        for outcome, (_, rival, votes, of) in sorted(best.items(), reverse=True):
+            linked = {m for label, _ in ballot for m in leaders[label].get(-rival, ())[:2]}
+            stakes = size * min(votes, of - votes)
+            yield Contest("link", unit, min(linked - {unit}), votes, of, size, outcome, stakes)

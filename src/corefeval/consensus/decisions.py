@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,52 +13,45 @@ from corefeval.diagnostics import InputError, excerpt
 from corefeval.display import Row, csv_cell, plain_cell, visible
 from corefeval.formats.feature_table import read_table
 from corefeval.formats.source import read_source
-from corefeval.model.arrays import BoolArray, IntArray, all_false, integers, plain_rows
+from corefeval.model.arrays import BoolArray, IntArray, integers
 
-WORDS = {"mention": ("keep", "drop"), "link": ("same", "apart")}
 COLUMNS = (
     "document", "kind", "start", "end", "other_start", "other_end", "votes", "of", "size",
     "outcome", "stakes", "text", "other_text", "decision",
 )  # fmt: skip
 _READ = (*COLUMNS[:6], "decision")
+_SIZES = {"keep": 1, "drop": 1, "same": 2, "apart": 2}  # in mentions
 Place = tuple[str, str]  # start and end of a mention, as they are written
 
 
 class Decision(NamedTuple):
-    """A decision on one mention or two, and where it stands: the line of a file, or its number."""
+    """A decision on one mention or two, and where it stands: in a line of a file, or a list."""
 
     word: str
     document: str
-    mentions: tuple[Place, ...]
-    number: int
-    file: str | None = None
+    mentions: Sequence[Place]
+    file: str
+    line: int | None = None
 
-    @property
-    def where(self) -> str:
-        """The line of a file, or the number of the decision."""
-        return f"{'line' if self.file else 'decision'} {self.number}"
-
-    def error(self, problem: str, **details: str) -> InputError:
+    def error(self, problem: str) -> InputError:
         """The error that this decision is."""
         places = (":".join(filter(None, place)) for place in self.mentions)
-        text = f"{self.word} {excerpt(self.document)} {' '.join(places)}"
-        problem, line = (problem, self.number) if self.file else (f"{self.where}: {problem}", None)
-        return InputError(problem, file=self.file, line=line, found=text, **details)
+        found = f"{self.word} {excerpt(self.document)} {' '.join(places)}"
+        return InputError(problem, file=self.file, line=self.line, found=found)
 
-    def contradict(self, earlier: Decision, reason: str) -> InputError:
-        """The error that this decision is beside an earlier one."""
-        problem = f"this contradicts {earlier.where}: {reason}"
-        return self.error(problem, fix="remove one of the two decisions")
+    def contradict(self, decision: Decision, reason: str) -> InputError:
+        """The error that this decision is beside another one."""
+        where = f"line {decision.line}" if decision.line else decision.file
+        return self.error(f"this contradicts {where}: {reason}; remove one of the two")
 
 
 class Constraints(NamedTuple):
-    """What decisions mean: units that are kept or dropped, and the node of each group of units.
+    """What decisions mean: mentions that are settled, and the node of each group of units.
 
     Groups that are the same are one node; pairs of nodes that are `apart` are never in one entity.
     """
 
-    is_settled: BoolArray
-    is_kept: BoolArray
+    settled: dict[int, Decision]
     node: IntArray
     apart: set[tuple[int, ...]]
 
@@ -70,52 +63,36 @@ class Constraints(NamedTuple):
 
 def read_decisions(source: object, encoding: str) -> Iterator[Decision]:
     """The decisions of a list, or of a file that `--contested` wrote."""
-    if isinstance(source, str | os.PathLike):
-        yield from _read_decided(source, encoding)
-        return
-    for number, entry in enumerate(source if isinstance(source, Iterable) else [source], start=1):
-        match entry:
-            case ["keep" | "drop" as word, document, _] | [
-                "same" | "apart" as word,
-                document,
-                _,
-                _,
-            ]:
-                mentions = tuple(_place(*split_mention(mention)) for mention in entry[2:])
-                yield Decision(word, str(document), mentions, number)
-            case _:
-                raise InputError(
-                    f"decision {number} is not a decision",
-                    found=excerpt(repr(entry)),
-                    expected='("keep", document, mention) or ("drop", document, mention), '
-                    '("same", document, mention, mention) or ("apart", document, mention, mention)',
-                )
+    is_file = isinstance(source, str | os.PathLike)
+    for decision in _read_file(source, encoding) if is_file else _read_list(source):
+        if _SIZES.get(decision.word) != len(decision.mentions):
+            problem = "an unknown decision: there are keep and drop of a mention, "
+            raise decision.error(problem + "same and apart of two")
+        yield decision
 
 
-def _read_decided(path: str | os.PathLike[str], encoding: str) -> Iterator[Decision]:
-    """The decisions of a table, whose other columns are not looked at."""
+def _read_file(path: Any, encoding: str) -> Iterator[Decision]:
+    """What is decided in a table, whose other columns are not looked at."""
     source = read_source(path, encoding=encoding)
     names, rows = read_table(source)
     if any(names.count(name) != 1 for name in _READ):
-        raise source.error(
-            "not the header of a table of decisions",
-            1,
-            found=excerpt("\t".join(names)),
-            expected=f"each of these columns once, with tabs between them: {', '.join(_READ)}",
-        )
+        expected = f"each of these columns once, with tabs between them: {', '.join(_READ)}"
+        problem, header = "not the header of a table of decisions", excerpt("\t".join(names))
+        raise source.error(problem, 1, found=header, expected=expected)
     for number, row in rows:
-        word, kind = row["decision"], row["kind"]
-        if word and word not in WORDS.get(kind, ()):
-            raise source.error(
-                f"an unknown decision on a {excerpt(kind)}",
-                number,
-                found=excerpt(word),
-                expected="keep or drop for a mention, same or apart for a link",
-            )
-        if word:
-            sides = ("",) if kind == "mention" else ("", "other_")
-            mentions = tuple((plain_cell(row[f"{side}start"]), row[f"{side}end"]) for side in sides)
-            yield Decision(word, row["document"], mentions, number, source.file)
+        sides = {"mention": ("",), "link": ("", "other_")}.get(row["kind"], ())
+        places = [(plain_cell(row[f"{side}start"]), row[f"{side}end"]) for side in sides]
+        if row["decision"]:
+            yield Decision(row["decision"], row["document"], places, source.file, number)
+
+
+def _read_list(entries: Any) -> Iterator[Decision]:
+    """What a list says, of which each entry is a word, a document, and one mention or two."""
+    for number, entry in enumerate(entries if isinstance(entries, Iterable) else [entries], 1):
+        is_pair = isinstance(entry, Sequence) and len(entry) > 1
+        word, document, *mentions = entry if is_pair else (entry, "")
+        places = [_place(*split_mention(mention)) for mention in mentions]
+        yield Decision(str(word), str(document), places, f"decision {number}")
 
 
 def _place(start: object, end: object) -> Place:
@@ -139,53 +116,44 @@ def constrain(
 
     `is_kept` says which units have a quorum, and is changed to what was decided.
     """
-    placed = _find_units(decisions, units) if decisions else []
-    is_settled, node = all_false(group.size), np.arange(int(group.max(initial=-1)) + 1)
-    settled: dict[int, Decision] = {}
+    settled, placed = dict[int, Decision](), _find_units(decisions, units)
     for decision, rows in placed:
-        for unit in rows if decision.word != "apart" else ():
+        for unit in rows.tolist() if decision.word != "apart" else ():
             earlier = settled.setdefault(unit, decision)
             if (earlier.word == "drop") != (decision.word == "drop"):
                 raise decision.contradict(earlier, "a mention cannot be kept and dropped")
-            is_kept[unit], is_settled[unit] = decision.word != "drop", True
+            is_kept[unit] = decision.word != "drop"
     separations = [(decision, rows) for decision, rows in placed if decision.word == "apart"]
-    first, second = group[integers([rows for _, rows in separations]).reshape(-1, 2).T]
-    for place in np.flatnonzero(first == second).tolist():
-        problem = "these mentions cannot be apart: all who marked both link them"
-        raise separations[place][0].error(problem, fix="remove this decision, or drop a mention")
+    node = np.arange(int(group.max(initial=-1)) + 1)
+    for separation, rows in separations:
+        if np.ptp(group[rows]) == 0:
+            raise separation.error("these cannot be apart: all who marked both link them")
     for decision, rows in placed:
         if decision.word == "same":
             target, source = node[group[rows]]
             node[node == source] = target
-            for place in np.flatnonzero(node[first] == node[second]).tolist():
-                early, late = sorted((decision, separations[place][0]), key=lambda d: d.number)
-                raise late.contradict(
-                    early, "two mentions cannot be apart and the same, not even through others"
-                )
+            for separation, ends in separations:
+                if np.ptp(node[group[ends]]) == 0:
+                    reason = "two mentions cannot be apart and the same, not even through others"
+                    raise separation.contradict(decision, reason)
     kept = [rows for _, rows in separations if is_kept[rows].all()]
-    apart = {tuple(sorted(node[group[rows]].tolist())) for rows in kept}
-    return Constraints(is_settled, is_kept, node, apart)
+    return Constraints(settled, node, {tuple(sorted(node[group[rows]].tolist())) for rows in kept})
 
 
-def _find_units(decisions: Iterable[Decision], units: Units) -> list[tuple[Decision, list[int]]]:
+def _find_units(decisions: Sequence[Decision], units: Units) -> list[tuple[Decision, IntArray]]:
     """Each decision with the units that it is about."""
-    corpus = units.stacked
+    corpus, unit_of, placed = units.stacked, dict[tuple[str, Place], int](), []
     names = [visible(str(name)).strip() for name in corpus.documents]
-    mentions = list_mentions(corpus, np.arange(corpus.n_mentions))
-    unit_of: dict[tuple[str, Place], int] = {}
-    for document, mention, unit in plain_rows(corpus.mention_document, mentions, units.unit):
-        place = names[document], _place(*split_mention(mention))
+    mentions = list_mentions(corpus, np.arange(corpus.n_mentions)) if decisions else []
+    for row, mention in enumerate(mentions):
+        place = names[corpus.mention_document[row]], _place(*split_mention(mention))
+        unit = int(units.unit[row])
         unit_of[place] = unit if unit_of.get(place, unit) == unit else -1
-    placed = []
     for decision in decisions:
         name = visible(decision.document).strip()
         rows = [unit_of.get((name, place), -1) for place in decision.mentions]
         if min(rows) < 0:
-            raise decision.error(
-                "a mention that no annotation has, or that another one is written like"
-                if name in names
-                else "a document that not all annotations have",
-                fix="take documents and mentions from the table of contested decisions",
-            )
-        placed.append((decision, rows))
+            problem = "not all annotations have this document, or none has this mention, "
+            raise decision.error(problem + "or another one is written like it")
+        placed.append((decision, integers(rows)))
     return placed

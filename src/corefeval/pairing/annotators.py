@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -29,7 +29,7 @@ from corefeval.pairing.policies import apply_policies
 from corefeval.pairing.regrouping import join_groups
 from corefeval.pairing.texts import check_tokens
 from corefeval.pairing.zeros import settle_zeros
-from corefeval.protocol import Protocol, Spans, Zeros
+from corefeval.protocol import Protocol, Spans, Zeros, join_protocols
 
 _SHOWN = 3
 _TEXT = 1
@@ -49,6 +49,11 @@ class Annotations:
     codes: list[IntArray]
     spans: Spans | None
     notices: list[Notice]
+
+    def join_protocols(self, protocols: Iterable[Protocol]) -> Protocol:
+        """The protocol behind results of several pairs, which have these."""
+        joint = join_protocols([*protocols])
+        return joint if self.spans is None else joint.but(spans=self.spans)
 
 
 def pair_annotations(
