@@ -1,15 +1,15 @@
 """Responses against several keys, and how close they come to what annotators reach.
 
 Each annotator against all others is the ceiling, a response in the annotator's place its level.
+Everything follows from curves: the F1 of somebody against a set of keys, in the data, and behind it
+in samples of documents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import combinations
-from typing import TypeVar
+from itertools import chain, combinations
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from corefeval.alignment import Alignment
 from corefeval.diagnostics import Notice
 from corefeval.display import Row
 from corefeval.matching.candidates import bounds
-from corefeval.model.arrays import FloatArray, IntArray, dense_ranks, find_runs, looked_up
+from corefeval.model.arrays import FloatArray, IntArray, find_runs, looked_up
 from corefeval.request import Sampling
 from corefeval.results import CountTable, Result
 from corefeval.results.rates import divide
@@ -33,54 +33,46 @@ _RATIO = (
     *("precision_numerator", "precision_denominator"),
 )
 _OF_KEY = ("recall_denominator", "coreference_key", "tp", "wl", "fn")  # ends of names of counts
+_NO_INTERVAL = "no intervals: they are over documents, and there is only one"
+_NO_LINKS = "undisputed links are left out: they need the same mentions against all keys, and "
 Keys = tuple[str, ...]
-T = TypeVar("T")
 Pair = tuple[str, str]  # names of a key and of who is scored against it
-Case = tuple[Keys, str]  # a set of keys, and who is scored against it
+Case = tuple[Keys, str]  # a set of keys, in alphabetical order, and who is scored against it
+Curves = Mapping[Case, FloatArray]
 
 
 def count_common_links(
-    entity: IntArray, document: IntArray, n_documents: int, labels: Mapping[T, IntArray]
-) -> dict[tuple[T, ...], FloatArray]:
+    entity: IntArray, sizes: IntArray, document: IntArray, n_documents: int, labels: IntArray
+) -> dict[tuple[int, ...], FloatArray]:
     """How many pairs of mentions of one entity all of some labels link, by document.
 
-    `document` is that of each entity. There is an entry for every set of labels, in their order;
-    −1 is no label.
+    `sizes` and `document` are those of each entity, and `labels` has a row of each sort, with −1
+    for no label. There is an entry for every set of sorts.
     """
-    counts: dict[tuple[T, ...], FloatArray] = {}
-    names = list(labels)
-
-    def count(keys: tuple[T, ...], rows: IntArray, cell: IntArray, document: IntArray) -> None:
-        sizes = np.bincount(cell, minlength=document.size)
-        counts[keys] = count_links(sizes, document)
-        further = names[names.index(keys[-1]) + 1 if keys else 0 :]
-        for name in further:
-            label = labels[name][rows]
-            inside = (label >= 0) & (sizes[cell] > 1)
-            width = int(label.max(initial=0)) + 1
-            codes = cell[inside] * width + label[inside]
-            if name != further[-1]:
-                finer, distinct = dense_ranks(codes)
-                count((*keys, name), rows[inside], finer, document[distinct // width])
-            else:  # to sort is much faster than to rank
-                codes.sort()
-                first, runs = find_runs(codes)
-                counts[*keys, name] = count_links(runs, document[codes[first] // width])
-
-    def count_links(sizes: IntArray, document: IntArray) -> FloatArray:
-        links = np.bincount(document, sizes * (sizes - 1) / 2, n_documents)
-        return links.astype(np.float64)
-
-    count((), np.arange(entity.size), entity, document)
+    links = np.bincount(document, sizes * (sizes - 1) / 2, n_documents)
+    counts: dict[tuple[int, ...], FloatArray] = {(): links.astype(np.float64)}
+    for sort, label in enumerate(labels):
+        inside = (label >= 0) & (sizes[entity] > 1)
+        width = int(label.max(initial=0)) + 1
+        codes = entity[inside] * width + label[inside]
+        ordered = np.sort(codes)
+        first, finer_sizes = find_runs(ordered)
+        distinct, further = ordered[first], labels[sort + 1 :, inside]
+        cell = np.searchsorted(distinct, codes) if len(further) else codes
+        finer_document = document[distinct // width]
+        finer = count_common_links(cell, finer_sizes, finer_document, n_documents, further)
+        counts |= {
+            (sort, *(sort + 1 + n for n in sorts)): n_links for sorts, n_links in finer.items()
+        }
     return counts
 
 
 def count_united_links(
-    counts: Mapping[tuple[T, ...], FloatArray], names: Sequence[T]
+    counts: Mapping[tuple[int, ...], FloatArray], sorts: Sequence[int]
 ) -> FloatArray:
-    """How many pairs any of some labels links, from what all labels of each set link."""
-    sets = [keys for size in range(1, len(names) + 1) for keys in combinations(names, size)]
-    return np.asarray(sum((-1) ** (len(keys) + 1) * counts[keys] for keys in sets))
+    """How many pairs any of some sorts of labels links, from what all of each set link."""
+    sets = [chosen for size in range(1, len(sorts) + 1) for chosen in combinations(sorts, size)]
+    return np.asarray(sum((-1) ** (len(chosen) + 1) * counts[chosen] for chosen in sets))
 
 
 @dataclass
@@ -111,67 +103,61 @@ class Ceilings:
         self.mentions[pair[1]] = response.mention_entity[order], documents
         self.labels[pair] = looked_up(alignment.key.mention_entity, partner)[order]
 
+    def list_sets(self, who: str) -> list[Keys]:
+        """The sets of keys that somebody is scored against: all others, and all of these but one."""
+        keys = sorted({*self.annotators} - {who})
+        sizes = {len(self.annotators) - 1, len(keys)}
+        return [chosen for size in sorted(sizes) for chosen in combinations(keys, size)]
+
     def measure(self) -> tuple[list[Row], list[Notice]]:
         """A row for each metric and kind, and notices."""
-        results = {pair: self._place(result) for pair, result in self.results.items()}
-        first = next(iter(results.values()))
-        metrics = [m for m in first.metrics if all(m in result for result in results.values())]
-        level, notices = self.sampling.ci, list[Notice]()
-        if level is not None and len(self.places) < 2:
-            level, text = None, "no intervals: they are over documents, and there is only one"
-            notices.append(Notice("no-interval", text))
-        elif level is not None:
+        first, notices = next(iter(self.results.values())), list[Notice]()
+        samples = 0 if self.sampling.ci is None else self.sampling.samples
+        if samples and len(self.places) < 2:
+            notices.append(Notice("no-interval", _NO_INTERVAL))
+            samples = 0
+        elif samples:
             notices += warn_of_few(first)
-        are_alike = [
-            self.mentions[who][0].size == row.size for (_, who), row in self.labels.items()
+        cases = [
+            (s, who) for who in (*self.annotators, *self.responses) for s in self.list_sets(who)
         ]
-        has_links = len(self.annotators) <= MOST_KEYS and all(are_alike)
-        if not has_links:
-            text = "undisputed links are left out: they need the same mentions against all keys, "
-            text += f"and at most {MOST_KEYS} annotators"
-            notices.append(Notice("no-undisputed", text))
+        stacks = self._stack_metrics(first.metrics, [case for case in cases if len(case[0]) > 1])
+        are_alike = (self.mentions[who][0].size == x.size for (_, who), x in self.labels.items())
+        if len(self.annotators) <= MOST_KEYS and all(are_alike):
+            tables = [{_LINKS: table} for table in self._count_undisputed(cases)]
+            results = [replace(first, tables=t, document_ids=(*self.places,)) for t in tables]
+            stacks[_LINKS] = cases, stack(results, [_LINKS])
+        else:
+            notices.append(Notice("no-undisputed", _NO_LINKS))
         rows = []
-        for metric, kind, curves in self._list_curves(results, metrics, has_links, level):
-            rows.append({"metric": metric, "kind": kind, **self._row(curves, level)})
-            if rows[-1]["ceiling"] == 0:
-                text = f"{metric}, {kind}: the ceiling is 0, so that there is no share of it"
-                notices.append(Notice("no-share", text))
+        for metric, curves in self._sample(stacks, samples):
+            for kind in ("undisputed",) if metric == _LINKS else ("mean", "best"):
+                rows.append({"metric": metric, "kind": kind, **self._row(curves, kind)})
+                if rows[-1]["ceiling"] == 0:
+                    text = f"{metric}, {kind}: the ceiling is 0, so that there is no share of it"
+                    notices.append(Notice("no-share", text))
         return rows, notices
 
-    def _list_curves(
-        self,
-        results: Mapping[Pair, Result],
-        metrics: Sequence[str],
-        has_links: bool,
-        level: float | None,
-    ) -> Iterator[tuple[str, str, dict[Case, FloatArray]]]:
-        """For each metric and kind the F1 of each case: in the data, and behind it in samples."""
-        several = [case for case in self.cases if len(case[0]) > 1]
-        stacks, places = [], np.arange(len(self.places))
+    def _stack_metrics(
+        self, metrics: Iterable[str], cases: Sequence[Case]
+    ) -> dict[str, tuple[list[Case], Stack]]:
+        """For each metric the counts of pairs, and of the best keys of cases with several."""
+        results, stacks = (
+            {((key,), who): self._place(r) for (key, who), r in self.results.items()},
+            {},
+        )
         for metric in metrics:
-            stacked = stack([*results.values()], [metric])
-            chosen = _choose_best(results, several, metric)
-            stacks += [stacked, replace(stacked, values=stacked.values[:, chosen, places])]
-        if has_links:
-            first = next(iter(results.values()))
-            tables = [self._count_undisputed(*case) for case in self.cases]
-            stacks.append(stack([replace(first, tables={_LINKS: t}) for t in tables], [_LINKS]))
-        curves = self._sample(stacks, level)
-        for metric in metrics:
-            of_pair = dict(zip(results, next(curves), strict=True))
-            mean = {
-                (keys, who): np.mean([of_pair[key, who] for key in sorted(keys)], axis=0)
-                for keys, who in self.cases
-            }
-            yield metric, "mean", mean
-            yield metric, "best", mean | dict(zip(several, next(curves), strict=True))
-        if has_links:
-            yield _LINKS, "undisputed", dict(zip(self.cases, next(curves), strict=True))
+            if all(metric in result for result in results.values()):
+                stacked = stack([*results.values()], [metric])
+                chosen = _choose_best(results, cases, metric)
+                best = stacked.values[:, chosen, np.arange(len(self.places))]
+                values = np.concatenate((stacked.values, best), axis=1)
+                stacks[metric] = [*results, *cases], replace(stacked, values=values)
+        return stacks
 
     def _place(self, result: Result) -> Result:
         """The result with rows for all documents, which count nothing where it has none."""
-        rows = [self.places[name] for name in result.document_ids]
-        tables = dict(result.tables)
+        rows, tables = [self.places[name] for name in result.document_ids], dict(result.tables)
         for name, table in tables.items():
             if table.values is not None:
                 values = np.zeros((len(self.places), table.values.shape[1]))
@@ -179,81 +165,76 @@ class Ceilings:
                 tables[name] = replace(table, values=values)
         return replace(result, tables=tables, document_ids=tuple(self.places), slices={})
 
-    def _leave_out(self, annotator: str) -> Keys:
-        return tuple(name for name in self.annotators if name != annotator)
-
-    @cached_property
-    def cases(self) -> list[Case]:
-        """Sets of keys, and who is scored against them."""
-        return [
-            *((self._leave_out(n), who) for n in self.annotators for who in (n, *self.responses)),
-            *((self.annotators, who) for who in self.responses),
-        ]
-
-    def _sample(self, stacks: Sequence[Stack], level: float | None) -> Iterator[FloatArray]:
-        """For each stack of one metric the F1 of its results, in the data and in all samples."""
+    def _sample(
+        self, stacks: Mapping[str, tuple[Sequence[Case], Stack]], samples: int
+    ) -> Iterator[tuple[str, Curves]]:
+        """For each metric the F1 of all cases, in the data and in all samples."""
+        n_documents, seed = len(self.places), self.sampling.seed
+        size = 16 * max(stacked.values[..., 0].size for _, stacked in stacks.values())
+        everything = np.ones((1, n_documents))
+        blocks = chain([everything], resamples(n_documents, samples, seed, bytes_each=size))
         curves = [
-            [stacked.rate(stacked.totals.__getitem__, "f1")[0, :, None]] for stacked in stacks
+            [
+                stacked.rate(stacked.sums(weights).__getitem__, "f1")[0]
+                for _, stacked in stacks.values()
+            ]
+            for weights in blocks
         ]
-        samples, seed = 0 if level is None else self.sampling.samples, self.sampling.seed
-        size = max(stacked.values[..., 0].size for stacked in stacks)
-        for weights in resamples(len(self.places), samples, seed, bytes_each=16 * size):
-            for blocks, stacked in zip(curves, stacks, strict=True):
-                blocks.append(stacked.rate(stacked.sums(weights).__getitem__, "f1")[0])
-        yield from (np.concatenate(blocks, axis=1) for blocks in curves)
+        for (metric, (cases, _)), parts in zip(stacks.items(), zip(*curves), strict=True):
+            yield metric, dict(zip(cases, np.concatenate(parts, axis=1), strict=True))
 
-    @cached_property
-    def common_links(self) -> dict[str, dict[Keys, FloatArray]]:
-        """Everybody's links that all keys of each set have, by document."""
-        return {
-            who: count_common_links(
-                *self.mentions[who],
-                len(self.places),
-                {key: self.labels[key, who] for key in sorted(self._leave_out(who))},
-            )
-            for who in (*self.annotators, *self.responses)
-        }
-
-    def _count_undisputed(self, keys: Keys, who: str) -> CountTable:
+    def _count_undisputed(self, cases: Iterable[Case]) -> Iterator[CountTable]:
         """Links that all keys have, and links of the response that any of them has."""
-        (first, *further), links = sorted(keys), self.common_links[who]
-        agreed = self.common_links[first][*further,]
-        columns = (
-            np.minimum(links[first, *further], agreed),
-            agreed,
-            count_united_links(links, (first, *further)),
-            links[()],
-        )
-        return CountTable("ratio", _RATIO, np.stack(columns, axis=1))
+        common: dict[str, dict[tuple[int, ...], FloatArray]] = {}
+        sorts = {}
+        for who, (entity, document) in self.mentions.items():
+            keys = sorted({*self.annotators} - {who})
+            labels = np.array([self.labels[key, who] for key in keys])
+            sizes = np.bincount(entity, minlength=document.size)
+            sorts[who] = {key: sort for sort, key in enumerate(keys)}
+            common[who] = count_common_links(entity, sizes, document, len(self.places), labels)
+        for (first, *further), who in cases:
+            chosen = [sorts[who][key] for key in (first, *further)]
+            agreed, links = common[first][*(sorts[first][key] for key in further),], common[who]
+            columns = (
+                np.minimum(links[*chosen,], agreed),
+                agreed,
+                count_united_links(links, chosen),
+                links[()],
+            )
+            yield CountTable("ratio", _RATIO, np.stack(columns, axis=1))
 
-    def _row(self, curves: Mapping[Case, FloatArray], level: float | None) -> Row:
-        reached = {name: curves[self._leave_out(name), name] for name in self.annotators}
-        ceiling = np.mean([*reached.values()], axis=0)
-        responses = {}
+    def _row(self, curves: Curves, kind: str) -> Row:
+        def phi(keys: Keys, who: str) -> FloatArray:
+            if kind == "mean":
+                return np.asarray(np.mean([curves[(key,), who] for key in keys], axis=0))
+            return curves[keys, who]
+
+        reached = {name: phi(self.list_sets(name)[0], name) for name in self.annotators}
+        ceiling, responses = np.mean([*reached.values()], axis=0), {}
         for who in self.responses:
-            levels = [curves[self._leave_out(name), who] for name in self.annotators]
-            columns = {"value": curves[self.annotators, who], "level": np.mean(levels, axis=0)}
-            columns["share"] = divide(columns["level"], ceiling, np.nan)
-            responses[who] = _summarize(columns, level)
+            *fewer, everybody = self.list_sets(who)
+            level = np.mean([phi(keys, who) for keys in fewer], axis=0)
+            share = divide(level, ceiling, np.nan)
+            responses[who] = self._summarize(value=phi(everybody, who), level=level, share=share)
         return {
-            **_summarize({"ceiling": ceiling}, level),
+            **self._summarize(ceiling=ceiling),
             "annotators": {name: float(curve[0]) for name, curve in reached.items()},
             "responses": responses,
         }
 
+    def _summarize(self, **curves: FloatArray) -> Row:
+        """The value and the interval of each curve; None where too many samples have no value."""
+        row: Row = {}
+        for name, (value, *samples) in curves.items():
+            defined = [sample for sample in samples if sample == sample]
+            row[name], row[f"{name}_interval"] = float(value) if value == value else None, None
+            if samples and len(defined) >= (1 - _SHARE_LOST) * len(samples):
+                row[f"{name}_interval"] = list(middle(np.array(defined), self.sampling.ci))
+        return row
 
-def _summarize(curves: Mapping[str, FloatArray], level: float | None) -> Row:
-    """The value and the interval of each curve; None where too many samples have no value."""
-    row: Row = {}
-    for name, (value, *samples) in curves.items():
-        defined = [sample for sample in samples if sample == sample]
-        row[name], row[f"{name}_interval"] = float(value) if value == value else None, None
-        if level is not None and len(defined) >= (1 - _SHARE_LOST) * len(samples):
-            row[f"{name}_interval"] = list(middle(np.array(defined), level))
-    return row
 
-
-def _choose_best(results: Mapping[Pair, Result], cases: Sequence[Case], metric: str) -> IntArray:
+def _choose_best(results: Mapping[Case, Result], cases: Sequence[Case], metric: str) -> IntArray:
     """For each case and document the place of the result with the greatest F1 there.
 
     Of several it is the one with more to find, and then the first.
@@ -266,10 +247,10 @@ def _choose_best(results: Mapping[Pair, Result], cases: Sequence[Case], metric: 
     place = {pair: number for number, pair in enumerate(results)}
     chosen = []
     for keys, who in cases:
-        rows = np.array([place[key, who] for key in sorted(keys)])
+        rows = np.array([place[(key,), who] for key in keys])
         rivals = np.where(f1[rows] < f1[rows].max(axis=0) - _TIE, -1, sizes[rows])
         chosen.append(rows[(rivals >= rivals.max(axis=0) - _TIE).argmax(axis=0)])
-    return np.array(chosen)
+    return np.array(chosen, dtype=np.int64).reshape(-1, f1.shape[1])
 
 
 def _to_find(table: CountTable) -> FloatArray:

@@ -276,12 +276,12 @@ def _count_separations(labels: IntArray, entity: IntArray) -> int:
     """How many pairs of groups are together though nobody links them, and somebody has both."""
     if len(labels) > MOST_KEYS:
         return 0
-    counts = []
-    for table in (np.minimum(labels, 0), labels):
-        rows, document = dict(enumerate(table)), all_zero(int(entity.max(initial=0)) + 1)
-        common = count_common_links(entity, document, 1, rows)
-        counts.append(int(count_united_links(common, list(rows))[0]))
-    return counts[0] - counts[1]
+    sizes, sorts = np.bincount(entity), range(len(labels))
+    n_both, n_linked = (
+        count_united_links(count_common_links(entity, sizes, all_zero(sizes.size), 1, table), sorts)
+        for table in (np.minimum(labels, 0), labels)
+    )
+    return int((n_both - n_linked)[0])
 
 
 def _build(units: Units, shown: IntArray) -> Corpus:
