@@ -29,7 +29,7 @@ from corefeval.pairing.axis import ALIGNED
 from corefeval.pairing.mismatches import MISMATCH
 from corefeval.preparation import as_corpus, prepare_corpora
 from corefeval.protocol import STEPS, Protocol
-from corefeval.request import Input, Reading, Request, Sampling, ScoreOptions
+from corefeval.request import Input, Reading, Request, Sampling, ScoreOptions, Stated
 from corefeval.results import Result
 
 Pairs = dict[Pair, float]
@@ -221,6 +221,7 @@ def agree(
     protocol: Protocol | str | None = None,
     format: str | None = None,
     file_layer: str | None = None,
+    features: Stated = None,
     ci: bool = False,
     samples: int = 1000,
     seed: int = 0,
@@ -247,10 +248,17 @@ def agree(
     (0.6667, -0.1111)
     """
     distance_names = parse_distances(distances)
-    steps = (*STEPS, "agreement")
     options |= {"key_layer": file_layer, "response_layer": file_layer}
     sampling = Sampling(level if ci else None, samples, seed)
-    request = Request.of(protocol, options, sampling, metrics=metrics, steps=steps, sound=True)
+    request = Request.of(
+        protocol,
+        options,
+        sampling,
+        metrics=metrics,
+        features=features,
+        steps=(*STEPS, "agreement"),
+        sound=True,
+    )
     corpora = read_annotations(sources, request.response_reading._replace(format=format))
     systems = []
     if responses is not None:

@@ -29,7 +29,7 @@ from corefeval.pairing.annotators import pair_annotations
 from corefeval.pairing.axis import ALIGNED
 from corefeval.preparation import prepare_corpora
 from corefeval.protocol import STEPS, Protocol
-from corefeval.request import Input, Request, ScoreOptions
+from corefeval.request import Input, Request, ScoreOptions, Stated
 from corefeval.results import Result
 
 DEFAULT_METRICS = "conll, lea"
@@ -173,6 +173,7 @@ def merge(
     protocol: Protocol | str | None = None,
     format: str | None = None,
     file_layer: str | None = None,
+    features: Stated = None,
     **options: Unpack[ScoreOptions],
 ) -> Merged:
     """Merge annotations of the same documents into one that overrules the fewest votes.
@@ -189,8 +190,14 @@ def merge(
     (2, [['Ada', 'she']])
     """
     options |= {"key_layer": file_layer, "response_layer": file_layer}
-    steps = (*STEPS, "merge")
-    request = Request.of(protocol, options, metrics=metrics, steps=steps, sound=True)
+    request = Request.of(
+        protocol,
+        options,
+        metrics=metrics,
+        features=features,
+        steps=(*STEPS, "merge"),
+        sound=True,
+    )
     reading = request.response_reading._replace(format=format)
     return merge_corpora(read_annotations(sources, reading, least=1), request, decisions)
 
@@ -276,12 +283,12 @@ def _count_separations(labels: IntArray, entity: IntArray) -> int:
     """How many pairs of groups are together though nobody links them, and somebody has both."""
     if len(labels) > MOST_KEYS:
         return 0
-    sizes, sorts = np.bincount(entity), range(len(labels))
-    n_both, n_linked = (
-        count_united_links(count_common_links(entity, sizes, all_zero(sizes.size), 1, table), sorts)
-        for table in (np.minimum(labels, 0), labels)
-    )
-    return int((n_both - n_linked)[0])
+    counts, sizes = [], np.bincount(entity)
+    for table in (np.minimum(labels, 0), labels):
+        rows, documents = dict(enumerate(table)), all_zero(sizes.size)
+        common = count_common_links(entity, sizes, documents, 1, rows)
+        counts.append(int(count_united_links(common, list(rows))[0]))
+    return counts[0] - counts[1]
 
 
 def _build(units: Units, shown: IntArray) -> Corpus:
