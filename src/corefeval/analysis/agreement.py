@@ -40,6 +40,17 @@ _SYMMETRIC = {str(metric) for metric, _ in parse_metrics(DEFAULT_PRESET)}
 _TURNED = {"recall": "precision", "precision": "recall", "key": "response", "response": "key"}
 
 
+class Signed(Tabular):
+    """A result of several annotations, scored under one protocol."""
+
+    protocol: Protocol
+
+    @property
+    def signature(self) -> str:
+        """The protocol behind the numbers, to be quoted with them."""
+        return self.protocol.signature
+
+
 class Figures:
     """What there is of all documents, and of each: α by distance, and the F1 of pairs by metric."""
 
@@ -68,7 +79,7 @@ class Figures:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Agreement(Comparable, Figures, Tabular):
+class Agreement(Comparable, Figures, Signed):
     """How far two or more annotators agree.
 
     `pairwise["muc"]["ann", "bob"]` is the F1 with ann's annotation as key and bob's as response,
@@ -101,11 +112,6 @@ class Agreement(Comparable, Figures, Tabular):
         """The names of the metrics for tables."""
         titles = next(iter(self.results.values())).titles
         return {metric: titles.get(metric, metric) for metric in self.metrics}
-
-    @property
-    def signature(self) -> str:
-        """The protocol behind the numbers, to be quoted with them."""
-        return self.protocol.signature
 
     @cached_property
     def pairwise(self) -> dict[str, Pairs]:
@@ -289,7 +295,7 @@ def agree_corpora(
         request.sampling,
     )
     results = _score_annotators(annotations, request, ceilings)
-    notices = [notice for corpus in (*corpora, *responses) for notice in corpus.notices]
+    notices = [notice for response in responses for notice in response.notices]
     notices += (*annotations.notices, *_notices(results, request.protocol))
     rows: list[Row] = []
     if responses:

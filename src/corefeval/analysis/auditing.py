@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 
-from corefeval.analysis.agreement import read_annotations
-from corefeval.analysis.units import Units, list_mentions
+from corefeval.analysis.agreement import Signed, read_annotations
+from corefeval.analysis.units import Units, list_mentions, write_mention
 from corefeval.checks import check_seed
 from corefeval.diagnostics import Notice, UsageError, note, plural
-from corefeval.display import Row, Tabular
+from corefeval.display import Row
 from corefeval.model import Corpus
 from corefeval.model.arrays import (
     IntArray,
@@ -37,7 +37,7 @@ _LEAST = 3  # mentions of an entity that an error is planted in
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Audit(Tabular):
+class Audit(Signed):
     """What looks wrong in a key: `findings`, the most suspicious first.
 
     A mention may have been `moved` from where it belongs, or be `missing`. `entity` and `other` are
@@ -79,16 +79,11 @@ class Audit(Tabular):
             )
         ]
 
-    @property
-    def signature(self) -> str:
-        """The protocol behind the findings, to be quoted with them."""
-        return self.protocol.signature
-
     def rows(self, *, top: int = 0) -> list[Row]:
         """A row for each finding, or for `top` of them; mentions are texts such as `3:5`."""
         names = ("mention", "entity", "other")
         return [
-            row | {name: _write(row[name]) for name in names}
+            row | {name: write_mention(row[name]) for name in names}
             for row in self.findings[: top or None]
         ]
 
@@ -149,10 +144,8 @@ def audit_corpora(
         protocol = prepared.protocol
     units = Units.of([corpus, *sides], codes)
     unseen = int(((units.entity[0] >= 0) & (units.votes == 1)).sum())
-    notices = [notice for source in (key, *responses) for notice in source.notices]
-    notices += annotations.notices
     outcome = "of the key in no response, so nothing speaks for or against them"
-    notices += note("unseen-mentions", unseen, "mention", outcome)
+    notices = *annotations.notices, *note("unseen-mentions", unseen, "mention", outcome)
     return Audit(
         responses=tuple(side.name for side in responses),
         units=units,
@@ -202,14 +195,6 @@ def _rank(
     rank = ranks_in_runs(holders, np.lexsort((targets, -counts, holders)))
     best = [set_rows(holders[rank == n], targets[rank == n], n_holders) for n in (0, 1)]
     return counts[cell], best, set_rows(holders[rank == 0], counts[rank == 0], n_holders)
-
-
-def _write(mention: Any) -> Any:
-    """A mention as a text; the parts of discontinuous ones have commas between."""
-    if not isinstance(mention, list):
-        return mention
-    has_parts = isinstance(mention[0], list)
-    return ",".join(map(_write, mention)) if has_parts else ":".join(map(str, mention))
 
 
 def _calibrate(units: Units, plant: int, seed: int) -> list[Row]:

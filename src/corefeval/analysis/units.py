@@ -132,6 +132,16 @@ def split_mention(mention: Any) -> tuple[Any, Any]:
     return mention, None
 
 
+def write_mention(mention: Any) -> Any:
+    """A mention with a colon between start and end, or as plain Python calls it.
+
+    >>> write_mention([3, 5]), write_mention([[3, 5], [7, 8]]), write_mention("she")
+    ('3:5', '3,7:5,8', 'she')
+    """
+    start, end = split_mention(mention)
+    return start if end is None else f"{start}:{end}"
+
+
 def state(values: Any, owners: IntArray, chosen: IntArray, nothing: Any) -> list[Any]:
     """The most frequent of the values of each chosen owner; of equally frequent ones the first.
 

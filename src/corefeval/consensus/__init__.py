@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, compress
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 
-from corefeval.analysis.agreement import read_annotations, result_notices
+from corefeval.analysis.agreement import Signed, read_annotations, result_notices
 from corefeval.analysis.ceilings import MOST_KEYS, count_common_links, count_united_links
 from corefeval.analysis.units import Units, split_mention, state
 from corefeval.consensus.contests import Contest, list_contests
@@ -19,7 +19,7 @@ from corefeval.consensus.decisions import COLUMNS, Constraints, constrain, read_
 from corefeval.consensus.partition import BOUNDED, count_cost, divide, in_order
 from corefeval.consensus.units import unite
 from corefeval.diagnostics import Notice, UsageError, note, plural
-from corefeval.display import Row, Tabular
+from corefeval.display import Row
 from corefeval.evaluation import count
 from corefeval.metrics import Metrics
 from corefeval.model import DEIXIS, NON_REFERRING, Corpus
@@ -41,7 +41,7 @@ ENTITY_FEATURES = {"etype"}  # what is said of an entity, on each of its mention
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Merged(Tabular):
+class Merged(Signed):
     """The consensus of several annotations.
 
     `corpus` is the consensus. `cost` is the number of votes that it overrules, no partition can
@@ -82,11 +82,6 @@ class Merged(Tabular):
         """Whether no partition of any document can cost less."""
         return self.cost == self.bound
 
-    @property
-    def signature(self) -> str:
-        """The protocol behind the numbers, to be quoted with them."""
-        return self.protocol.signature
-
     @cached_property
     def contested(self) -> list[Contest]:
         """What annotators did not agree on; the greatest stakes come first."""
@@ -98,17 +93,16 @@ class Merged(Tabular):
 
         A plain mention stands for its start, and has no end.
         """
-        units, corpus = self.units, self.units.corpus
-        spans: Sequence[Any] = corpus.mention_start, corpus.mention_end
-        if corpus.labels is not None:
-            spans = corpus.labels, [None] * corpus.n_mentions
+        units, documents = self.units, self.corpus.documents
         rows: dict[tuple[object, ...], Row] = {}  # discontinuous mentions may have the same ends
-        columns = units.document, *spans, self.entity, (units.entity >= 0).T
-        for document, start, end, entity, marks in plain_rows(*columns):
-            names = [*compress(self.annotators, marks)]
-            cells = str(corpus.documents[document]), start, end, len(names), "+".join(names)
-            if entity >= 0:
-                rows.setdefault((document, start, end), dict(zip(VOTES, cells, strict=True)))
+        for unit in np.flatnonzero(self.entity >= 0).tolist():
+            names = [*compress(self.annotators, units.entity[:, unit] >= 0)]
+            start, end = units.mentions[unit], None
+            if units.corpus.labels is None:
+                start, *_, end = np.ravel(start).tolist()
+            place = str(documents[units.document[unit]]), start, end
+            cells = *place, len(names), "+".join(names)
+            rows.setdefault(place, dict(zip(VOTES, cells, strict=True)))
         return list(rows.values())
 
     def rows(self) -> list[Row]:
@@ -226,7 +220,6 @@ def merge_corpora(corpora: Sequence[Corpus], request: Request, decisions: object
     }
     scores = result_notices({("the consensus", name): r for name, r in results.items()})
     everything = chain(
-        chain(*(source.notices for source in corpora)),
         (notice for notice in annotations.notices if not notice.kind.startswith("unscored")),
         chain(*(_note_unmerged(source, protocol) for source in corpora)),
         notices,

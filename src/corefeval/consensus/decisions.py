@@ -102,11 +102,11 @@ def _place(start: object, end: object) -> Place:
 
 def make_table(rows: Sequence[Row], columns: Sequence[str] = COLUMNS) -> str:
     """Rows as a tab-separated table, which is safe to open, and ids of documents as they are."""
-    lines = [columns]
-    for row in rows:
-        cells = [row[name] if name == "document" else csv_cell(row[name]) for name in columns]
-        lines.append([visible(str(cell)) for cell in cells])
-    return "".join("\t".join(line) + "\n" for line in lines)
+    lines = [
+        [visible(row[n]) if n == "document" else str(csv_cell(row[n])) for n in columns]
+        for row in rows
+    ]
+    return "".join("\t".join(line) + "\n" for line in (columns, *lines))
 
 
 def constrain(

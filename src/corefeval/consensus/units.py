@@ -11,7 +11,7 @@ from corefeval.analysis.units import Units
 from corefeval.checks import split_call
 from corefeval.matching import Mentions, find_candidates
 from corefeval.matching.evidence import gather
-from corefeval.model.arrays import BoolArray, dense_ranks, plain_rows
+from corefeval.model.arrays import BoolArray, dense_ranks, find_places, plain_rows
 
 
 def unite(units: Units, match: str, tagset: object) -> Units:
@@ -25,21 +25,21 @@ def unite(units: Units, match: str, tagset: object) -> Units:
     sides = Mentions(units.stated, 2 * rows), Mentions(units.stated, 2 * rows + 1)
     evidence = gather(*sides, split_call(match)[0], tagset)
     candidates = find_candidates(match, evidence.key, evidence.response)
-    leaders_of: dict[int, list[tuple[float, int]]] = defaultdict(list)
+    leaders_of = defaultdict[int, list[tuple[float, int]]](list)
     for leader, span, share in plain_rows(*candidates):
         leaders_of[span].append((-share, leader))
     start, end = np.asarray(units.corpus.mention_start), np.asarray(units.corpus.mention_end)
-    marked, leader_of = (units.entity >= 0).T, rows.copy()
-    age, members = dict[int, int](), dict[int, BoolArray]()
-    for row in np.lexsort((-end, start, -units.votes)).tolist():
+    order = np.lexsort((-end, start, -units.votes))
+    age, marked, leader_of = find_places(order, rows.size), (units.entity >= 0).T, rows.copy()
+    members: dict[int, BoolArray] = {}
+    for row in order.tolist():
         possible = [
             (share, age[leader], leader)
             for share, leader in leaders_of[row]
-            if leader in age and not (members[leader] & marked[row]).any()
+            if leader in members and not (members[leader] & marked[row]).any()
         ]
         *_, leader = min(possible, default=(row,))
         leader_of[row] = leader
         members[leader] = members.get(leader, marked[row]) | marked[row]
-        age.setdefault(leader, len(age))
     rank, leaders = dense_ranks(leader_of)
     return replace(units, unit=rank[units.unit], row=units.row[leaders])

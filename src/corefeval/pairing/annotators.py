@@ -66,10 +66,11 @@ def pair_annotations(
     than two (`on_first_tokens`: of any number) are sets of the tokens of the first; those in text
     that the first lacks are dropped for `on_first_tokens`, with a notice.
     """
+    read = [notice for corpus in corpora for notice in corpus.notices]
     corpora, sources, spans, notices = _on_common_documents(corpora, protocol, on_first_tokens)
     corpora, joined = join_groups(corpora, protocol.across)
     kept, codes, dropped, _ = apply_policies(corpora, _common_codes(corpora), protocol)
-    return Annotations(kept, sources or kept, codes, spans, [*notices, *joined, *dropped])
+    return Annotations(kept, sources or kept, codes, spans, [*read, *notices, *joined, *dropped])
 
 
 def _on_common_documents(
