@@ -11,7 +11,7 @@ import numpy as np
 
 from corefeval.analysis.agreement import Signed, read_annotations
 from corefeval.analysis.units import Units, list_mentions, write_mention
-from corefeval.checks import check_seed
+from corefeval.checks import check_count, check_seed
 from corefeval.diagnostics import Notice, UsageError, note, plural
 from corefeval.display import Row
 from corefeval.model import Corpus
@@ -127,8 +127,8 @@ def audit_corpora(
     key: Corpus, responses: Sequence[Corpus], request: Request, *, plant: int = 0, seed: int = 0
 ) -> Audit:
     """The audit of a key by named responses, as a request says."""
-    if type(plant) is not int or plant < 0:
-        raise UsageError(f"plant is a number of errors, not {plant!r:.60}")
+    if plant:
+        check_count("plant", plant)
     check_seed(seed)
     # What an answer has that is not in the text is nothing to vote with.
     request = replace(request, protocol=request.protocol.but(lost="drop"))

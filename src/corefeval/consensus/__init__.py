@@ -13,11 +13,16 @@ import numpy as np
 
 from corefeval.analysis.agreement import Signed, read_annotations, result_notices
 from corefeval.analysis.ceilings import MOST_KEYS, count_common_links, count_united_links
-from corefeval.analysis.units import Units, split_mention, state
-from corefeval.consensus.contests import Contest, list_contests
-from corefeval.consensus.decisions import COLUMNS, Constraints, constrain, read_decisions
+from corefeval.analysis.units import Units, split_mention, state, unite
+from corefeval.consensus.decisions import (
+    COLUMNS,
+    Constraints,
+    Contest,
+    constrain,
+    list_contests,
+    read_decisions,
+)
 from corefeval.consensus.partition import BOUNDED, count_cost, divide, in_order
-from corefeval.consensus.units import unite
 from corefeval.diagnostics import Notice, UsageError, note, plural
 from corefeval.display import Row
 from corefeval.evaluation import count
@@ -37,7 +42,7 @@ VOTES = ("document", "start", "end", "votes", "annotators")
 _LONE = "linked to nothing left out, as no input has singletons"
 _NO_BOUND = f"of more than {BOUNDED:,} groups of mentions without a bound: it is 0 there"
 _OVERRULED = "of groups of mentions put together though nobody links them"
-ENTITY_FEATURES = {"etype"}  # what is said of an entity, on each of its mentions
+_CLASS = "etype"  # said of an entity, on each of its mentions
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -289,9 +294,9 @@ def _build(units: Units, shown: IntArray) -> Corpus:
     rows = np.flatnonzero(shown >= 0)
     corpus = units.stated.take_mentions(rows)
     features = dict(corpus.features)
-    for name in ENTITY_FEATURES & features.keys():
-        stated = state(units.stacked.features[name], shown[units.unit], shown[rows], "")
-        features[name] = np.array(stated, dtype=object)
+    if _CLASS in features:
+        stated = state(units.stacked.features[_CLASS], shown[units.unit], shown[rows], "")
+        features[_CLASS] = np.array(stated, dtype=object)
     corpus = corpus.with_details(features=features, name="consensus")
     return number_entities(corpus, corpus.mention_document, shown[rows])
 

@@ -21,8 +21,7 @@ from corefeval.model.arrays import FloatArray, IntArray, begin_runs, plain_rows,
 EXACT = 10  # groups of a component that is solved exactly
 BOUNDED = 1000  # groups of a component that has a bound
 _NEAREST = 4  # clusters that are looked at for each entity of a group
-Cells = Counter[int]  # the counts of a group or cluster, by column
-Weights = Sequence[int]  # of columns
+Cells = Counter[tuple[int, int]]  # the counts of a group or cluster, by weight and column
 Place = Sequence[int]  # the cluster of each group
 
 
@@ -41,7 +40,7 @@ def divide(
     Mentions, in the order of the text, with the same node are one group; pairs of nodes must be
     `apart`. A component that is solved exactly has the bound ∞, one without a bound has −∞.
     """
-    parts, weights = _count_votes(labels, node, apart)
+    parts = _count_votes(labels, node, apart)
     _, first, node = np.unique(in_order(node), return_index=True, return_inverse=True)
     component = _find_components(labels, node)
     starts = np.where(labels >= 0, labels, -1 - node)[:, first]
@@ -51,32 +50,28 @@ def divide(
     for rows in np.split(order, begins)[1:]:
         cells, bound = [parts[row] for row in rows.tolist()], np.inf
         if rows.size <= EXACT:
-            place = _solve(cells, weights)
+            place = _solve(cells)
         else:
-            place = _search(cells, weights, starts[:, rows])
-            bound = _bound_cost(cells, weights) if rows.size <= BOUNDED else -np.inf
+            place = _search(cells, starts[:, rows])
+            bound = _bound_cost(cells) if rows.size <= BOUNDED else -np.inf
         cluster[rows] = rows[in_order(place)]
         bounds.append(bound)
     return in_order(cluster[node]), component, np.array(bounds)
 
 
-def _count_votes(
-    labels: IntArray, node: IntArray, apart: Iterable[Sequence[int]]
-) -> tuple[list[Cells], Weights]:
-    """The counts of each node, and the weights of columns."""
-    n_entities, pairs = int(labels.max(initial=-1)) + 1, list(apart)
+def _count_votes(labels: IntArray, node: IntArray, apart: Iterable[Sequence[int]]) -> list[Cells]:
+    """The counts of each node."""
+    scale = 1 + labels.size * node.size  # more than all votes, and all links
     parts = defaultdict[int, Cells](Counter)
     for number, entities in plain_rows(node, labels.T):
-        parts[number][n_entities + len(labels)] += 1
-        for mark, entity in enumerate(entities, start=n_entities):
+        parts[number][-1, 0] += 1
+        for annotator, entity in enumerate(entities):
             if entity >= 0:
-                parts[number].update((entity, mark))
-    for column, pair in enumerate(pairs, start=n_entities + len(labels) + 1):
+                parts[number].update(((2 * scale, entity), (-scale, annotator)))
+    for column, pair in enumerate(apart):
         for number in pair:
-            parts[number][column] = 1
-    scale = 1 + labels.size * node.size  # more than all votes, and all links
-    weights = [2 * scale] * n_entities + [-scale] * len(labels) + [-1]
-    return [*parts.values()], weights + [-(scale**2)] * len(pairs)
+            parts[number][-(scale**2), column] = 1
+    return [*parts.values()]
 
 
 def count_cost(labels: IntArray, cluster: IntArray, place: IntArray, n_places: int) -> FloatArray:
@@ -110,91 +105,87 @@ def _sum_cells(parts: Sequence[Cells], place: Place) -> defaultdict[int, Cells]:
     return clusters
 
 
-def _gain(part: Cells, cells: Cells, weights: Weights) -> int:
+def _gain(part: Cells, cells: Cells) -> int:
     """What it is worth to join two clusters."""
     held = cells.get
-    return sum([number * weights[column] * held(column, 0) for column, number in part.items()])
+    return sum([number * column[0] * held(column, 0) for column, number in part.items()])
 
 
-def _solve(parts: Sequence[Cells], weights: Weights) -> Place:
+def _solve(parts: Sequence[Cells]) -> Place:
     """The best partition of few groups.
 
     Groups are placed one after the other. Each loses what it would gain with groups that it is
     apart from, and what it does not gain with those in its cluster. The beginning that has lost
     least so far is continued first: the first partition to be complete loses least.
     """
-    gains = [
-        [_gain(cells, earlier, weights) for earlier in parts[:row]]
-        for row, cells in enumerate(parts)
-    ]
+    gains = [[_gain(cells, earlier) for earlier in parts[:row]] for row, cells in enumerate(parts)]
     beginnings: list[tuple[int, tuple[int, ...]]] = [(0, ())]
-    while len((lost := heappop(beginnings))[1]) < len(parts):
-        loss, place = lost
+    while True:
+        lost, place = heappop(beginnings)
+        if len(place) == len(parts):
+            return place
         for cluster in range(max(place, default=-1) + 2):
             losses = (
                 max(-gain if number == cluster else gain, 0)
                 for number, gain in zip(place, gains[len(place)], strict=True)
             )
-            heappush(beginnings, (loss + sum(losses), (*place, cluster)))
-    return lost[1]
+            heappush(beginnings, (lost + sum(losses), (*place, cluster)))
 
 
-def _search(parts: Sequence[Cells], weights: Weights, starts: IntArray) -> Place:
+def _search(parts: Sequence[Cells], starts: IntArray) -> Place:
     """The best end of local searches, one from each annotator's partition."""
     ends: list[tuple[int, Place]] = []
     for start in starts:
         place, before = in_order(start).tolist(), None
         while place != before:
             before = place
-            place = in_order(_move(parts, place, weights)).tolist()
+            place = in_order(_move(parts, place)).tolist()
             clusters = list(_sum_cells(parts, place).values())
-            joined = _move(clusters, range(len(clusters)), weights)
+            joined = _move(clusters, range(len(clusters)))
             place = in_order([joined[number] for number in place]).tolist()
-        cells = _sum_cells(parts, place).values()
-        value = sum(_gain(counts, counts, weights) for counts in cells)
+        value = sum(_gain(cells, cells) for cells in _sum_cells(parts, place).values())
         ends.append((-value, place))
     return min(ends)[1]
 
 
-def _move(parts: Sequence[Cells], start: Place, weights: Weights) -> Place:
+def _move(parts: Sequence[Cells], start: Place) -> Place:
     """Put each group where it gains most, if only alone, one after the other."""
-    place, clusters = list(start), _sum_cells(parts, start)
-    held = defaultdict[int, list[tuple[int, int]]](list)
+    place, clusters, empty = list(start), _sum_cells(parts, start), len(parts)
+    held = defaultdict[tuple[int, int], list[tuple[int, int]]](list)
     for number, cells in clusters.items():
         for column, count in cells.items():
             held[column].append((-count, number))
     nearest = {
         column: [number for _, number in nsmallest(_NEAREST, pairs)]
         for column, pairs in held.items()
-        if weights[column] > 0
+        if column[0] > 0
     }
-    empty = len(parts)
     for row, cells in enumerate(parts):
-        before = place[row]
-        clusters[before].subtract(cells)
+        clusters[place[row]].subtract(cells)
         rivals = {number for column in cells for number in nearest.get(column, ())}
-        options = [before, empty, *sorted(rivals)]
-        place[row] = max(options, key=lambda number: _gain(cells, clusters[number], weights))
+        options = [place[row], empty, *sorted(rivals)]
+        place[row] = max(options, key=lambda number: _gain(cells, clusters[number]))
         clusters[place[row]].update(cells)
         empty += place[row] == empty
     return place
 
 
-def _bound_cost(parts: Sequence[Cells], weights: Weights) -> int:
+def _bound_cost(parts: Sequence[Cells]) -> int:
     """A number of votes that every partition of some groups overrules.
 
     Each pair overrules the smaller side of its votes. Of three pairs of groups of which two had
     better be together and the third apart, one is not as it should be: the smallest loss is taken
     off all three, as long as there are such triangles.
     """
+    columns = {column for cells in parts for column in cells}
+    scale = max(columns)[0] // 2
 
     def multiply(weight: int) -> FloatArray:
-        columns = {c for cells in parts for c in cells if weights[c] == weight}
-        table = np.array([[cells[c] for c in columns] for cells in parts], dtype=np.float64)
+        chosen = [column for column in columns if column[0] == weight]
+        table = np.array([[cells[column] for column in chosen] for cells in parts], np.float64)
         return np.asarray(table @ table.T)
 
-    scale = weights[0]
-    votes, total, apart = map(multiply, (scale, -scale // 2, -((scale // 2) ** 2)))
+    votes, total, apart = map(multiply, (2 * scale, -scale, -(scale**2)))
     inside = np.trace(total - votes) // 2  # votes on pairs within a group
     gain = np.where(apart, -total.sum(), 2 * votes - total)
     loss = np.where(apart, votes, np.minimum(votes, total - votes))
@@ -212,6 +203,8 @@ def _pack_triangles(gain: FloatArray) -> float:
     for i, j in edges[np.argsort(-gain[*edges.T], kind="stable")].tolist():
         for k in np.flatnonzero((gain[j] > 0) & (gain[i] < 0)).tolist():
             loss = min(gain[i, j], gain[j, k], -gain[i, k])
+            if not loss:
+                break
             packed += loss
             gain[[i, j, j, k], [j, i, k, j]] -= loss
             gain[[i, k], [k, i]] += loss
