@@ -203,14 +203,14 @@ class Ceilings:
         }
 
 
-def _summarize(within: float, **curves: FloatArray) -> Row:
+def _summarize(confidence: float, **curves: FloatArray) -> Row:
     """The value and the interval of each curve; None where too many samples have no value."""
     row: Row = {}
     for name, (value, *samples) in curves.items():
         defined = [sample for sample in samples if sample == sample]
         row[name], row[f"{name}_interval"] = float(value) if value == value else None, None
         if samples and len(defined) >= (1 - _SHARE_LOST) * len(samples):
-            row[f"{name}_interval"] = list(middle(np.array(defined), within))
+            row[f"{name}_interval"] = list(middle(np.array(defined), confidence))
     return row
 
 

@@ -37,8 +37,8 @@ class Decision(NamedTuple):
     def error(self, problem: str) -> InputError:
         """The error that this decision is."""
         places = (":".join(filter(None, place)) for place in self.mentions)
-        found = f"{self.word} {excerpt(self.document)} {' '.join(places)}"
-        return InputError(problem, file=self.file, line=self.line, found=found)
+        text = f"{self.word} {excerpt(self.document)} {' '.join(places)}"
+        return InputError(problem, file=self.file, line=self.line, found=text)
 
     def contradict(self, decision: Decision, reason: str) -> InputError:
         """The error that this decision is beside another one."""
