@@ -254,22 +254,22 @@ def agree(
     (0.6667, -0.1111)
     """
     distance_names = parse_distances(distances)
-    options |= {"key_layer": file_layer, "response_layer": file_layer}
+    details = {"metrics": metrics, "features": features}
     sampling = Sampling(level if ci else None, samples, seed)
-    request = Request.of(
-        protocol,
-        options,
-        sampling,
-        metrics=metrics,
-        features=features,
-        steps=(*STEPS, "agreement"),
-        sound=True,
-    )
+    request = make_request(protocol, options, "agreement", file_layer, sampling=sampling, **details)
     corpora = read_annotations(sources, request.response_reading._replace(format=format))
     systems = []
     if responses is not None:
         systems = read_annotations(responses, request.response_reading, least=1, key=corpora[0])
     return agree_corpora(corpora, request, distance_names, systems)
+
+
+def make_request(
+    protocol: Any, options: ScoreOptions, step: str, layer: str | None, **details: Any
+) -> Request:
+    """What is asked of annotators, whose files are read alike; `details` are those of a request."""
+    options |= {"key_layer": layer, "response_layer": layer}
+    return Request.of(protocol, options, steps=(*STEPS, step), sound=True, **details)
 
 
 def agree_corpora(

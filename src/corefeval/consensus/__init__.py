@@ -11,7 +11,7 @@ from typing import Unpack
 
 import numpy as np
 
-from corefeval.analysis.agreement import Signed, read_annotations, result_notices
+from corefeval.analysis.agreement import Signed, make_request, read_annotations, result_notices
 from corefeval.analysis.ceilings import MOST_KEYS, count_common_links, count_united_links
 from corefeval.analysis.units import Units, split_mention, state, unite
 from corefeval.consensus.decisions import (
@@ -33,7 +33,7 @@ from corefeval.model.construction import number_entities
 from corefeval.pairing.annotators import pair_annotations
 from corefeval.pairing.axis import ALIGNED
 from corefeval.preparation import prepare_corpora
-from corefeval.protocol import STEPS, Protocol
+from corefeval.protocol import Protocol
 from corefeval.request import Input, Request, ScoreOptions, Stated
 from corefeval.results import Result
 
@@ -188,15 +188,8 @@ def merge(
     >>> merged.cost, merged.as_dict()["documents"][0]["entities"]
     (2, [['Ada', 'she']])
     """
-    options |= {"key_layer": file_layer, "response_layer": file_layer}
-    request = Request.of(
-        protocol,
-        options,
-        metrics=metrics,
-        features=features,
-        steps=(*STEPS, "merge"),
-        sound=True,
-    )
+    details = {"metrics": metrics, "features": features}
+    request = make_request(protocol, options, "merge", file_layer, **details)
     reading = request.response_reading._replace(format=format)
     return merge_corpora(read_annotations(sources, reading, least=1), request, decisions)
 
