@@ -76,7 +76,7 @@ def test_decisions_are_constraints_of_the_minimum(sides, data):
     merged = merge_sides(sides)
     links = [row for row in merged.contested if row.kind == "link"]
     contested = [row for row in links if data.draw(st.booleans())]
-    mentions = merged.units.mentions
+    *mentions, _ = merged.units.mentions
     words = [data.draw(st.sampled_from(("same", "apart"))) for _ in contested]
     decisions = [
         (word, "", mentions[row.unit], mentions[row.partner])
@@ -255,11 +255,11 @@ def test_an_entity_of_5000_mentions_among_20000_works():
 def test_errors_of_decisions():
     sides = {"ann": [["a", "b", "c"], ["d"]], "bob": [["a", "b"], ["c", "d"]]}
     cases = {
-        "no annotation has": [("keep", "", "x")],
-        "a document that not all": [("keep", "x", "a")],
-        "decision 1 is not a decision": [("keep", "", "a", "b")],
-        "decision 1 is n": [()],
-        "decision 2 is not a decision": [("drop", "", "a"), ("glue", "", "a", "b")],
+        "none has this mention": [("keep", "", "x")],
+        "not all annotations have this document": [("keep", "x", "a")],
+        "decision 1: an unknown decision": [("keep", "", "a", "b")],
+        "decision 1: an": [()],
+        "decision 2: an unknown decision": [("drop", "", "a"), ("glue", "", "a", "b")],
         "decision 2: this contradicts decision 1: a mention cannot": [
             ("drop", "", "a"),
             ("same", "", "a", "c"),
@@ -286,7 +286,7 @@ def test_errors_of_decisions():
 
 def list_by_hand(sides, merged):
     """Contested decisions as they are defined, mention by mention."""
-    mentions = merged.units.mentions
+    *mentions, _ = merged.units.mentions
     total, kind = len(sides), {m: tuple(side.get(m) for side in sides) for m in mentions}
     rows = []
     for m in mentions:
@@ -331,14 +331,13 @@ def list_by_hand(sides, merged):
 @given(ANNOTATIONS)
 def test_contested_decisions_are_those_of_the_definition(sides):
     merged = merge_sides(sides)
-    mentions = merged.units.mentions
+    *mentions, _ = merged.units.mentions
     shown = [
         (
             row.kind,
             mentions[row.unit],
             None if row.partner < 0 else mentions[row.partner],
             *row[3:],
-            row.stakes,
         )
         for row in merged.contested
     ]

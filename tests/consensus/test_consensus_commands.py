@@ -42,10 +42,10 @@ def test_mistakes_in_tables_name_file_and_line(run, conll):
     header = "document\tkind\tstart\tend\tother_start\tother_end\tdecision\n"
     document = corefeval.read(KEY).documents[0]
     for line, words in {
-        "d\tlink\t0\t1\t2\t3\tkeep\n": "line 2: an unknown decision on a",
+        "d\tlink\t0\t1\t2\t3\tkeep\n": "line 2: an unknown decision",
         "d\tmention\t0\t1\tkeep\n": "line 2: a line of 5 columns",
-        f"{document}\tmention\tx\t1\t\t\tkeep\n": "line 2: a mention that no annotation has",
-        "nowhere\tmention\t0\t1\t\t\tkeep\n": "line 2: a document that not all annotations have",
+        f"{document}\tmention\tx\t1\t\t\tkeep\n": "or none has this mention",
+        "nowhere\tmention\t0\t1\t\t\tkeep\n": "line 2: not all annotations have",
     }.items():
         path = conll(header + line, "decided.tsv")
         status, _, err = run("merge", *SIDES, "--decisions", path)
@@ -68,24 +68,24 @@ def test_broken_tables_of_decisions_end_in_one_error(run, tmp_path):
         header.replace("\t", ","): "line 1: not the header",
         header.removesuffix("\tdecision"): "line 1: not the header",
         f"{header}\tdecision": "line 1: not the header",
-        make([columns, mention | {"start": "x"}], "keep"): "line 2: a mention that no",
-        make([columns, mention | {"start": "-1"}], "keep"): "line 2: a mention that no",
-        make([columns, mention | {"start": ""}], "keep"): "line 2: a mention that no",
-        make([columns, mention | {"end": "1_0"}], "drop"): "line 2: a mention that no",
-        make([columns, mention | {"start": "0,4"}], "drop"): "line 2: a mention that no",
-        make([columns, link | {"other_end": ""}], "same"): "line 2: a mention that no",
-        make([columns, mention | {"document": "x"}], "keep"): "line 2: a document that no",
-        make([columns, mention | {"kind": "x"}], "keep"): "line 2: an unknown decision on a",
-        make([columns, mention], "Keep"): "line 2: an unknown decision on a",
-        make([columns, mention], "same"): "line 2: an unknown decision on a",
-        make([columns, link], "drop"): "line 2: an unknown decision on a",
+        make([columns, mention | {"start": "x"}], "keep"): "line 2: not all annotations have",
+        make([columns, mention | {"start": "-1"}], "keep"): "line 2: not all annotations have",
+        make([columns, mention | {"start": ""}], "keep"): "line 2: not all annotations have",
+        make([columns, mention | {"end": "1_0"}], "drop"): "line 2: not all annotations have",
+        make([columns, mention | {"start": "0,4"}], "drop"): "line 2: not all annotations have",
+        make([columns, link | {"other_end": ""}], "same"): "line 2: not all annotations have",
+        make([columns, mention | {"document": "x"}], "keep"): "line 2: not all annotations have",
+        make([columns, mention | {"kind": "x"}], "keep"): "line 2: an unknown decision",
+        make([columns, mention], "Keep"): "line 2: an unknown decision",
+        make([columns, mention], "same"): "line 2: an unknown decision",
+        make([columns, link], "drop"): "line 2: an unknown decision",
         make([columns, mention], "keep\tkeep"): "line 2: a line of 15 columns",
         make([columns, mention, mention], "keep", "drop"): "line 3: this contradicts line 2",
         make(
             [columns, link | {"kind": "mention"}, link], "drop", "same"
         ): "line 3: this contradicts line 2",
-        make([columns, link, link], "apart", "same"): "line 3: this contradicts line 2",
-        make([columns, link | other], "apart"): "line 2: these mentions cannot be apart",
+        make([columns, link, link], "apart", "same"): "line 2: this contradicts line 3",
+        make([columns, link | other], "apart"): "line 2: these cannot be apart",
     }
     for text, words in broken.items():
         path.write_text(text + "\n")

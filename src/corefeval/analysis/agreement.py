@@ -28,8 +28,8 @@ from corefeval.pairing.annotators import Annotations, name_sides, pair_annotatio
 from corefeval.pairing.axis import ALIGNED
 from corefeval.pairing.mismatches import MISMATCH
 from corefeval.preparation import as_corpus, prepare_corpora
-from corefeval.protocol import STEPS, Protocol, join_protocols
-from corefeval.request import Input, Reading, Request, Sampling, ScoreOptions
+from corefeval.protocol import STEPS, Protocol
+from corefeval.request import Input, Reading, Request, Sampling, ScoreOptions, Stated
 from corefeval.results import Result
 
 Pairs = dict[Pair, float]
@@ -38,6 +38,17 @@ _ALWAYS_NOTED = ("skipped-metric", "missing-documents", "extra-documents")
 # Metrics whose counts of exchanged sides are their counts, under names with these words exchanged.
 _SYMMETRIC = {str(metric) for metric, _ in parse_metrics(DEFAULT_PRESET)}
 _TURNED = {"recall": "precision", "precision": "recall", "key": "response", "response": "key"}
+
+
+class Signed(Tabular):
+    """A result of several annotations, scored under one protocol."""
+
+    protocol: Protocol
+
+    @property
+    def signature(self) -> str:
+        """The protocol behind the numbers, to be quoted with them."""
+        return self.protocol.signature
 
 
 class Figures:
@@ -68,7 +79,7 @@ class Figures:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Agreement(Comparable, Figures, Tabular):
+class Agreement(Comparable, Figures, Signed):
     """How far two or more annotators agree.
 
     `pairwise["muc"]["ann", "bob"]` is the F1 with ann's annotation as key and bob's as response,
@@ -101,11 +112,6 @@ class Agreement(Comparable, Figures, Tabular):
         """The names of the metrics for tables."""
         titles = next(iter(self.results.values())).titles
         return {metric: titles.get(metric, metric) for metric in self.metrics}
-
-    @property
-    def signature(self) -> str:
-        """The protocol behind the numbers, to be quoted with them."""
-        return self.protocol.signature
 
     @cached_property
     def pairwise(self) -> dict[str, Pairs]:
@@ -221,6 +227,7 @@ def agree(
     protocol: Protocol | str | None = None,
     format: str | None = None,
     file_layer: str | None = None,
+    features: Stated = None,
     ci: bool = False,
     samples: int = 1000,
     seed: int = 0,
@@ -247,15 +254,22 @@ def agree(
     (0.6667, -0.1111)
     """
     distance_names = parse_distances(distances)
-    steps = (*STEPS, "agreement")
-    options |= {"key_layer": file_layer, "response_layer": file_layer}
+    details = {"metrics": metrics, "features": features}
     sampling = Sampling(level if ci else None, samples, seed)
-    request = Request.of(protocol, options, sampling, metrics=metrics, steps=steps, sound=True)
+    request = make_request(protocol, options, "agreement", file_layer, sampling=sampling, **details)
     corpora = read_annotations(sources, request.response_reading._replace(format=format))
     systems = []
     if responses is not None:
         systems = read_annotations(responses, request.response_reading, least=1, key=corpora[0])
     return agree_corpora(corpora, request, distance_names, systems)
+
+
+def make_request(
+    protocol: Any, options: ScoreOptions, step: str, layer: str | None, **details: Any
+) -> Request:
+    """What is asked of annotators, whose files are read alike; `details` are those of a request."""
+    options |= {"key_layer": layer, "response_layer": layer}
+    return Request.of(protocol, options, steps=(*STEPS, step), sound=True, **details)
 
 
 def agree_corpora(
@@ -281,7 +295,7 @@ def agree_corpora(
         request.sampling,
     )
     results = _score_annotators(annotations, request, ceilings)
-    notices = [notice for corpus in (*corpora, *responses) for notice in corpus.notices]
+    notices = [notice for response in responses for notice in response.notices]
     notices += (*annotations.notices, *_notices(results, request.protocol))
     rows: list[Row] = []
     if responses:
@@ -289,14 +303,13 @@ def agree_corpora(
         notices += result_notices(_score_pairs(pairs, request, ceilings))
         rows, ceiling_notices = ceilings.measure()
         notices += ceiling_notices
-    joint = join_protocols([result.protocol for result in results.values()])
     return Agreement(
         annotators=ceilings.annotators,
         document_ids=tuple(map(str, annotations.corpora[0].documents)),
         results=results,
         coding=Coding.of(annotations.corpora, annotations.codes, request.protocol.unmarked),
         distances=tuple(distances),
-        protocol=joint if annotations.spans is None else joint.but(spans=annotations.spans),
+        protocol=annotations.join_protocols(result.protocol for result in results.values()),
         notices=tuple(dict.fromkeys(notices)),
         ceilings=tuple(rows),
     )

@@ -5,40 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 
-from corefeval.analysis.agreement import read_annotations
-from corefeval.analysis.units import Units, list_mentions
-from corefeval.checks import check_seed
+from corefeval.analysis.agreement import Signed, read_annotations
+from corefeval.analysis.units import Units, list_mentions, write_mention
+from corefeval.checks import check_count, check_seed
 from corefeval.diagnostics import Notice, UsageError, note, plural
-from corefeval.display import Row, Tabular
+from corefeval.display import Row
 from corefeval.model import Corpus
 from corefeval.model.arrays import (
-    BoolArray,
     IntArray,
-    all_false,
     all_true,
-    all_zero,
     dense_ranks,
+    looked_up,
     plain_rows,
     ranks_in_runs,
-    unset,
+    set_rows,
 )
 from corefeval.pairing.annotators import pair_annotations
 from corefeval.preparation import as_corpus, prepare_corpora
 from corefeval.protocol import Protocol
 from corefeval.request import Input, Request, ScoreOptions
 
-# Units that look wrong, entities they should be in, responses against the key, and for it.
+# Units that look wrong, the first ones of entities they should be in,
+# responses against the key, and for it.
 Suspects = tuple[IntArray, IntArray, IntArray, IntArray]
 _RARE = 50  # mentions of a document for one planted error
 _LEAST = 3  # mentions of an entity that an error is planted in
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Audit(Tabular):
+class Audit(Signed):
     """What looks wrong in a key: `findings`, the most suspicious first.
 
     A mention may have been `moved` from where it belongs, or be `missing`. `entity` and `other` are
@@ -58,20 +57,35 @@ class Audit(Tabular):
     @cached_property
     def findings(self) -> list[Row]:
         """What looks wrong, the most suspicious first."""
-        return _describe(self.units, *self.suspects)
-
-    @property
-    def signature(self) -> str:
-        """The protocol behind the findings, to be quoted with them."""
-        return self.protocol.signature
+        units, (unit, target, *votes) = self.units, self.suspects
+        home = _label(units.entity[0])[unit]
+        mentions = (list_mentions(units.corpus, rows) for rows in (unit, home, target))
+        names = [str(name) for name in units.corpus.documents]
+        columns = units.document[unit], home, *mentions, *votes, units.list_texts(unit)
+        return [
+            {
+                "document": names[document],
+                "kind": "missing" if first < 0 else "moved",
+                "mention": mention,
+                "entity": None if first < 0 else entity,
+                "other": other_entity,
+                "against": against,
+                "support": support,
+                "suspicion": (against - support) / len(self.responses),
+                "text": text,
+            }
+            for document, first, mention, entity, other_entity, against, support, text in (
+                plain_rows(*columns)
+            )
+        ]
 
     def rows(self, *, top: int = 0) -> list[Row]:
         """A row for each finding, or for `top` of them; mentions are texts such as `3:5`."""
         names = ("mention", "entity", "other")
-        findings = _describe(self.units, *(column[: top or None] for column in self.suspects))
-        for row in findings:
-            row |= {name: _write(row[name]) for name in names}
-        return findings
+        return [
+            row | {name: write_mention(row[name]) for name in names}
+            for row in self.findings[: top or None]
+        ]
 
     def as_dict(self) -> dict[str, object]:
         """Everything, for JSON."""
@@ -113,8 +127,8 @@ def audit_corpora(
     key: Corpus, responses: Sequence[Corpus], request: Request, *, plant: int = 0, seed: int = 0
 ) -> Audit:
     """The audit of a key by named responses, as a request says."""
-    if type(plant) is not int or plant < 0:
-        raise UsageError(f"plant is a number of errors, not {plant!r:.60}")
+    if plant:
+        check_count("plant", plant)
     check_seed(seed)
     # What an answer has that is not in the text is nothing to vote with.
     request = replace(request, protocol=request.protocol.but(lost="drop"))
@@ -130,10 +144,8 @@ def audit_corpora(
         protocol = prepared.protocol
     units = Units.of([corpus, *sides], codes)
     unseen = int(((units.entity[0] >= 0) & (units.votes == 1)).sum())
-    notices = [notice for source in (key, *responses) for notice in source.notices]
-    notices += annotations.notices
     outcome = "of the key in no response, so nothing speaks for or against them"
-    notices += note("unseen-mentions", unseen, "mention", outcome)
+    notices = *annotations.notices, *note("unseen-mentions", unseen, "mention", outcome)
     return Audit(
         responses=tuple(side.name for side in responses),
         units=units,
@@ -144,101 +156,61 @@ def audit_corpora(
     )
 
 
+def _label(owner: IntArray) -> IntArray:
+    """The first unit of each unit's entity, −1 where it has none."""
+    rows = np.flatnonzero(owner >= 0)[::-1]
+    return looked_up(set_rows(owner[rows], rows, int(owner.max(initial=0)) + 1), owner)
+
+
 def _find(units: Units, owner: IntArray) -> Suspects:
     """What looks wrong where `owner` has the key's entity of each unit (−1: not in the key)."""
-    is_response = units.annotator > 0
+    home, is_response = _label(owner), units.annotator > 0
     unit, entity = units.unit[is_response], units.stacked.mention_entity[is_response]
-    begin, current = _begin(owner), owner[unit]
-    inside = current >= 0
-    cell, holder, target, counts, rank = _rank_targets(entity[inside], current[inside], begin)
-    best = unset(2 * units.stacked.n_entities).reshape(2, -1)
-    best[rank[rank < 2], holder[rank < 2]] = target[rank < 2]
-    is_alone = all_true(unit.size)
-    is_alone[inside] = counts[cell] == 1
-    first, second = best[:, entity]
-    vote = np.where(inside & (first == current), second, first)
+    current, is_alone = home[unit], all_true(unit.size)
+    inside = np.flatnonzero(current >= 0)
+    times, (first, second), _ = _rank(entity[inside], current[inside], units.stacked.n_entities)
+    is_alone[inside] = times == 1
+    vote = np.where(first[entity] == current, second[entity], first[entity])
     voters = is_alone & (vote >= 0)
-    _, voted, target, counts, rank = _rank_targets(unit[voters], vote[voters], begin)
-    against, chosen = all_zero(2 * owner.size).reshape(2, -1)
-    against[voted[rank == 0]], chosen[voted[rank == 0]] = counts[rank == 0], target[rank == 0]
-    marked, support = (np.bincount(rows, minlength=owner.size) for rows in (unit, unit[~is_alone]))
-    support = np.where(owner >= 0, support, units.n_annotators - 1 - marked)
+    _, (chosen, _), against = _rank(unit[voters], vote[voters], home.size)
+    marked, support = (np.bincount(rows, minlength=home.size) for rows in (unit, unit[~is_alone]))
+    support = np.where(home >= 0, support, units.n_annotators - 1 - marked)
     rows = np.flatnonzero(against > support)
-    sizes = np.bincount(owner[owner >= 0], minlength=begin.size)[chosen[rows]]
+    sizes = np.bincount(home[home >= 0], minlength=home.size)[chosen[rows]]
     rows = rows[np.lexsort((-sizes, (support - against)[rows]))]
     return rows, chosen[rows], against[rows], support[rows]
 
 
-def _rank_targets(
-    holder: IntArray, target: IntArray, begin: IntArray
-) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
-    """The cell of each pair, then of each cell its holder, target, number, and rank in the holder.
+def _rank(
+    holder: IntArray, target: IntArray, n_holders: int
+) -> tuple[IntArray, list[IntArray], IntArray]:
+    """How often each pair occurs; the two most frequent targets of all holders, and how often.
 
-    The most frequent target of a holder has rank 0; of equally frequent ones, that begins first.
+    Of equally frequent targets, that which begins first is taken.
     """
-    cell, codes = dense_ranks(holder * begin.size + target)
-    holder, target = np.divmod(codes, begin.size)
+    width = int(target.max(initial=0)) + 1
+    cell, codes = dense_ranks(holder * width + target)
+    holders, targets = np.divmod(codes, width)
     counts = np.bincount(cell, minlength=codes.size)
-    order = np.lexsort((begin[target], -counts, holder))
-    return cell, holder, target, counts, ranks_in_runs(holder, order)
-
-
-def _begin(owner: IntArray) -> IntArray:
-    """The first unit of each entity of the key."""
-    first = all_zero(int(owner.max(initial=0)) + 1)
-    rows = np.flatnonzero(owner >= 0)[::-1]
-    first[owner[rows]] = rows
-    return first
-
-
-def _describe(
-    units: Units, unit: IntArray, target: IntArray, against: IntArray, support: IntArray
-) -> list[Row]:
-    """What was found, as people read it."""
-    owner, corpus, total = units.entity[0], units.corpus, units.n_annotators - 1
-    begin, is_moved = _begin(owner), owner[unit] >= 0
-    rows = unit, begin[owner[unit]], begin[target]
-    mentions = (list_mentions(corpus, chosen) for chosen in rows)
-    return [
-        {
-            "document": units.document_ids[row],
-            "kind": "moved" if moved else "missing",
-            "mention": mention,
-            "entity": entity if moved else None,
-            "other": other,
-            "against": votes,
-            "support": backing,
-            "suspicion": (votes - backing) / total,
-            "text": units.text(row),
-        }
-        for row, moved, votes, backing, mention, entity, other in plain_rows(
-            unit, is_moved, against, support, *mentions
-        )
-    ]
-
-
-def _write(mention: Any) -> Any:
-    """A mention as a text; the parts of discontinuous ones have commas between."""
-    if not isinstance(mention, list):
-        return mention
-    has_parts = isinstance(mention[0], list)
-    return ",".join(map(_write, mention)) if has_parts else ":".join(map(str, mention))
+    rank = ranks_in_runs(holders, np.lexsort((targets, -counts, holders)))
+    best = [set_rows(holders[rank == n], targets[rank == n], n_holders) for n in (0, 1)]
+    return counts[cell], best, set_rows(holders[rank == 0], counts[rank == 0], n_holders)
 
 
 def _calibrate(units: Units, plant: int, seed: int) -> list[Row]:
     """How many planted errors are found at each suspicion, over copies of the key."""
     generator, total = np.random.default_rng(seed), units.n_annotators - 1
     levels = np.arange(total, 0, -1)
-    counts = np.zeros((2, levels.size))  # findings, and planted errors among them
+    counts = np.zeros((2, total))  # findings, and planted errors among them
     planted = copies = 0
     while planted < plant:
         copy, errors = _plant(units, generator, plant - planted, planted)
-        if not errors.any():
+        if not errors:
             raise UsageError(f"there is no entity of {_LEAST} mentions to plant an error in")
         unit, _, against, support = _find(units, copy)
         is_listed = (against - support)[:, None] >= levels
-        counts += is_listed.sum(axis=0), is_listed[errors[unit]].sum(axis=0)
-        planted, copies = planted + int(errors.sum()), copies + 1
+        counts += is_listed.sum(axis=0), is_listed[np.isin(unit, errors)].sum(axis=0)
+        planted, copies = planted + len(errors), copies + 1
     return [
         {
             "suspicion": level / total,
@@ -252,24 +224,22 @@ def _calibrate(units: Units, plant: int, seed: int) -> list[Row]:
 
 def _plant(
     units: Units, generator: np.random.Generator, number: int, done: int
-) -> tuple[IntArray, BoolArray]:
-    """A copy of the key's entities with errors, and which units these are.
+) -> tuple[IntArray, list[int]]:
+    """A copy of the key's entities with errors, and the units that have them.
 
     By turns a mention is moved to another entity of its document, or removed; at most one in 50
     mentions of a document, and one of a shorter document.
     """
-    owner, document = units.entity[0], units.document
-    copy, errors = owner.copy(), all_false(owner.size)
-    inside = np.flatnonzero(owner >= 0)
-    sizes = np.bincount(owner[inside])
+    owner, document, errors = units.entity[0], units.document, list[int]()
+    copy, inside = owner.copy(), np.flatnonzero(owner >= 0)
     room = np.maximum(np.bincount(document[inside]) // _RARE, 1)
-    for unit in generator.permutation(inside[sizes[owner[inside]] >= _LEAST]).tolist():
-        if room[document[unit]] and number:
-            targets = np.unique(owner[inside[document[inside] == document[unit]]])
-            targets = targets[targets != owner[unit]]
-            is_moved = done % 2 == 0 and targets.size
-            copy[unit] = generator.choice(targets) if is_moved else -1
-            errors[unit] = True
+    is_large = np.bincount(owner[inside])[owner[inside]] >= _LEAST
+    for unit in generator.permutation(inside[is_large]).tolist():
+        if room[document[unit]] and len(errors) < number:
             room[document[unit]] -= 1
-            number, done = number - 1, done + 1
+            neighbours = owner[inside[document[inside] == document[unit]]]
+            targets = np.setdiff1d(neighbours, owner[unit])
+            is_moved = (done + len(errors)) % 2 == 0 and targets.size
+            copy[unit] = generator.choice(targets) if is_moved else -1
+            errors.append(unit)
     return copy, errors

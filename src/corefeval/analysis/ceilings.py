@@ -1,11 +1,13 @@
 """Responses against several keys, and how close they come to what annotators reach.
 
 Each annotator against all others is the ceiling, a response in the annotator's place its level.
+Everybody has one result for each set of keys, of the best key of each document and of undisputed
+links; what is shown follows from the F1 of these results, in the data and in samples of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -17,12 +19,12 @@ from corefeval.alignment import Alignment
 from corefeval.diagnostics import Notice
 from corefeval.display import Row
 from corefeval.matching.candidates import bounds
-from corefeval.model.arrays import FloatArray, IntArray, dense_ranks, find_runs, looked_up
+from corefeval.model.arrays import FloatArray, IntArray, find_runs, looked_up
 from corefeval.request import Sampling
 from corefeval.results import CountTable, Result
 from corefeval.results.rates import divide
 from corefeval.stats.bootstraps import middle, warn_of_few
-from corefeval.stats.resampling import Stack, resamples, stack
+from corefeval.stats.resampling import bootstrap, stack
 
 MOST_KEYS = 12  # whose links are counted by inclusion and exclusion
 _SHARE_LOST = 0.05  # of samples without a share: with more there is no interval
@@ -33,45 +35,42 @@ _RATIO = (
     *("precision_numerator", "precision_denominator"),
 )
 _OF_KEY = ("recall_denominator", "coreference_key", "tp", "wl", "fn")  # ends of names of counts
+_NO_INTERVAL = "no intervals: they are over documents, and there is only one"
+_NO_LINKS = "undisputed links are left out: they need the same mentions against all keys, and at "
+_NO_LINKS += f"most {MOST_KEYS} annotators"
+_NO_SHARE = "the ceiling is 0, so that there is no share of it"
 Keys = tuple[str, ...]
 T = TypeVar("T")
 Pair = tuple[str, str]  # names of a key and of who is scored against it
-Case = tuple[Keys, str]  # a set of keys, and who is scored against it
+Case = tuple[Keys, str]  # a set of keys, in alphabetical order, and who is scored against it
 
 
 def count_common_links(
-    entity: IntArray, document: IntArray, n_documents: int, labels: Mapping[T, IntArray]
+    entity: IntArray,
+    sizes: IntArray,
+    document: IntArray,
+    n_documents: int,
+    labels: Mapping[T, IntArray],
 ) -> dict[tuple[T, ...], FloatArray]:
     """How many pairs of mentions of one entity all of some labels link, by document.
 
-    `document` is that of each entity. There is an entry for every set of labels, in their order;
-    −1 is no label.
+    `sizes` and `document` are those of each entity. There is an entry for every set of labels, in
+    their order; −1 is no label.
     """
-    counts: dict[tuple[T, ...], FloatArray] = {}
+    links = np.bincount(document, sizes * (sizes - 1) / 2, n_documents)
+    counts: dict[tuple[T, ...], FloatArray] = {(): links.astype(np.float64)}
     names = list(labels)
-
-    def count(keys: tuple[T, ...], rows: IntArray, cell: IntArray, document: IntArray) -> None:
-        sizes = np.bincount(cell, minlength=document.size)
-        counts[keys] = count_links(sizes, document)
-        further = names[names.index(keys[-1]) + 1 if keys else 0 :]
-        for name in further:
-            label = labels[name][rows]
-            inside = (label >= 0) & (sizes[cell] > 1)
-            width = int(label.max(initial=0)) + 1
-            codes = cell[inside] * width + label[inside]
-            if name != further[-1]:
-                finer, distinct = dense_ranks(codes)
-                count((*keys, name), rows[inside], finer, document[distinct // width])
-            else:  # to sort is much faster than to rank
-                codes.sort()
-                first, runs = find_runs(codes)
-                counts[*keys, name] = count_links(runs, document[codes[first] // width])
-
-    def count_links(sizes: IntArray, document: IntArray) -> FloatArray:
-        links = np.bincount(document, sizes * (sizes - 1) / 2, n_documents)
-        return links.astype(np.float64)
-
-    count((), np.arange(entity.size), entity, document)
+    for place, name in enumerate(names, start=1):
+        inside = (labels[name] >= 0) & (sizes[entity] > 1)
+        width = int(labels[name].max(initial=0)) + 1
+        codes = entity[inside] * width + labels[name][inside]
+        ordered = np.sort(codes)
+        first, finer_sizes = find_runs(ordered)
+        further = {label: labels[label][inside] for label in names[place:]}
+        cell = np.searchsorted(ordered[first], codes) if further else codes
+        owner = document[ordered[first] // width]
+        finer = count_common_links(cell, finer_sizes, owner, n_documents, further)
+        counts |= {(name, *keys): numbers for keys, numbers in finer.items()}
     return counts
 
 
@@ -113,166 +112,118 @@ class Ceilings:
 
     def measure(self) -> tuple[list[Row], list[Notice]]:
         """A row for each metric and kind, and notices."""
-        results = {pair: self._place(result) for pair, result in self.results.items()}
-        first = next(iter(results.values()))
-        metrics = [m for m in first.metrics if all(m in result for result in results.values())]
-        level, notices = self.sampling.ci, list[Notice]()
-        if level is not None and len(self.places) < 2:
-            level, text = None, "no intervals: they are over documents, and there is only one"
-            notices.append(Notice("no-interval", text))
-        elif level is not None:
+        first, notices, rows = next(iter(self.results.values())), list[Notice](), list[Row]()
+        level, samples = self.sampling.ci or 0.0, self.sampling.samples
+        if level and len(self.places) < 2:
+            notices.append(Notice("no-interval", _NO_INTERVAL))
+            level = 0.0
+        elif level:
             notices += warn_of_few(first)
-        are_alike = [
-            self.mentions[who][0].size == row.size for (_, who), row in self.labels.items()
-        ]
-        has_links = len(self.annotators) <= MOST_KEYS and all(are_alike)
-        if not has_links:
-            text = "undisputed links are left out: they need the same mentions against all keys, "
-            text += f"and at most {MOST_KEYS} annotators"
-            notices.append(Notice("no-undisputed", text))
-        rows = []
-        for metric, kind, curves in self._list_curves(results, metrics, has_links, level):
-            rows.append({"metric": metric, "kind": kind, **self._row(curves, level)})
-            if rows[-1]["ceiling"] == 0:
-                text = f"{metric}, {kind}: the ceiling is 0, so that there is no share of it"
-                notices.append(Notice("no-share", text))
+        are_alike = [self.mentions[pair[1]][0].size == x.size for pair, x in self.labels.items()]
+        metrics = [m for m in first.metrics if all(m in r for r in self.results.values())]
+        if len(self.annotators) <= MOST_KEYS and all(are_alike):
+            metrics.append(_LINKS)
+        else:
+            notices.append(Notice("no-undisputed", _NO_LINKS))
+        cases = [(keys, who) for who in self.mentions for keys in self._list_sets(who)]
+        stacked = stack([self._combine(*case, metrics) for case in cases], metrics)
+        values = stacked.rate(stacked.totals.__getitem__, "f1")
+        sampled = bootstrap(stacked, samples if level else 0, self.sampling.seed, rate="f1")
+        for metric, numbers in zip(metrics, values, strict=True):
+            curves = [numbers[:, None], *sampled.get(metric, {}).values()]
+            of_case = dict(zip(cases, np.concatenate(curves, axis=1), strict=True))
+            for kind in ("undisputed",) if metric == _LINKS else ("mean", "best"):
+                rows.append({"metric": metric, "kind": kind, **self._row(of_case, kind, level)})
+                if rows[-1]["ceiling"] == 0:
+                    notices.append(Notice("no-share", f"{metric}, {kind}: {_NO_SHARE}"))
         return rows, notices
 
-    def _list_curves(
-        self,
-        results: Mapping[Pair, Result],
-        metrics: Sequence[str],
-        has_links: bool,
-        level: float | None,
-    ) -> Iterator[tuple[str, str, dict[Case, FloatArray]]]:
-        """For each metric and kind the F1 of each case: in the data, and behind it in samples."""
-        several = [case for case in self.cases if len(case[0]) > 1]
-        stacks, places = [], np.arange(len(self.places))
+    def _list_sets(self, who: str) -> list[Keys]:
+        """The sets of keys for somebody: each other one, all others but one, and all others."""
+        keys = sorted({*self.annotators} - {who})
+        sizes = sorted({1, len(self.annotators) - 1, len(keys)})
+        return [chosen for size in sizes for chosen in combinations(keys, size)]
+
+    def _combine(self, keys: Keys, who: str, metrics: Sequence[str]) -> Result:
+        """The result of somebody against the best key of each document; and undisputed links."""
+        results = [self.results[key, who] for key in keys]
+        rows, tables = [self.places[name] for name in results[0].document_ids], {}
         for metric in metrics:
-            stacked = stack([*results.values()], [metric])
-            chosen = _choose_best(results, several, metric)
-            stacks += [stacked, replace(stacked, values=stacked.values[:, chosen, places])]
-        if has_links:
-            first = next(iter(results.values()))
-            tables = [self._count_undisputed(*case) for case in self.cases]
-            stacks.append(stack([replace(first, tables={_LINKS: t}) for t in tables], [_LINKS]))
-        curves = self._sample(stacks, level)
-        for metric in metrics:
-            of_pair = dict(zip(results, next(curves), strict=True))
-            mean = {
-                (keys, who): np.mean([of_pair[key, who] for key in sorted(keys)], axis=0)
-                for keys, who in self.cases
-            }
-            yield metric, "mean", mean
-            yield metric, "best", mean | dict(zip(several, next(curves), strict=True))
-        if has_links:
-            yield _LINKS, "undisputed", dict(zip(self.cases, next(curves), strict=True))
-
-    def _place(self, result: Result) -> Result:
-        """The result with rows for all documents, which count nothing where it has none."""
-        rows = [self.places[name] for name in result.document_ids]
-        tables = dict(result.tables)
-        for name, table in tables.items():
-            if table.values is not None:
-                values = np.zeros((len(self.places), table.values.shape[1]))
-                values[rows] = table.values
-                tables[name] = replace(table, values=values)
-        return replace(result, tables=tables, document_ids=tuple(self.places), slices={})
-
-    def _leave_out(self, annotator: str) -> Keys:
-        return tuple(name for name in self.annotators if name != annotator)
-
-    @cached_property
-    def cases(self) -> list[Case]:
-        """Sets of keys, and who is scored against them."""
-        return [
-            *((self._leave_out(n), who) for n in self.annotators for who in (n, *self.responses)),
-            *((self.annotators, who) for who in self.responses),
-        ]
-
-    def _sample(self, stacks: Sequence[Stack], level: float | None) -> Iterator[FloatArray]:
-        """For each stack of one metric the F1 of its results, in the data and in all samples."""
-        curves = [
-            [stacked.rate(stacked.totals.__getitem__, "f1")[0, :, None]] for stacked in stacks
-        ]
-        samples, seed = 0 if level is None else self.sampling.samples, self.sampling.seed
-        size = max(stacked.values[..., 0].size for stacked in stacks)
-        for weights in resamples(len(self.places), samples, seed, bytes_each=16 * size):
-            for blocks, stacked in zip(curves, stacks, strict=True):
-                blocks.append(stacked.rate(stacked.sums(weights).__getitem__, "f1")[0])
-        yield from (np.concatenate(blocks, axis=1) for blocks in curves)
+            if metric == _LINKS:
+                tables[metric] = self._count_undisputed(keys, who)
+                continue
+            parts = results[0].tables[metric].parts
+            chosen = _choose_best(results, metric, parts or (metric,)) if keys[1:] else 0
+            for name in parts or (metric,):
+                each = np.array([result.tables[name].values for result in results])
+                values = np.zeros((len(self.places), each.shape[2]))
+                values[rows] = each[chosen, np.arange(len(rows))]
+                table = replace(results[0].tables[name], values=values)
+                tables[f"{metric}: {name}" if parts else name] = table
+            if parts:  # which have keys of their own as metrics
+                names = tuple(f"{metric}: {name}" for name in parts)
+                tables[metric] = replace(results[0].tables[metric], parts=names)
+        return replace(results[0], tables=tables, document_ids=tuple(self.places), slices={})
 
     @cached_property
     def common_links(self) -> dict[str, dict[Keys, FloatArray]]:
         """Everybody's links that all keys of each set have, by document."""
-        return {
-            who: count_common_links(
-                *self.mentions[who],
-                len(self.places),
-                {key: self.labels[key, who] for key in sorted(self._leave_out(who))},
-            )
-            for who in (*self.annotators, *self.responses)
-        }
+        counts = {}
+        for who, (entity, document) in self.mentions.items():
+            labels = {key: self.labels[key, who] for key in sorted({*self.annotators} - {who})}
+            sizes = np.bincount(entity, minlength=document.size)
+            counts[who] = count_common_links(entity, sizes, document, len(self.places), labels)
+        return counts
 
     def _count_undisputed(self, keys: Keys, who: str) -> CountTable:
         """Links that all keys have, and links of the response that any of them has."""
-        (first, *further), links = sorted(keys), self.common_links[who]
-        agreed = self.common_links[first][*further,]
-        columns = (
-            np.minimum(links[first, *further], agreed),
-            agreed,
-            count_united_links(links, (first, *further)),
-            links[()],
-        )
+        links, agreed = self.common_links[who], self.common_links[keys[0]][keys[1:]]
+        united = count_united_links(links, keys)
+        columns = np.minimum(links[keys], agreed), agreed, united, links[()]
         return CountTable("ratio", _RATIO, np.stack(columns, axis=1))
 
-    def _row(self, curves: Mapping[Case, FloatArray], level: float | None) -> Row:
-        reached = {name: curves[self._leave_out(name), name] for name in self.annotators}
-        ceiling = np.mean([*reached.values()], axis=0)
-        responses = {}
+    def _row(self, curves: Mapping[Case, FloatArray], kind: str, level: float) -> Row:
+        def score(who: str, size: int) -> FloatArray:
+            """The mean score against all sets of so many keys."""
+            keys = sorted({*self.annotators} - {who})
+            size = 1 if kind == "mean" else size
+            return np.asarray(np.mean([curves[s, who] for s in combinations(keys, size)], axis=0))
+
+        total = len(self.annotators)
+        reached = {name: score(name, total - 1) for name in self.annotators}
+        ceiling, responses = np.mean([*reached.values()], axis=0), {}
         for who in self.responses:
-            levels = [curves[self._leave_out(name), who] for name in self.annotators]
-            columns = {"value": curves[self.annotators, who], "level": np.mean(levels, axis=0)}
-            columns["share"] = divide(columns["level"], ceiling, np.nan)
-            responses[who] = _summarize(columns, level)
+            value, reach = score(who, total), score(who, total - 1)
+            share = divide(reach, ceiling, np.nan)
+            responses[who] = _summarize(level, value=value, level=reach, share=share)
         return {
-            **_summarize({"ceiling": ceiling}, level),
+            **_summarize(level, ceiling=ceiling),
             "annotators": {name: float(curve[0]) for name, curve in reached.items()},
             "responses": responses,
         }
 
 
-def _summarize(curves: Mapping[str, FloatArray], level: float | None) -> Row:
+def _summarize(confidence: float, **curves: FloatArray) -> Row:
     """The value and the interval of each curve; None where too many samples have no value."""
     row: Row = {}
     for name, (value, *samples) in curves.items():
         defined = [sample for sample in samples if sample == sample]
         row[name], row[f"{name}_interval"] = float(value) if value == value else None, None
-        if level is not None and len(defined) >= (1 - _SHARE_LOST) * len(samples):
-            row[f"{name}_interval"] = list(middle(np.array(defined), level))
+        if samples and len(defined) >= (1 - _SHARE_LOST) * len(samples):
+            row[f"{name}_interval"] = list(middle(np.array(defined), confidence))
     return row
 
 
-def _choose_best(results: Mapping[Pair, Result], cases: Sequence[Case], metric: str) -> IntArray:
-    """For each case and document the place of the result with the greatest F1 there.
+def _choose_best(results: Sequence[Result], metric: str, parts: Sequence[str]) -> IntArray:
+    """For each document the place of the result with the greatest F1 there.
 
     Of several it is the one with more to find, and then the first.
     """
-    names = next(iter(results.values())).tables[metric].parts or (metric,)
-    f1 = np.stack([result.document_rates[metric]["f1"] for result in results.values()])
-    sizes = np.stack(
-        [sum(_to_find(result.tables[name]) for name in names) for result in results.values()]
-    )
-    place = {pair: number for number, pair in enumerate(results)}
-    chosen = []
-    for keys, who in cases:
-        rows = np.array([place[key, who] for key in sorted(keys)])
-        rivals = np.where(f1[rows] < f1[rows].max(axis=0) - _TIE, -1, sizes[rows])
-        chosen.append(rows[(rivals >= rivals.max(axis=0) - _TIE).argmax(axis=0)])
-    return np.array(chosen)
-
-
-def _to_find(table: CountTable) -> FloatArray:
-    """The denominator of recall in each document."""
-    columns = [column for name, column in table.columns().items() if name.endswith(_OF_KEY)]
-    return np.asarray(sum(columns, np.zeros(len(table.counted()))))
+    f1 = np.array([result.document_rates[metric]["f1"] for result in results])
+    sizes = np.zeros(f1.shape)
+    for row, result in zip(sizes, results, strict=True):
+        for part in parts:
+            counts = result.tables[part].columns()
+            row += sum(column for name, column in counts.items() if name.endswith(_OF_KEY))
+    rivals = np.where(f1 < f1.max(axis=0) - _TIE, -1, sizes)
+    return np.asarray((rivals >= rivals.max(axis=0) - _TIE).argmax(axis=0))

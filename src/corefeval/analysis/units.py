@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
 
+from corefeval.checks import split_call
+from corefeval.matching import Mentions, find_candidates
 from corefeval.matching.candidates import bounds, contain
-from corefeval.model import Corpus, Document, Mention
-from corefeval.model.arrays import IntArray, dense_ranks, find_places, integers, plain_rows, unset
-from corefeval.model.joining import stack_mentions, strip_details
+from corefeval.matching.evidence import gather
+from corefeval.model import Corpus, Mention
+from corefeval.model.arrays import (
+    BoolArray,
+    IntArray,
+    dense_ranks,
+    find_places,
+    integers,
+    plain_rows,
+    unset,
+)
+from corefeval.model.joining import join_heads, stack_mentions
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +33,7 @@ class Units:
 
     `stacked` has the mentions of all, one annotator behind the other, with entities numbered
     through; `annotator` and `unit` are those of each, and `row` is the mention that stands for each
-    unit.
+    unit. Unit −1 stands for none.
     """
 
     stacked: Corpus
@@ -39,15 +50,8 @@ class Units:
         most to say of its tokens, whatever the order of corpora.
         """
         fullest = max(corpora, key=lambda c: (len(c.tokens.columns) + 1 if c.tokens else 0, c.name))
-        empty = strip_details(fullest).take_mentions(unset(0))
-        details = {name: getattr(fullest, name) for name in _DETAILS}
-        with_heads = [
-            corpus.with_details(mention_head=unset(corpus.n_mentions))
-            if corpus.mention_head is None
-            else corpus
-            for corpus in (empty.with_details(**details), *corpora)
-        ]
-        stacked = reduce(stack_mentions, with_heads)
+        stacked = reduce(stack_mentions, corpora, fullest.take_mentions(unset(0)))
+        stacked = stacked.with_details(mention_head=join_heads(corpora))
         number, distinct = dense_ranks(np.concatenate(codes))
         first = unset(distinct.size)
         first[number[::-1]] = np.arange(number.size)[::-1]
@@ -71,17 +75,16 @@ class Units:
     @cached_property
     def stated(self) -> Corpus:
         """That corpus with the most frequent statement about each property of a unit."""
-        units, heads = np.arange(self.row.size), np.asarray(self.stacked.mention_head)
-        if self.stacked.labels is None:
-            heads = np.where(contain(self.corpus, self.unit, heads), heads, -1)
-        stated_heads = integers(state(heads, self.unit, units, -1))
-        return self.corpus.with_details(
-            mention_head=stated_heads if (stated_heads >= 0).any() else None,
-            features={
-                name: np.array(state(values, self.unit, units, ""), dtype=object)
-                for name, values in sorted(self.stacked.features.items())
-            },
-        )
+        heads, units = self.stacked.mention_head, np.arange(self.row.size)
+        if heads is not None:
+            if self.stacked.labels is None:
+                heads = np.where(contain(self.corpus, self.unit, np.asarray(heads)), heads, -1)
+            heads = integers(state(heads, self.unit, units, -1))
+        features = {
+            name: np.array(state(values, self.unit, units, ""), dtype=object)
+            for name, values in sorted(self.stacked.features.items())
+        }
+        return self.corpus.with_details(mention_head=heads, features=features)
 
     @property
     def document(self) -> IntArray:
@@ -95,32 +98,48 @@ class Units:
 
     @cached_property
     def mentions(self) -> list[Any]:
-        """Each unit as people write it."""
-        return list_mentions(self.corpus, np.arange(self.row.size))
+        """Each unit as people write it, and None behind them for no unit."""
+        return [*list_mentions(self.corpus, np.arange(self.row.size)), None]
 
-    @cached_property
-    def documents(self) -> list[Document]:
-        """The documents, whose words are made once."""
-        return list(self.corpus)
-
-    @cached_property
-    def document_ids(self) -> list[str]:
-        """The id of each unit's document."""
-        names = list(map(str, self.corpus.documents))
-        return [names[document] for document in self.document.tolist()]
-
-    @cached_property
-    def _has_words(self) -> list[bool]:
-        return [document.has_words for document in self.documents]
-
-    def text(self, unit: int) -> str:
-        """The words of a unit, where there are any."""
-        document, labels = self.document[unit], self.corpus.labels
-        is_shown = labels is not None or self._has_words[document]
-        return Mention(self.documents[document], unit).text if is_shown else ""
+    def list_texts(self, rows: IntArray) -> list[str]:
+        """The words of units, where there are any."""
+        documents, has_labels = list(self.corpus), self.corpus.labels is not None
+        has_texts = [has_labels or document.has_words for document in documents]
+        return [
+            Mention(documents[document], row).text if row >= 0 and has_texts[document] else ""
+            for document, row in plain_rows(self.document[rows], rows)
+        ]
 
 
-_DETAILS = ("tokens", "metadata", "sentence_metadata")  # what the fullest corpus says of texts
+def unite(units: Units, match: str, tagset: object) -> Units:
+    """Units of which those of different annotators that match are one; the leader stands for all.
+
+    Spans that more annotators marked come first, then earlier and longer ones. Each joins the
+    leader it shares most with, the oldest of several, or else leads a group.
+    """
+    rows = np.arange(units.row.size)
+    # No two codes are the same, so that everything is matched by more than its tokens.
+    sides = Mentions(units.stated, 2 * rows), Mentions(units.stated, 2 * rows + 1)
+    evidence = gather(*sides, split_call(match)[0], tagset)
+    candidates = find_candidates(match, evidence.key, evidence.response)
+    leaders_of = defaultdict[int, list[tuple[float, int]]](list)
+    for leader, span, share in plain_rows(*candidates):
+        leaders_of[span].append((-share, leader))
+    start, end = np.asarray(units.corpus.mention_start), np.asarray(units.corpus.mention_end)
+    order = np.lexsort((-end, start, -units.votes))
+    age, marked, leader_of = find_places(order, rows.size), (units.entity >= 0).T, rows.copy()
+    members: dict[int, BoolArray] = {}
+    for row in order.tolist():
+        possible = [
+            (share, age[leader], leader)
+            for share, leader in leaders_of[row]
+            if leader in members and not (members[leader] & marked[row]).any()
+        ]
+        *_, leader = min(possible, default=(row,))
+        leader_of[row] = leader
+        members[leader] = members.get(leader, marked[row]) | marked[row]
+    rank, leaders = dense_ranks(leader_of)
+    return replace(units, unit=rank[units.unit], row=units.row[leaders])
 
 
 def list_mentions(corpus: Corpus, rows: IntArray) -> list[Any]:
@@ -155,13 +174,22 @@ def split_mention(mention: Any) -> tuple[Any, Any]:
     return mention, None
 
 
+def write_mention(mention: Any) -> Any:
+    """A mention with a colon between start and end, or as plain Python calls it.
+
+    >>> write_mention([3, 5]), write_mention([[3, 5], [7, 8]]), write_mention("she")
+    ('3:5', '3,7:5,8', 'she')
+    """
+    start, end = split_mention(mention)
+    return start if end is None else f"{start}:{end}"
+
+
 def state(values: Any, owners: IntArray, chosen: IntArray, nothing: Any) -> list[Any]:
     """The most frequent of the values of each chosen owner; of equally frequent ones the first.
 
     An owner without values has `nothing`.
     """
-    pairs = plain_rows(owners, values)
-    counts = Counter(pair for pair in pairs if pair[1] not in (None, nothing))
+    counts = Counter(pair for pair in plain_rows(owners, values) if pair[1] not in (None, nothing))
     ranks = {value: rank for rank, value in enumerate(_sort({value for _, value in counts}))}
     stated = dict(sorted(counts, key=lambda pair: (counts[pair], -ranks[pair[1]])))
     return [stated.get(owner, nothing) for owner in chosen.tolist()]

@@ -1,11 +1,10 @@
-"""`corefeval errors`, `agree`, `explain`, `report` and `lab`: what lies behind numbers."""
+"""What lies behind numbers: `corefeval errors`, `agree`, `merge`, `audit`, `explain` and others."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,8 @@ from corefeval.cli.printing import (
     check_paths,
     label,
     names_of,
+    plain_names,
+    put,
     short,
     show,
     show_progress,
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from corefeval.figures import FigureFormat
     from corefeval.lab import ExperimentResult
     from corefeval.model import Corpus
+    from corefeval.pieces import NamedFile
     from corefeval.reports import Report
-    from corefeval.request import Request, Sampling
 
 _FAMILIES = ("set", "bridging")  # of kinds: each stands for missed, spurious and wrong ones
 
@@ -74,65 +75,89 @@ def _parse_kinds(text: str) -> tuple[str, ...]:
 
 def agree(options: ParsedOptions) -> None:
     """Measure the agreement between annotators."""
-    from corefeval.analysis.agreement import agree_corpora
-    from corefeval.analysis.alpha import parse_distances
-    from corefeval.formats import read
-    from corefeval.request import Sampling
+    from corefeval.analysis.agreement import agree as measure_agreement
 
-    arguments = (options.file, options.other, *options.more)
-    distances = parse_distances(options.distances)
-    sampling = Sampling(options.level if options.ci else None, options.samples, options.seed)
     if options.ci and not options.response:
         raise UsageError("--ci is about responses: add --response NAME=PATH")
-    responses = [label(argument) for argument in options.response or ()]
-    request, corpora = read_annotators(options, arguments, responses, [options.output], sampling)
-    reading = request.response_reading._asdict() | {"key": corpora[0]}
-    systems = [
-        read(path, name=name, **reading)
-        for name, (_, path) in zip(names_of(responses), responses, strict=True)
-    ]
+    arguments, responses = (options.file, options.other, *options.more), options.response or ()
+    annotators, systems = name_annotators(arguments, responses, options.output)
+    names = ("distances", "ci", "samples", "seed", "level")
     with show_trials(options.quiet):
-        agreement = agree_corpora(corpora, request, distances, systems)
+        agreement = measure_agreement(
+            annotators, systems or None, **read_keywords(options), **options.given(*names)
+        )
     show(agreement, options.output, format=options.format, by_document=options.by_document)
     tell(agreement.notices, quiet=options.quiet)
 
 
-def read_annotators(
-    options: ParsedOptions,
-    arguments: Sequence[str],
-    further: Sequence[tuple[str | None, str]],
-    targets: Sequence[str | None],
-    sampling: Sampling | None = None,
-) -> tuple[Request, list[Corpus]]:
-    """The request of a command, and the corpora of annotators by their names.
+def name_annotators(
+    arguments: Sequence[str], further: Sequence[str], *targets: str | None
+) -> list[dict[str, NamedFile]]:
+    """The files of annotators, and further ones, by their names; no target is among them."""
+    from corefeval.pieces import NamedFile
 
-    `further` are names and paths of other inputs, and `targets` what is written: no two may clash.
-    """
-    from corefeval.formats import read, read_ahead
-
-    labels = [label(argument) for argument in arguments]
-    everything = [*labels, *further]
-    _check_annotators(everything, [path for _, path in everything], targets)
-    layer = options.file_layer
-    request = make_request(
-        options, options.metrics, sampling=sampling, key_layer=layer, response_layer=layer
-    )
-    reading = {**request.key_reading._asdict(), "format": options.file_format}
-    jobs = [
-        partial(read, path, name=name, **reading)
-        for name, (_, path) in zip(names_of(labels), labels, strict=True)
-    ]
-    return request, list(read_ahead(jobs))
-
-
-def _check_annotators(
-    labels: list[tuple[str | None, str]], paths: list[str], targets: Sequence[str | None]
-) -> None:
+    sides = [[label(argument) for argument in side] for side in (arguments, further)]
+    labels = [*sides[0], *sides[1]]
     titles = [name or path for name, path in labels]
     twice = max(titles, key=titles.count)
     if titles.count(twice) > 1 and twice != "-":
         raise UsageError(f"two annotators are called {twice!r}: name them, as in NAME={twice}")
-    check_paths(labels, paths, *targets)
+    check_paths(labels, [path for _, path in labels], *targets)
+    return [
+        {name: NamedFile(path, name) for name, (_, path) in zip(names_of(side), side, strict=True)}
+        for side in sides
+    ]
+
+
+def read_keywords(options: ParsedOptions) -> dict[str, Any]:
+    """What `agree` and `merge` take of options: metrics, the protocol, and how files are read."""
+    keywords = options.given("metrics", "file_layer", *REQUEST_OPTIONS)
+    return keywords | {"format": options.file_format}
+
+
+def merge(options: ParsedOptions) -> None:
+    """Merge annotations, and write the consensus and what is contested."""
+    from corefeval.consensus import VOTES
+    from corefeval.consensus import merge as merge_files
+    from corefeval.consensus.decisions import make_table
+    from corefeval.formats import write
+
+    if options.to is not None and options.output is None:
+        raise UsageError("--to is the format of the consensus: add -o FILE")
+    is_printed = options.output == "-"
+    targets = options.given("contested", "page", "votes", *(() if is_printed else ("output",)))
+    decisions = options.given("decisions")
+    arguments = (options.file, *options.more)
+    files, _ = name_annotators(arguments, [*decisions.values()], *targets.values())
+    merged = merge_files(files, **decisions, **read_keywords(options))
+    notices = list(merged.notices)
+    if options.output is not None:
+        notices += write(merged.corpus, options.output, format=options.to)
+    if options.contested is not None:
+        put(make_table(merged.rows()), options.contested)
+    if options.votes is not None:
+        put(make_table(merged.votes, VOTES), options.votes)
+    if options.page is not None:
+        from corefeval.reports.decisions import make_decision_page
+
+        make_decision_page(merged).save(options.page)
+    if not is_printed:  # else standard output is the consensus
+        show(merged, None, format=options.format)
+    tell(notices, quiet=options.quiet)
+
+
+def audit(options: ParsedOptions) -> None:
+    """Find annotations of a key that look wrong."""
+    from corefeval.analysis.auditing import audit as find_errors
+    from corefeval.pieces import NamedFile
+
+    if options.top < 0:
+        raise UsageError(f"--top must be 0 or more, not {options.top}")
+    files = {name: NamedFile(path, name) for name, path in name_responses(options)}
+    key, keywords = NamedFile(options.key, short(options.key)), options.given(*REQUEST_OPTIONS)
+    findings = find_errors(key, files, plant=options.plant, seed=options.seed, **keywords)
+    show(findings, options.output, format=options.format, top=options.top)
+    tell(findings.notices, quiet=options.quiet)
 
 
 def explain(options: ParsedOptions) -> None:

@@ -246,7 +246,7 @@ corefeval agree ann/ bob/ --distances masi --unmarked missing --by-document""",
     ),
     Command(
         "merge",
-        "consensus:merge",
+        "analysis:merge",
         "Merge annotations of the same texts: the consensus, and what a person must decide.",
         (ANNOTATOR, MORE_ANNOTATORS),
         (
@@ -265,7 +265,7 @@ corefeval merge ann.conll bob.conll --decisions decided.tsv -o gold.conll""",
     ),
     Command(
         "audit",
-        "consensus:audit",
+        "analysis:audit",
         "Find annotations of a key that look wrong: those that responses agree against.",
         (KEY, RESPONSE, MORE),
         (

@@ -6,30 +6,35 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import compress
-from typing import Any, Unpack
+from itertools import chain, compress
+from typing import Unpack
 
 import numpy as np
 
-from corefeval.analysis.agreement import read_annotations, result_notices
+from corefeval.analysis.agreement import Signed, make_request, read_annotations, result_notices
 from corefeval.analysis.ceilings import MOST_KEYS, count_common_links, count_united_links
-from corefeval.analysis.units import Units, split_mention, state
-from corefeval.consensus.contests import Contest, list_contests
-from corefeval.consensus.decisions import COLUMNS, Constraints, constrain, read_decisions
-from corefeval.consensus.partition import BOUNDED, Ballot, divide, in_order
-from corefeval.consensus.units import unite
+from corefeval.analysis.units import Units, split_mention, state, unite
+from corefeval.consensus.decisions import (
+    COLUMNS,
+    Constraints,
+    Contest,
+    constrain,
+    list_contests,
+    read_decisions,
+)
+from corefeval.consensus.partition import BOUNDED, count_cost, divide, in_order
 from corefeval.diagnostics import Notice, UsageError, note, plural
-from corefeval.display import Row, Tabular
+from corefeval.display import Row
 from corefeval.evaluation import count
 from corefeval.metrics import Metrics
 from corefeval.model import DEIXIS, NON_REFERRING, Corpus
-from corefeval.model.arrays import IntArray, all_zero, integers, plain_rows, unset
+from corefeval.model.arrays import IntArray, all_zero, integers, plain_rows, set_rows
 from corefeval.model.construction import number_entities
 from corefeval.pairing.annotators import pair_annotations
 from corefeval.pairing.axis import ALIGNED
 from corefeval.preparation import prepare_corpora
-from corefeval.protocol import STEPS, Protocol, join_protocols
-from corefeval.request import Input, Request, ScoreOptions
+from corefeval.protocol import Protocol
+from corefeval.request import Input, Request, ScoreOptions, Stated
 from corefeval.results import Result
 
 DEFAULT_METRICS = "conll, lea"
@@ -37,11 +42,11 @@ VOTES = ("document", "start", "end", "votes", "annotators")
 _LONE = "linked to nothing left out, as no input has singletons"
 _NO_BOUND = f"of more than {BOUNDED:,} groups of mentions without a bound: it is 0 there"
 _OVERRULED = "of groups of mentions put together though nobody links them"
-ENTITY_FEATURES = {"etype"}  # what is said of an entity, on each of its mentions
+_CLASS = "etype"  # said of an entity, on each of its mentions
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Merged(Tabular):
+class Merged(Signed):
     """The consensus of several annotations.
 
     `corpus` is the consensus. `cost` is the number of votes that it overrules, no partition can
@@ -61,9 +66,7 @@ class Merged(Tabular):
     shown: IntArray
     """The entity of each unit in the corpus, −1 where it has none."""
     costs: IntArray
-    """The cost of each document."""
-    bounds: IntArray
-    """The least that each document can cost."""
+    """The cost of each document, and behind it the least that it can be."""
     constraints: Constraints
     results: Mapping[str, Result]
     protocol: Protocol
@@ -72,22 +75,17 @@ class Merged(Tabular):
     @property
     def cost(self) -> int:
         """How many votes are overruled."""
-        return int(self.costs.sum())
+        return int(self.costs[0].sum())
 
     @property
     def bound(self) -> int:
         """How many votes any partition overrules at least."""
-        return int(self.bounds.sum())
+        return int(self.costs[1].sum())
 
     @property
     def exact(self) -> bool:
         """Whether no partition of any document can cost less."""
         return self.cost == self.bound
-
-    @property
-    def signature(self) -> str:
-        """The protocol behind the numbers, to be quoted with them."""
-        return self.protocol.signature
 
     @cached_property
     def contested(self) -> list[Contest]:
@@ -100,17 +98,16 @@ class Merged(Tabular):
 
         A plain mention stands for its start, and has no end.
         """
-        units, corpus = self.units, self.units.corpus
-        spans: Sequence[Any] = corpus.mention_start, corpus.mention_end
-        if corpus.labels is not None:
-            spans = corpus.labels, [None] * corpus.n_mentions
+        units, documents = self.units, self.corpus.documents
         rows: dict[tuple[object, ...], Row] = {}  # discontinuous mentions may have the same ends
-        columns = units.document_ids, *spans, self.entity >= 0, (units.entity >= 0).T
-        for *place, is_kept, marks in plain_rows(*columns):
-            names = [*compress(self.annotators, marks)]
-            cells = (*place, len(names), "+".join(names))
-            if is_kept:
-                rows.setdefault(tuple(place), dict(zip(VOTES, cells, strict=True)))
+        for unit in np.flatnonzero(self.entity >= 0).tolist():
+            names = [*compress(self.annotators, units.entity[:, unit] >= 0)]
+            start, end = units.mentions[unit], None
+            if units.corpus.labels is None:
+                start, *_, end = np.ravel(start).tolist()
+            place = str(documents[units.document[unit]]), start, end
+            cells = *place, len(names), "+".join(names)
+            rows.setdefault(place, dict(zip(VOTES, cells, strict=True)))
         return list(rows.values())
 
     def rows(self) -> list[Row]:
@@ -119,50 +116,47 @@ class Merged(Tabular):
         The starts and ends of discontinuous mentions have commas between. A plain mention stands
         for its start, and has no end.
         """
-        return [self._describe(contest) for contest in self.contested]
-
-    def _describe(self, contest: Contest) -> Row:
-        units, empty = self.units, (None, None, "")
-        (*ends, text), (*other_ends, other_text) = (
-            (*split_mention(units.mentions[unit]), units.text(unit)) if unit >= 0 else empty
-            for unit in (contest.unit, contest.partner)
-        )
-        cells = units.document_ids[contest.unit], contest.kind, *ends, *other_ends
-        cells += (*contest.figures.values(), text, other_text, "")
-        return dict(zip(COLUMNS, cells, strict=True))
+        units, rows = self.units, []
+        texts = [*units.list_texts(np.arange(units.row.size)), ""]
+        for kind, unit, partner, *figures in self.contested:
+            ends = chain(*(split_mention(units.mentions[row]) for row in (unit, partner)))
+            name = str(units.corpus.documents[units.document[unit]])
+            cells = name, kind, *ends, *figures, texts[unit], texts[partner], ""
+            rows.append(dict(zip(COLUMNS, cells, strict=True)))
+        return rows
 
     def as_dict(self) -> dict[str, object]:
         """Everything, for JSON."""
         names = ("annotators", "quorum", "signature", "cost", "bound", "exact")
-        agreement = {
-            name: {metric: result[metric].f1 for metric in result.metrics}
-            for name, result in self.results.items()
+        return {name: getattr(self, name) for name in names} | {
+            "documents": self._list_documents(),
+            "agreement": {
+                name: {metric: result[metric].f1 for metric in result.metrics}
+                for name, result in self.results.items()
+            },
         }
-        everything = {name: getattr(self, name) for name in names}
-        return everything | {"documents": self._list_documents(), "agreement": agreement}
 
     def _list_documents(self) -> list[Row]:
-        units = self.units
-        records: list[Row] = [
-            {"id": str(name), "cost": cost, "bound": bound, "exact": cost == bound}
-            | {"entities": [], "mentions": [], "contested": []}
-            for name, cost, bound in plain_rows(self.corpus.documents, self.costs, self.bounds)
-        ]
-        places: dict[int, int] = {}
-        columns = units.document, units.mentions, units.votes, self.shown
+        units, places, records = self.units, dict[int, int](), list[Row]()
+        for name, cost, bound in plain_rows(self.corpus.documents, *self.costs):
+            records.append({"id": str(name), "cost": cost, "bound": bound, "exact": cost == bound})
+            records[-1] |= {"entities": [], "mentions": [], "contested": []}
+        columns = units.document, units.mentions[:-1], units.votes, self.shown
         for document, mention, votes, entity in plain_rows(*columns):
-            record, place = records[document], None
+            entities, place = records[document]["entities"], None
             if entity >= 0:
-                place = places.setdefault(entity, len(record["entities"]))
-                if place == len(record["entities"]):
-                    record["entities"].append([])
-                record["entities"][place].append(mention)
-            record["mentions"].append({"mention": mention, "votes": votes, "entity": place})
-        for contest in self.contested:
-            row: Row = {"kind": contest.kind, "mention": units.mentions[contest.unit]}
-            if contest.partner >= 0:
-                row["other"] = units.mentions[contest.partner]
-            records[units.document[contest.unit]]["contested"].append(row | contest.figures)
+                place = places.setdefault(entity, len(entities))
+                if place == len(entities):
+                    entities.append([])
+                entities[place].append(mention)
+            row = {"mention": mention, "votes": votes, "entity": place}
+            records[document]["mentions"].append(row)
+        for kind, unit, partner, *figures in self.contested:
+            row = {"kind": kind, "mention": units.mentions[unit]}
+            if partner >= 0:
+                row["other"] = units.mentions[partner]
+            row |= zip(Contest._fields[3:], figures, strict=True)
+            records[units.document[unit]]["contested"].append(row)
         return records
 
     def __repr__(self) -> str:
@@ -178,6 +172,7 @@ def merge(
     protocol: Protocol | str | None = None,
     format: str | None = None,
     file_layer: str | None = None,
+    features: Stated = None,
     **options: Unpack[ScoreOptions],
 ) -> Merged:
     """Merge annotations of the same documents into one that overrules the fewest votes.
@@ -193,9 +188,8 @@ def merge(
     >>> merged.cost, merged.as_dict()["documents"][0]["entities"]
     (2, [['Ada', 'she']])
     """
-    options |= {"key_layer": file_layer, "response_layer": file_layer}
-    steps = (*STEPS, "merge")
-    request = Request.of(protocol, options, metrics=metrics, steps=steps, sound=True)
+    details = {"metrics": metrics, "features": features}
+    request = make_request(protocol, options, "merge", file_layer, **details)
     reading = request.response_reading._replace(format=format)
     return merge_corpora(read_annotations(sources, reading, least=1), request, decisions)
 
@@ -210,8 +204,9 @@ def merge_corpora(corpora: Sequence[Corpus], request: Request, decisions: object
     if protocol.match != "exact" and units.row.size:
         units = unite(units, protocol.match, request.tagset)
     group = in_order(np.unique(units.entity, axis=1, return_inverse=True)[1].ravel())
-    constraints = constrain(listed, units, group, units.votes >= quorum)
-    entity, costs, bounds, notices = _divide(units, group, constraints)
+    is_kept = units.votes >= quorum
+    constraints = constrain(listed, units, group, is_kept)
+    entity, costs, notices = _divide(units, group, np.flatnonzero(is_kept), constraints)
     shown = entity
     if not any((corpus.entity_sizes == 1).any() for corpus in annotations.corpora):
         shown = np.where(np.bincount(entity + 1)[entity + 1] == 1, -1, entity)
@@ -221,26 +216,26 @@ def merge_corpora(corpora: Sequence[Corpus], request: Request, decisions: object
         source.name: count(prepare_corpora(corpus, source, request), request.metrics)
         for source in annotations.sources
     }
-    pairing_notices = [n for n in annotations.notices if not n.kind.startswith("unscored")]
-    unmerged = (notice for source in corpora for notice in _note_unmerged(source, protocol))
     scores = result_notices({("the consensus", name): r for name, r in results.items()})
-    noted = (notice for notice in scores if notice.kind not in ALIGNED)  # pairing has these
-    read = (notice for source in corpora for notice in source.notices)
-    joint = join_protocols([result.protocol for result in results.values()])
+    everything = chain(
+        (notice for notice in annotations.notices if not notice.kind.startswith("unscored")),
+        chain(*(_note_unmerged(source, protocol) for source in corpora)),
+        notices,
+        (notice for notice in scores if notice.kind not in ALIGNED),  # pairing has these
+    )
     return Merged(
-        annotators=tuple(results),
-        quorum=quorum,
-        corpus=corpus,
-        units=units,
-        group=group,
-        entity=entity,
-        shown=shown,
-        costs=costs,
-        bounds=bounds,
-        constraints=constraints,
-        results=results,
-        protocol=joint if annotations.spans is None else joint.but(spans=annotations.spans),
-        notices=tuple(dict.fromkeys([*read, *pairing_notices, *unmerged, *notices, *noted])),
+        tuple(results),
+        quorum,
+        corpus,
+        units,
+        group,
+        entity,
+        shown,
+        costs,
+        constraints,
+        results,
+        annotations.join_protocols(result.protocol for result in results.values()),
+        tuple(dict.fromkeys(everything)),
     )
 
 
@@ -257,39 +252,32 @@ def _check(protocol: Protocol, total: int) -> int:
 
 
 def _divide(
-    units: Units, group: IntArray, constraints: Constraints
-) -> tuple[IntArray, IntArray, IntArray, list[Notice]]:
-    """The entity of each unit, −1 where it is not kept; cost and bound by document; notices."""
-    kept = np.flatnonzero(constraints.is_kept)
-    _, first, number, sizes = np.unique(group[kept], True, True, True)
-    labels, node = units.entity[:, kept[first]], constraints.node[group[kept[first]]]
-    rank = in_order(node)
-    ranks = dict(plain_rows(node, rank))
-    apart = [[ranks[node] for node in pair] for pair in constraints.apart]
-    cluster, component, proof = divide(Ballot(labels, sizes, rank, apart))
-    entity = unset(group.size)
-    entity[kept] = in_order(cluster[rank[number]])
-    document = all_zero(proof.shape[1])
-    document[component[rank]] = units.document[kept[first]]
-    n_documents = len(units.corpus.documents)
-    costs, bounds = (integers(np.bincount(document, values, n_documents)) for values in proof)
-    unbounded = int((np.bincount(component) > BOUNDED).sum())
-    separations = _count_separations(labels, entity[kept[first]])
+    units: Units, group: IntArray, kept: IntArray, constraints: Constraints
+) -> tuple[IntArray, IntArray, list[Notice]]:
+    """The entity of each unit, −1 where it is not kept; costs and bounds of documents; notices."""
+    labels, group = units.entity[:, kept], group[kept]
+    cluster, component, bounds = divide(labels, constraints.node[group], constraints.apart)
+    cost = count_cost(labels, cluster, component, bounds.size)
+    document = set_rows(component, units.document[kept], bounds.size)
+    numbers, n_documents = (cost, np.clip(bounds, 0, cost)), len(units.corpus.documents)
+    costs = integers([np.bincount(document, values, n_documents) for values in numbers])
+    _, first = np.unique(group, return_index=True)
+    separations = _count_separations(labels[:, first], cluster[first])
     notices = [
-        *note("no-bound", unbounded, "part", _NO_BOUND),
+        *note("no-bound", int(np.isneginf(bounds).sum()), "part", _NO_BOUND),
         *note("overruled-separations", separations, "pair", _OVERRULED),
     ]
-    return entity, costs, bounds, notices
+    return set_rows(kept, cluster, units.row.size), costs, notices
 
 
 def _count_separations(labels: IntArray, entity: IntArray) -> int:
     """How many pairs of groups are together though nobody links them, and somebody has both."""
     if len(labels) > MOST_KEYS:
         return 0
-    counts = []
+    counts, sizes = [], np.bincount(entity)
     for table in (np.minimum(labels, 0), labels):
-        rows, document = dict(enumerate(table)), all_zero(int(entity.max(initial=0)) + 1)
-        common = count_common_links(entity, document, 1, rows)
+        rows, documents = dict(enumerate(table)), all_zero(sizes.size)
+        common = count_common_links(entity, sizes, documents, 1, rows)
         counts.append(int(count_united_links(common, list(rows))[0]))
     return counts[0] - counts[1]
 
@@ -299,9 +287,9 @@ def _build(units: Units, shown: IntArray) -> Corpus:
     rows = np.flatnonzero(shown >= 0)
     corpus = units.stated.take_mentions(rows)
     features = dict(corpus.features)
-    for name in ENTITY_FEATURES & features.keys():
-        stated = state(units.stacked.features[name], shown[units.unit], shown[rows], "")
-        features[name] = np.array(stated, dtype=object)
+    if _CLASS in features:
+        stated = state(units.stacked.features[_CLASS], shown[units.unit], shown[rows], "")
+        features[_CLASS] = np.array(stated, dtype=object)
     corpus = corpus.with_details(features=features, name="consensus")
     return number_entities(corpus, corpus.mention_document, shown[rows])
 

@@ -1,10 +1,11 @@
-"""What people decided: mentions to keep or drop, and pairs that are the same or apart."""
+"""What annotators contest, and what people decide: to keep or drop, the same or apart."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,52 +14,45 @@ from corefeval.diagnostics import InputError, excerpt
 from corefeval.display import Row, csv_cell, plain_cell, visible
 from corefeval.formats.feature_table import read_table
 from corefeval.formats.source import read_source
-from corefeval.model.arrays import BoolArray, IntArray, all_false, integers, plain_rows
+from corefeval.model.arrays import BoolArray, IntArray, integers, plain_rows
 
-WORDS = {"mention": ("keep", "drop"), "link": ("same", "apart")}
 COLUMNS = (
     "document", "kind", "start", "end", "other_start", "other_end", "votes", "of", "size",
     "outcome", "stakes", "text", "other_text", "decision",
 )  # fmt: skip
 _READ = (*COLUMNS[:6], "decision")
+_SIZES = {"keep": 1, "drop": 1, "same": 2, "apart": 2}  # in mentions
 Place = tuple[str, str]  # start and end of a mention, as they are written
 
 
 class Decision(NamedTuple):
-    """A decision on one mention or two, and where it stands: the line of a file, or its number."""
+    """A decision on one mention or two, and where it stands: in a line of a file, or a list."""
 
     word: str
     document: str
-    mentions: tuple[Place, ...]
-    number: int
-    file: str | None = None
+    mentions: Sequence[Place]
+    file: str
+    line: int | None = None
 
-    @property
-    def where(self) -> str:
-        """The line of a file, or the number of the decision."""
-        return f"{'line' if self.file else 'decision'} {self.number}"
-
-    def error(self, problem: str, **details: str) -> InputError:
+    def error(self, problem: str) -> InputError:
         """The error that this decision is."""
         places = (":".join(filter(None, place)) for place in self.mentions)
         text = f"{self.word} {excerpt(self.document)} {' '.join(places)}"
-        problem, line = (problem, self.number) if self.file else (f"{self.where}: {problem}", None)
-        return InputError(problem, file=self.file, line=line, found=text, **details)
+        return InputError(problem, file=self.file, line=self.line, found=text)
 
-    def contradict(self, earlier: Decision, reason: str) -> InputError:
-        """The error that this decision is beside an earlier one."""
-        problem = f"this contradicts {earlier.where}: {reason}"
-        return self.error(problem, fix="remove one of the two decisions")
+    def contradict(self, decision: Decision, reason: str) -> InputError:
+        """The error that this decision is beside another one."""
+        where = f"line {decision.line}" if decision.line else decision.file
+        return self.error(f"this contradicts {where}: {reason}; remove one of the two")
 
 
 class Constraints(NamedTuple):
-    """What decisions mean: units that are kept or dropped, and the node of each group of units.
+    """What decisions mean: mentions that are settled, and the node of each group of units.
 
     Groups that are the same are one node; pairs of nodes that are `apart` are never in one entity.
     """
 
-    is_settled: BoolArray
-    is_kept: BoolArray
+    settled: dict[int, Decision]
     node: IntArray
     apart: set[tuple[int, ...]]
 
@@ -70,52 +64,36 @@ class Constraints(NamedTuple):
 
 def read_decisions(source: object, encoding: str) -> Iterator[Decision]:
     """The decisions of a list, or of a file that `--contested` wrote."""
-    if isinstance(source, str | os.PathLike):
-        yield from _read_decided(source, encoding)
-        return
-    for number, entry in enumerate(source if isinstance(source, Iterable) else [source], start=1):
-        match entry:
-            case ["keep" | "drop" as word, document, _] | [
-                "same" | "apart" as word,
-                document,
-                _,
-                _,
-            ]:
-                mentions = tuple(_place(*split_mention(mention)) for mention in entry[2:])
-                yield Decision(word, str(document), mentions, number)
-            case _:
-                raise InputError(
-                    f"decision {number} is not a decision",
-                    found=excerpt(repr(entry)),
-                    expected='("keep", document, mention) or ("drop", document, mention), '
-                    '("same", document, mention, mention) or ("apart", document, mention, mention)',
-                )
+    is_file = isinstance(source, str | os.PathLike)
+    for decision in _read_file(source, encoding) if is_file else _read_list(source):
+        if _SIZES.get(decision.word) != len(decision.mentions):
+            problem = "an unknown decision: there are keep and drop of a mention, "
+            raise decision.error(problem + "same and apart of two")
+        yield decision
 
 
-def _read_decided(path: str | os.PathLike[str], encoding: str) -> Iterator[Decision]:
-    """The decisions of a table, whose other columns are not looked at."""
+def _read_file(path: Any, encoding: str) -> Iterator[Decision]:
+    """What is decided in a table, whose other columns are not looked at."""
     source = read_source(path, encoding=encoding)
     names, rows = read_table(source)
     if any(names.count(name) != 1 for name in _READ):
-        raise source.error(
-            "not the header of a table of decisions",
-            1,
-            found=excerpt("\t".join(names)),
-            expected=f"each of these columns once, with tabs between them: {', '.join(_READ)}",
-        )
+        expected = f"each of these columns once, with tabs between them: {', '.join(_READ)}"
+        problem, header = "not the header of a table of decisions", excerpt("\t".join(names))
+        raise source.error(problem, 1, found=header, expected=expected)
     for number, row in rows:
-        word, kind = row["decision"], row["kind"]
-        if word and word not in WORDS.get(kind, ()):
-            raise source.error(
-                f"an unknown decision on a {excerpt(kind)}",
-                number,
-                found=excerpt(word),
-                expected="keep or drop for a mention, same or apart for a link",
-            )
-        if word:
-            sides = ("",) if kind == "mention" else ("", "other_")
-            mentions = tuple((plain_cell(row[f"{side}start"]), row[f"{side}end"]) for side in sides)
-            yield Decision(word, row["document"], mentions, number, source.file)
+        sides = {"mention": ("",), "link": ("", "other_")}.get(row["kind"], ())
+        places = [(plain_cell(row[f"{side}start"]), row[f"{side}end"]) for side in sides]
+        if row["decision"]:
+            yield Decision(row["decision"], row["document"], places, source.file, number)
+
+
+def _read_list(entries: Any) -> Iterator[Decision]:
+    """What a list says, of which each entry is a word, a document, and one mention or two."""
+    for number, entry in enumerate(entries if isinstance(entries, Iterable) else [entries], 1):
+        is_pair = isinstance(entry, Sequence) and len(entry) > 1
+        word, document, *mentions = entry if is_pair else (entry, "")
+        places = [_place(*split_mention(mention)) for mention in mentions]
+        yield Decision(str(word), str(document), places, f"decision {number}")
 
 
 def _place(start: object, end: object) -> Place:
@@ -125,11 +103,11 @@ def _place(start: object, end: object) -> Place:
 
 def make_table(rows: Sequence[Row], columns: Sequence[str] = COLUMNS) -> str:
     """Rows as a tab-separated table, which is safe to open, and ids of documents as they are."""
-    lines = [columns]
-    for row in rows:
-        cells = [row[name] if name == "document" else csv_cell(row[name]) for name in columns]
-        lines.append([visible(str(cell)) for cell in cells])
-    return "".join("\t".join(line) + "\n" for line in lines)
+    lines = [
+        [visible(row[n]) if n == "document" else str(csv_cell(row[n])) for n in columns]
+        for row in rows
+    ]
+    return "".join("\t".join(line) + "\n" for line in (columns, *lines))
 
 
 def constrain(
@@ -139,53 +117,119 @@ def constrain(
 
     `is_kept` says which units have a quorum, and is changed to what was decided.
     """
-    placed = _find_units(decisions, units) if decisions else []
-    is_settled, node = all_false(group.size), np.arange(int(group.max(initial=-1)) + 1)
-    settled: dict[int, Decision] = {}
+    settled, placed = dict[int, Decision](), _find_units(decisions, units)
     for decision, rows in placed:
-        for unit in rows if decision.word != "apart" else ():
+        for unit in rows.tolist() if decision.word != "apart" else ():
             earlier = settled.setdefault(unit, decision)
             if (earlier.word == "drop") != (decision.word == "drop"):
                 raise decision.contradict(earlier, "a mention cannot be kept and dropped")
-            is_kept[unit], is_settled[unit] = decision.word != "drop", True
+            is_kept[unit] = decision.word != "drop"
     separations = [(decision, rows) for decision, rows in placed if decision.word == "apart"]
-    first, second = group[integers([rows for _, rows in separations]).reshape(-1, 2).T]
-    for place in np.flatnonzero(first == second).tolist():
-        problem = "these mentions cannot be apart: all who marked both link them"
-        raise separations[place][0].error(problem, fix="remove this decision, or drop a mention")
+    node = np.arange(int(group.max(initial=-1)) + 1)
+    for separation, rows in separations:
+        if np.ptp(group[rows]) == 0:
+            raise separation.error("these cannot be apart: all who marked both link them")
     for decision, rows in placed:
         if decision.word == "same":
             target, source = node[group[rows]]
             node[node == source] = target
-            for place in np.flatnonzero(node[first] == node[second]).tolist():
-                early, late = sorted((decision, separations[place][0]), key=lambda d: d.number)
-                raise late.contradict(
-                    early, "two mentions cannot be apart and the same, not even through others"
-                )
+            for separation, ends in separations:
+                if np.ptp(node[group[ends]]) == 0:
+                    reason = "two mentions cannot be apart and the same, not even through others"
+                    raise separation.contradict(decision, reason)
     kept = [rows for _, rows in separations if is_kept[rows].all()]
-    apart = {tuple(sorted(node[group[rows]].tolist())) for rows in kept}
-    return Constraints(is_settled, is_kept, node, apart)
+    return Constraints(settled, node, {tuple(sorted(node[group[rows]].tolist())) for rows in kept})
 
 
-def _find_units(decisions: Iterable[Decision], units: Units) -> list[tuple[Decision, list[int]]]:
+def _find_units(decisions: Sequence[Decision], units: Units) -> list[tuple[Decision, IntArray]]:
     """Each decision with the units that it is about."""
-    corpus = units.stacked
+    corpus, unit_of, placed = units.stacked, dict[tuple[str, Place], int](), []
     names = [visible(str(name)).strip() for name in corpus.documents]
-    mentions = list_mentions(corpus, np.arange(corpus.n_mentions))
-    unit_of: dict[tuple[str, Place], int] = {}
-    for document, mention, unit in plain_rows(corpus.mention_document, mentions, units.unit):
-        place = names[document], _place(*split_mention(mention))
+    mentions = list_mentions(corpus, np.arange(corpus.n_mentions)) if decisions else []
+    for row, mention in enumerate(mentions):
+        place = names[corpus.mention_document[row]], _place(*split_mention(mention))
+        unit = int(units.unit[row])
         unit_of[place] = unit if unit_of.get(place, unit) == unit else -1
-    placed = []
     for decision in decisions:
         name = visible(decision.document).strip()
         rows = [unit_of.get((name, place), -1) for place in decision.mentions]
         if min(rows) < 0:
-            raise decision.error(
-                "a mention that no annotation has, or that another one is written like"
-                if name in names
-                else "a document that not all annotations have",
-                fix="take documents and mentions from the table of contested decisions",
-            )
-        placed.append((decision, rows))
+            problem = "not all annotations have this document, or none has this mention, "
+            raise decision.error(problem + "or another one is written like it")
+        placed.append((decision, integers(rows)))
     return placed
+
+
+class Contest(NamedTuple):
+    """A decision that annotators contest: on a unit, or on a group and a consensus entity.
+
+    `votes` of `of` are for keeping a mention, or for a link between the first mention of the group
+    and the entity that `partner` (−1 for a mention) stands for. `stakes` is the number of votes
+    that are overruled whatever is decided.
+    """
+
+    kind: str
+    unit: int
+    partner: int
+    votes: int
+    of: int
+    size: int
+    outcome: str
+    stakes: int
+
+
+def list_contests(
+    units: Units, group: IntArray, entity: IntArray, constraints: Constraints
+) -> list[Contest]:
+    """All contested decisions of a consensus; the greatest stakes come first.
+
+    `group` has the group of each unit, and `entity` its entity of the consensus, −1 where the unit
+    is not kept; lone mentions are entities here.
+    """
+    total = units.n_annotators
+    rows = plain_rows(np.arange(group.size), units.votes, np.where(entity < 0, "drop", "keep"))
+    contests = [
+        Contest("mention", unit, -1, votes, total, 1, outcome, min(votes, total - votes))
+        for unit, votes, outcome in rows
+        if votes < total and unit not in constraints.settled
+    ]
+    pairs = set[tuple[frozenset[int], str]]()
+    for contest in _list_links(units, group, entity):
+        groups = group[[contest.unit, contest.partner]]
+        pair = frozenset(groups.tolist()), contest.outcome
+        if pair not in pairs and not constraints.decide(groups):
+            contests.append(contest)
+        pairs.add(pair)
+    return sorted(contests, key=lambda contest: (-contest.stakes, *contest[1:3]))
+
+
+def _list_links(units: Units, group: IntArray, entity: IntArray) -> Iterator[Contest]:
+    """For each group the contested link to its own entity, and to the best of all others."""
+    first, sizes = dict[int, int](), Counter[int]()  # of the kept mentions of each group
+    held = defaultdict[int, Counter[int]](Counter)  # mentions of entities, by label and annotator
+    leaders = defaultdict[int, dict[int, list[int]]](dict)  # first mentions, by label and entity
+    ballots = [
+        [(label, -1 - annotator) for annotator, label in enumerate(labels) if label >= 0]
+        for labels in units.entity.T.tolist()
+    ]
+    for unit, number, home in plain_rows(np.arange(group.size), group, entity):
+        if home >= 0:
+            sizes[number] += 1
+            is_first = first.setdefault(number, unit) == unit
+            for label, annotator in ballots[unit]:
+                held[home].update((label, annotator))
+                if is_first:
+                    leaders[label].setdefault(home, []).append(unit)
+    for number, unit in first.items():
+        ballot, size, best = ballots[unit], sizes[number], dict[str, tuple[int, ...]]()
+        for rival in {home for label, _ in ballot for home in leaders[label]}:
+            cells, outcome = held[rival], "same" if rival == entity[unit] else "apart"
+            inside = size * len(ballot) if outcome == "same" else 0
+            votes = sum([cells[label] for label, _ in ballot]) - inside
+            of = sum([cells[annotator] for _, annotator in ballot]) - inside
+            if 0 < votes < of:
+                best[outcome] = max(best.get(outcome, ()), (2 * votes - of, -rival, votes, of))
+        for outcome, (_, rival, votes, of) in sorted(best.items(), reverse=True):
+            linked = {m for label, _ in ballot for m in leaders[label].get(-rival, ())[:2]}
+            stakes = size * min(votes, of - votes)
+            yield Contest("link", unit, min(linked - {unit}), votes, of, size, outcome, stakes)

@@ -2,28 +2,27 @@
 
 Groups and clusters of them are counts, by column: of their mentions in each entity of each
 annotator, of those that each annotator marked, and of all. What two of them gain together is a
-weighted product of their counts. Groups that must be apart have a column in common whose weight
-outweighs all others. Of partitions of one cost, that with fewer links is better.
+product of their counts, weighted by column. The column of all mentions weighs so little that it
+only decides between partitions of one cost: that with fewer links is better. Groups that must be
+apart have a column in common that outweighs all votes.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from heapq import nsmallest
-from itertools import count
-from math import comb
+from collections.abc import Iterable, Sequence
+from heapq import heappop, heappush, nsmallest
 from typing import Any
 
 import numpy as np
 
-from corefeval.model.arrays import FloatArray, IntArray, plain_rows
+from corefeval.model.arrays import FloatArray, IntArray, begin_runs, plain_rows, stable_order
 
 EXACT = 10  # groups of a component that is solved exactly
 BOUNDED = 1000  # groups of a component that has a bound
 _NEAREST = 4  # clusters that are looked at for each entity of a group
-_FEW = 0.01  # of the groups: where fewer move, clusters are joined
-Cells = Mapping[int, int]  # the counts of a group or cluster that are not 0, by column
+Cells = Counter[tuple[int, int]]  # the counts of a group or cluster, by weight and column
+Place = Sequence[int]  # the cluster of each group
 
 
 def in_order(numbers: Any) -> IntArray:
@@ -32,234 +31,161 @@ def in_order(numbers: Any) -> IntArray:
     return np.asarray(np.argsort(np.argsort(first))[ranks])
 
 
-class Ballot:
-    """The votes on groups of mentions: `parts` has the counts of each, in the order of the text.
+def divide(
+    labels: IntArray, node: IntArray, apart: Iterable[Sequence[int]]
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """The cluster and component of each mention, and a bound of the cost of each component.
 
-    There are columns of all entities, of what each annotator marked, of `size`, and of pairs that
-    must be apart. `marks` has for each entity the column of what its annotator marked.
+    `labels` has the entities of mentions for each annotator, −1 where they are not marked.
+    Mentions, in the order of the text, with the same node are one group; pairs of nodes must be
+    `apart`. A component that is solved exactly has the bound ∞, one without a bound has −∞.
     """
-
-    def __init__(
-        self, labels: IntArray, sizes: IntArray, node: IntArray, apart: Iterable[Sequence[int]]
-    ) -> None:
-        """Groups by their entities for each annotator (−1: not marked), and their sizes.
-
-        Groups with the same node must be together, and pairs of nodes `apart`.
-        """
-        n_entities, pairs = int(labels.max(initial=-1)) + 1, list(apart)
-        self.size = n_entities + len(labels)
-        self.marks: dict[int, int] = {}
-        self.parts = [Counter[int]() for _ in range(int(node.max(initial=-1)) + 1)]
-        for number, size, entities in plain_rows(node, sizes, labels.T):
-            self.parts[number][self.size] += size
-            for mark, entity in enumerate(entities, start=n_entities):
-                if entity >= 0:
-                    self.marks[entity] = mark
-                    self.parts[number].update({entity: size, mark: size})
-        for column, pair in enumerate(pairs, start=self.size + 1):
-            for number in pair:
-                self.parts[number][column] = 1
-        self.scale = 1 + len(labels) * int(sizes.sum()) ** 2  # more than all votes, and all links
-        self.weights = [2] * n_entities + [-1] * len(labels) + [0] + [-self.scale] * len(pairs)
-
-    def list_leading(self, cells: Cells) -> list[int]:
-        """The entities that have most of what their annotators marked.
-
-        Two clusters can only gain together if one entity leads in both.
-        """
-        marks = self.marks
-        return [key for key in cells if key in marks and 2 * cells[key] > cells[marks[key]]]
-
-    def weigh(self, cells: Cells) -> list[tuple[int, int]]:
-        """The columns that matter, with weighted counts."""
-        weights = self.weights
-        return [(key, number * weights[key]) for key, number in cells.items() if weights[key]]
-
-    def find_components(self) -> IntArray:
-        """Groups that share no entity, even through others, are in different components."""
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
-
-        shift, marks = len(self.parts), self.marks
-        links = [
-            (n, shift + key) for n, part in enumerate(self.parts) for key in part if key in marks
-        ]
-        ends = np.array(links, dtype=np.int64).reshape(-1, 2).T
-        graph = coo_array((np.ones(len(links)), tuple(ends)), shape=(shift + self.size,) * 2)
-        return in_order(connected_components(graph, directed=False)[1][:shift])
-
-    def rate(self, parts: Sequence[Cells], place: Sequence[int]) -> tuple[int, int]:
-        """How many votes a partition of some groups overrules, and how many links it has."""
-        clusters = _sum_cells(parts, place).values()
-        [everything] = _sum_cells(parts, [0] * len(parts)).values()
-        cost = sum(comb(number, 2) for key, number in everything.items() if key in self.marks)
-        for cells in clusters:
-            cost -= sum(self.weights[key] * comb(number, 2) for key, number in cells.items())
-        return cost, sum(comb(cells[self.size], 2) for cells in clusters)
+    parts = _count_votes(labels, node, apart)
+    _, first, node = np.unique(in_order(node), return_index=True, return_inverse=True)
+    component = _find_components(labels, node)
+    starts = np.where(labels >= 0, labels, -1 - node)[:, first]
+    cluster, bounds = np.arange(first.size), []
+    order = stable_order(component[first])
+    begins = np.flatnonzero(begin_runs(component[first[order]]))
+    for rows in np.split(order, begins)[1:]:
+        cells, bound = [parts[row] for row in rows.tolist()], np.inf
+        if rows.size <= EXACT:
+            place = _solve(cells)
+        else:
+            place = _search(cells, starts[:, rows])
+            bound = _bound_cost(cells) if rows.size <= BOUNDED else -np.inf
+        cluster[rows] = rows[in_order(place)]
+        bounds.append(bound)
+    return in_order(cluster[node]), component, np.array(bounds)
 
 
-def _sum_cells(parts: Sequence[Cells], place: Sequence[int]) -> dict[int, Counter[int]]:
+def _count_votes(labels: IntArray, node: IntArray, apart: Iterable[Sequence[int]]) -> list[Cells]:
+    """The counts of each node."""
+    scale = 1 + labels.size * node.size  # more than all votes, and all links
+    parts = defaultdict[int, Cells](Counter)
+    for number, entities in plain_rows(node, labels.T):
+        parts[number][-1, 0] += 1
+        for annotator, entity in enumerate(entities):
+            if entity >= 0:
+                parts[number].update(((2 * scale, entity), (-scale, annotator)))
+    for column, pair in enumerate(apart):
+        for number in pair:
+            parts[number][-(scale**2), column] = 1
+    return [*parts.values()]
+
+
+def count_cost(labels: IntArray, cluster: IntArray, place: IntArray, n_places: int) -> FloatArray:
+    """How many votes a partition overrules in each place: those for a link, and those for none."""
+    cost = np.zeros(n_places)
+    for label in labels:
+        rows = np.flatnonzero(label >= 0)
+        for weight, codes in ((1, label), (1, cluster), (-2, label * cluster.size + cluster)):
+            _, first, sizes = np.unique(codes[rows], return_index=True, return_counts=True)
+            cost += weight * np.bincount(place[rows[first]], sizes * (sizes - 1) / 2, n_places)
+    return cost
+
+
+def _find_components(labels: IntArray, node: IntArray) -> IntArray:
+    """Mentions whose nodes share no entity, even through others, are in different components."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    annotator, mention = np.nonzero(labels >= 0)
+    ends = node[mention], node.size + labels[annotator, mention]
+    shape = (node.size + int(labels.max(initial=-1)) + 1,) * 2
+    graph = coo_array((np.ones(mention.size), ends), shape=shape)
+    return in_order(connected_components(graph, directed=False)[1][node])
+
+
+def _sum_cells(parts: Sequence[Cells], place: Place) -> defaultdict[int, Cells]:
     """The counts of each cluster of groups."""
-    clusters = defaultdict[int, Counter[int]](Counter)
+    clusters = defaultdict[int, Cells](Counter)
     for number, cells in zip(place, parts, strict=True):
         clusters[number].update(cells)
     return clusters
 
 
-def _gain(weighed: Iterable[tuple[int, int]], cells: Cells) -> int:
-    """What it is worth to join two clusters, of which the first has weighted counts."""
+def _gain(part: Cells, cells: Cells) -> int:
+    """What it is worth to join two clusters."""
     held = cells.get
-    return sum([value * held(key, 0) for key, value in weighed])
+    return sum([number * column[0] * held(column, 0) for column, number in part.items()])
 
 
-def divide(ballot: Ballot) -> tuple[IntArray, IntArray, IntArray]:
-    """The cluster and component of each group; and the cost and bound of each component."""
-    component, members = ballot.find_components(), defaultdict[int, list[int]](list)
-    for row, number in enumerate(component.tolist()):
-        members[number].append(row)
-    cluster, proof = np.arange(component.size), []
-    for rows in members.values():
-        parts = [ballot.parts[row] for row in rows]
-        is_small = len(rows) <= EXACT
-        place = (_solve if is_small else _search)(parts, ballot)
-        cluster[rows] = np.array(rows)[place]
-        bound = cost = ballot.rate(parts, place)[0]
-        if not is_small:
-            bound = _bound_cost(parts, ballot) if len(rows) <= BOUNDED else 0
-        proof.append((cost, bound))
-    return cluster, component, np.array(proof, dtype=np.int64).reshape(-1, 2).T
+def _solve(parts: Sequence[Cells]) -> Place:
+    """The best partition of few groups.
 
-
-def _solve(parts: Sequence[Cells], ballot: Ballot) -> list[int]:
-    """The best partition of few groups, by branch and bound.
-
-    What groups that are still to be placed can gain is at most the sum of their positive gains.
+    Groups are placed one after the other. Each loses what it would gain with groups that it is
+    apart from, and what it does not gain with those in its cluster. The beginning that has lost
+    least so far is continued first: the first partition to be complete loses least.
     """
-    gains = [
-        [
-            _gain(ballot.weigh(cells), earlier) * ballot.scale
-            - cells[ballot.size] * earlier[ballot.size]
-            for earlier in parts[:row]
-        ]
-        for row, cells in enumerate(parts)
-    ]
-    hopes = [sum(max(gain, 0) for row in gains[n:] for gain in row) for n in range(len(parts) + 1)]
-    best, chosen = 0, list(range(len(parts)))
-    place: list[int] = []
-
-    def extend(value: int) -> None:
-        nonlocal best, chosen
-        row = len(place)
-        if value + hopes[row] <= best:
-            return
-        if row == len(parts):
-            best, chosen = value, place[:]
-            return
-        totals = [0] * (max(place, default=-1) + 2)
-        for cluster, gain in zip(place, gains[row], strict=True):
-            totals[cluster] += gain
-        for cluster in sorted(range(len(totals)), key=lambda cluster: -totals[cluster]):
-            place.append(cluster)
-            extend(value + totals[cluster])
-            place.pop()
-
-    extend(0)
-    return chosen
-
-
-def _search(parts: Sequence[Cells], ballot: Ballot) -> list[int]:
-    """The best end of local searches, one from each annotator's partition."""
-    leading, ends = list(map(ballot.list_leading, parts)), []
-    for mark in sorted({*ballot.marks.values()}):
-        labels = [
-            next((key for key in keys if ballot.marks[key] == mark), -1 - group)
-            for group, keys in enumerate(leading)
-        ]
-        place = _climb(parts, in_order(labels).tolist(), ballot)
-        ends.append((*ballot.rate(parts, place), place))
-    return min(ends)[2]
-
-
-def _climb(parts: Sequence[Cells], place: list[int], ballot: Ballot) -> list[int]:
-    """The cluster of each group when nothing is gained by moving groups or joining clusters."""
-    search = _Moves(parts, ballot)
+    gains = [[_gain(cells, earlier) for earlier in parts[:row]] for row, cells in enumerate(parts)]
+    beginnings: list[tuple[int, tuple[int, ...]]] = [(0, ())]
     while True:
-        search.start(place)
-        while search.move() > _FEW * len(parts):
-            pass
-        place = in_order(search.place).tolist()
-        clusters = _sum_cells(parts, place)
-        joins = _Moves([clusters[number] for number in range(len(clusters))], ballot)
-        joins.start(range(len(clusters)))
-        if not joins.move():
+        lost, place = heappop(beginnings)
+        if len(place) == len(parts):
             return place
-        place = [joins.place[number] for number in place]
+        for cluster in range(max(place, default=-1) + 2):
+            losses = (
+                max(-gain if number == cluster else gain, 0)
+                for number, gain in zip(place, gains[len(place)], strict=True)
+            )
+            heappush(beginnings, (lost + sum(losses), (*place, cluster)))
 
 
-class _Moves:
-    """A local search in which groups move between clusters, as long as that gains anything."""
-
-    def __init__(self, parts: Sequence[Cells], ballot: Ballot) -> None:
-        self.parts, self.ballot = parts, ballot
-        self.leading = list(map(ballot.list_leading, parts))
-        self.weighed = list(map(ballot.weigh, parts))
-        self.inner = list(map(_gain, self.weighed, parts))
-
-    def start(self, place: Iterable[int]) -> None:
-        """Begin with each group in the cluster of a number below that of all groups."""
-        self.place, self.numbers = list(place), count(len(self.parts))
-        self.clusters = _sum_cells(self.parts, self.place)
-
-    def move(self) -> int:
-        """Put each group where it gains most, if only alone; how many have moved."""
-        nearest, n_moved, size_column = self._list_nearest(), 0, self.ballot.size
-        for group, (cells, weighed) in enumerate(zip(self.parts, self.weighed, strict=True)):
-            before, size = self.place[group], cells[size_column]
-            cluster = self.clusters[before]
-            stay = _gain(weighed, cluster) - self.inner[group]
-            # What is gained, less the links there, and the cluster.
-            options = [(stay, size * (size - cluster[size_column]), before)]
-            if cluster[size_column] > size:
-                options.append((0, 0, -1))
-            numbers = {n for entity in self.leading[group] for n in nearest.get(entity, ())}
-            options += [
-                (_gain(weighed, rival), -size * rival[size_column], number)
-                for number in numbers - {before}
-                if (rival := self.clusters.get(number))
-            ]
-            after = max(options)[2]
-            if after != before:
-                self.place[group] = after = next(self.numbers) if after < 0 else after
-                self.clusters[after].update(cells)
-                cluster.subtract(cells)
-                if not cluster[size_column]:
-                    del self.clusters[before]
-                n_moved += 1
-        return n_moved
-
-    def _list_nearest(self) -> dict[int, list[int]]:
-        """The clusters in which each entity leads; of many, those with most of its mentions."""
-        held = defaultdict[int, list[tuple[int, int]]](list)
-        for number, cells in self.clusters.items():
-            for entity in self.ballot.list_leading(cells):
-                held[entity].append((-cells[entity], number))
-        return {key: [n for _, n in nsmallest(_NEAREST, pairs)] for key, pairs in held.items()}
+def _search(parts: Sequence[Cells], starts: IntArray) -> Place:
+    """The best end of local searches, one from each annotator's partition."""
+    ends: list[tuple[int, Place]] = []
+    for start in starts:
+        place, before = in_order(start).tolist(), None
+        while place != before:
+            before = place
+            place = in_order(_move(parts, place)).tolist()
+            clusters = list(_sum_cells(parts, place).values())
+            joined = _move(clusters, range(len(clusters)))
+            place = in_order([joined[number] for number in place]).tolist()
+        value = sum(_gain(cells, cells) for cells in _sum_cells(parts, place).values())
+        ends.append((-value, place))
+    return min(ends)[1]
 
 
-def _bound_cost(parts: Sequence[Cells], ballot: Ballot) -> int:
+def _move(parts: Sequence[Cells], start: Place) -> Place:
+    """Put each group where it gains most, if only alone, one after the other."""
+    place, clusters, empty = list(start), _sum_cells(parts, start), len(parts)
+    held = defaultdict[tuple[int, int], list[tuple[int, int]]](list)
+    for number, cells in clusters.items():
+        for column, count in cells.items():
+            held[column].append((-count, number))
+    nearest = {
+        column: [number for _, number in nsmallest(_NEAREST, pairs)]
+        for column, pairs in held.items()
+        if column[0] > 0
+    }
+    for row, cells in enumerate(parts):
+        clusters[place[row]].subtract(cells)
+        rivals = {number for column in cells for number in nearest.get(column, ())}
+        options = [place[row], empty, *sorted(rivals)]
+        place[row] = max(options, key=lambda number: _gain(cells, clusters[number]))
+        clusters[place[row]].update(cells)
+        empty += place[row] == empty
+    return place
+
+
+def _bound_cost(parts: Sequence[Cells]) -> int:
     """A number of votes that every partition of some groups overrules.
 
     Each pair overrules the smaller side of its votes. Of three pairs of groups of which two had
     better be together and the third apart, one is not as it should be: the smallest loss is taken
     off all three, as long as there are such triangles.
     """
+    columns = {column for cells in parts for column in cells}
+    scale = max(columns)[0] // 2
 
     def multiply(weight: int) -> FloatArray:
-        keys = {key for cells in parts for key in cells if ballot.weights[key] == weight}
-        table = np.array([[cells[key] for key in keys] for cells in parts], dtype=np.float64)
+        chosen = [column for column in columns if column[0] == weight]
+        table = np.array([[cells[column] for column in chosen] for cells in parts], np.float64)
         return np.asarray(table @ table.T)
 
-    votes, total, apart = map(multiply, (2, -1, -ballot.scale))
+    votes, total, apart = map(multiply, (2 * scale, -scale, -(scale**2)))
     inside = np.trace(total - votes) // 2  # votes on pairs within a group
     gain = np.where(apart, -total.sum(), 2 * votes - total)
     loss = np.where(apart, votes, np.minimum(votes, total - votes))
@@ -275,13 +201,11 @@ def _pack_triangles(gain: FloatArray) -> float:
     packed = 0.0
     edges = np.argwhere(gain > 0)
     for i, j in edges[np.argsort(-gain[*edges.T], kind="stable")].tolist():
-        thirds = np.flatnonzero((gain[j] > 0) & (gain[i] < 0))
-        losses = np.minimum(gain[j, thirds], -gain[i, thirds])
-        for k in thirds[np.argsort(-losses, kind="stable")].tolist():
+        for k in np.flatnonzero((gain[j] > 0) & (gain[i] < 0)).tolist():
             loss = min(gain[i, j], gain[j, k], -gain[i, k])
-            packed += loss
-            for a, b, change in ((i, j, -loss), (j, k, -loss), (i, k, loss)):
-                gain[[a, b], [b, a]] += change
-            if gain[i, j] <= 0:
+            if not loss:
                 break
+            packed += loss
+            gain[[i, j, j, k], [j, i, k, j]] -= loss
+            gain[[i, k], [k, i]] += loss
     return packed

@@ -55,7 +55,7 @@ def join(corpora: Sequence[Corpus], *, name: str = "") -> Corpus:
         mention_start=_concatenate([c.mention_start for c in corpora]) if positions else None,
         mention_end=_concatenate([c.mention_end for c in corpora]) if positions else None,
         gaps=np.concatenate(gaps) if gaps else NO_GAPS,
-        mention_head=_join_heads(corpora),
+        mention_head=join_heads(corpora),
         features=join_features(corpora),
         tokens=join_tokens([corpus.tokens for corpus in corpora]),
         names=LazyNames(partial(_all_names, names)) if len(names) == len(corpora) else None,
@@ -84,7 +84,7 @@ def join_layers(corpora: Sequence[Corpus]) -> IntArray | None:
     )
 
 
-def _join_heads(corpora: Sequence[Corpus]) -> IntArray | None:
+def join_heads(corpora: Sequence[Corpus]) -> IntArray | None:
     """The heads of all corpora, unknown (−1) where a corpus states none; None where all do so."""
     heads = [corpus.mention_head for corpus in corpora]
     if all(head is None for head in heads):

@@ -33,35 +33,29 @@ class MergedDrawing(NotedDrawing):
 
     def sheet_of(self, merged: Merged, format: str) -> Sheet:
         """What was kept and overruled, and each annotator against the consensus."""
-        entity, cost = merged.entity, merged.cost
+        is_kept, gap = merged.entity >= 0, merged.cost - merged.bound
         counts = {
-            "Annotators": len(merged.annotators),
-            "Quorum": merged.quorum,
-            "Mentions kept": int((entity >= 0).sum()),
-            "Mentions dropped": int((entity < 0).sum()),
-            "Entities": merged.corpus.n_entities,
-            "Votes overruled": cost,
-            "At least": merged.bound,
-            "Gap in percent": percent((cost - merged.bound) / cost if cost else 0.0),
-            "Contested decisions": len(merged.contested),
+            "Annotators": f"{len(merged.annotators):,}",
+            "Quorum": f"{merged.quorum:,}",
+            "Mentions kept": f"{is_kept.sum():,}",
+            "Mentions dropped": f"{(~is_kept).sum():,}",
+            "Entities": f"{merged.corpus.n_entities:,}",
+            "Votes overruled": f"{merged.cost:,}",
+            "At least": f"{merged.bound:,}",
+            "Gap in percent": percent(gap / max(merged.cost, 1)),
+            "Contested decisions": f"{len(merged.contested):,}",
         }
-        rows: list[Cells] = [
-            (row_label(name), value if isinstance(value, str) else f"{value:,}")
-            for name, value in counts.items()
-        ]
         result = next(iter(merged.results.values()))
         titles = [result.titles.get(metric, metric) for metric in result.metrics]
         scores: list[Cells] = [
             (name, *(percent(result[metric].f1) for metric in result.metrics))
             for name, result in merged.results.items()
         ]
+        rows = [(row_label(name), text) for name, text in counts.items()]
+        caption = "F1 of each annotator against the consensus"
         tables = (
             table_of(("Consensus", *number_columns("")), rows),
-            table_of(
-                ("Annotator", *number_columns(*titles)),
-                scores,
-                caption="F1 of each annotator against the consensus",
-            ),
+            table_of(("Annotator", *number_columns(*titles)), scores, caption=caption),
         )
         return Sheet(tables, (), (merged.signature,))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -29,7 +29,7 @@ from corefeval.pairing.policies import apply_policies
 from corefeval.pairing.regrouping import join_groups
 from corefeval.pairing.texts import check_tokens
 from corefeval.pairing.zeros import settle_zeros
-from corefeval.protocol import Protocol, Spans, Zeros
+from corefeval.protocol import Protocol, Spans, Zeros, join_protocols
 
 _SHOWN = 3
 _TEXT = 1
@@ -50,6 +50,11 @@ class Annotations:
     spans: Spans | None
     notices: list[Notice]
 
+    def join_protocols(self, protocols: Iterable[Protocol]) -> Protocol:
+        """The protocol behind results of several pairs, which have these."""
+        joint = join_protocols([*protocols])
+        return joint if self.spans is None else joint.but(spans=self.spans)
+
 
 def pair_annotations(
     corpora: Sequence[Corpus], protocol: Protocol, *, on_first_tokens: bool = False
@@ -61,10 +66,11 @@ def pair_annotations(
     than two (`on_first_tokens`: of any number) are sets of the tokens of the first; those in text
     that the first lacks are dropped for `on_first_tokens`, with a notice.
     """
+    read = [notice for corpus in corpora for notice in corpus.notices]
     corpora, sources, spans, notices = _on_common_documents(corpora, protocol, on_first_tokens)
     corpora, joined = join_groups(corpora, protocol.across)
     kept, codes, dropped, _ = apply_policies(corpora, _common_codes(corpora), protocol)
-    return Annotations(kept, sources or kept, codes, spans, [*notices, *joined, *dropped])
+    return Annotations(kept, sources or kept, codes, spans, [*read, *notices, *joined, *dropped])
 
 
 def _on_common_documents(

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, ClassVar
+from typing import Any
 
 from corefeval._version import __version__
 from corefeval.consensus import Merged
-from corefeval.consensus.contests import Contest
-from corefeval.consensus.decisions import COLUMNS, WORDS, make_table
+from corefeval.consensus.decisions import COLUMNS, make_table
 from corefeval.diagnostics import plural
 from corefeval.model import Document
 from corefeval.reports.page import Page, PlainTable
 from corefeval.reports.payload import make_visible
 
-# What an annotator says who has no vote, is for it, or against it.
-_SAYINGS = {"mention": ("not marked", "marked"), "link": ("has not both", "same", "apart")}
-
 
 class DecisionPage(Page):
     """A page of decisions: `.save(path)` writes it, `.html` is the text of it."""
 
-    noun: ClassVar[str] = "decisions"
-    scripts: ClassVar[tuple[str, ...]] = ("decisions",)
-    styles: ClassVar[tuple[str, ...]] = ("theme", "page", "decisions")
-    has_charts: ClassVar[bool] = False
+    noun = "decisions"
+    scripts = ("decisions",)
+    styles = ("theme", "page", "decisions")
+    has_charts = False
 
     @property
     def plain_table(self) -> PlainTable:
@@ -42,42 +38,35 @@ class DecisionPage(Page):
 
 
 def make_decision_page(merged: Merged, *, title: str = "Contested decisions") -> DecisionPage:
-    """The page of a consensus, with the texts of all documents in which anything is contested."""
-    table = make_table(merged.rows())
+    """The page of a consensus, with the texts of all documents in which anything is contested.
+
+    A case is a line of the table of contested decisions, with the number of its document, and the
+    entities that each annotator puts its mentions into.
+    """
+    units, table = merged.units, make_table(merged.rows())
     cases = [
-        dict(zip(COLUMNS, line.split("\t"), strict=True)) | _describe_case(merged, contest)
-        for contest, line in zip(merged.contested, table.split("\n")[1:-1], strict=True)
+        dict(zip(COLUMNS, line.split("\t"), strict=True))
+        | {
+            "place": int(units.document[unit]),
+            "entities": units.entity[:, [unit, partner]].tolist(),
+        }
+        for (_, unit, partner, *_), line in zip(
+            merged.contested, table.split("\n")[1:-1], strict=True
+        )
     ]
     payload: dict[str, Any] = {
         "title": title,
         "version": __version__,
         "id": hashlib.sha256(table.encode("utf-8", "replace")).hexdigest()[:16],
         "header": list(COLUMNS),
-        "answers": {kind: list(words) for kind, words in WORDS.items()},
         "annotators": list(merged.annotators),
         "documents": {
-            str(number): _describe_text(merged.units.corpus[number])
-            for number in sorted({case["place"] for case in cases})
+            str(place): _describe_text(units.corpus[place])
+            for place in sorted({case["place"] for case in cases})
         },
         "cases": cases,
     }
     return DecisionPage(make_visible(payload), merged.notices)
-
-
-def _describe_case(merged: Merged, contest: Contest) -> dict[str, Any]:
-    """What the page shows of a contest: the place of the document, spans, and what all say."""
-    units = merged.units
-    rows = [unit for unit in (contest.unit, contest.partner) if unit >= 0]
-    mentions = [units.mentions[row] for row in rows] if units.corpus.labels is None else []
-    no_vote, *words = _SAYINGS[contest.kind]
-    return {
-        "place": int(units.document[contest.unit]),
-        "spans": [m if isinstance(m[0], list) else [m] for m in mentions],
-        "says": [
-            no_vote if min(entities) < 0 else words[entities[0] != entities[-1]]
-            for entities in units.entity[:, rows].tolist()
-        ],
-    }
 
 
 def _describe_text(document: Document) -> dict[str, Any]:

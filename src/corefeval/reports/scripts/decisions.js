@@ -4,6 +4,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const KEY = `corefeval-decisions-${data.id}`;
 const CONTEXT = 25; // tokens before and after a mention, where sentences are not known or long
 const SHOWN = 200; // cases in the list
+const ANSWERS = { mention: ["keep", "drop"], link: ["same", "apart"] };
 const LABELS = { keep: "Keep", drop: "Drop", same: "Same", apart: "Apart" };
 const MEANINGS = { keep: "it is a mention", drop: "it is none", same: "they are one entity", apart: "they are not" };
 
@@ -41,7 +42,7 @@ function announce(text) {
   document.getElementById("announcement").textContent = text;
 }
 
-const answersOf = (number) => data.answers[data.cases[number].kind];
+const answersOf = (number) => ANSWERS[data.cases[number].kind];
 const isDecided = (number) => decisions[number] !== undefined;
 const decided = () => data.cases.filter((_, number) => isDecided(number)).length;
 
@@ -98,6 +99,22 @@ function save() {
   announce(`${decided()} decisions saved`);
 }
 
+/** The parts of each mention of a case, from and up to a token; nothing of mentions without positions. */
+function spansOf(one) {
+  const sides = one.kind === "mention" ? [""] : ["", "other_"];
+  return sides.filter((side) => one[`${side}end`] !== "").map((side) => {
+    const [starts, ends] = ["start", "end"].map((edge) => one[side + edge].split(",").map(Number));
+    return starts.map((start, place) => [start, ends[place]]);
+  });
+}
+
+/** What an annotator says, who has these entities for both mentions (-1: not marked). */
+function saying(one, [entity, other]) {
+  if (one.kind === "mention") return entity < 0 ? "not marked" : "marked";
+  if (entity < 0 || other < 0) return "has not both";
+  return entity === other ? "same" : "apart";
+}
+
 /** Stretches of tokens around the mentions: whole sentences, unless these are long. */
 function stretches(text, spans) {
   const bounds = [...text.starts, text.words.length];
@@ -119,12 +136,13 @@ function stretches(text, spans) {
 /** The text with both mentions in colour: A and B beside them say the same without colour. */
 function reading(one) {
   const text = data.documents[one.place];
-  if (!text.words.length || !one.spans.length) {
+  const spans = spansOf(one);
+  if (!text.words.length || !spans.length) {
     return make("p", { class: "reading" }, mark(one.text, "a"), one.other_text ? [" … ", mark(one.other_text, "b")] : []);
   }
-  const roles = one.spans.map((parts, place) => ["ab"[place], new Set(parts.flatMap(([from, to]) => [...Array(to - from).keys()].map((n) => n + from)))]);
+  const roles = spans.map((parts, place) => ["ab"[place], new Set(parts.flatMap(([from, to]) => [...Array(to - from).keys()].map((n) => n + from)))]);
   const starts = new Set(text.starts);
-  return stretches(text, one.spans).map(([from, to]) => {
+  return stretches(text, spans).map(([from, to]) => {
     const pieces = [];
     let role = null;
     let open = pieces;
@@ -174,7 +192,10 @@ function caseCard() {
     make("h2", {}, question(one)),
     make("div", { id: "reading", dir: "auto" }, reading(one)),
     make("ul", { class: "says" },
-      data.annotators.map((name, place) => make("li", { class: one.says[place].replace(/ /g, "-") }, make("bdi", {}, name), make("strong", {}, one.says[place])))),
+      data.annotators.map((name, place) => {
+        const said = saying(one, one.entities[place]);
+        return make("li", { class: said.replace(/ /g, "-") }, make("bdi", {}, name), make("strong", {}, said));
+      })),
     make("p", { class: "hint" }, one.kind === "mention" ? `${one.votes} of ${one.of} marked it.` : `${one.votes} of ${one.of} votes on A and everything in the entity of B are for a link.`),
     make("div", { class: "answers" }, answerButtons(number),
       make("button", { type: "button", id: "clear", disabled: !isDecided(number), onclick: () => decide(null) }, "Undo ", make("kbd", {}, "u"))),
