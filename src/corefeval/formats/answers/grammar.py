@@ -74,7 +74,6 @@ class _Reader:
 
     def __init__(self, key: KeyDocument, roots: Sequence[Node]) -> None:
         self.key = key
-        self.listed: dict[int, list[Unit]] = {}  # the mentions of lines
         nodes = list(every(roots))
         # Whether sentences are parts of entities, or entities parts of sentences.
         self.has_places = sum(any(map(is_place, node.items)) for node in nodes) > 1
@@ -164,7 +163,7 @@ class _Reader:
     def _record(self, node: Node, scope: Scope, fields: Fields) -> Iterator[Unit]:
         """The units of a record: mentions, a pair, or entities with their lists."""
         mention = node.get(fields.get("mention", ""))
-        is_map = not scope.entity and fields.keys() <= {"mention", "entity", "lists"}
+        is_map = not scope.entity and fields.keys() <= {"mention", "entity"}
         if mention is None or is_map or inner_lists(node) or not (mention.value or mention.items):
             yield from self._entities(node, scope, fields)
             return
@@ -253,8 +252,7 @@ class _Reader:
             unit.text = text.strip(' *_`"“”„«»')
             units = split_items(str(text), text.where, self.key)
             bare = len(mask_remarks(text).replace("\0", ""))
-            is_list = (len(units) == 1 or text.kind == "cell") and bare > 0
-            is_list &= 2 * sum(len(item.text) for item in units) >= bare  # and no prose
+            is_list = 2 * sum(len(item.text) for item in units) >= bare > 0  # and no prose
             if is_list and all(self.key.stands(item.text) for item in units):
                 return [*name_units(units, scope)]
         return [unit]
@@ -289,21 +287,17 @@ class _Reader:
         elif node.label or (is_own and self._has_several(node)):
             name = entity if node.label else self._name(node, scope)
             yield from name_units(items, scope._replace(entity=name))
-        elif entity and (text.kind == "bullet" or items[1:] or self.key.stands(text)):
+        elif entity and (text.kind == "bullet" or items[1:]):
             yield from name_units(items, scope)
+
+    def _has_several(self, node: Node) -> bool:
+        """Whether a line lists several mentions."""
+        return len(self._items(node)) > 1
 
     def _items(self, node: Node) -> list[Unit]:
         """The mentions that a line lists; none where it is prose."""
-        assert isinstance(node.value, Text)
-        if node.value.where not in self.listed:
-            self.listed[node.value.where] = self._find_items(node.value, bool(node.label))
-        return self.listed[node.value.where]
-
-    def _has_several(self, node: Node) -> bool:
-        """Whether a line lists several strings, and not one with several places."""
-        return len({unit.where for unit in self._items(node)}) > 1
-
-    def _find_items(self, line: Text, has_label: bool) -> list[Unit]:
+        line, has_label = node.value, bool(node.label)
+        assert isinstance(line, Text)
         text, is_item = str(line), has_label or line.kind == "bullet"
         units = split_items(text, line.where, self.key)
         quotes = QUOTED.findall(mask_remarks(text))
@@ -340,9 +334,6 @@ class _Reader:
             return []
         left, target = (text[low:high].strip(" .。") for low, high in sides)
         units = split_items(left, where, self.key)
-        outside = len(_WORD.findall(mask_remarks(left, quotes=True)))
-        if outside > (_LABEL if QUOTED.search(left) else _MOST):
-            return []
         where += sides[1][0]
         targets = [unit for unit in split_items(target, where, self.key) if unit.text]
         words = targets[0].text if len(targets) == 1 else target

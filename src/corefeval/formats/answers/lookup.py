@@ -100,8 +100,8 @@ class KeyDocument:
 
     def _find_forms(self, text: str) -> Iterator[tuple[str, str, list[Span]]]:
         """The ways to change a string so that it may be in the text, and its places then."""
-        whole, parts = self._find(text)
-        yield "", text, whole
+        full, parts = self._find(text)
+        yield "", text, full
         yield WIDENED, text, parts
         for why, pattern in _TRIMMED.items():
             if pattern.search(text):
@@ -161,13 +161,12 @@ class KeyDocument:
 
     def _similar_starts(self, atoms: Sequence[str]) -> list[int]:
         """Where words like these may begin in the key, by the rarest of them or by the longest."""
-        known = [i for i, atom in enumerate(atoms) if atom in self.by_atom and atom.isalnum()]
+        common = [i for i, atom in enumerate(atoms) if atom in self.by_atom and atom.isalnum()]
         shift = max(range(len(atoms)), key=lambda i: len(atoms[i]))
+        if common:
+            shift = min(common, key=lambda i: len(self.by_atom[atoms[i]]))
         near = [atoms[shift]]
-        if known:
-            shift = min(known, key=lambda i: len(self.by_atom[atoms[i]]))
-            near = [atoms[shift]]
-        elif near[0].isalnum() and not near[0].isdigit():  # a misspelt number is another one
+        if not common and near[0].isalpha():  # a misspelt number is another one
             likest = extract(near[0], list(self.by_atom), scorer=Indel.normalized_similarity,
                              score_cutoff=_ALIKE, limit=20)  # fmt: skip
             near = [atom for atom, _, _ in likest]

@@ -43,9 +43,8 @@ _RESOLVED = ("resolved", "glossed")  # conventions that name the antecedent behi
 _FEW = 3  # mentions that prose around an answer may seem to have
 _SIGN = 4  # characters of a label before a bracket
 _COPIED = 0.3  # the share of a text that is a copy of the document, or of another text
-# For each word of the document: mentions in a list at most, those in a copy of the text with some
-# words in other places, and words that a copy adds.
-_MOST, _SPARSE, _ADDED = 0.7, 0.1, 0.3
+# For each word of the document: mentions that a copy of it may seem to have, and words it may add.
+_SPARSE, _ADDED = 0.1, 0.3
 # A form is not tried if this share of its signs is placed already: what is left of them are
 # mentions that the answer changed beyond recognition, which no form would place.
 _NEARLY_ALL = 0.9
@@ -95,9 +94,6 @@ class Page:
             self.mentions |= mentions
             if unit.spans:
                 unit.state = ("changed" if unit.why else "placed") if is_new else "repeated"
-            if unit.spans[1:]:
-                more = f"and {len(unit.spans) - 1} more places"
-                unit.why = ", ".join(filter(None, (unit.why, more)))
             unit.state = unit.state or "lost"
             self.units.append(unit)
 
@@ -131,8 +127,8 @@ class Page:
 
     def add_other(self, page: Page) -> None:
         """What other lines say in a form of their own; unclear where it is much, else remarks."""
-        known = {span for span, _ in self.mentions}
-        new = [unit for unit in page.units if unit.is_placed and unit.spans[0] not in known]
+        taken = {span for span, _ in self.mentions}
+        new = [unit for unit in page.units if unit.is_placed and unit.spans[0] not in taken]
         if 2 * len(new) > max(len(self.mentions), _FEW):
             self.add(
                 Unit(u.text, f"?{u.entity}", u.where, state="unclear", why=_OTHER_FORM) for u in new
@@ -171,8 +167,7 @@ class Page:
         for pattern in (QUOTED, _BRACKETED, _BULLET)[is_copy and bool(self.written) :]:
             matches = list(pattern.finditer(text))
             for match in matches:
-                is_known = match.start() in taken or (is_copy and self.document.stands(match[0]))
-                if not is_known:
+                if match.start() not in taken:
                     yield Unit(words_of(match), where=match.start())
             if matches:
                 return
@@ -201,10 +196,10 @@ def read_answer(
     size, is_copy = len(document.words), False
     is_vague = page.coverage.convention in ("", "lines")
     if text.strip() and is_vague and len(page.mentions) <= _SPARSE * size:
-        remainder = read_tagged(document, TaggedText(page.blank(text), []), "")
-        if remainder.is_copy and page.units:  # the text in other words, and no list
+        plain = read_tagged(document, TaggedText(page.blank(text), []), "")
+        if plain.is_copy:  # the text in other words, and no list
             page = Page(document, page.coverage)
-        is_copy = remainder.is_copy and remainder.coverage.added <= _ADDED * size
+        is_copy = plain.is_copy and plain.coverage.added <= _ADDED * size
     unread = page.unread_lines(text) if page.units else ""
     if unread.strip():
         page.add_other(_read_best(document, unread, forms, occurrences))
@@ -248,8 +243,6 @@ def _read_best(document: KeyDocument, text: str, forms: Sequence[str], occurrenc
             else:
                 units = read_units(TREES[form](spelling), document)
                 page = read_list(document, units, form, occurrences)
-                if len(page.mentions) > _MOST * size and len(forms) > 1:  # words in rows
-                    continue
                 is_sure = bool(page.written) and form != "lines"
             is_loose = form in TREES and len(page.mentions) > _FEW and not page.has_links
             value = _WEIGHT.get(form, 1.0) * page.value * (0.5 if is_loose else 1.0)
@@ -265,8 +258,8 @@ _UNFENCED = re.compile(rf"(?:\A|{_FENCE}).*?(?:{_FENCE}|\Z)", re.MULTILINE | re.
 
 def _variants(text: str) -> list[str]:
     """The whole answer, and what its fences enclose, if it has any; all stays in its place."""
-    whole = re.sub(_FENCE, blank_out, text, flags=re.MULTILINE)
-    return [text] if whole == text else [_UNFENCED.sub(blank_out, text), whole]
+    bare = re.sub(_FENCE, blank_out, text, flags=re.MULTILINE)
+    return [text] if bare == text else [_UNFENCED.sub(blank_out, text), bare]
 
 
 def _list_forms(text: str, forms: Sequence[str]) -> Iterator[tuple[float, str, str]]:
@@ -356,8 +349,7 @@ def _mark_drafts(units: Sequence[Unit], key: KeyDocument) -> None:
         texts = [unit.text for unit in members]
         sure = [text for text in texts if len(key.look_up(text).every) == 1]
         again = sum(text in later for text in sure)
-        are_two = len(sure) > 1 or len(later.intersection(texts)) > 1
-        if 2 * again >= len(sure) > 0 and are_two:
+        if 2 * again >= len(sure) > 0:
             for unit in members:
                 unit.state = "repeated" if unit.text in later else "aside"
                 unit.why = "said again below"

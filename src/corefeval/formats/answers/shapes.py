@@ -152,8 +152,7 @@ def find_fields(rows: Sequence[Node], key: KeyDocument) -> Fields:
     fields = {role: label for label, role in reversed(roles.items()) if role and label != mention}
     if mention:
         fields |= {"mention": mention} | _find_names(cells, fields, mention)
-        is_list = [len(split_items(cell, 0, key)) > 1 for cell in cells[mention]]
-        if role_of(mention) == "mentions" or 2 * sum(is_list) > len(is_list):
+        if role_of(mention) == "mentions":
             fields["lists"] = mention
     return fields
 
@@ -181,7 +180,7 @@ def _find_names(cells: Mapping[str, Sequence[Text]], fields: Fields, mention: st
     if target := fields.get("antecedent"):
         return {"name": fields.pop("antecedent")} if 0 < 4 * len({*cells[target]}) <= size else {}
     if label := fields.get("group"):
-        return {"name": label} if len(cells[label]) == size else {}
+        return {"name": label}
     if label := fields.get("entity"):
         return {"name": label} if len({*cells[label]}) < max(size, 2) else {}
     scatter = {

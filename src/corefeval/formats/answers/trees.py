@@ -8,12 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from corefeval.formats.answers.items import (
-    QUOTED,
-    Text,
-    is_link,
-    mask_remarks,
-)
+from corefeval.formats.answers.items import QUOTED, Text, is_link, mask_remarks
+from corefeval.formats.answers.text import blank_out
 
 _NO_LABEL = Text()
 
@@ -50,7 +46,7 @@ class Node:
 
 _TOKEN = re.compile(
     r"""(?P<comment>//[^\n]*|/\*(?:(?!/\*).)*?\*/|(?m:^[^\S\n]*\#[^\n]*))
-      | (?P<string>"(?:[^"\\]|\\.)*")
+      | (?P<string>"(?:[^"\\]|\\.)*"|“[^“”]*”)
       | (?P<single>'(?:[^'\\\n]|\\.|'(?=\w)){0,300}'(?=\s*(?:[,\]}):]|$)))
       | (?P<half>"(?:[^"\\]|\\.)*\\?\Z|(?<![^\s\[{(,:])'(?:[^"'\\\n]|\\.|'(?=\w)){0,300}\\?\Z)
       | (?P<open>[\[{(]) | (?P<close>[\]})]) | (?P<colon>:) | (?P<comma>,)
@@ -70,25 +66,15 @@ def _unquote(token: str) -> str:
 
 
 _STRAIGHT = re.compile(r"""[\[{(,:]\s*["']""")
-_CURLED = re.compile(r"[\[{(,:]\s*“")
 _ESCAPED = re.compile(r'[\[{(,:](?:\s|\\[nt])*\\"')
 
 
-def plain_quotes(text: str) -> str:
-    """The text with straight quotes, where its strings have none but curled or escaped ones.
-
-    JSON within a string of JSON is such a case. All stays in its place.
-    """
-    if _STRAIGHT.search(text):
+def _plain_quotes(text: str) -> str:
+    """The text with plain quotes, where it is a string of JSON itself; all stays in its place."""
+    if _STRAIGHT.search(text) or not _ESCAPED.search(text):
         return text
-    if _CURLED.search(text):
-        text = text.replace("“", '"').replace("”", '"')
-    if _ESCAPED.search(text):
-        text = re.sub(r"\\[nt]", "  ", text).replace('\\"', ' "')
-        text = re.sub(
-            r'^\s*"(?=\s*[\[{])|(?<=[\]}])\s*"\s*$', lambda match: " " * len(match[0]), text
-        )
-    return text
+    text = re.sub(r"\\[nt]", "  ", text).replace('\\"', ' "')
+    return re.sub(r'^\s*"(?=\s*[\[{])|(?<=[\]}])\s*"\s*$', blank_out, text)
 
 
 def parse_json(text: str) -> list[Node]:
@@ -99,7 +85,7 @@ def parse_json(text: str) -> list[Node]:
     roots: list[Node] = []
     stack: list[Node] = []
     label = _NO_LABEL  # the key whose value comes next
-    for match in _TOKEN.finditer(plain_quotes(text)):
+    for match in _TOKEN.finditer(_plain_quotes(text)):
         kind, token, where = match.lastgroup, match.group(), match.start()
         if not stack and token not in "[{":  # what stands in parentheses is a remark
             continue
@@ -152,14 +138,13 @@ def parse_xml(text: str) -> list[Node]:
         where = text.index(words, match.start(4)) if words else match.start()
         cells = [(pair[1], pair[2] or pair[3] or "") for pair in _ATTRIBUTE.finditer(match[2])]
         cells += [("text", words)] if words else []
-        items = [_cell(Text(label), value, where) for label, value in cells]
+        items = []
+        for label, value in cells:
+            is_number = value.isdecimal() and len(value) < 10
+            number = float(value) if is_number else Text(value, where)
+            items.append(Node(Text(label), number, where=where))
         group.items.append(Node(items=items, where=match.start(), is_record=True))
     return [root]
-
-
-def _cell(label: Text, value: str, where: int) -> Node:
-    number = float(value) if re.fullmatch(r"\d{1,9}", value) else Text(value, where)
-    return Node(label, number, where=where)
 
 
 # ------------------------------------------------------------------ tables
@@ -186,12 +171,12 @@ def parse_tables(text: str) -> list[Node]:
         low = 0
         for line in text.splitlines(keepends=True):
             bare = line.rstrip().removesuffix("|").ljust(len(line))
-            bare = re.sub(r"^\s*\|", lambda match: " " * len(match[0]), bare)
-            texts = [
-                Text(_QUOTES.sub(r"\1", m[1].strip()), low + m.start(1), kind="cell")
-                for m in pattern.finditer(bare)
+            bare = re.sub(r"^\s*\|", blank_out, bare)
+            matches = [(low + match.start(1), match[1].strip()) for match in pattern.finditer(bare)]
+            cells = [
+                Node(value=Text(_QUOTES.sub(r"\1", words), where, kind="cell"), where=where)
+                for where, words in matches
             ]
-            cells = [Node(value=text, where=text.where) for text in texts]
             low += len(line)
             if re.fullmatch(r"[\s|:+=-]+", line) and "-" in line:
                 continue
@@ -216,10 +201,9 @@ def _label_rows(rows: list[list[Node]]) -> Node:
 def _is_table(rows: list[list[Node]]) -> bool:
     """Whether rows have short labels above them, and are no text with a word on each line."""
     longest = max(len(str(cell.value).split()) for cell in rows[0])
-    marks = [mark for row in rows if (mark := str(row[-1].value)) and _MARKS.fullmatch(mark)]
-    is_text = len(marks) > 0.9 * len(rows) and 3 * sum(not m[0].isdigit() for m in marks) > len(
-        rows
-    )
+    marks = [mark for row in rows if _MARKS.fullmatch(mark := str(row[-1].value))]
+    n_signs = sum(not mark[0].isdigit() for mark in marks)
+    is_text = len(marks) > 0.9 * len(rows) and 3 * n_signs > len(rows)
     return len(rows) > 1 and longest <= _HEADER and not is_text
 
 
@@ -263,10 +247,9 @@ def parse_lines(text: str) -> list[Node]:
         label, items, shift = (body, "", 0) if heading else _split_label(body, labels)
         where = match.start("body") + shift
         level = indent + 0.5 * bool(bullet) + bullet.count("*")
-        is_title = label.endswith((":", "：")) or body[:2] == body[-2:] == "**"
         if heading:
             level = len(heading) - 10.0
-        elif is_title and not items and not bullet:
+        elif label.endswith(":") and not (items or bullet):
             level = indent - 0.5
         node = Node(value=Text(items or label, where, kind=kind), where=where)
         if items:
@@ -289,7 +272,7 @@ def _split_label(body: str, labels: list[re.Pattern[str]]) -> tuple[str, str, in
             continue
         label, items = body[slice(*match.span("label"))], body[match.start("items") :].strip()
         return label + ("" if items else ":"), items, match.start("items")
-    return ("", body, 0) if QUOTED.match(body) else (body, "", 0)
+    return body, "", 0
 
 
 def _nest(lines: list[tuple[float, Node]]) -> Node:
