@@ -163,7 +163,7 @@ class _Reader:
     def _record(self, node: Node, scope: Scope, fields: Fields) -> Iterator[Unit]:
         """The units of a record: mentions, a pair, or entities with their lists."""
         mention = node.get(fields.get("mention", ""))
-        is_map = not scope.entity and fields.keys() <= {"mention", "entity"}
+        is_map = not scope.entity and fields.keys() <= {"mention", "entity", "lists"}
         if mention is None or is_map or inner_lists(node) or not (mention.value or mention.items):
             yield from self._entities(node, scope, fields)
             return

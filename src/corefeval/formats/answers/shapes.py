@@ -152,7 +152,8 @@ def find_fields(rows: Sequence[Node], key: KeyDocument) -> Fields:
     fields = {role: label for label, role in reversed(roles.items()) if role and label != mention}
     if mention:
         fields |= {"mention": mention} | _find_names(cells, fields, mention)
-        if role_of(mention) == "mentions":
+        is_list = [len(split_items(cell, 0, key)) > 1 for cell in cells[mention]]
+        if role_of(mention) == "mentions" or 2 * sum(is_list) > len(is_list):
             fields["lists"] = mention
     return fields
 
