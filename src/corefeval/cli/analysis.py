@@ -14,7 +14,6 @@ from corefeval.cli.printing import (
     check_paths,
     label,
     names_of,
-    plain_names,
     put,
     short,
     show,
