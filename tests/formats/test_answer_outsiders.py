@@ -49,8 +49,6 @@ def read(answer: str, text: str = "") -> corefeval.Corpus:
         r"E_1 &= \{\text{Ada},\ \text{She},\ \text{her}\} \\"
         "\n"
         r"E_2 &= \{\text{Bo}_1,\ \text{him}\}",
-        '**Q: Who is "She"?**\nA: Ada\n\n**Q: Who is "him"?**\nA: Bo\n\n'
-        '**Q: Who is "her"?**\nA: Ada\n',
         "A\n├── Ada\n├── She\n└── her\nB\n├── Bo\n└── him\n",
         "A ← Ada, She, her\nB ← Bo, him\n",
         '- "Ada", "She" and "her" refer to the same person.\n'

@@ -10,7 +10,6 @@ from corefeval.formats.answers.items import (
     ARROW,
     LINK,
     QUOTED,
-    VERB,
     Text,
     heed,
     mask_remarks,
@@ -77,8 +76,6 @@ class _Reader:
         nodes = list(every(roots))
         # Whether sentences are parts of entities, or entities parts of sentences.
         self.has_places = sum(any(map(is_place, node.items)) for node in nodes) > 1
-        lines = [str(node.value) for node in nodes if is_line(node)]
-        self.has_chains = any(len(split_parts(line, ARROW)) > 2 for line in lines)
 
     def walk(self, node: Node, scope: Scope) -> Iterator[Unit]:
         """The units of a part of an answer, by what its label says: a place, a role, a name."""
@@ -329,7 +326,7 @@ class _Reader:
 
     def _pair(self, text: str, where: int) -> list[Unit]:
         """Mentions and what they refer to, in its words or by a label."""
-        sides = split_parts(text, VERB if self.has_chains else LINK)
+        sides = split_parts(text, LINK)
         if len(sides) != 2:
             return []
         left, target = (text[low:high].strip(" .。") for low, high in sides)

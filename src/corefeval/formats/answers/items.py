@@ -74,7 +74,6 @@ VERB = re.compile(
     r"\s*[:：]?\s*",
     re.IGNORECASE,
 )
-ASKED = re.compile(r"[?？]\W{0,20}→")  # between a question and its answer
 LINK = re.compile(rf"{VERB.pattern}|{ARROW.pattern}|\s+=\s+", re.IGNORECASE)
 
 
@@ -123,7 +122,7 @@ def mask_remarks(text: str, *, quotes: bool = False) -> str:
 
 def is_link(text: str) -> bool:
     """Whether a text says what something refers to."""
-    return bool(VERB.search(mask_remarks(text, quotes=True)) or ASKED.search(text))
+    return bool(VERB.search(mask_remarks(text, quotes=True)))
 
 
 def words_of(match: re.Match[str]) -> str:

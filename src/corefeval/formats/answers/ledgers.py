@@ -58,7 +58,7 @@ def _cut_unreached(key: Corpus, ends: Mapping[str, int]) -> Corpus:
 _REMARKS = {
     "llm-share": ("document", "without a readable answer (SHARE have one)"),
     "llm-unread": ("document", "with an answer that could not be read: {items}"),
-    "llm-foreign": ("document", "with an answer that seems to be about another text: {items}; "
+    "llm-foreign": ("document", "with mentions that are mostly not in the text: {items}; "
                     "check that each answer has the id of its own document"),
     "llm-refusal": ("document", "refused: {items}"),
     "llm-empty": ("document", "with an answer that has no mentions: {items}"),

@@ -142,21 +142,16 @@ class KeyDocument:
                         yield start, behind
 
     def find_similar(self, text: str) -> list[Span]:
-        """Where the key has words much like those of a string, or one more, the likest first."""
+        """Where the key has words much like those of a string, the likest first."""
         atoms = _fold_atoms(text)
         size, chances = len(atoms), []
         for start in self._similar_starts(atoms) if 0 < size <= _LONG else ():
-            window = self.folded[max(start, 0) : start + size + 1]
+            window = self.folded[max(start, 0) : start + size]
             if start < 0 or len(window) < size:
                 continue
-            alike = [
-                Indel.normalized_similarity(*pair) for pair in zip(atoms, window, strict=False)
-            ]
-            likeness = Indel.normalized_similarity(" ".join(atoms), " ".join(window))
+            alike = [Indel.normalized_similarity(*pair) for pair in zip(atoms, window, strict=True)]
             if min(alike) >= 0.5 and sum(alike) >= _ALIKE * size:
                 chances.append((-sum(alike), start, start + size))
-            elif size > 2 and likeness > 0.85:
-                chances.append((-_ALIKE, start, start + len(window)))
         return [self.span(start, end) for _, start, end in sorted(chances)]
 
     def _similar_starts(self, atoms: Sequence[str]) -> list[int]:

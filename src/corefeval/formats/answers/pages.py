@@ -14,7 +14,7 @@ from corefeval.formats.answers.items import QUOTED, words_of
 from corefeval.formats.answers.lookup import KeyDocument
 from corefeval.formats.answers.placing import Layout
 from corefeval.formats.answers.shapes import TREES
-from corefeval.formats.answers.strings import Chooser, Links
+from corefeval.formats.answers.strings import Chooser, link
 from corefeval.formats.answers.tags import MENDED, TaggedText
 from corefeval.formats.answers.text import (
     atoms_of_text,
@@ -138,19 +138,16 @@ class Page:
         """Units that no form says anything of; all are unclear if nothing, or too little, was read.
 
         Else they are asides: remarks around what was read. Too little was read if more words of the
-        document are left in them than were placed, without those that a line has beside its
-        mentions. In a copy of the document, its own quotes and brackets are none.
+        document are left in them than were placed. In a copy of the document, its own quotes and
+        brackets are none.
         """
         form, states = self.coverage.convention, {unit.state for unit in self.written}
-        is_read = bool(states - {"lost", "unclear"} or ("lost" in states and form not in _VAGUE))
+        is_read = "placed" in states and self.value > 0
+        is_read = is_read or (form not in _VAGUE and bool(states - {"unclear"}))
         for unit in self.units if not is_read else ():
             unit.state, unit.why = "unclear", unit.why or _NO_FORM
         loose = list(self._find_loose(text, is_copy))
         unknown = {unit for unit in loose if self.document.stands(unit.text)}
-        if is_read and form in _VAGUE:
-            lines = set(_lines_of(text, self.written))
-            places = zip(loose, _lines_of(text, loose), strict=True)
-            unknown -= {unit for unit, line in places if line in lines}
         is_read = is_read and len(unknown) <= max(self.n_placed, _FEW)
         for number, unit in enumerate(loose):
             is_aside = is_read and not (is_copy and unit in unknown)
@@ -300,7 +297,7 @@ def read_tagged(document: KeyDocument, parsed: TaggedText, convention: str) -> P
     if convention in ("tanl", *_RESOLVED):
         _refer(units, always=convention != "tanl")
     layout.place(units)
-    page.add([*units, *Links(document).link(units)])
+    page.add([*units, *link(units, document)])
     page.mark_copies()
     return page
 
@@ -327,7 +324,7 @@ def read_list(
     _mark_drafts(units, document)
     chooser = Chooser(document, units)
     chooser.choose(occurrences)
-    page.add([*units, *Links(document, chooser.points).link(units)])
+    page.add([*units, *link(units, document, chooser.points)])
     targets = dict.fromkeys(unit.antecedent for unit in units if unit.antecedent)
     for target in targets:
         if not target.spans:

@@ -186,7 +186,8 @@ class _Reader:
                 page = read_answer(document, text, answer.finish, self.forms, self.occurrences)
                 for unit in page.units:
                     unit.where += low
-                if _lacks_mentions(page) and not self._find_ranges(text, [index]):
+                n_lost = sum(unit.state == "lost" for unit in page.units)
+                if 2 * n_lost > max(len(page.written), 2 * _FEW):
                     self.remarks["llm-foreign"].append(name)
                 pieces[answer.piece] = page
                 self.remarks["llm-pieces"] += [name] if len(pieces) == 2 else []
@@ -291,13 +292,6 @@ def _number_unique(names: Sequence[str]) -> dict[str, int]:
 def _bare(identifier: str) -> str:
     """An id as batch services allow it: all but letters and digits is `_`."""
     return re.sub(r"[\W_]+", "_", identifier)
-
-
-def _lacks_mentions(page: Page) -> bool:
-    """Whether a document lacks most mentions of its answer."""
-    unplaced = [unit for unit in page.written if not unit.is_placed]
-    most, stands = max(_FEW, len(page.written) // 2), page.document.stands
-    return len(unplaced) > most and sum(not stands(unit.text) for unit in unplaced) > most
 
 
 def _join(pages: Sequence[Page], apart: bool) -> Page:

@@ -10,7 +10,6 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Sequence
 from functools import cached_property, partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -195,64 +194,62 @@ class Chooser:
         return offsets_of(np.array([len(word) + 1 for word in self.key.words], dtype=np.int64))
 
 
-class Unions:
-    """Entities that turn out to be one."""
+def link(
+    units: Sequence[Unit],
+    key: KeyDocument,
+    points: Callable[[Unit, Span], float] = lambda *_: 0.0,
+) -> list[Unit]:
+    """Give entities to the units of pairs; antecedents that were no mentions yet come back.
 
-    def __init__(self) -> None:
-        self.above: dict[str, str] = {}
+    An antecedent is the known mention with its words nearest before the mention; else their nearest
+    place before it, else the nearest. Words that are not in the text are a label. `points` are what
+    speaks against a place.
+    """
+    if not any(unit.antecedent for unit in units):
+        return []
+    placed, added = [unit for unit in units if unit.spans], list[Unit]()
+    mentions = {unit.spans[0] for unit in placed}
+    above: dict[object, object] = {}  # what a mention, a label or an entity is one with
 
-    def root(self, entity: str) -> str:
-        """What stands for all entities that are one with an entity."""
-        while (above := self.above.get(entity, entity)) != entity:
-            entity = above
-        return entity
+    def root(name: object) -> object:
+        while name in above:
+            name = above[name]
+        return name
 
-    def join(self, first: str, second: str) -> None:
-        """Make two entities one."""
-        self.above[self.root(second)] = self.root(first)
+    def join(first: object, second: object) -> None:
+        if root(first) != root(second):
+            above[root(second)] = root(first)
 
-
-class Links(NamedTuple):
-    """Gives entities to mentions by their antecedents, with what speaks against places of these."""
-
-    key: KeyDocument
-    points: Callable[[Unit, Span], float] = lambda *_: 0.0
-
-    def link(self, units: Sequence[Unit]) -> list[Unit]:
-        """Give entities to the units of pairs; antecedents that were no mentions yet come back.
-
-        An antecedent is the known mention with its words nearest before the mention; else their
-        nearest place before it, else the nearest. Words that are not in the text are a label.
-        """
-        if not any(unit.antecedent for unit in units):
-            return []
-        placed, added, unions = [unit for unit in units if unit.spans], list[Unit](), Unions()
-        mentions = {unit.spans[0] for unit in placed}
-        for unit in placed:
-            if not unit.rows:
-                unions.join(f"entity {unit.entity}", str(unit.spans[0]))
-        for unit in sorted(placed, key=lambda unit: unit.spans[0]):
-            span, target = unit.spans[0], unit.antecedent
-            if target is not None:
-                place = self._find(target, span, mentions)
-                unions.join(str(place or fold_text(target.text)), str(span))
-            if target and place and place not in mentions:
+    for unit in placed:
+        if not unit.rows:
+            join(f"entity {unit.entity}", unit.spans[0])
+    for unit in sorted(placed, key=lambda unit: unit.spans[0]):
+        if target := unit.antecedent:
+            place = _find_antecedent(target, unit.spans[0], mentions, key, points)
+            join(place or fold_text(target.text), unit.spans[0])
+            if place and place not in mentions:
                 target.spans = [place]
                 mentions.add(place)
                 added.append(target)
-        numbers: dict[str, str] = {}
-        for unit in [*placed, *added]:
-            root = unions.root(str(unit.spans[0]))
-            unit.entity = numbers.setdefault(root, str(len(numbers)))
-        return added
+    numbers: dict[object, str] = {}
+    for unit in [*placed, *added]:
+        unit.entity = numbers.setdefault(root(unit.spans[0]), str(len(numbers)))
+    return added
 
-    def _find(self, antecedent: Unit, span: Span, mentions: Container[Span]) -> Span | None:
-        """The place of an antecedent; None where it is a label."""
-        places = [place for place in self.key.look_up(antecedent.text).every if place != span]
 
-        def cost(place: Span) -> tuple[float, bool, bool, int]:
-            is_behind, points = place[0] > span[0], self.points(antecedent, place)
-            is_new = place not in mentions
-            return points, is_new or is_behind, is_behind, abs(place[0] - span[0])
+def _find_antecedent(
+    antecedent: Unit,
+    span: Span,
+    mentions: Container[Span],
+    key: KeyDocument,
+    points: Callable[[Unit, Span], float],
+) -> Span | None:
+    """The place of an antecedent of a mention; None where it is a label."""
+    places = [place for place in key.look_up(antecedent.text).every if place != span]
 
-        return min(places, key=cost, default=None) if antecedent.state != "aside" else None
+    def cost(place: Span) -> tuple[float, bool, bool, int]:
+        is_behind, is_new = place[0] > span[0], place not in mentions
+        distance = abs(place[0] - span[0])
+        return points(antecedent, place), is_new or is_behind, is_behind, distance
+
+    return min(places, key=cost, default=None) if antecedent.state != "aside" else None

@@ -65,16 +65,7 @@ def _unquote(token: str) -> str:
     return re.sub(r"\\(u[0-9a-fA-F]{4}|.)", plain, token, flags=re.DOTALL)
 
 
-_STRAIGHT = re.compile(r"""[\[{(,:]\s*["']""")
-_ESCAPED = re.compile(r'[\[{(,:](?:\s|\\[nt])*\\"')
-
-
-def _plain_quotes(text: str) -> str:
-    """The text with plain quotes, where it is a string of JSON itself; all stays in its place."""
-    if _STRAIGHT.search(text) or not _ESCAPED.search(text):
-        return text
-    text = re.sub(r"\\[nt]", "  ", text).replace('\\"', ' "')
-    return re.sub(r'^\s*"(?=\s*[\[{])|(?<=[\]}])\s*"\s*$', blank_out, text)
+_ENCODED = re.compile(r'\s*"(\s|\\[nt])*[\[{].*[\]}](\s|\\[nt])*"\s*', re.DOTALL)
 
 
 def parse_json(text: str) -> list[Node]:
@@ -82,10 +73,12 @@ def parse_json(text: str) -> list[Node]:
 
     Comments, trailing commas, single quotes and missing ends are taken as they come.
     """
+    if _ENCODED.fullmatch(text):  # a string of JSON, in which all stays in its place
+        text = re.sub(r'\\[nt]|\\(?=")|(?<!\\)"', lambda match: " " * len(match[0]), text)
     roots: list[Node] = []
     stack: list[Node] = []
     label = _NO_LABEL  # the key whose value comes next
-    for match in _TOKEN.finditer(_plain_quotes(text)):
+    for match in _TOKEN.finditer(text):
         kind, token, where = match.lastgroup, match.group(), match.start()
         if not stack and token not in "[{":  # what stands in parentheses is a remark
             continue
@@ -223,10 +216,6 @@ _BOLD = re.compile(
 _COLONED = re.compile(r"(?P<label>[^:：\"“„«「『]{1,80}?)\s*[:：](?!//)\s*(?P<items>.*)")
 _DASHED = re.compile(r"(?P<label>[^\"“„«「『:,;]{1,60}?)\s+[–—-]+\s+(?P<items>.*)")
 _FLOW = re.compile(r"\{\s*(?:[\"'“\[{(}]|[\w ]+:).*|\{\s*\}|\[[^\"'{]*[\"'{].*\]")
-# Between a question and its answer.
-_ANSWER = re.compile(
-    r"(?<=[?？])[*_]*[^\S\n]*\n\s*[*_>-]*[^\S\n]*(?:A|Answer|Antwort|R|Réponse)\s?[:.][*_]*\s"
-)
 # A label and its list; that its lists have several items tells it from a link.
 _EQUAL = re.compile(
     r"(?P<label>[^\"“„«=:]{1,60}?)\s+(?:&?=|[←→⇒]|[-=]+>|<[-=]+)\s+(?P<items>[^=←→⇒]*)"
@@ -236,7 +225,6 @@ _EQUAL = re.compile(
 def parse_lines(text: str) -> list[Node]:
     """The lines of an answer as a tree: what is indented stands below what comes before it."""
     lines: list[tuple[float, Node]] = []
-    text = _ANSWER.sub(lambda match: "→".center(len(match[0])), text)
     matches = list(_LINE.finditer(text))
     equal = [_EQUAL.fullmatch(mask_remarks(match["body"])) for match in matches]
     lists = [bool(re.search("[,;]", match["items"])) for match in equal if match]

@@ -31,7 +31,7 @@ class Unit:
     Units of `rows` stand in textual order as a whole, others within their entity. `chars` is where
     a tagged mention stands in the plain text. `state` is `lost`, `unclear` or `aside` where that is
     settled; `why` says so, or how it was changed. `places` are where its words stand in the key,
-    `spans` those that it gets; it is `sure` if nothing else can be meant.
+    `spans` those that it gets.
     """
 
     text: str
@@ -49,7 +49,6 @@ class Unit:
     chars: Span = (0, 0)
     places: Places = Places()
     spans: list[Span] = field(default_factory=list)
-    sure: bool = False
 
     @property
     def is_placed(self) -> bool:
