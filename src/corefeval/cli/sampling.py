@@ -51,6 +51,9 @@ def estimate(options: ParsedOptions) -> None:
 
     sheets = [options.sheet, *(options.annotator or ())]
     responses = name_systems(options, *sheets, options.sentences, options.candidates)
+    margin = options.margin
+    if margin is not None and not 0 < margin < 100:
+        raise UsageError(f"--margin is a number of points between 0 and 100, not {margin:g}")
     names = ("metrics", "level", "candidates", "sentences", *REQUEST_OPTIONS)
     estimates = estimate(sheets, responses, **options.given(*names))
     wishes = options.given("format", "margin", "digits", "caption", "label", "width")

@@ -17,7 +17,9 @@ from corefeval.output.tables import (
     SoloDrawing,
     number_columns,
     percent,
+    row_label,
     table_of,
+    titled_rows,
 )
 from corefeval.stats.significance import adjust
 
@@ -49,15 +51,18 @@ class EstimatesDrawing(SoloDrawing):
         if self.margin is not None:
             counts["needed"] = f"Draws for ±{self.margin:g}"
         scores = [
-            [
-                (
-                    *(_TITLES[metric], title, row["system"], *_show_numbers(row, percent)),
-                    *("–" if row[count] is None else f"{row[count]:,}" for count in counts),
-                )
-                for rate, title in RATES.items()
-                for row in rows
-                if (row["metric"], row["rate"]) == (metric, rate)
-            ]
+            titled_rows(
+                row_label(_TITLES[metric]),
+                [
+                    (
+                        *(title, row["system"], *_show_numbers(row, percent)),
+                        *("–" if row[count] is None else f"{row[count]:,}" for count in counts),
+                    )
+                    for rate, title in RATES.items()
+                    for row in rows
+                    if (row["metric"], row["rate"]) == (metric, rate)
+                ],
+            )
             for metric in dict.fromkeys(row["metric"] for row in rows)
         ]
         columns = number_columns("Score", "±", "Interval", *counts.values())

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, combinations, product
-from math import hypot, sqrt
+from math import comb, hypot, sqrt
 from statistics import NormalDist, fmean
 from typing import Any, Self
 
@@ -59,15 +59,14 @@ class Paired(Difference):
     @classmethod
     def of(cls, pairs: Iterable[Sequence[Decision]], of: str, level: float, *details: Any) -> Self:
         """The figures of pairs of decisions by whether these are `right`, or `decided`."""
-        from scipy.special import bdtr
-
         counts = Counter(tuple(getattr(decision, of) for decision in pair) for pair in pairs)
         cells = tuple(counts[pair] for pair in product((True, False), repeat=2))
         _, wins, losses, _ = cells
         gap, split, size = wins - losses, wins + losses, sum(cells) + 2
         z = NormalDist().inv_cdf((1 + level) / 2)
         width = z * sqrt(split + 1 - gap * gap / size) / size
-        p = min(1.0, 2 * float(bdtr(min(wins, losses), split, 0.5)))
+        tail = sum(comb(split, number) for number in range(min(wins, losses) + 1))
+        p = min(1.0, 2 * tail / 2**split)
         ends = gap / size - width, gap / size + width
         return cls(gap / max(size - 2, 1), *ends, cells, p, *details)
 
