@@ -17,7 +17,7 @@ from corefeval.formats.answers.items import (
     split_items,
     words_of,
 )
-from corefeval.formats.answers.lookup import KeyDocument
+from corefeval.formats.answers.lookup import KeyDocument, Unit
 from corefeval.formats.answers.shapes import (
     NOBODY,
     Fields,
@@ -38,7 +38,6 @@ from corefeval.formats.answers.shapes import (
 )
 from corefeval.formats.answers.text import fold_text
 from corefeval.formats.answers.trees import Node
-from corefeval.formats.answers.units import Unit
 
 _ALONE = re.compile(  # labels of what is in no chain
     r"singleton|einzel|unresolved|excluded|left out|only once|mentioned once|keine kette"

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from corefeval.formats.answers.lookup import KeyDocument
-from corefeval.formats.answers.units import Unit
+from corefeval.formats.answers.lookup import KeyDocument, Unit
 
 QUOTED = re.compile(
     r'"([^"\n]+)"|“([^”“"\n]+)[”"]|„([^“”"„\n]+)[“”"]|«([^«»\n]+)»|»([^«»\n]+)«|「([^「」\n]+)」'

@@ -8,14 +8,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from corefeval.formats.answers.conventions import CONVENTIONS
+from corefeval.formats.answers.conventions import CONVENTIONS, MENDED, TaggedText
 from corefeval.formats.answers.grammar import read_units
 from corefeval.formats.answers.items import QUOTED, words_of
-from corefeval.formats.answers.lookup import KeyDocument
+from corefeval.formats.answers.lookup import KeyDocument, Unit
 from corefeval.formats.answers.placing import Layout
 from corefeval.formats.answers.shapes import TREES
 from corefeval.formats.answers.strings import Chooser, link
-from corefeval.formats.answers.tags import MENDED, TaggedText
 from corefeval.formats.answers.text import (
     atoms_of_text,
     blank_out,
@@ -24,7 +23,6 @@ from corefeval.formats.answers.text import (
     show_escapes,
     unescape,
 )
-from corefeval.formats.answers.units import Unit
 from corefeval.model.ledger import Coverage, Entry, Span
 
 _LONG = 2000  # characters of a mention that are kept in the ledger
@@ -65,21 +63,11 @@ class Page:
         return [unit for unit in self.units if unit.state != "aside"]
 
     @property
-    def n_placed(self) -> int:
-        """How many units are mentions of the document."""
-        return sum(unit.is_placed for unit in self.units)
-
-    @property
     def value(self) -> float:
         """How well a reading does: what it places counts, what it loses speaks against it."""
         counts = Counter(unit.state for unit in self.units)
         placed = counts["placed"] + 0.9 * counts["changed"]
         return placed - 0.5 * counts["lost"] - 0.2 * counts["unclear"]
-
-    @property
-    def has_links(self) -> bool:
-        """Whether any entity has several mentions."""
-        return len({entity for *_, entity in self.mentions}) < len(self.mentions)
 
     @property
     def is_copy(self) -> bool:
@@ -148,7 +136,7 @@ class Page:
             unit.state, unit.why = "unclear", unit.why or _NO_FORM
         loose = list(self._find_loose(text, is_copy))
         unknown = {unit for unit in loose if self.document.stands(unit.text)}
-        is_read = is_read and len(unknown) <= max(self.n_placed, _FEW)
+        is_read = is_read and len(unknown) <= max(sum(u.is_placed for u in self.units), _FEW)
         for number, unit in enumerate(loose):
             is_aside = is_read and not (is_copy and unit in unknown)
             unit.entity = f"?{number}"
@@ -241,7 +229,8 @@ def _read_best(document: KeyDocument, text: str, forms: Sequence[str], occurrenc
                 units = read_units(TREES[form](spelling), document)
                 page = read_list(document, units, form, occurrences)
                 is_sure = bool(page.written) and form != "lines"
-            is_loose = form in TREES and len(page.mentions) > _FEW and not page.has_links
+            n_entities = len({entity for _, entity in page.mentions})
+            is_loose = form in TREES and n_entities == len(page.mentions) > _FEW  # all apart
             value = _WEIGHT.get(form, 1.0) * page.value * (0.5 if is_loose else 1.0)
             if value > most or (is_sure and not best.written):
                 best, most = page, max(value, 0.0)

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from rapidfuzz.distance import LCSseq
 
-from corefeval.formats.answers.lookup import WIDENED, KeyDocument
+from corefeval.formats.answers.lookup import WIDENED, KeyDocument, Unit
 from corefeval.formats.answers.text import ZERO, Atoms
-from corefeval.formats.answers.units import Unit
 from corefeval.model.arrays import (
     ArrayPair,
     BoolArray,

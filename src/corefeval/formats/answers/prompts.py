@@ -121,11 +121,10 @@ def _describe(passage: Passage, mention: Triple) -> dict[str, object]:
 
 
 def _write_json(passage: Passage) -> str:
-    clusters = clusters_of(passage).items()
     return _dump(
         [
             {"id": int(name), "mentions": [_describe(passage, mention) for mention in cluster]}
-            for name, cluster in clusters
+            for name, cluster in clusters_of(passage).items()
         ]
     )
 

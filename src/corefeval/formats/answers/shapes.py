@@ -9,9 +9,8 @@ from itertools import groupby
 from typing import NamedTuple
 
 from corefeval.formats.answers.items import Text, mask_remarks, place_named, split_items
-from corefeval.formats.answers.lookup import KeyDocument
+from corefeval.formats.answers.lookup import KeyDocument, Unit
 from corefeval.formats.answers.trees import Node, parse_json, parse_lines, parse_tables, parse_xml
-from corefeval.formats.answers.units import Unit
 
 # What labels say, by how they begin, in some languages; the first that fits.
 _ROLES = {

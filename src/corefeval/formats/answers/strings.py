@@ -13,9 +13,8 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from corefeval.formats.answers.lookup import WIDENED, KeyDocument
+from corefeval.formats.answers.lookup import WIDENED, KeyDocument, Places, Unit
 from corefeval.formats.answers.text import fold_text
-from corefeval.formats.answers.units import Places, Unit
 from corefeval.model.arrays import IntArray, offsets_of
 from corefeval.model.ledger import Span
 
