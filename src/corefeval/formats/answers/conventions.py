@@ -403,6 +403,7 @@ _DECLARED = (
     Convention("seq2seq", "<m> mention | 1 </m>", "<m> </m>", _SEQ2SEQ, bare=True,
                prepare=_name_new),
     Convention("mask", "<m>mention</m>#1", "<m> </m>", r"\s?END\s?#(\w+)", bare=True),
+    Convention("wiki", "[[entity|mention]]", "[[ ]]", opening=r"START([^\[\]|\n]{1,60})\|(?=\S)"),
     Convention("curly", "{{mention|1}}", "{{ }}", _INSIDE, bare=True),
     Convention("tanl", "[ mention | antecedent ]", "[ ]", _INSIDE, bare=True),
     Convention("inside", "{mention | 1}", _ANY, _INSIDE),

@@ -72,9 +72,8 @@ class _Reader:
 
     def __init__(self, key: KeyDocument, roots: Sequence[Node]) -> None:
         self.key = key
-        nodes = list(every(roots))
         # Whether sentences are parts of entities, or entities parts of sentences.
-        self.has_places = sum(any(map(is_place, node.items)) for node in nodes) > 1
+        self.has_places = sum(any(map(is_place, node.items)) for node in every(roots)) > 1
 
     def walk(self, node: Node, scope: Scope) -> Iterator[Unit]:
         """The units of a part of an answer, by what its label says: a place, a role, a name."""

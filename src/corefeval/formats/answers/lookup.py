@@ -161,7 +161,7 @@ class KeyDocument:
 
         The stem of a Korean word will do.
         """
-        atoms = _fold_atoms(text)
+        atoms = [fold(atom) for atom in ATOM.findall(text)]
         letters = "".join(atoms)
         spans: tuple[dict[Span, None], dict[Span, None]] = {}, {}
         end = 0
@@ -190,7 +190,7 @@ class KeyDocument:
 
     def find_similar(self, text: str) -> list[Span]:
         """Where the key has words much like those of a string, the likest first."""
-        atoms = _fold_atoms(text)
+        atoms = [fold(atom) for atom in ATOM.findall(text)]
         size, chances = len(atoms), []
         for start in self._similar_starts(atoms) if 0 < size <= _LONG else ():
             window = self.folded[max(start, 0) : start + size]
@@ -214,7 +214,3 @@ class KeyDocument:
             near = [atom for atom, _, _ in likest]
         places = [place for atom in near for place in self.by_atom.get(atom, ())]
         return [place - shift for place in places[:_MANY]]
-
-
-def _fold_atoms(text: str) -> list[str]:
-    return [fold(atom) for atom in ATOM.findall(text)]

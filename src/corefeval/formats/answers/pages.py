@@ -89,8 +89,8 @@ class Page:
         """The row of the ledger for a unit."""
         start, end = self.document.shift(unit.spans[0]) if unit.is_placed else (-1, -1)
         words, places = unit.text[:_LONG], max(len(unit.places.every), 1)
-        name, state = self.document.identifier, unit.state
-        return Entry(name, words, unit.entity, start, end, state, unit.why, unit.where, places)  # type: ignore[arg-type]
+        about = unit.state, unit.why, unit.where, places
+        return Entry(self.document.identifier, words, unit.entity, start, end, *about)  # type: ignore[arg-type]
 
     def mark_copies(self) -> None:
         """Call lost mentions repeated that are copies of placed ones, as in a loop."""
@@ -135,10 +135,10 @@ class Page:
         for unit in self.units if not is_read else ():
             unit.state, unit.why = "unclear", unit.why or _NO_FORM
         loose = list(self._find_loose(text, is_copy))
-        unknown = {unit for unit in loose if self.document.stands(unit.text)}
+        unknown = {unit.text for unit in loose if self.document.stands(unit.text)}
         is_read = is_read and len(unknown) <= max(sum(u.is_placed for u in self.units), _FEW)
         for number, unit in enumerate(loose):
-            is_aside = is_read and not (is_copy and unit in unknown)
+            is_aside = is_read and not (is_copy and unit.text in unknown)
             unit.entity = f"?{number}"
             unit.state, unit.why = ("aside", "") if is_aside else ("unclear", _NO_FORM)
         self.add(loose)

@@ -187,7 +187,7 @@ class _Reader:
                 for unit in page.units:
                     unit.where += low
                 n_lost = sum(unit.state == "lost" for unit in page.units)
-                if 2 * n_lost > max(len(page.written), 2 * _FEW):
+                if n_lost > max(len(page.written) / 2, _FEW):
                     self.remarks["llm-foreign"].append(name)
                 pieces[answer.piece] = page
                 self.remarks["llm-pieces"] += [name] if len(pieces) == 2 else []

@@ -27,7 +27,6 @@ NOWHERE = Source(np.zeros(0, dtype=np.uint8), "answers")
 _DEEP = 12  # levels of an unknown record that are looked at
 
 
-_IDS = "custom_id id doc_id document_id doc_key document docid doc key name"
 # Ids of requests, which are no documents.
 _REQUEST = re.compile(r"(chatcmpl-|cmpl-|msg_|resp_|batch_req_).*", re.DOTALL)
 
@@ -40,7 +39,7 @@ class Kind(NamedTuple):
     text: str = "."
     tools: str = ""
     finish: str = ""
-    ids: str = _IDS
+    ids: str = "custom_id id doc_id document_id doc_key document docid doc key name"
     choices: str = "."
     inner: str = ""
     refusal: str = ""

@@ -15,7 +15,7 @@ from corefeval.formats.answers.trees import Node, parse_json, parse_lines, parse
 # What labels say, by how they begin, in some languages; the first that fits.
 _ROLES = {
     "antecedent": r"antec[eé]d|antezedens|bezug|refersto|referent|corefer(?!ence)|target|linkedto"
-    r"|verwei?[js]|renvoie|先行",
+    r"|verwei?[js]|renvoie|sameas|先行",
     "context": r"context|snippet|quote|excerpt|kontext|contexto|上下文|in$|near|surround",
     "sentence": r"sent(?!e?id)|sentid|line|zin|satz|zeile|regel|oraci|frase|phrase|ligne|riga"
     r"|предлож|строк|句|行|s$|o$",
