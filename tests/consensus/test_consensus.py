@@ -255,8 +255,8 @@ def test_an_entity_of_5000_mentions_among_20000_works():
 def test_errors_of_decisions():
     sides = {"ann": [["a", "b", "c"], ["d"]], "bob": [["a", "b"], ["c", "d"]]}
     cases = {
-        "none has this mention": [("keep", "", "x")],
-        "not all annotations have this document": [("keep", "x", "a")],
+        "in no annotation": [("keep", "", "x")],
+        "its document is not in all of them": [("keep", "x", "a")],
         "decision 1: an unknown decision": [("keep", "", "a", "b")],
         "decision 1: an": [()],
         "decision 2: an unknown decision": [("drop", "", "a"), ("glue", "", "a", "b")],
@@ -364,5 +364,5 @@ def test_plain_mentions_are_read_from_the_table_that_they_were_written_to(tmp_pa
 
 def test_mentions_that_are_written_alike_cannot_be_decided():
     sides = {"ann": [["a", 1]], "bob": [["a", "1"]]}
-    with pytest.raises(corefeval.InputError, match="another one is written like"):
+    with pytest.raises(corefeval.InputError, match="written alike"):
         corefeval.merge(sides, decisions=[("drop", "", 1)])

@@ -44,8 +44,8 @@ def test_mistakes_in_tables_name_file_and_line(run, conll):
     for line, words in {
         "d\tlink\t0\t1\t2\t3\tkeep\n": "line 2: an unknown decision",
         "d\tmention\t0\t1\tkeep\n": "line 2: a line of 5 columns",
-        f"{document}\tmention\tx\t1\t\t\tkeep\n": "or none has this mention",
-        "nowhere\tmention\t0\t1\t\t\tkeep\n": "line 2: not all annotations have",
+        f"{document}\tmention\tx\t1\t\t\tkeep\n": "in no annotation",
+        "nowhere\tmention\t0\t1\t\t\tkeep\n": "line 2: this mention cannot",
     }.items():
         path = conll(header + line, "decided.tsv")
         status, _, err = run("merge", *SIDES, "--decisions", path)
@@ -68,13 +68,13 @@ def test_broken_tables_of_decisions_end_in_one_error(run, tmp_path):
         header.replace("\t", ","): "line 1: not the header",
         header.removesuffix("\tdecision"): "line 1: not the header",
         f"{header}\tdecision": "line 1: not the header",
-        make([columns, mention | {"start": "x"}], "keep"): "line 2: not all annotations have",
-        make([columns, mention | {"start": "-1"}], "keep"): "line 2: not all annotations have",
-        make([columns, mention | {"start": ""}], "keep"): "line 2: not all annotations have",
-        make([columns, mention | {"end": "1_0"}], "drop"): "line 2: not all annotations have",
-        make([columns, mention | {"start": "0,4"}], "drop"): "line 2: not all annotations have",
-        make([columns, link | {"other_end": ""}], "same"): "line 2: not all annotations have",
-        make([columns, mention | {"document": "x"}], "keep"): "line 2: not all annotations have",
+        make([columns, mention | {"start": "x"}], "keep"): "line 2: this mention cannot",
+        make([columns, mention | {"start": "-1"}], "keep"): "line 2: this mention cannot",
+        make([columns, mention | {"start": ""}], "keep"): "line 2: this mention cannot",
+        make([columns, mention | {"end": "1_0"}], "drop"): "line 2: this mention cannot",
+        make([columns, mention | {"start": "0,4"}], "drop"): "line 2: this mention cannot",
+        make([columns, link | {"other_end": ""}], "same"): "line 2: this mention cannot",
+        make([columns, mention | {"document": "x"}], "keep"): "line 2: this mention cannot",
         make([columns, mention | {"kind": "x"}], "keep"): "line 2: an unknown decision",
         make([columns, mention], "Keep"): "line 2: an unknown decision",
         make([columns, mention], "same"): "line 2: an unknown decision",

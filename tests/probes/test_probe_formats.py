@@ -189,3 +189,24 @@ def test_a_folder_leaves_out_what_is_no_probe(tmp_path):
     (tmp_path / "README").write_text("Words.\n")
     probe = corefeval.read_probe(tmp_path)
     assert [notice.kind for notice in probe.notices] == ["skipped-files"]
+
+
+def test_labels_are_single_letters():
+    item = {"id": "1", "text": "Ann saw Bea she", "target": [12, 15], "gold": ["A"]}
+    for labels in (["AB", ""], ["AA"], ["A", "A"]):
+        spans = [[0, 3], [8, 11]]
+        candidates = [{"label": n, "span": s} for n, s in zip(labels, spans, strict=False)]
+        with pytest.raises(InputError, match="each with its own letter"):
+            corefeval.read_probe([{**item, "candidates": candidates}])
+
+
+@pytest.mark.parametrize("source", [None, 5, [5], [{"id": "1", "text": "[A Ann] [* she]"}, 5]])
+def test_what_is_no_probe_is_refused(source):
+    with pytest.raises(corefeval.UsageError, match="a probe is a path"):
+        corefeval.read_probe(source)
+
+
+def test_errors_of_items_show_no_internals():
+    item = {"id": "1", "text": "Ann saw her", "target": [8, 11], "candidates": None}
+    with pytest.raises(InputError, match="a value is missing or of a wrong kind"):
+        corefeval.read_probe([item])

@@ -274,7 +274,8 @@ def test_prompt_command_tells_a_probe_from_a_key(tmp_path, capsys):
     ):
         assert run("prompt", *arguments) == 0
         assert words in capsys.readouterr().out
-    assert run("prompt", probe, "--style", "letter", "--mentions") == 2
+    for options in (["--mentions"], ["--ideal", tmp_path / "x"], ["--for", "inspect"]):
+        assert run("prompt", probe, *options, "--output", tmp_path / "out") == 2
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=12))

@@ -28,7 +28,7 @@ def test_the_command_line(tmp_path, capsys, monkeypatch):
     assert sheet.signature.responses == ("b", "cautious")
     PERSON.fill(sheet).write("sheet.csv")
     assert main(["sample", *arguments]) == 2  # which would replace sheet.csv
-    assert "rows with answers, which would be lost" in capsys.readouterr().err
+    assert "has answers, which would be lost" in capsys.readouterr().err
     more = ["cautious.conll", "b=eager.conll", "--n", "60", "--answers", "sheet.csv"]
     assert main(["sample", *more, "--output", "more.csv"]) == 0
     PERSON.fill(corefeval.read_sheet("more.csv")).write("more.csv")

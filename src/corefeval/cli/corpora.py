@@ -335,8 +335,9 @@ def prompt(options: ParsedOptions) -> None:
 def _prompt_probe(options: ParsedOptions) -> None:
     from corefeval.probes.readers import read_probe
 
-    if options.mentions or options.shots or options.max_tokens:
-        raise UsageError("--mentions, --shots and --max-tokens are not for probes")
+    names = ("mentions", "shots", "max_tokens", "ideal", "for_")
+    if any(getattr(options, name) for name in names):
+        raise UsageError("--mentions, --shots, --max-tokens, --ideal and --for are not for probes")
     questions = read_probe(options.key, format=options.probe_format, encoding=options.encoding)
     put(questions.prompts(options.style or "letter").text, options.output)
     tell(questions.notices, quiet=options.quiet)

@@ -9,7 +9,7 @@ from corefeval.cli.options import REQUEST_OPTIONS
 from corefeval.cli.parsing import ParsedOptions
 from corefeval.cli.printing import show, tell
 from corefeval.cli.responses import name_systems
-from corefeval.diagnostics import CorefEvalError, UsageError, plural
+from corefeval.diagnostics import UsageError, plural
 from corefeval.display import visible
 
 
@@ -33,16 +33,15 @@ def sample(options: ParsedOptions) -> None:
 
 def _keep_answers(path: str) -> None:
     """Raise a UsageError if a sheet that somebody has begun to fill in would be replaced."""
-    from corefeval.sampling.sheets import read_sheet
+    from corefeval.sampling.sheets import MARK, read_sheet
 
-    answered = 0
-    with suppress(CorefEvalError, OSError):  # what is no sheet is replaced, as by other commands
-        answered = sum(row.is_answered for row in read_sheet(path))
-    if answered:
-        raise UsageError(
-            f"{visible(path)} has {plural(answered, 'row')} with answers, which would be lost: "
-            "name another file with --output"
-        )
+    with suppress(OSError, UnicodeError), open(path, encoding="utf-8-sig") as file:
+        if not file.read(len(MARK) + 1).strip('"').startswith(MARK):
+            return  # what is no sheet is replaced, as by other commands
+        if any(row.is_answered for row in read_sheet(path)):
+            raise UsageError(
+                f"{visible(path)} has answers, which would be lost: name another file with --output"
+            )
 
 
 def estimate(options: ParsedOptions) -> None:

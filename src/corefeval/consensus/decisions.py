@@ -34,16 +34,16 @@ class Decision(NamedTuple):
     file: str
     line: int | None = None
 
-    def error(self, problem: str) -> InputError:
-        """The error that this decision is."""
+    def error(self, problem: str, **details: str) -> InputError:
+        """The error that this decision is, with what was expected and how to mend it."""
         places = (":".join(filter(None, place)) for place in self.mentions)
         text = f"{self.word} {excerpt(self.document)} {' '.join(places)}"
-        return InputError(problem, file=self.file, line=self.line, found=text)
+        return InputError(problem, file=self.file, line=self.line, found=text, **details)
 
     def contradict(self, decision: Decision, reason: str) -> InputError:
         """The error that this decision is beside another one."""
         where = f"line {decision.line}" if decision.line else decision.file
-        return self.error(f"this contradicts {where}: {reason}; remove one of the two")
+        return self.error(f"this contradicts {where}: {reason}", fix="remove one of the two")
 
 
 class Constraints(NamedTuple):
@@ -67,8 +67,8 @@ def read_decisions(source: object, encoding: str) -> Iterator[Decision]:
     is_file = isinstance(source, str | os.PathLike)
     for decision in _read_file(source, encoding) if is_file else _read_list(source):
         if _SIZES.get(decision.word) != len(decision.mentions):
-            problem = "an unknown decision: there are keep and drop of a mention, "
-            raise decision.error(problem + "same and apart of two")
+            expected = "keep or drop of a mention, same or apart of two, which are a link"
+            raise decision.error("an unknown decision", expected=expected)
         yield decision
 
 
@@ -83,8 +83,9 @@ def _read_file(path: Any, encoding: str) -> Iterator[Decision]:
     for number, row in rows:
         sides = {"mention": ("",), "link": ("", "other_")}.get(row["kind"], ())
         places = [(plain_cell(row[f"{side}start"]), row[f"{side}end"]) for side in sides]
-        if row["decision"]:
-            yield Decision(row["decision"], row["document"], places, source.file, number)
+        if word := row["decision"]:
+            word = word if sides else f"{word} of a {excerpt(row['kind'])}"
+            yield Decision(word, row["document"], places, source.file, number)
 
 
 def _read_list(entries: Any) -> Iterator[Decision]:
@@ -154,8 +155,11 @@ def _find_units(decisions: Sequence[Decision], units: Units) -> list[tuple[Decis
         name = visible(decision.document).strip()
         rows = [unit_of.get((name, place), -1) for place in decision.mentions]
         if min(rows) < 0:
-            problem = "not all annotations have this document, or none has this mention, "
-            raise decision.error(problem + "or another one is written like it")
+            raise decision.error(
+                "this mention cannot be decided on: it is in no annotation, its document is not in "
+                "all of them, or two mentions are written alike",
+                fix="copy the row from the table that --contested wrote",
+            )
         placed.append((decision, integers(rows)))
     return placed
 

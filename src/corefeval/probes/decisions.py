@@ -16,6 +16,7 @@ from corefeval.diagnostics import KeyNeededError, Notice, UsageError, note, unco
 from corefeval.formats.answers.records import answers_of
 from corefeval.formats.answers.text import clean
 from corefeval.formats.feature_table import read_table
+from corefeval.formats.json.records import refusing
 from corefeval.formats.source import read_source
 from corefeval.model import Corpus, CorpusBuilder, DocumentId, Mention
 from corefeval.model.arrays import plain_rows
@@ -30,7 +31,6 @@ from corefeval.probes.readers import (
     look_up,
     name_winopron,
     read_probe,
-    refusing,
 )
 from corefeval.probes.result import ProbeResult, count
 from corefeval.protocol import Protocol

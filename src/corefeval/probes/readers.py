@@ -6,21 +6,21 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from corefeval.checks import check_choice, parse_integer, parse_number, parse_text, parse_texts
-from corefeval.diagnostics import InputError, Notice, Notices, excerpt
+from corefeval.diagnostics import InputError, Notice, Notices, UsageError, excerpt
 from corefeval.display import json_text
 from corefeval.files import PathLike, write_file
 from corefeval.formats import read_each
 from corefeval.formats.answers.prompts import Prompts
 from corefeval.formats.answers.records import NOWHERE
 from corefeval.formats.feature_table import read_table
-from corefeval.formats.json.records import Record, records_of
+from corefeval.formats.json.records import Record, records_of, refusing
 from corefeval.formats.registry import FORMATS, UnknownFormatError
 from corefeval.formats.source import Source, read_source
 from corefeval.formats.standoff import lines_of
@@ -41,11 +41,11 @@ _CASES = {"NOM": "nominative", "ACC": "accusative", "POSS": "possessive"}
 # Of WinoBias: what stands in brackets, and occupations with an article.
 _PHRASE = (
     r"(\[)?(?(1)\s*)((?(1)[^\[\]]+?|(?i:\b(?:the|an?)\s+"
-    r"(?:accountant|analyst|assistant|attendant|auditor|"
-    r"baker|carpenter|cashier|CEO|chief|cleaner|clerk|construction\s+worker|cook|counselor|"
-    r"designer|developer|driver|editor|farmer|guard|hairdresser|housekeeper|janitor|laborer|lawyer|"
-    r"librarian|manager|mechanic|mover|nurse|physician|receptionist|salesperson|secretary|sheriff|"
-    r"supervisor|tailor|teacher|writer)(?!\w))))(?(1)\s*\])"
+    r"(?:accountant|analyst|assistant|attendant|auditor|baker|carpenter|cashier|CEO|chief|"
+    r"cleaner|clerk|construction\s+worker|cook|counselor|designer|developer|driver|editor|farmer|"
+    r"guard|hairdresser|housekeeper|janitor|laborer|lawyer|librarian|manager|mechanic|mover|nurse|"
+    r"physician|receptionist|salesperson|secretary|sheriff|supervisor|tailor|teacher|writer)(?!\w))))"
+    r"(?(1)\s*\])"
 )
 # What names of files of WinoBias tell, and ids in its CoNLL version.
 _ORIGIN = re.compile(
@@ -137,12 +137,13 @@ def _make_item(
         target = targets[0]
         candidates = [{"label": label, "spans": places[label]} for label in places]
     options = tuple(sorted(_list_candidates(tokens or text, candidates)))
-    labels = "".join(candidate.label for candidate in options)
-    are_sound = 0 < len({*labels} & {*ascii_uppercase}) == len(candidates)
-    check(are_sound, f"an item must have 1 to 26 candidates, each with its own letter: {labels}")
+    letters = {candidate.label for candidate in options} & {*ascii_uppercase}
+    labels = "".join(sorted(letters))
+    problem = f"an item must have 1 to 26 candidates, each with its own letter: {labels}"
+    check(0 < len(letters) == len(candidates), problem)
     if isinstance(gold, str):
         gold = {"?": None, "neither": ()}.get(gold, gold.split("+"))
-    check({*labels}.issuperset(gold or ()), f"gold names no candidate of {labels}: {gold}")
+    check(letters.issuperset(gold or ()), f"gold names no candidate of {labels}: {gold}")
     people = (human or {}).items()
     return Item(
         str(identifier),
@@ -389,22 +390,10 @@ def is_probe(path: str) -> bool:
 
 
 def _refuse(source: Source) -> UnknownFormatError:
-    return UnknownFormatError(
-        "this is not a probe that corefeval knows",
-        file=source.file,
-        expected=f"one of {', '.join(PROBE_FORMATS)}",
-        fix="name its format with --probe-format, or write it in corefeval's own format",
-    )
-
-
-@contextmanager
-def refusing(record: Record, noun: str) -> Iterator[None]:
-    """A context in which whatever is wrong with a record is an error of the record."""
-    try:
-        yield
-    except (TypeError, ValueError, LookupError, AttributeError, OverflowError) as error:
-        words, expected = excerpt(str(record.values)), "what the page on probes shows"
-        raise record.error(f"this is not {noun}: {error}", found=words, expected=expected) from None
+    problem = "this is not a probe that corefeval knows"
+    expected = f"one of {', '.join(PROBE_FORMATS)}"
+    fix = "name its format with --probe-format, or write it in corefeval's own format"
+    return UnknownFormatError(problem, file=source.file, expected=expected, fix=fix)
 
 
 def read_probe(source: object, *, format: str | None = None, encoding: str = "utf-8") -> Probe:
@@ -426,7 +415,11 @@ def read_probe(source: object, *, format: str | None = None, encoding: str = "ut
         if isinstance(part, Mapping):
             records.append(("probe", Record({**part}, NOWHERE, number)))
             continue
-        name = ", ".join(map(os.fspath, parts))
+        if not isinstance(part, str | os.PathLike):
+            raise UsageError(
+                f"a probe is a path, a list of paths or one of items, not {part!r:.60}"
+            )
+        name = ", ".join(os.fspath(path) for path in parts if not isinstance(path, Mapping))
         files, skipped = read_each(part, partial(_open, format=format, encoding=encoding))
         records += (
             (kind, record) for kind, file in files for record in PROBE_FORMATS[kind][1](file)

@@ -169,9 +169,9 @@ def _take_over(sheet: Sheet, older: Sheet) -> Sheet:
         return row.place, row.cells.get("partner")
 
     columns = {"answer", "missed", "members"}.intersection(sheet.columns)
-    answers = {identify(row): {name: row.cells[name] for name in columns} for row in older}
-    idle = [answers[question] for question in answers.keys() - map(identify, sheet)]
-    n_idle = sum(bool(cells["answer"]) for cells in idle)
+    given = [row for row in older if row.cells["answer"]]
+    answers = {identify(row): {name: row.cells[name] for name in columns} for row in given}
+    n_idle = len(answers.keys() - map(identify, sheet))
     notices = note("idle-answers", n_idle, "answer", "of the older sheet not asked for here")
     filled = sheet.change(answers.get(identify(row), {}) for row in sheet)
     return replace(filled, notices=(*sheet.notices, *notices))

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from corefeval.diagnostics import list_names
 from corefeval.model.arrays import integers
 from corefeval.sampling.draws import Judgements
 from corefeval.sampling.sheets import NO_MENTION, Row, list_incomplete
@@ -232,7 +231,9 @@ def _count_sentences(person: Judgements, system: int) -> dict[str, Part]:
     has = frame.entity[system] >= 0 if is_system else np.ones(len(numbers), dtype=bool)
     for draw, row in person.rows.items():
         mentions = {*frame.begin_in(frame.sentences.spans[draw])}
-        wrong = {numbers[row.document, name] for name in row.list_ids("answer")}
+        wrong = {numbers.get((row.document, name), -1) for name in row.list_ids("answer")}
+        if not wrong <= mentions:
+            raise person.sheet.error("an id of a mention that the sentence does not have", row.line)
         tallies = (has[[*rows]].sum() for rows in (mentions - wrong, mentions))
         counts.append((*tallies, len(mentions - wrong) + row.answer[1]))
     correct, response, expected = np.array(counts, dtype=float).reshape(-1, 3).T
@@ -277,4 +278,5 @@ def refuse(person: Judgements, metrics: Collection[str]) -> dict[str, str]:
 
 def _list_rows(rows: Iterable[Row]) -> str:
     """The first of some rows by their numbers."""
-    return f"rows {list_names([str(row.row) for row in rows], 20)}"
+    numbers = [str(row.row) for row in rows]
+    return f"rows {', '.join(numbers[:20])}{', …' * (len(numbers) > 20)}"

@@ -122,7 +122,8 @@ class Row:
         """The text of a cell with some mentions of the row's document."""
         labels = self.labels.items()
         ids = {label: name for (document, name), label in labels if document == self.document}
-        return " ".join(ids.get(mention) or name_mention(mention) for mention in mentions) or NONE
+        names = [ids.get(m) or ("m0" if ids else name_mention(m)) for m in mentions]  # m0: unknown
+        return " ".join(names) or NONE
 
 
 def name_mention(mention: Any) -> str:

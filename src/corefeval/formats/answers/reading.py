@@ -101,8 +101,7 @@ def read_answers(
 
 def _check_options(format: str, occurrences: str, pieces: str) -> None:
     if format not in FAMILIES:
-        names = ", ".join(FAMILIES)
-        raise UsageError(f"there is no format {format!r} of answers: there are {names}")
+        raise UsageError(f"there is no format {format!r}: there are {', '.join(FAMILIES)}")
     check_choice("occurrences", occurrences, ("in-order", "first", "all"))
     check_choice("pieces", pieces, ("apart", "joined"))
 
@@ -120,12 +119,11 @@ def _corpus_at(key: object) -> Corpus:
 def _unreadable_error(
     ledger: Ledger, answers: Sequence[Answer], format: str, where: str
 ) -> InputError:
-    share = ledger.unclear / max(ledger.written, 1)
-    beginning = excerpt(answers[0].text.strip(), 60)
+    share = f"{ledger.unclear / max(ledger.written, 1):.0%} of what was written is unclear"
     return InputError(
         "no mentions could be read from the answers",
         file=where,
-        found=f"{beginning}; {share:.0%} of what was written is unclear",
+        found=f"{excerpt(answers[0].text.strip(), 60)}; {share}",
         expected="; ".join(map(describe, FAMILIES[format])),
         fix="check that each answer has the id of its own document; name the format with "
         "--response-format; or ask the model again",
@@ -248,9 +246,11 @@ class _Reader:
         ranges = self._find_ranges(text, [*named, *free])
         if not ranges and not named:
             words = distinct(self._list_words(atoms_of_text(text, self.vocabulary))[0])
-            common = [np.isin(words, self._words(index)).sum() for index in free]
-            if 2 * max(common) > max(words.size, 2):
-                answer.parts = [(free[common.index(max(common))], 0)]
+            every = map(self._words, range(len(self.identifiers)))
+            common = [np.isin(words, document).sum() for document in every]
+            best = common.index(max(common))  # which may have its answer already
+            if best in free and 2 * common[best] > max(words.size, 2):
+                answer.parts = [(best, 0)]
         elif {*named} <= {index for *_, index in ranges}:
             edges = [0]
             for (_, end, _), (start, _, _) in pairwise(ranges):

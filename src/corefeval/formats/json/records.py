@@ -7,6 +7,7 @@ import re
 import reprlib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -341,3 +342,15 @@ def _read_rows(source: Source, pyarrow: Any) -> list[dict[str, Any]]:
         raise source.error("a column appears twice", found=", ".join(map(repr, names)))
     rows: list[dict[str, Any]] = table.to_pylist()
     return rows
+
+
+@contextmanager
+def refusing(record: Record, noun: str) -> Iterator[None]:
+    """A context in which whatever is wrong with a record is an error of the record."""
+    try:
+        yield
+    except (TypeError, ValueError, LookupError, AttributeError, OverflowError) as error:
+        reason = error if type(error) is ValueError else "a value is missing or of a wrong kind"
+        words, problem = excerpt(str(record.values)), f"this is not {noun}: {reason}"
+        expected, fix = "what the page on its format shows", "correct the record, or leave it out"
+        raise record.error(problem, found=words, expected=expected, fix=fix) from None
