@@ -16,7 +16,6 @@ from corefeval.formats.answers.prompts import (
     passages,
     write_prompts,
 )
-from corefeval.live import corpus_from_object
 from corefeval.model import CorpusBuilder
 from corefeval.preparation import prepare
 
@@ -445,14 +444,15 @@ def test_notices_about_a_single_mention_are_in_the_singular():
     assert "1 mention placed with changes (similar words: 1)" in texts["llm-changed"]
 
 
-def test_an_answer_about_a_document_that_has_one_is_not_taken_for_another():
-    texts = {
-        "a": "the cat saw the dog and it ran to the old house",
-        "b": "the dog and it met the man",
-    }
-    records = [{"doc_key": k, "sentences": [t.split()], "clusters": []} for k, t in texts.items()]
-    key = corpus_from_object(records, "key")
-    first, second = "[the cat](#1) saw the dog", "and [it](#1) ran to the old house"
-    corpus = corefeval.read_answers({"a": first, "x": second}, key)
-    assert [cover.document for cover in corpus.ledger.documents] == ["a"]
+def test_an_answer_about_a_document_that_has_one_is_not_taken_for_another(tmp_path):
+    key, path = corefeval.example("key"), tmp_path / "answers.jsonl"
+    ideal = corefeval.write_prompts(key, max_tokens=60).ideal
+    names = (
+        "bc/kitchen_01; part 000#2/3",
+        "bc/kitchen_01; part 000#3/3",
+        "bc/museum_01; part 000#1/3",
+    )
+    path.write_text("".join(json.dumps({"answer": ideal[name]}) + "\n" for name in names))
+    corpus = corefeval.read_answers(path, key)
+    assert [cover.state for cover in corpus.ledger.documents] == ["read", "read"]
     assert "llm-unknown" in {notice.kind for notice in corpus.notices}
