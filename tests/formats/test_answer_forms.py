@@ -37,6 +37,10 @@ FORMS = {
     '[{"span": [2, 4], "text": "the captain"}, {"span": [10, 11], "text": "him"}]]',
     "token-ends": '[[{"token_start": 0, "token_end": 1, "surface": "Ada"}, {"token_start": 8, '
     '"token_end": 9, "surface": "She"}], [{"surface": "the captain"}, {"surface": "him"}]]',
+    "flow": "entities: [{name: A, mentions: [Ada, She]}, {name: B, mentions: [the captain, him]}]",
+    "bare-rows": "Ada,1\nthe captain,2\nShe,1\nhim,2",
+    "pair-set": "{She→Ada, him→the captain}",
+    "wiki": "[[A|Ada]] met [[B|the captain]] of the Argo . [[A|She]] greeted [[B|him]]",
     "by-keys": '{"She": "Ada", "him": "the captain"}',
     "columns": "Ada (1)\nmet -\nthe (2\ncaptain 2)\nof -\nthe -\nArgo -\n. -\nShe (1)\nhim (2)",
 }

@@ -49,7 +49,8 @@ _SAME = re.compile(
     r"(?:one and )?(?:the )?same\b|d(?:as|ie|er)selbe|l[ea] même|(?:el|la) mism", re.I
 )
 _WORD = re.compile(r"\w+")
-_SEMI = re.compile(r"\s*[;；]\s*")
+# Between pairs: `her → Ada; him → Bo`, `{her→Ada, him→Bo}`.
+_PAIRS = re.compile(r"\s*[;；]\s*|\s*,\s*(?=[^,;>→]*(?:→|[-=]>))")
 _SEPARATED = re.compile(rf"[;；]|{ARROW.pattern.strip()}|[=@]|\s[/|·+]\s")
 _MOST, _LABEL = 40, 8  # words of a mention in a link, and of a label
 _DEEP = 50  # lists in lists
@@ -313,7 +314,7 @@ class _Reader:
     def _link(self, line: Text, sentence: int | None) -> list[Unit]:
         """Mentions with what they refer to; none where a line has anything but pairs of these."""
         units = list[Unit]()
-        for low, high in split_parts(line, _SEMI):
+        for low, high in split_parts(line, _PAIRS):
             pair = self._pair(line[low:high], line.where + low)
             if not pair:
                 return []
@@ -327,7 +328,7 @@ class _Reader:
         sides = split_parts(text, LINK)
         if len(sides) != 2:
             return []
-        left, target = (text[low:high].strip(" .。") for low, high in sides)
+        left, target = (text[low:high].strip(" .。{}") for low, high in sides)
         units = split_items(left, where, self.key)
         where += sides[1][0]
         targets = [unit for unit in split_items(target, where, self.key) if unit.text]

@@ -165,7 +165,7 @@ def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
     if quotes or HALF_QUOTED.search(masked):
         return list(_quoted_items(text, masked, quotes, where, key))
     separator = next((pattern for pattern in _SEPARATORS if pattern.search(masked)), _COMMA)
-    pieces = list(_pieces(masked, separator))
+    pieces = cut_at(separator, masked)
     if separator is _COMMA:
         pieces = _join_runs(text, masked, pieces, key)
     units = list[Unit]()
@@ -197,12 +197,11 @@ def _quoted_items(
         yield Unit(half[1], where=where + half.start(), state="lost", why="cut off")
 
 
-def _pieces(masked: str, separator: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    low = 0
-    for match in separator.finditer(masked):
-        yield low, match.start()
-        low = match.end()
-    yield low, len(masked)
+def cut_at(separator: re.Pattern[str], text: str) -> list[tuple[int, int]]:
+    """Where the pieces of a text between separators begin and end."""
+    places = [place for match in separator.finditer(text) for place in match.span()]
+    edges = [0, *places, len(text)]
+    return list(zip(edges[::2], edges[1::2], strict=True))
 
 
 def _join_runs(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from corefeval.formats.answers.items import Text, mask_remarks, place_named, split_items
+from corefeval.formats.answers.items import Text, cut_at, mask_remarks, place_named, split_items
 from corefeval.formats.answers.lookup import KeyDocument, Unit
 from corefeval.formats.answers.trees import Node, parse_json, parse_lines, parse_tables, parse_xml
 
@@ -116,12 +116,7 @@ def inner_lists(node: Node) -> list[Node]:
 
 def split_parts(text: str, separator: re.Pattern[str]) -> list[tuple[int, int]]:
     """What stands between separators that are neither quoted nor in remarks; never empty."""
-    edges = [
-        0,
-        *(place for m in separator.finditer(mask_remarks(text, quotes=True)) for place in m.span()),
-        len(text),
-    ]
-    parts = list(zip(edges[::2], edges[1::2], strict=True))
+    parts = cut_at(separator, mask_remarks(text, quotes=True))
     return parts if all(text[low:high].strip() for low, high in parts) else []
 
 

@@ -50,9 +50,11 @@ _TOKEN = re.compile(
       | (?P<single>'(?:[^'\\\n]|\\.|'(?=\w)){0,300}'(?=\s*(?:[,\]}):]|$)))
       | (?P<half>"(?:[^"\\]|\\.)*\\?\Z|(?<![^\s\[{(,:])'(?:[^"'\\\n]|\\.|'(?=\w)){0,300}\\?\Z)
       | (?P<open>[\[{(]) | (?P<close>[\]})]) | (?P<colon>:) | (?P<comma>,)
-      | (?P<number>-?\d+(?:\.\d+)?) | (?P<word>[^\W\d]\w*)""",
+      | (?P<number>-?\d+(?:\.\d+)?) | (?P<word>[^\W\d](?:[^"\[\]{}(),:\n]*[^\s"\[\]{}(),:])?)""",
     re.VERBOSE | re.DOTALL,
 )
+# Strings have no quotes: `{name: Ada, mentions: [Ada, she]}`.
+_BARE = re.compile(r"[\[{,]\s*[\w ]{1,60}:\s*[\[{]\s*[^\W\d]")
 _COLON = re.compile(r"\s*:")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
@@ -75,6 +77,7 @@ def parse_json(text: str) -> list[Node]:
     """
     if _ENCODED.fullmatch(text):  # a string of JSON, in which all stays in its place
         text = re.sub(r'\\[nt]|\\(?=")|(?<!\\)"', lambda match: " " * len(match[0]), text)
+    is_bare = _BARE.search(text)
     roots: list[Node] = []
     stack: list[Node] = []
     label = _NO_LABEL  # the key whose value comes next
@@ -100,7 +103,7 @@ def parse_json(text: str) -> list[Node]:
         elif kind == "number":
             number = float(token) if len(token) < 16 else None  # which is no place
             stack[-1].items.append(Node(label, number, where=where))
-        elif kind != "word" or _COLON.match(text, match.end()):  # keys may be bare
+        elif kind != "word" or is_bare or _COLON.match(text, match.end()):  # keys may be bare
             bare = token[kind != "word" :][: -1 if kind in ("string", "single") else None]
             value = Text(_unquote(bare).strip(), where, kind != "half")
             stack[-1].items.append(Node(label, value, where=where))
@@ -185,10 +188,11 @@ def parse_tables(text: str) -> list[Node]:
 
 def _label_rows(rows: list[list[Node]]) -> Node:
     labels = [Text(str(cell.value).strip(" *"), cell.where) for cell in rows[0]]
-    for row in rows[1:]:
+    body = rows if any(map(str.isdecimal, labels)) else rows[1:]  # no label is a number
+    for row in body:
         for number, (cell, label) in enumerate(zip(row, labels, strict=True)):
             cell.label = label or Text(f"column {number}")
-    return Node(items=[Node(items=row, where=row[0].where, is_record=True) for row in rows[1:]])
+    return Node(items=[Node(items=row, where=row[0].where, is_record=True) for row in body])
 
 
 def _is_table(rows: list[list[Node]]) -> bool:
