@@ -32,7 +32,7 @@ from corefeval.model.arrays import (
 UNKNOWN = "\ue000"  # what stands for a word that a tokeniser did not know: like nothing else
 ALIKE = 0.6  # the share of characters in common from which on words are alike
 _ANCHORS = (24, 12)  # characters of an anchor, first over the whole text, then between anchors
-_CELLS = 400  # pairs of words in a gap that are compared without looking for anchors
+_CELLS = (100, 100, 400)  # pairs of words in a gap, above which anchors or windows are tried
 _MOST_CELLS = 10_000  # pairs of words in a gap that are compared at all
 _WINDOW = 1 << 14  # characters at a time where no anchor is
 _DENSE = 0.3  # the share of a passage that must be common where there are no anchors
@@ -149,7 +149,7 @@ class _Layout:
             if gap.is_one_sided:
                 continue
             cells = math.prod(len(edges) - 1 for edges in self._word_edges(gap))
-            if cells > _CELLS and level <= len(_ANCHORS):
+            if level < len(_CELLS) and cells > _CELLS[level]:
                 chain = (
                     self._find_anchors(gap, _ANCHORS[level])
                     if level < len(_ANCHORS)
