@@ -55,7 +55,7 @@ def score_answer(sample: Mapping[str, Any], answer: str, **options: Any) -> Resu
     """
     record = sample.get("key")
     key = corpus_from_object([record], "key") if isinstance(record, Mapping) else None
-    if key is None or len(key.documents) != 1:
+    if key is None:
         raise InputError(
             "this sample has no key to score its answer against",
             found=f"the fields {', '.join(map(str, sample)) or 'of nothing'}",
@@ -129,14 +129,14 @@ def folder_of(
     """The files of a folder that a harness runs, and notices on what keys cannot have there."""
     written, notices = find_format("e2e").write(key)
     keys = map(json.loads, written[""].splitlines())
-    prompts_text = json_lines(
+    lines = json_lines(
         {**prompt, "format": f"llm-{style}", "key": record}
         for prompt, record in zip(prompts.records, keys, strict=True)
     )
-    files = {"task.py": _TASK.replace("FORMAT", f"llm-{style}"), "prompts.jsonl": prompts_text}
     if harness == "lm-eval":
         place = json.dumps(os.path.join(os.path.abspath(folder), "prompts.jsonl"))
-        del files["task.py"]
-        files["corefeval.yaml"] = _YAML.replace("PROMPTS", place)
+        task, content = "corefeval.yaml", _YAML.replace("PROMPTS", place)
+    else:
+        task, content = "task.py", _TASK.replace("FORMAT", f"llm-{style}")
     losses = tuple(notice for notice in notices if notice.noun in ("mention", "empty node"))
-    return {name: content.encode() for name, content in files.items()}, losses
+    return {task: content.encode(), "prompts.jsonl": lines.encode()}, losses

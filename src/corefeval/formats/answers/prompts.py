@@ -14,9 +14,10 @@ from itertools import pairwise
 from operator import methodcaller
 from typing import Literal
 
-from corefeval.checks import check_choice
+from corefeval.checks import check_choice, check_count
 from corefeval.diagnostics import Notice, UsageError, note
 from corefeval.display import json_text
+from corefeval.formats import read
 from corefeval.formats.answers.text import shown_words
 from corefeval.model import Corpus, Document
 from corefeval.model.identity import unbroken_word
@@ -95,10 +96,9 @@ def _write_marks(passage: Passage) -> str:
         is_single = end == start + 1
         marks[start].insert(0, f"[e{entity}]" if is_single else f"[e{entity}")
         marks[end - 1] += [] if is_single else [f"e{entity}]"]
-    words = [
-        f"{word}|{','.join(marks[i])}" if i in marks else word
-        for i, word in enumerate(passage.words)
-    ]
+    words = list(passage.words)
+    for token, tags in marks.items():
+        words[token] += f"|{','.join(tags)}"
     return replace(passage, words=words).text
 
 
@@ -239,21 +239,17 @@ def write_prompts(
 
     Raises a UsageError for an unknown style, and for examples without a corpus to take them from.
     """
-    if style not in STYLES:
-        raise UsageError(f"there is no style {style!r:.60}: there are {', '.join(STYLES)}")
+    check_choice("style", style, STYLES)
     check_choice("pieces", pieces, ("apart", "joined"))
-    if shots < 0 or (max_tokens is not None and max_tokens < 1):
-        raise UsageError(
-            "--shots is a whole number of at least 0, and --max-tokens one of at least 1"
-        )
+    if shots:
+        check_count("--shots", shots)
+    if max_tokens is not None:
+        check_count("--max-tokens", max_tokens)
     if shots and examples is None:
         raise UsageError("worked examples need a corpus to take them from: --from TRAIN")
-    if not isinstance(key, Corpus):
-        from corefeval.formats import read
-
-        key = read(key)
     writer = _Writer(STYLES[style], mentions, shots, max_tokens, pieces == "joined")
-    return writer.write(key, () if examples is None else examples)
+    corpus = key if isinstance(key, Corpus) else read(key)
+    return writer.write(corpus, () if examples is None else examples)
 
 
 # What answers cannot say, by the kind of notice.
@@ -341,9 +337,9 @@ class _Writer:
 
     def _solve(self, examples: Iterable[Document]) -> list[tuple[str, Sequence[str], str]]:
         """Ids, words and solutions of documents with mentions, the shortest first."""
-        usable = [document for document in examples if self.shots and document.rows]
+        usable = [document for document in examples if document.rows]
         worked = []
-        for document in sorted(usable, key=lambda document: (document.n_tokens, document.index)):
+        for document in sorted(usable, key=lambda document: document.n_tokens):
             passage = _passage(document)
             solved = self._carry(passage)
             text = f"Text:\n{self._ask(solved)}\n\nAnswer:\n{self.style.write(solved)}\n\n"
@@ -357,9 +353,10 @@ def _passage(document: Document) -> Passage:
     mentions = {
         (m.start, m.end, str(m.entity.index)) for m in document.mentions if m.row not in gaps
     }
-    starts = [sentence.start for sentence in tokens.sentence_ranges(document.index)] or [0]
+    words = shown_words(tokens, document.index)
+    starts = tokens.sentence_starts(document.index) or [0]
     ordered = sorted(mentions, key=lambda mention: (mention[0], -mention[1]))
-    return _number_anew(Passage(shown_words(tokens, document.index), starts, ordered))
+    return _number_anew(Passage(words, starts, ordered))
 
 
 def _number_anew(passage: Passage) -> Passage:

@@ -12,8 +12,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from corefeval.checks import check_choice
+from corefeval.checks import check_choice, check_type
 from corefeval.diagnostics import InputError, UsageError, excerpt
+from corefeval.formats import read
 from corefeval.formats.answers.conventions import CONVENTIONS
 from corefeval.formats.answers.ledgers import Remarks, describe, notices_of
 from corefeval.formats.answers.lookup import KeyDocument
@@ -80,15 +81,20 @@ def read_answers(
     >>> read_answers({str(key[0].id): f"[e1 {words}]"}, key).ledger
     <Ledger: 1 written, 1 placed (0 changed), 0 repeated, 0 lost, 0 unclear>
     """
-    _check_options(format, occurrences, pieces)
-    reader = _Reader(_corpus_at(key), FAMILIES[format], occurrences)
+    if format not in FAMILIES:
+        raise UsageError(f"there is no format {format!r}: there are {', '.join(FAMILIES)}")
+    check_choice("occurrences", occurrences, ("in-order", "first", "all"))
+    check_choice("pieces", pieces, ("apart", "joined"))
+    key = read(key) if isinstance(key, str | os.PathLike) else key
+    check_type("read_answers", key, Corpus, "its key is a corpus, or the file of one")
+    reader = _Reader(key, FAMILIES[format], occurrences)
     ids, remarks = reader.identifiers, reader.remarks
     listed, where = answers_of(
         answers, encoding=encoding, choice=choice, answer_at=answer_at, id_at=id_at, documents=ids
     )
     name = name or where
     pages = reader.read_all(listed, apart=pieces == "apart")
-    ledger, corpus = _ledger_of(pages), _corpus_of(pages, reader.key, name)
+    ledger, corpus = _ledger_of(pages), _corpus_of(pages, reader, name)
     states = {page.coverage.state for page in pages}
     if not isinstance(answers, Mapping) and "unread" in states and "read" not in states:
         raise _unreadable_error(ledger, listed, format, where)
@@ -97,23 +103,6 @@ def read_answers(
     odd = notices_of(ledger, remarks, ids, name, occurrences=occurrences, pieces=pieces)
     notices = (*about_records(listed, name, choice), *odd)
     return corpus.with_details(ledger=ledger, notices=notices)
-
-
-def _check_options(format: str, occurrences: str, pieces: str) -> None:
-    if format not in FAMILIES:
-        raise UsageError(f"there is no format {format!r}: there are {', '.join(FAMILIES)}")
-    check_choice("occurrences", occurrences, ("in-order", "first", "all"))
-    check_choice("pieces", pieces, ("apart", "joined"))
-
-
-def _corpus_at(key: object) -> Corpus:
-    if isinstance(key, str | os.PathLike):
-        from corefeval.formats import read
-
-        return read(key)
-    if not isinstance(key, Corpus):
-        raise UsageError(f"the key of answers is a corpus or its file, not {key!r:.60}")
-    return key
 
 
 def _unreadable_error(
@@ -141,7 +130,7 @@ def _unknown_error(unknown: Sequence[str], ids: Sequence[str], where: str) -> In
 
 
 _LEAST_SHARE = 0.2  # of a document's seeds that an answer must have to be taken for it
-_PIECE = re.compile(r"(.*)(?:#(\d{1,6})/\d{1,6}|_(\d{1,6})_\d{1,6})", re.DOTALL)
+_PIECE = re.compile(r"(.*)[#_](\d{1,6})[/_]\d{1,6}", re.DOTALL)
 _FEW = 2  # mentions that are not in a document, as any answer may have them
 
 
@@ -234,7 +223,7 @@ class _Reader:
         name = answer.identifier or ""
         stems, piece = {name: "0"}, _PIECE.fullmatch(name)
         if piece is not None:
-            stems[piece[1]] = piece[2] or piece[3]
+            stems[piece[1]] = piece[2]
         for stem, number in stems.items():
             index = self._numbers.get(stem, self._numbers.get(_bare(stem)))
             if index is not None and not answer.parts:
@@ -297,11 +286,10 @@ def _bare(identifier: str) -> str:
 def _join(pages: Sequence[Page], apart: bool) -> Page:
     """The pages of the pieces of a document as one; `apart` keeps their entities so."""
     joined, *later = pages
-    for number, page in enumerate(pages if later else (), start=1):
-        prefix = f"{number}:" if apart else ""
+    for number, page in enumerate(pages if apart and later else (), start=1):
         for unit in page.units:
-            unit.entity = prefix + unit.entity
-        page.mentions = {(span, prefix + entity): None for span, entity in page.mentions}
+            unit.entity = f"{number}:{unit.entity}"
+        page.mentions = {(span, f"{number}:{entity}"): None for span, entity in page.mentions}
     for page in later:
         joined.units += page.units
         joined.mentions |= page.mentions
@@ -322,7 +310,7 @@ def _add(first: Coverage, second: Coverage) -> Coverage:
     )
 
 
-def _corpus_of(pages: Sequence[Page], key: Corpus, name: str) -> Corpus:
+def _corpus_of(pages: Sequence[Page], reader: _Reader, name: str) -> Corpus:
     """The placed mentions on the key's tokens."""
     numbers: dict[tuple[int, str], int] = {}
     rows = [
@@ -333,12 +321,12 @@ def _corpus_of(pages: Sequence[Page], key: Corpus, name: str) -> Corpus:
     document, start, end, entity = integers(rows).reshape(-1, 4).T.copy()
     chosen = integers([page.document.index for page in pages])
     corpus = assemble(
-        documents=tuple(key.documents[index] for index in chosen.tolist()),
+        documents=tuple(reader.key.documents[index] for index in chosen.tolist()),
         mention_document=document,
         start=start,
         end=end,
         entity=entity,
-        tokens=select_tokens(key.tokens, chosen) if key.tokens is not None else None,
+        tokens=select_tokens(reader.tokens, chosen),
         name=name,
     )
     return corpus.with_details(names=[entity for _, entity in numbers])

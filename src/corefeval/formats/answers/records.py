@@ -197,7 +197,9 @@ def _records_in(source: Source) -> list[Record] | None:
     records: list[Record] = []
     try:
         for value, line in values_of(source):
-            elements = _flatten(value)
+            elements = [value]
+            while elements and all(isinstance(element, list) for element in elements):
+                elements = [*chain.from_iterable(elements)]
             if not elements or not all(isinstance(element, Mapping) for element in elements):
                 elements = [value]
             place = line - 1 if len(elements) == 1 else None
@@ -207,13 +209,6 @@ def _records_in(source: Source) -> list[Record] | None:
             raise
         return None
     return records
-
-
-def _flatten(value: Any) -> list[Any]:
-    """The elements of lists in lists, or what is no list."""
-    if not isinstance(value, list):
-        return [value]
-    return [element for inner in value for element in _flatten(inner)]
 
 
 def _samples_of(path: str) -> Iterator[Any] | None:
