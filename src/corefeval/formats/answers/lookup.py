@@ -193,9 +193,7 @@ class KeyDocument:
         atoms = [fold(atom) for atom in ATOM.findall(text)]
         size, chances = len(atoms), []
         for start in self._similar_starts(atoms) if 0 < size <= _LONG else ():
-            window = self.folded[max(start, 0) : start + size]
-            if start < 0 or len(window) < size:
-                continue
+            window = self.folded[start : start + size]
             alike = [Indel.normalized_similarity(*pair) for pair in zip(atoms, window, strict=True)]
             if min(alike) >= 0.5 and sum(alike) >= _ALIKE * size:
                 chances.append((-sum(alike), start, start + size))
@@ -204,13 +202,14 @@ class KeyDocument:
     def _similar_starts(self, atoms: Sequence[str]) -> list[int]:
         """Where words like these may begin in the key, by the rarest of them or by the longest."""
         common = [i for i, atom in enumerate(atoms) if atom in self.by_atom and atom.isalnum()]
-        shift = max(range(len(atoms)), key=lambda i: len(atoms[i]))
         if common:
             shift = min(common, key=lambda i: len(self.by_atom[atoms[i]]))
-        near = [atoms[shift]]
-        if not common and near[0].isalpha():  # a misspelt number is another one
-            likest = extract(near[0], list(self.by_atom), scorer=Indel.normalized_similarity,
+            near = [atoms[shift]]
+        else:
+            shift = max(range(len(atoms)), key=lambda i: len(atoms[i]))
+            likest = extract(atoms[shift], list(self.by_atom), scorer=Indel.normalized_similarity,
                              score_cutoff=_ALIKE, limit=20)  # fmt: skip
-            near = [atom for atom, _, _ in likest]
-        places = [place for atom in near for place in self.by_atom.get(atom, ())]
-        return [place - shift for place in places[:_MANY]]
+            near = [atom for atom, _, _ in likest if atom.isalpha()]  # numbers are not misspelt
+        starts = [place - shift for atom in near for place in self.by_atom[atom]]
+        last = len(self.folded) - len(atoms)
+        return [start for start in starts[:_MANY] if 0 <= start <= last]

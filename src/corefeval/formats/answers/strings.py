@@ -20,9 +20,9 @@ from corefeval.model.ledger import Span
 
 # What speaks against a place, in points.
 _SENTENCE, _CONTEXT, _NTH, _NEAR, _OFFSET = 6.0, 15.0, 20.0, 0.7, 6.0
-_LOST, _BACK, _EDGE, _CASE, _EARLY = 9.0, 3.0, 2.0, 1.5, 0.0001
-_NEXT = 6  # places behind the last one that are weighed
-_NEAREST = 20  # places on both sides of where the answer says
+_LOST, _BACK, _EDGE, _CASE = 9.0, 3.0, 2.0, 1.5
+# Places that are weighed behind the last one or behind where the answer says; half as many before.
+_NEXT, _NEAREST = 6, 20
 _MANY = 100  # places of a string that says nothing of how sentences are counted
 _ROWS = -1  # the list of all mentions that stand in textual order as a whole
 
@@ -58,7 +58,7 @@ class Chooser:
             if unit.sentence is not None and not unit.places.why and len(places) <= _MANY:
                 sentences = {int(self.key.sentence_of[place[0]]) for place in places}
                 votes.update(sentence - unit.sentence for sentence in sentences)
-        return max(votes, key=lambda shift: (votes[shift], shift == -1, -abs(shift)))
+        return max(votes, key=votes.__getitem__)
 
     def choose(self, occurrences: str) -> None:
         """Give each mention one place or none, or all where `occurrences` says so."""
@@ -83,20 +83,17 @@ class Chooser:
         for unit in self.units:
             choices = unit.places.every if not unit.places.why else []
             if len(choices) > 1 and unit.sentence is not None:
-                choices = self._in_sentence(unit, unit.places.exact)
-                if unit.nth is not None:
-                    choices = choices[unit.nth - 1 : unit.nth]
+                choices = self._named(unit)
             if len(choices) == 1 and choices[0] not in self.owner:
                 self._settle(unit, choices[0])
         first: Span = (0, 0)  # mention of an entity: the next entity begins behind it
         for units in self.lists.values():
             self._settle_list(units, first)
             first = next((unit.spans[0] for unit in units if unit.spans), first)
-        homeless = [unit for unit in self.units if not unit.spans and unit.places.every]
-        for unit in sorted(homeless, key=lambda unit: bool(unit.places.why)):
+        for unit in (unit for unit in self.units if not unit.spans):
             siblings = self.lists[unit.entity] if unit.places.why else []
             taken = [span for sibling in siblings for span in sibling.spans]
-            for place in self._likely(unit):
+            for place in sorted(self._free(unit), key=partial(self._weigh, unit, (0, 0))):
                 if not any(start <= place[0] and place[1] <= end for start, end in taken):
                     self._settle(unit, place)
                     break
@@ -107,24 +104,12 @@ class Chooser:
         unit.spans = [place]
 
     def _settle_list(self, units: Sequence[Unit], last: Span) -> None:
-        """Settle the strings of a list, each on the place that fits best behind the last one.
-
-        Places are those near where the answer says, or else those behind the last one.
-        """
+        """Settle the strings of a list, each on the place that fits best behind the last one."""
         for unit in units:
-            places = unit.spans
             if unit.places.why not in ("", WIDENED):
                 continue
-            if not places and (
-                unit.contexts or not unit.sentence is unit.nth is unit.start is None
-            ):
-                places = self._likely(unit)[:_NEXT]
-            elif not places:
-                near = bisect_left(unit.places.every, (last[0], 0))
-                places = unit.places.every[max(near - _NEXT // 2, 0) : near + _NEXT]
-                places = [place for place in places if place not in self.owner]
             weigh = partial(self._weigh, unit, last)
-            place = min(places, key=weigh, default=None)
+            place = min(unit.spans or self._free(unit, last), key=weigh, default=None)
             if place and weigh(place) < _LOST:
                 last = place
                 self._settle(unit, last)
@@ -134,27 +119,24 @@ class Chooser:
         is_edge = place[1] <= last[1] and (place[0] == last[0] or place[1] == last[1])
         return (
             self.points(unit, place)
-            + _EARLY * place[0]
             + _CASE * (place not in unit.places.cased)
             + _BACK * (place[0] < last[0])
-            + _LOST * (place == last)
             + _EDGE * is_edge
         )
 
-    def _likely(self, unit: Unit) -> list[Span]:
-        """The free places of a string near those that the answer names, the likeliest first."""
-        places, spot = unit.places.every, None
+    def _free(self, unit: Unit, last: Span | None = None) -> list[Span]:
+        """The free places of a string near where the answer says, or else near the last one."""
+        places, spot, reach = unit.places.every, None, _NEAREST
         if unit.sentence is not None:
             spot = int(np.searchsorted(self.key.sentence_of, unit.sentence))
         elif unit.start is not None:
             spot = int(np.searchsorted(self._offsets, unit.start))
+        elif last is not None and unit.nth is None and not unit.contexts:
+            spot, reach = last[0], _NEXT
         if spot is not None:
             near = bisect_left(places, (spot, 0))
-            places = places[max(near - _NEAREST, 0) : near + _NEAREST]
-        return sorted(
-            (place for place in places if place not in self.owner),
-            key=lambda place: (self.points(unit, place), place not in unit.places.cased),
-        )
+            places = places[max(near - reach // 2, 0) : near + reach]
+        return [place for place in places if place not in self.owner]
 
     # -------------------------------------------------------------- what the answer says of places
 
@@ -162,23 +144,21 @@ class Chooser:
         """What speaks against a place that is not where the answer says."""
         points = 0.0
         if unit.sentence is not None:
-            points += min(abs(int(self.key.sentence_of[place[0]]) - unit.sentence), 5) * _SENTENCE
+            points += abs(int(self.key.sentence_of[place[0]]) - unit.sentence) * _SENTENCE
         if unit.start is not None:
             points += min(abs(int(self._offsets[place[0]]) - unit.start) / 20, _OFFSET)
         if unit.nth is not None:
-            places = self.key.look_up(unit.text)
-            alike = places.exact if place in places.cased else places.every
-            ranked = self._in_sentence(unit, alike)
-            points += _NTH * (ranked[unit.nth - 1 : unit.nth] != [place])
+            points += _NTH * (self._named(unit) != [place])
         return points + sum(self._gap(unit, place, context) for context in unit.contexts)
 
-    def _in_sentence(self, unit: Unit, places: list[Span]) -> list[Span]:
-        """The places in the sentence that the answer names, where it names one."""
-        if unit.sentence is None:
-            return places
-        edges = np.searchsorted(self.key.sentence_of, (unit.sentence, unit.sentence + 1)).tolist()
-        low, high = (bisect_left(places, (edge, 0)) for edge in edges)
-        return places[low:high]
+    def _named(self, unit: Unit) -> list[Span]:
+        """The places of a string, case and all, in the sentence that is named; or the nth there."""
+        places, sentence = self.key.look_up(unit.text).exact, unit.sentence
+        if sentence is not None:
+            edges = np.searchsorted(self.key.sentence_of, (sentence, sentence + 1)).tolist()
+            low, high = (bisect_left(places, (edge, 0)) for edge in edges)
+            places = places[low:high]
+        return places if unit.nth is None else places[unit.nth - 1 : unit.nth]
 
     def _gap(self, unit: Unit, place: Span, context: str) -> float:
         """What speaks against a place that is outside of its context, or far from words near it."""
