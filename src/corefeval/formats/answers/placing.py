@@ -39,18 +39,16 @@ class Layout:
 
     def __init__(self, text: Atoms, document: KeyDocument) -> None:
         self.text, self.document = text, document
-        self.numbers, self.key_numbers = text.numbers.tolist(), document.atoms.numbers.tolist()
         words = document.vocabulary.words
         first, last = _lay(text.numbers, document.atoms.numbers, words)
         self.first, self.last, self.rows = first, last, np.flatnonzero(first >= 0)
         self.reached = np.maximum.accumulate(last)  # the last one so far
-        self.laid: list[int] = self.rows.tolist()
         self.zero, size = document.vocabulary[ZERO], len(document.atoms)
         is_free = ~mark_rows(first[self.rows], size) & (document.atoms.numbers == self.zero)
         self.zeros: list[int] = np.flatnonzero(is_free).tolist()
         # All but signs that the document does not have: `**Ada**` without its stars.
         is_sign = np.array([word != ZERO and not word.isalnum() for word in words], dtype=np.bool_)
-        self.solid: list[int] = np.flatnonzero((first >= 0) | ~is_sign[text.numbers]).tolist()
+        self.solid = np.flatnonzero((first >= 0) | ~is_sign[text.numbers])
 
     def measure(self, convention: str) -> Coverage:
         """How much of the document the text has."""
@@ -79,7 +77,7 @@ class Layout:
                 continue
             low, high = bisect_right(ends, unit.chars[0]), bisect_left(starts, unit.chars[1])
             solid = _within(self.solid, low, high)
-            start, end, why = self._find(*(solid[0], solid[-1] + 1) if solid else (low, high))
+            start, end, why = self._find(*(solid[0], solid[-1] + 1) if solid.size else (low, high))
             whys = [unit.why, why]
             if start < end:
                 unit.spans = [self.document.span(start, end)]
@@ -92,19 +90,20 @@ class Layout:
         It is from the first that is laid to the last. What has none is between its neighbours; a
         zero that the text has at another place takes the nearest one that is free.
         """
-        inside, size = _within(self.laid, low, high), high - low
-        if inside:
+        inside, size = _within(self.rows, low, high), high - low
+        if inside.size:
             start, end = int(self.first[inside[0]]), int(self.last[inside[-1]]) + 1
-            if 2 * len(inside) < size and 2 * (end - start) < size:
+            if 2 * inside.size < size and 2 * (end - start) < size:
                 return 0, 0, "most of its words are missing from the document"
             if end - start > 2 * size + 2:
                 return 0, 0, "its words are far apart"
-            is_exact = self.numbers[low:high] == self.key_numbers[start:end]
+            key_numbers = self.document.atoms.numbers[start:end]
+            is_exact = np.array_equal(self.text.numbers[low:high], key_numbers)
             return start, end, "" if is_exact else _CHANGED
         if size <= 0:
             return 0, 0, "it has no words"
         start = int(self.reached[low]) + 1
-        if self.numbers[low:high] == [self.zero]:
+        if size == 1 and self.text.numbers[low] == self.zero:
             zero = min(self.zeros, key=lambda zero: abs(zero - start), default=-_NEAR)
             if abs(zero - start) > _NEAR or zero < 0:
                 return 0, 0, "there is no zero here"
@@ -117,9 +116,9 @@ class Layout:
         return 0, 0, "its words are not in the document"
 
 
-def _within(rows: list[int], low: int, high: int) -> list[int]:
+def _within(rows: IntArray, low: int, high: int) -> IntArray:
     """Those of some rows, in order, that are from one up to another."""
-    return rows[bisect_left(rows, low) : bisect_left(rows, high)]
+    return rows[slice(*np.searchsorted(rows, (low, high)))]
 
 
 def _lay(text: IntArray, key: IntArray, words: Sequence[str]) -> ArrayPair:

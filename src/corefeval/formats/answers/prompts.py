@@ -350,13 +350,12 @@ class _Writer:
 def _passage(document: Document) -> Passage:
     """A document as a passage, without mentions that have gaps; entities are numbered."""
     gaps, tokens = document.corpus.gaps_of, document._tokens()
-    mentions = {
+    mentions = dict.fromkeys(
         (m.start, m.end, str(m.entity.index)) for m in document.mentions if m.row not in gaps
-    }
+    )
     words = shown_words(tokens, document.index)
     starts = tokens.sentence_starts(document.index) or [0]
-    ordered = sorted(mentions, key=lambda mention: (mention[0], -mention[1]))
-    return _number_anew(Passage(words, starts, ordered))
+    return _number_anew(Passage(words, starts, [*mentions]))
 
 
 def _number_anew(passage: Passage) -> Passage:

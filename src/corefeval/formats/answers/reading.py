@@ -39,17 +39,14 @@ from corefeval.model.ledger import Coverage, Ledger
 from corefeval.model.text_tokens import text_of
 from corefeval.texts import hash_runs
 
-_FAMILIES = {
+# What a format stands for: the forms to choose from.
+FAMILIES = {name: (name.removeprefix("llm-"),) for name in ANSWERS} | {
     "llm": (*CONVENTIONS, *TREES),
     "llm-bracket": ("bracket", "number"),
     "llm-xml": ("xml", "elements"),
     "llm-tanl": ("tanl", "inside"),
     "llm-lines": ("lines", "table"),
     "llm-qa": ("lines",),
-}
-# What a format stands for: the forms to choose from.
-FAMILIES: Mapping[str, tuple[str, ...]] = {
-    name: _FAMILIES.get(name, (name.removeprefix("llm-"),)) for name in ANSWERS
 }
 
 

@@ -28,7 +28,7 @@ _DEEP = 12  # levels of an unknown record that are looked at
 
 
 # Ids of requests, which are no documents.
-_REQUEST = re.compile(r"(chatcmpl-|cmpl-|msg_|resp_|batch_req_).*", re.DOTALL)
+_REQUEST = re.compile("chatcmpl-|cmpl-|msg_|resp_|batch_req_")
 
 
 class Kind(NamedTuple):
@@ -257,8 +257,7 @@ class _Reader:
                 check_path(path)
         self.kinds: Sequence[Kind] = KINDS
         if answer_at is not None:
-            named = {"name": "--answer-at", "needs": answer_at, "choices": answer_at}
-            self.kinds = [Kind(**named, parsed=True)]
+            self.kinds = [Kind("--answer-at", answer_at, choices=answer_at, parsed=True)]
         if id_at is not None:
             self.kinds = [kind._replace(ids=id_at) for kind in self.kinds]
 
@@ -321,7 +320,7 @@ class _Reader:
 def _ids_at(values: Mapping[str, Any], path: str) -> list[str]:
     """The ids of documents at a path; those of requests are none."""
     ids = [str(value) for value in find_all(values, path) if type(value) in (str, int)]
-    return [value for value in ids if not _REQUEST.fullmatch(value)]
+    return [value for value in ids if not _REQUEST.match(value)]
 
 
 def _text_of(value: Any) -> str:
