@@ -97,9 +97,11 @@ class Layout:
                 return 0, 0, "most of its words are missing from the document"
             if end - start > 2 * size + 2:
                 return 0, 0, "its words are far apart"
-            key_numbers = self.document.atoms.numbers[start:end]
-            is_exact = np.array_equal(self.text.numbers[low:high], key_numbers)
-            return start, end, "" if is_exact else _CHANGED
+            numbers, key_numbers = (
+                self.text.numbers[low:high],
+                self.document.atoms.numbers[start:end],
+            )
+            return start, end, "" if numbers.tobytes() == key_numbers.tobytes() else _CHANGED
         if size <= 0:
             return 0, 0, "it has no words"
         start = int(self.reached[low]) + 1
@@ -118,7 +120,7 @@ class Layout:
 
 def _within(rows: IntArray, low: int, high: int) -> IntArray:
     """Those of some rows, in order, that are from one up to another."""
-    return rows[slice(*np.searchsorted(rows, (low, high)))]
+    return rows[slice(*rows.searchsorted((low, high)))]
 
 
 def _lay(text: IntArray, key: IntArray, words: Sequence[str]) -> ArrayPair:

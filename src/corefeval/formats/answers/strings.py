@@ -93,7 +93,7 @@ class Chooser:
         for unit in (unit for unit in self.units if not unit.spans):
             siblings = self.lists[unit.entity] if unit.places.why else []
             taken = [span for sibling in siblings for span in sibling.spans]
-            for place in sorted(self._free(unit), key=partial(self._weigh, unit, (0, 0))):
+            for place in sorted(self._free(unit), key=partial(self.points, unit)):
                 if not any(start <= place[0] and place[1] <= end for start, end in taken):
                     self._settle(unit, place)
                     break
@@ -117,12 +117,7 @@ class Chooser:
     def _weigh(self, unit: Unit, last: Span, place: Span) -> float:
         """What speaks against a place behind the last one of a list."""
         is_edge = place[1] <= last[1] and (place[0] == last[0] or place[1] == last[1])
-        return (
-            self.points(unit, place)
-            + _CASE * (place not in unit.places.cased)
-            + _BACK * (place[0] < last[0])
-            + _EDGE * is_edge
-        )
+        return self.points(unit, place) + _BACK * (place[0] < last[0]) + _EDGE * is_edge
 
     def _free(self, unit: Unit, last: Span | None = None) -> list[Span]:
         """The free places of a string near where the answer says, or else near the last one."""
@@ -142,7 +137,7 @@ class Chooser:
 
     def points(self, unit: Unit, place: Span) -> float:
         """What speaks against a place that is not where the answer says."""
-        points = 0.0
+        points = _CASE * (place not in self.key.look_up(unit.text).cased)
         if unit.sentence is not None:
             points += abs(int(self.key.sentence_of[place[0]]) - unit.sentence) * _SENTENCE
         if unit.start is not None:
