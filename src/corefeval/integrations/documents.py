@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -27,17 +28,15 @@ def number_documents(documents: Iterable[Sequence[Any]], name: str) -> Corpus | 
     {'0': [[(0, 1), (4, 4)]]}
     """
     several = list(documents)
-    are_lines = {isinstance(part, str) for document in several for part in document}
-    if are_lines == {True}:
-        return _read_lines(several, name)
-    try:
-        if are_lines != {True, False}:
+    with suppress(TypeError):
+        are_lines = {isinstance(part, str) for document in several for part in document}
+        if are_lines == {True}:
+            return _read_lines(several, name)
+        if True not in are_lines:
             return {
                 str(place): [[_freeze(mention) for mention in cluster] for cluster in document]
                 for place, document in enumerate(several)
             }
-    except TypeError:
-        pass
     raise InputError(
         f"the {name} have different forms",
         found=f"{several!r:.60}",

@@ -28,8 +28,7 @@ def counts_of(result: Result) -> dict[str, float]:
 
     Raises a UsageError for results that do not add up.
     """
-    if result.protocol.aggregate != "micro":
-        aggregate = result.protocol.aggregate
+    if (aggregate := result.protocol.aggregate) != "micro":
         raise UsageError(f"counts add up only for aggregate:micro, not {aggregate}")
     return {
         f"{metric}/{name}": float(column.sum())

@@ -31,15 +31,15 @@ def make_coref_scorer(
     """
 
     def score_coref(examples: Iterable[Any], **_: Any) -> dict[str, float | None]:
-        pairs = list(examples)
+        pairs = [(example.reference, example.predicted) for example in examples]
         sides = [
-            [getattr(example, side) for example in pairs] for side in ("reference", "predicted")
+            [(str(number), pair[side]) for number, pair in enumerate(pairs)] for side in (0, 1)
         ]
-        words = [[[token.text for token in doc] for doc in side] for side in sides]
-        make = _make_corpus if words[0] == words[1] else _make_entities
-        key, response = (make(side, span_cluster_prefix) for side in sides)
+        words = [[[token.text for token in doc] for _, doc in side] for side in sides]
+        make: Callable[..., Any] = read_spacy if words[0] == words[1] else _read_characters
+        key, response = (make(side, "", span_cluster_prefix) for side in sides)
         result = score(key, response, metrics=f"{metrics}, {main}", protocol=protocol or None)
-        groups = (group for doc in sides[0] for group in doc.spans)
+        groups = (group for _, doc in sides[0] for group in doc.spans)
         is_annotated = any(group.startswith(span_cluster_prefix) for group in groups)
         rates = {metric: scored.rates for metric, scored in result.scores.items()}
         rates[""] = result[main].rates
@@ -53,17 +53,15 @@ def make_coref_scorer(
     return score_coref
 
 
-def _make_corpus(docs: Sequence[Any], prefix: str) -> Any:
-    return read_spacy([(str(n), doc) for n, doc in enumerate(docs)], "", prefix)
-
-
-def _make_entities(docs: Sequence[Any], prefix: str) -> dict[str, list[list[tuple[int, int]]]]:
-    """The entities of each document, with mentions as pairs of characters."""
+def _read_characters(
+    documents: Sequence[tuple[str, Any]], _: str, prefix: str
+) -> dict[str, list[list[tuple[int, int]]]]:
+    """The entities of spaCy documents, with mentions as pairs of characters."""
     return {
-        str(number): [
+        named: [
             [(span.start_char, span.end_char) for span in spans]
             for group, spans in doc.spans.items()
             if group.startswith(prefix)
         ]
-        for number, doc in enumerate(docs)
+        for named, doc in documents
     }

@@ -114,9 +114,7 @@ def notices_of(
 
 def _about_forms(ledger: Ledger, name: str) -> Iterator[Notice]:
     """The forms of the answers that were read, the most frequent first."""
-    written = {entry.document for entry in ledger.entries}
-    covers = [c for c in ledger.documents if c.document in written and c.state == "read"]
-    forms = Counter(cover.convention for cover in covers)
+    forms = Counter(cover.convention for cover in ledger.documents if cover.state == "read")
     for form, count in forms.most_common():
         whose = "" if len(forms) == 1 else f"{plural(count, 'answer')} "
         yield Notice("llm-convention", f"{name}: {whose}read as {describe(form)}", count)

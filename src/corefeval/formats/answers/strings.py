@@ -18,7 +18,7 @@ from corefeval.formats.answers.text import fold_text
 from corefeval.model.arrays import IntArray, offsets_of
 from corefeval.model.ledger import Span
 
-# What speaks against a place, in points.
+Points = Callable[[Unit, Span], float]  # what speaks against a place
 _SENTENCE, _CONTEXT, _NTH, _NEAR, _OFFSET = 6.0, 15.0, 20.0, 0.7, 6.0
 _LOST, _BACK, _EDGE, _CASE = 9.0, 3.0, 2.0, 1.5
 # Places that are weighed behind the last one or behind where the answer says; half as many before.
@@ -171,7 +171,7 @@ class Chooser:
 def link(
     units: Sequence[Unit],
     key: KeyDocument,
-    points: Callable[[Unit, Span], float] = lambda *_: 0.0,
+    points: Points = lambda *_: 0.0,
 ) -> list[Unit]:
     """Give entities to the units of pairs; antecedents that were no mentions yet come back.
 
@@ -216,7 +216,7 @@ def _find_antecedent(
     span: Span,
     mentions: Container[Span],
     key: KeyDocument,
-    points: Callable[[Unit, Span], float],
+    points: Points,
 ) -> Span | None:
     """The place of an antecedent of a mention; None where it is a label."""
     places = [place for place in key.look_up(antecedent.text).every if place != span]
