@@ -230,6 +230,7 @@ def test_answers_by_hand(folder, least, shared):
         right, wrong, total = right + hits, wrong + misses, total + len(meant)
         ledger = corpus.ledger
         assert ledger.written == sum(ledger.counts.values())
+        assert ledger.placed == sum(1 for document in corpus for _ in document.mentions)
     assert right >= least * total
     assert wrong <= 0.01 * (right + wrong)
 

@@ -54,6 +54,51 @@ def read(answer: str, text: str = "") -> corefeval.Corpus:
         '- "Ada", "She" and "her" refer to the same person.\n'
         '- "Bo" and "him" refer to the same person.\n',
         "Chain A (Ada): {Ada [1], She [2], her [3]}\nChain B (Bo): {Bo [1], him [2]}\n",
+        "**A:** [Ada] [She] [her]\n**B:** [Bo] [him]\n",
+        "**链一：A**\nAda（第1句）、She（第2句）、her（第3句，“knew her”）\n\n"
+        "**链二：B**\nBo（第1句）、him（第2句）\n",
+        'A:\n  - Ada\n  - She    # "*She* liked him"\n  - her    # "Bo knew *her*"\n'
+        'B:\n  - Bo\n  - him    # "She liked *him*"\n',
+        "A:\n  - {s: 1, de: Ada}\n  - {s: 2, de: She}\n  - {s: 3, de: her}\n"
+        "B:\n  - {s: 1, de: Bo}\n  - {s: 2, de: him}\n",
+        "| Nr. | Wer? | Ausdrücke (Satz) |\n|---|---|---|\n"
+        "| 1 | A | Ada (S1), She (S2), her (S3) |\n| 2 | B | Bo (S1), him (S2) |\n",
+        "text\n├── A\n│   ├── Ada\n│   ├── She ····· She liked him\n│   └── her ····· knew her\n"
+        "└── B\n    ├── Bo\n    └── him ····· She liked him\n",
+        '{"text": "t", "entities": {"A": [["Ada", "line 1"], ["She", "line 2"], '
+        '["her", "line 3"]], "B": [["Bo", "line 1"], ["him", "line 2"]]}}',
+        'a = {M(1, "Ada"), M(2, "She"), M(3, "her")}\nb = {M(1, "Bo"), M(2, "him")}\n',
+        '[{"label": "x", "introduced_as": {"text": "Ada"}, "again": [{"text": "She"}, '
+        '{"text": "her"}]}, {"label": "y", "introduced_as": {"text": "Bo"}, "again": '
+        '[{"text": "him"}]}]',
+        '## A\n- **Names / noun phrases:** "Ada"\n- **Pronouns:** She ("She liked"), her\n\n'
+        '## B\n- **Names / noun phrases:** "Bo"\n- **Pronouns:** him ("liked him")\n',
+        "A: Ada → „She“ → her\nB: Bo, „him“\n",
+        "- Ada → X\n- She → X\n- her → X\n- Bo → B\n- him → B\n",
+        '<doc><turn n="1"><e id="a">Ada</e> met <e id="b">Bo</e>.</turn> <turn n="2"><e id="a">She'
+        '</e> liked <e id="b">him</e>.</turn> <turn n="3">Bo knew <e id="a">her</e>.</turn></doc>',
+        '### A\n- "**Ada** met Bo" (line 1)\n- "**She** liked him"\n- "knew **her**"\n\n'
+        '### B\n- "met **Bo**"\n- "She liked **him**"\n',
+        "$\\{$Ada, She, her$\\}$\n\n$\\{$Bo, him$\\}$\n",
+        '[{"who": "A", "references": [{"text": "Ada", "kind": "name"}, {"text": "She", '
+        '"kind": "pro"}, {"text": "her", "kind": "pro"}]}, {"who": "B", "references": '
+        '[{"text": "Bo", "kind": "name"}, {"text": "him", "kind": "pro"}]}]',
+        "| पात्र | उल्लेख |\n|---|---|\n| **Ada** | Ada (1), She (2), her (3) |\n"
+        "| **Bo** | Bo (1), him (2) |\n",
+        "<zin><a>Ada</a> met <c>Bo</c>.</zin> <zin><a>She</a> liked <c>him</c>.</zin> "
+        "<zin>Bo knew <a>her</a>.</zin>",
+        "**A:** Ada → *She* → her\n**B:** Bo → *him*\n",
+        "## Analysis\n\nSentence 1: Ada [A]; Bo [B]\nSentence 2: She [A]; him [B]\n"
+        "Sentence 3: her [A]\n",
+        "1. **Ada** → She → her\n2. **Bo** → him\n",
+        "[Ada]١ met [Bo]٢. [She]١ liked [him]٢. Bo knew [her]١.",
+        "**A**\n  Ada ~ She (new) ~ her\n\n**B**\n  Bo ~ him\n",
+        "| | 文1 | 文2 | 文3 |\n|---|---|---|---|\n| Ada | Ada | She | her |\n"
+        "| Bo | Bo | him | – |\n",
+        '<p><rs ref="#a">Ada</rs> met <rs ref="#b">Bo</rs>. <q><rs ref="#a">She</rs> liked '
+        '<rs ref="#b">him</rs></q>. Bo knew <rs ref="#a">her</rs>.</p>',
+        '{"b": 0, "s": "Ada", "k": 1}\n{"b": 8, "s": "Bo", "k": 2}\n{"b": 13, "s": "She", "k": 1}\n'
+        '{"b": 23, "s": "him", "k": 2}\n{"b": 36, "s": "her", "k": 1}\n',
     ],
 )
 def test_what_is_meant_is_read(answer):
@@ -79,6 +124,7 @@ def test_prose_with_quotes_is_unread_and_every_quote_has_a_row():
         "Ada/1 met/0 Bo/2 ./0 She/1 liked/0 him/2 ./0 Bo/0 knew/0 her/1 ./0",
         "**Ada** met **Bo**. **She** liked **him**. Bo knew **her**.",
         "<<Ada = A>> met <<Bo = B>>. <<She = A>> liked <<him = B>>. Bo knew <<her = A>>.",
+        "Ada[^1] met Bo[^2]. She[^3] liked him[^4]. Bo knew her[^5].\n\n[^3]: Ada\n[^4]: Bo\n",
     ],
 )
 def test_copies_with_unknown_marks_are_unread(answer):
@@ -155,3 +201,69 @@ def test_prose_before_the_quotes_of_an_item_says_whose_they_are():
     corpus = read(answer)
     assert corpus.ledger.documents[0].state == "read"
     assert corpus.ledger.placed == 5
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "T1\tPER 0 0\tAda\nT2\tPER 2 2\tBo\nT3\tPER 4 4\tShe\nT4\tPER 6 6\thim\n"
+        "T5\tPER 10 10\ther\n*\tCoref T1 T3 T5\n*\tCoref T2 T4\n",
+        "m(m1, 1, 'Ada').\nm(m2, 1, 'Bo').\nm(m3, 2, 'She').\nm(m4, 2, 'him').\n"
+        "m(m5, 3, 'her').\nsame(m3, m1).\nsame(m4, m2).\nsame(m5, m3).\n",
+        'graph RL\n  a["Ada (1)"]\n  b["Bo (1)"]\n  c["She (2)"] --> a\n  d["him (2)"] --> b\n'
+        '  e["her (3)"] --> c\n',
+        "- Ada\n- Bo\n- She\n- him\n- her\n",
+        "Line 1:\n- Ada\n- met\nLine 2:\n- She\n- liked\nLine 3:\n- Bo\n- knew\n"
+        "Line 4:\n- her\n- .\n",
+        'Q: Who is "She"?\nA: Ada\n\nQ: Who is "him"?\nA: Bo\n\nQ: Who is "her" in "knew her"?\n'
+        "A: Ada\n",
+        '[["turn 1: Ada", "turn 2: She"], ["turn 1: Bo", "turn 2: him"]]',
+    ],
+)
+def test_mentions_of_which_nothing_is_linked_are_unclear(answer):
+    corpus = read(answer)
+    assert corpus.ledger.documents[0].state == "unread"
+    assert len(corpus["d"].mentions) == corpus.ledger.placed == 0
+    assert corpus.ledger.unclear >= 4
+
+
+@pytest.mark.parametrize(
+    ("lists", "placed", "lost"),
+    [("Ada|Bo|She|him", 4, 0), ("Ada, She|Zoe, Una|Max, Kim|Eva, Ole", 2, 6)],
+)
+def test_lists_that_were_asked_for_are_read_whatever_they_have(lists, placed, lost):
+    key = corpus_from_object({"doc_key": "d", "sentences": [WORDS], "clusters": []}, "key")
+    answer = "".join(f"Entity {n}: {words}\n" for n, words in enumerate(lists.split("|")))
+    ledger = corefeval.read_answers({"d": answer}, key, format="llm-lines").ledger
+    assert (ledger.placed, ledger.lost, ledger.unclear) == (placed, lost, 0)
+
+
+def test_items_that_are_not_in_the_text_have_rows():
+    ledger = read("## A\n- Ada\n- She\n- the sailor\n\n## B\n- Bo\n- him\n").ledger
+    assert [row["written"] for row in ledger.rows() if row["state"] == "lost"] == ["the sailor"]
+
+
+def test_counts_behind_words_are_as_many_mentions():
+    answer = "- A (3): Ada, She, her\n- B: Bo ×2, him ×1\n"
+    assert read(answer).ledger.placed == 6
+
+
+def test_where_a_phrase_begins_before_a_footnote_is_a_guess():
+    ledger = read("Ada[^1] met Bo[^2]. She[^1] liked him[^2]. Bo[^2] knew her[^1].").ledger
+    assert ledger.changed == ledger.placed == 6
+    assert {row["why"] for row in ledger.rows()} == {"where it begins is not said"}
+
+
+def test_antecedents_in_words_that_the_text_does_not_have_are_unclear():
+    text = "Старый рыбак жил у моря . Он показал её деду . Он молчал . Дед обнял её ."
+    answer = (
+        "Старый рыбак жил у моря. Он (= рыбака) показал её (= Настю) деду (= рыбаку). "
+        "Он (= рыбака) молчал. Дед (= старику) обнял её (= внучку)."
+    )
+    assert read(answer, text).ledger.documents[0].state == "unread"
+
+
+def test_rows_say_where_their_words_stand_in_the_answer():
+    answer = 'Chains:\n1. Ada, She, her:\n2. "Bo", him\n'
+    for entry in read(answer).ledger.entries:
+        assert answer[entry.where :].lstrip('"').startswith(entry.written)

@@ -220,6 +220,7 @@ def test_choices_and_epochs(key, tmp_path, run):
          ".*--answer-at payload.reply --id-at uid"),
         ('[["Ada", "her"]]', "found: a list"),
         ("[]", "found: a list"),
+        ("[" * 700 + "]" * 700, "found: a list"),
         ('{"nobody": "[Ada](#1) saw her sister ."}', "known kind"),
         ('{"id": "one", "system": "Copy it .", "user": "Text: Ada saw her ."}', "known kind"),
         ('{"custom_id": "one", "method": "POST", "body": {"messages": []}}', "body"),

@@ -86,11 +86,14 @@ def read_marks(text: str, marks: Iterable[Mark], *, bare: bool = False) -> Tagge
         match, label, chars, why = partner.get(mark), mark.label, None, ""
         if mark.kind == OPEN and match:
             label = match.label if label is None else label
-            chars = (mark.end, match.start) if bare or label is not None else None
+            if bare or label is not None or match.kind == CUT:
+                chars = mark.end, match.start
             if match.kind == CUT:
-                chars, why = (mark.end, match.start), CUT_OFF
+                why = CUT_OFF
             elif normal_label(match.label or label or "") != normal_label(label or ""):
                 why = "closed with another number"
+            elif mark.start == mark.end and mark.label is None:
+                why = "where it begins is not said"
         elif mark.kind == OPEN and (label is not None or not has_labels):
             is_cut = mark.start > last and half is not None and mark.end <= half.start()
             why = CUT_OFF if is_cut else MENDED[0]
@@ -169,6 +172,9 @@ def _word_start(text: str, low: int, high: int, pattern: re.Pattern[str] = _WORD
     return match.start(match.lastindex or 0) if match else high
 
 
+_NOTHING = "\uffff"  # a pattern of what is no character, so that no text has it
+
+
 @dataclass(frozen=True)
 class Convention:
     """A way to tag a text: how it looks, and how its marks are found.
@@ -180,14 +186,13 @@ class Convention:
     `prepare` makes a text easier to read.
     """
 
-    name: str
     example: str
     shapes: str = ""
-    close: str = ""
-    opening: str = ""
-    hanging: str = ""
+    close: str = _NOTHING
+    opening: str = _NOTHING
+    hanging: str = _NOTHING
     before: re.Pattern[str] = _WORD
-    seen: str = ""
+    seen: str = _NOTHING
     find: Callable[[str], Iterable[Mark]] | None = None
     bare: bool = False
     prepare: Callable[[str], str] = str
@@ -200,15 +205,15 @@ class Convention:
         close, opening = self.close.replace("END", end), self.opening.replace("START", start)
         seen = self.seen, close.removeprefix(r"\s?"), opening, self.hanging
         blank = r"\s?" if self.bare else ""
-        openings = "|".join(filter(None, (opening, start + blank)))
+        openings = f"{opening}|{start}{blank}"
         kinds = {CLOSE: close, CUT: _HALF_CLOSING, OPEN: openings, TEXT: blank + end}
-        named = (f"(?P<{kind}>{pattern})" for kind, pattern in kinds.items() if pattern)
-        tags, brackets = "|".join(filter(None, seen)), "|".join(named)
-        return re.compile(tags, re.IGNORECASE | re.MULTILINE), re.compile(brackets, re.IGNORECASE)
+        named = (f"(?P<{kind}>{pattern})" for kind, pattern in kinds.items())
+        tags, brackets = (re.compile("|".join(side), re.I | re.M) for side in (seen, named))
+        return tags, brackets
 
     def count(self, text: str) -> int:
         """How many well-formed tags of this convention there are."""
-        return sum(1 for _ in self._patterns[0].finditer(text))
+        return len(self._patterns[0].findall(text))
 
     def read(self, text: str) -> TaggedText:
         """The text without its tags, and its mentions."""
@@ -225,11 +230,10 @@ class Convention:
             signs = match[0] if has_shapes else ""
             shape = next((_SHAPE_OF[sign] for sign in signs if sign in _SHAPE_OF), "")
             marks.append(Mark(kind, *match.span(), label, shape))
-        for match in re.finditer(self.hanging, text, re.IGNORECASE) if self.hanging else ():
+        for match in re.finditer(self.hanging, text, re.IGNORECASE):
             begin = _word_start(text, 0, match.start(), self.before)
-            if "#" not in text[begin - 1 : match.start()]:  # within a link
-                marks.append(Mark(OPEN, begin, begin))
-                marks.append(Mark(CLOSE, *match.span(), match[match.lastindex or 0]))
+            marks.append(Mark(OPEN, begin, begin))
+            marks.append(Mark(CLOSE, *match.span(), match[match.lastindex or 0]))
         return sorted(marks, key=lambda mark: (mark.start, mark.end))
 
 
@@ -275,7 +279,7 @@ _BEHIND = {
     "subscript": r"(?:\$?_(e?\d+)\$?|\$?_\{([^{}\n]{0,40})\}\$?|<su[bp]>([^<\n]{0,40})</su[bp]>"
     r"|([₀-₉]+)|([⁰¹²³⁴-⁹]+)|\$?\^\{?(\w{1,9})\}?\$?)",
     "marked": r"\s?\[\^?#?([A-Za-z]?\d{1,4}|(?-i:[A-Z]))\]|\{#?([\w-]{1,30})\}|@([A-Za-z0-9_]+)"
-    r"|(?-i:([A-Z0-9][A-Z0-9_]*)(?![a-z\d]))|_([A-Za-z]\w{0,20})"
+    r"|(?-i:([A-Z0-9٠-٩][A-Z0-9٠-٩_]*)(?![a-z\d]))|_([A-Za-z]\w{0,20})"
     rf"|\s?{_SIGN}",
 }
 _HALF_CLOSING = (
@@ -313,8 +317,9 @@ _GENERIC = re.compile(
     r"(?:m|mention|entity|coref|rs|span|e|ref|np|ent|mark|tag|font|annotation)\Z", re.I
 )
 _WRAPPER = re.compile(
-    r"(?:answer|text|p|b|i|u|em|strong|div|output|result|response|document|doc|html|body|br|s|sent"
-    r"|sentence|paragraph|li|ul|ol|h\d|code|pre|xml|root|speaker|sub|sup|copy|new|table|tr|td|th)\Z",
+    r"(?:answer|text|p|b|i|u|em|strong|div|output|result|response|document|doc|html|body|br|s|q|v|l|lg"
+    r"|sent|sentence|zin|satz|frase|phrase|line|turn|utterance|dialogue|chapter|section|scene|stage"
+    r"|paragraph|li|ul|ol|h\d|code|pre|xml|root|speaker|sub|sup|copy|new|table|tr|td|th|date|tei|txt)\Z",
     re.IGNORECASE,
 )
 _VALUE = r"""\s*=\s*(?:["“”]([^"“”<>]*)["“”]|'([^'<>]*)'|["'“”]?([^"'“”\s<>]*))"""
@@ -388,34 +393,33 @@ _WORDS = r"\s?[:|]?\s{1,5}(?=\d{4}\s*\]|(?![\d\s,;–—-]*\])\S)"
 _LEADING = rf"\s?(?:{_E}(\d+)|#?(\d+)|([^\W\d_][\w .'-]{{0,40}}?)(?=[:|]\s)){_WORDS}"
 _INSIDE = r"\s?\|(?:[^\[\]{}|\n]{1,40}\|)??\s?([^\[\]{}|\n]{1,400}?)\s?END"
 _SEQ2SEQ = r"\s?(?:\|\s?([\w.-]+)\s?</m>|</m(\d+)>|<c(\d+)>(?![^<>]*</c)(?:\s?</m>)?)"
-_DECLARED = (
-    Convention("crac", "mention|[e1]", find=_find_crac,
-               seen=r"(?<=\S)\|(?:\[e?\d+\]?|e?\d+\])(?=[\s,.;:!?)\]\"'’”]|$)"),
-    Convention("bracket", "[e1 mention]", "[ ] ( )",
-               opening=rf"START\s?{_E}(\d+)\s?[:|]?\s+(?=[^\s\])])"),
-    Convention("number", "[1 mention]", "[ ]", opening=rf"START#?(\d+){_WORDS}"),
-    Convention("markdown", "[mention](#1)", "[ ]", f"END{_BEHIND['markdown']}",
-               prepare=_spread_links),
-    Convention("xml", '<m id="1">mention</m>', seen=_ELEMENT, find=_find_elements),
-    Convention("subscript", "[mention]_1", "[ ]", f"END{_BEHIND['subscript']}"),
-    Convention("hash", "[mention]#1", "[ ]", f"END{_BEHIND['hash']}"),
-    Convention("colon", "[mention: 1]", "[ ]", rf"\s?:\s?({_NUMBER})\s?END"),
-    Convention("seq2seq", "<m> mention | 1 </m>", "<m> </m>", _SEQ2SEQ, bare=True,
-               prepare=_name_new),
-    Convention("mask", "<m>mention</m>#1", "<m> </m>", r"\s?END\s?#(\w+)", bare=True),
-    Convention("wiki", "[[entity|mention]]", "[[ ]]", opening=r"START([^\[\]|\n]{1,60})\|(?=\S)"),
-    Convention("curly", "{{mention|1}}", "{{ }}", _INSIDE, bare=True),
-    Convention("tanl", "[ mention | antecedent ]", "[ ]", _INSIDE, bare=True),
-    Convention("inside", "{mention | 1}", _ANY, _INSIDE),
-    Convention("behind", "{mention}_1, mention[^1]", _ANY, f"END(?:{'|'.join(_BEHIND.values())})",
-               hanging=_HANGING),
-    Convention("leading", "{1 mention}", _ANY, opening=rf"(?:{_SIGN}\s?START|START{_LEADING})"),
-    Convention("resolved", "mention [antecedent]", hanging=_RESOLVED, before=_PHRASE),
-    Convention("glossed", "**mention** [antecedent]", " ".join(_BOLD),
-               r"END\s?[\[(]([^\[\]()\n]{1,80})[\])]"),
-    Convention("macro", r"\entity{1}{mention}", "{ }",
-               opening=r"\\[A-Za-z]+\{([^{}\n]{1,40})\}START"),
-    Convention("columns", "a word and (1) on each line", find=_find_columns,
-               seen=r"\(?\d{1,5}\)[ \t]*$|[\s/](?-i:[BS])-\w"),
-)  # fmt: skip
-CONVENTIONS = {convention.name: convention for convention in _DECLARED}
+CONVENTIONS = {
+    "crac": Convention("mention|[e1]", find=_find_crac,
+                       seen=r"(?<=\S)\|(?:\[e?\d+\]?|e?\d+\])(?=[\s,.;:!?)\]\"'’”]|$)"),
+    "bracket": Convention("[e1 mention]", "[ ] ( )",
+                          opening=rf"START\s?{_E}(\d+)\s?[:|]?\s+(?=[^\s\])])"),
+    "number": Convention("[1 mention]", "[ ]", opening=rf"START#?(\d+){_WORDS}"),
+    "markdown": Convention("[mention](#1)", "[ ]", f"END{_BEHIND['markdown']}",
+                           prepare=_spread_links),
+    "xml": Convention('<m id="1">mention</m>', seen=_ELEMENT, find=_find_elements),
+    "subscript": Convention("[mention]_1", "[ ]", f"END{_BEHIND['subscript']}"),
+    "hash": Convention("[mention]#1", "[ ]", f"END{_BEHIND['hash']}"),
+    "colon": Convention("[mention: 1]", "[ ]", rf"\s?:\s?({_NUMBER})\s?END"),
+    "seq2seq": Convention("<m> mention | 1 </m>", "<m> </m>", _SEQ2SEQ, bare=True,
+                          prepare=_name_new),
+    "mask": Convention("<m>mention</m>#1", "<m> </m>", r"\s?END\s?#(\w+)", bare=True),
+    "wiki": Convention("[[entity|mention]]", "[[ ]]", opening=r"START([^\[\]|\n]{1,60})\|(?=\S)"),
+    "curly": Convention("{{mention|1}}", "{{ }}", _INSIDE, bare=True),
+    "tanl": Convention("[ mention | antecedent ]", "[ ]", _INSIDE, bare=True),
+    "inside": Convention("{mention | 1}", _ANY, _INSIDE),
+    "behind": Convention("{mention}_1, mention[^1]", _ANY, f"END(?:{'|'.join(_BEHIND.values())})",
+                         hanging=_HANGING),
+    "leading": Convention("{1 mention}", _ANY, opening=rf"(?:{_SIGN}\s?START|START{_LEADING})"),
+    "resolved": Convention("mention [antecedent]", hanging=_RESOLVED, before=_PHRASE),
+    "glossed": Convention("**mention** [antecedent]", " ".join(_BOLD),
+                          r"END\s?[\[(]([^\[\]()\n]{1,80})[\])]"),
+    "macro": Convention(r"\entity{1}{mention}", "{ }",
+                        opening=r"\\[A-Za-z]+\{([^{}\n]{1,40})\}START"),
+    "columns": Convention("a word and (1) on each line", find=_find_columns,
+                          seen=r"\(?\d{1,5}\)[ \t]*$|[\s/](?-i:[BS])-\w"),
+}  # fmt: skip

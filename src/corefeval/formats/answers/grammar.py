@@ -28,13 +28,13 @@ from corefeval.formats.answers.shapes import (
     inner_lists,
     is_line,
     is_place,
+    is_row,
     lists_mentions,
     make_unclear,
     name_units,
     number_at,
     role_of,
     split_parts,
-    text_at,
 )
 from corefeval.formats.answers.text import fold_text
 from corefeval.formats.answers.trees import Node
@@ -44,14 +44,14 @@ _ALONE = re.compile(  # labels of what is in no chain
     r"|\b(?:not?|non)\b (?:chain|coref|coréf|antecedent|resolved|annotated|linked|included)",
     re.I,
 )
-_BOLD = re.compile(r"\*\*[^*\"“„«]+\*\*")
 _SAME = re.compile(
     r"(?:one and )?(?:the )?same\b|d(?:as|ie|er)selbe|l[ea] même|(?:el|la) mism", re.I
 )
 _WORD = re.compile(r"\w+")
+_LETTER = re.compile(r"[A-HJ-Z]")  # a name, and no article
 # Between pairs: `her → Ada; him → Bo`, `{her→Ada, him→Bo}`.
 _PAIRS = re.compile(r"\s*[;；]\s*|\s*,\s*(?=[^,;>→]*(?:→|[-=]>))")
-_SEPARATED = re.compile(rf"[;；]|{ARROW.pattern.strip()}|[=@]|\s[/|·+]\s")
+_SEPARATED = re.compile(rf"[;；]|{ARROW.pattern.strip()}|[=@]|\s[/|·+~]\s")
 _MOST, _LABEL = 40, 8  # words of a mention in a link, and of a label
 _DEEP = 50  # lists in lists
 
@@ -66,6 +66,16 @@ def read_units(roots: Sequence[Node], key: KeyDocument) -> list[Unit]:
             unit.state, unit.why = "aside", "in no chain"
         unit.entity = numbers.setdefault(unit.entity, str(len(numbers)))
     return units
+
+
+def _name_of(node: Node) -> str:
+    """The entity of a part of an answer."""
+    return f"{(node.label or node).where} {fold_text(node.label)}"
+
+
+def _remark_of(node: Node) -> str:
+    """What stands behind a label and in the lines below it."""
+    return " ".join([str(node.value or ""), *node.texts])
 
 
 class _Reader:
@@ -84,37 +94,30 @@ class _Reader:
             sentence = place
         elif entity and self._is_mention(node):
             unit = Unit(str(node.label), entity, node.where, sentence)
-            yield from heed(unit, " ".join([str(node.value or ""), *node.texts]), self.key)
+            yield from heed(unit, _remark_of(node), self.key)
             return
         elif (node.label or node.value) and not (entity and lists_mentions(node)):
-            entity = self._name(node, scope) if self._is_entity(node) else ""
+            entity = _name_of(node) if self._is_entity(node) else ""
         scope = Scope(entity, sentence, depth + 1)
         if depth > _DEEP:
             return
         if node.is_record:
             yield from self._record(node, scope, find_fields([node], self.key))
-            return
-        if isinstance(node.value, Text):
-            yield from self._text(node, scope)
-        yield from self._list(node, scope)
-
-    def _name(self, node: Node, scope: Scope) -> str:
-        """The entity of a part of an answer; under sentences, equal labels are one."""
-        label = fold_text(node.label)
-        is_shared = label and scope.sentence is not None
-        return label if is_shared else f"{(node.label or node).where} {label}"
+        else:
+            yield from self._text(node, scope) if isinstance(node.value, Text) else ()
+            yield from self._list(node, scope)
 
     def _is_mention(self, node: Node) -> bool:
         """Whether a label is a mention, with remarks in the lines below it, or quoted contexts."""
         if node.is_record or not all(map(is_line, node.items)) or not self.key.stands(node.label):
             return False
-        remarks = [*filter(None, [node.value]), *node.texts]
-        quotes = [words_of(match) for text in remarks for match in QUOTED.finditer(str(text))]
+        quotes = [words_of(match) for match in QUOTED.finditer(_remark_of(node))]
         if quotes:
             return all(
                 node.label.lower() in quote.lower() != node.label.lower() for quote in quotes
             )
-        return not node.value and not any(map(self.key.stands, node.texts))
+        items = split_items(str(node.value or ""), 0, self.key)
+        return not any(map(self.key.stands, [*(item.text for item in items), *node.texts]))
 
     def _is_entity(self, node: Node) -> bool:
         """Whether a part of an answer has mentions itself, and not only parts with other names."""
@@ -127,20 +130,17 @@ class _Reader:
             return True
         if any(item.label and item.value and self._is_mention(item) for item in node.items):
             return True
-        rows = [item for item in node.items if item.is_record and not item.label]
-        fields = find_fields(rows, self.key)
+        fields = find_fields(node.rows, self.key)
         is_flat = "mention" in fields and not {"name", "antecedent", "lists"} & fields.keys()
-        return is_flat and not any(map(inner_lists, rows))
+        return is_flat and not any(is_row(row) or inner_lists(row) for row in node.rows)
 
     # -------------------------------------------------------------- lists
 
     def _list(self, node: Node, scope: Scope) -> Iterator[Unit]:
         """The units of a list, which may be an entity itself."""
-        rows = [item for item in node.items if item.is_record and not item.label]
-        lines = [item for item in node.items if is_line(item)]
-        fields = find_fields(rows, self.key)
+        lines, fields = [*filter(is_line, node.items)], find_fields(node.rows, self.key)
         if not scope.entity and not lines and self._is_entity(node):
-            scope = scope._replace(entity=self._name(node, scope))
+            scope = scope._replace(entity=_name_of(node))
         if node.numbers and not any(isinstance(i.value, Text) or i.items for i in node.items):
             yield make_unclear(node, scope.entity or f"{node.where}")
         is_own = scope.depth == 1 or sum(map(self._has_several, lines)) > 1
@@ -158,16 +158,17 @@ class _Reader:
 
     def _record(self, node: Node, scope: Scope, fields: Fields) -> Iterator[Unit]:
         """The units of a record: mentions, a pair, or entities with their lists."""
-        mention = node.get(fields.get("mention", ""))
-        is_map = not scope.entity and fields.keys() <= {"mention", "entity"}
-        if mention is None or is_map or inner_lists(node) or not (mention.value or mention.items):
+        mention = node.get(fields.get("mention"))
+        is_map = not scope.entity and fields.keys() <= {"mention", "entity"} and not is_row(node)
+        has_lists = any(map(inner_lists, [node, *node.items]))
+        if mention is None or is_map or has_lists or not (mention.value or mention.items):
             yield from self._entities(node, scope, fields)
             return
-        name = node.get(fields.get("name", "")) if not scope.entity else None
+        name = node.get(fields.get("name")) if not scope.entity else None
         if name and name.value is not None:
             scope = scope._replace(entity=fold_text(str(name.value)))
         elif not scope.entity:
-            scope = scope._replace(entity=self._name(node, scope))
+            scope = scope._replace(entity=_name_of(node))
         if not isinstance(mention.value, Text):
             units = [*self.walk(replace(mention, label=Text()), scope)]
         elif "lists" in fields and "antecedent" not in fields:
@@ -176,8 +177,6 @@ class _Reader:
             units = self._string(mention, scope)
         for unit in units:
             unit.rows = unit.rows or bool(name and "lists" not in fields)
-            if not node.complete and not unit.state:
-                unit.state, unit.why = "lost", "cut off"
             yield self._with_fields(unit, node, fields)
         for field in node.items:
             if isinstance(field.value, Text) and field is not mention:
@@ -185,41 +184,40 @@ class _Reader:
 
     def _with_fields(self, unit: Unit, node: Node, fields: Fields) -> Unit:
         """A unit with what the fields of its record say of its place and antecedent."""
-        numbers = [field for field in node.items if isinstance(field.value, float)]
-        unknown = [
-            f.label for f in numbers if not role_of(f.label) and f.label not in fields.values()
-        ]
+        labels = [field.label for field in node.items if isinstance(field.value, float)]
+        unknown = [label for label in labels if not role_of(label) and label not in fields.values()]
         if len(unknown) == 1 and not {"sentence", "start", "nth"} & set(fields):
             fields = {**fields, "sentence": unknown[0]}  # the only number
         for role in ("sentence", "nth", "start"):
-            number = number_at(node, fields.get(role, ""))
+            number = number_at(node, fields.get(role))
             if number is not None:
                 setattr(unit, role, number)
-        context = text_at(node, fields.get("context", ""))
-        if context is not None and self.key.stands(context):
-            unit.contexts += (str(context),)
-        if target := node.get(fields.get("antecedent", "")):
-            bare = replace(target, label=Text())
-            inner = bare if bare.items else Node(items=[bare])
+        context = node.get(fields.get("context"))
+        if context and self.key.stands(str(context.value or "")):
+            unit.contexts += (str(context.value),)
+        if target := node.get(fields.get("antecedent")):
+            inner = Node(items=[replace(target, label=Text())])
             targets = [u for u in self.walk(inner, Scope("-")) if u.text.lower() not in NOBODY]
             unit.rows, unit.antecedent = True, next(iter(targets), None)
         return unit
 
     def _entities(self, node: Node, scope: Scope, fields: Fields) -> Iterator[Unit]:
         """The units of a record of lists, which are one entity if it has a label, or of a map."""
-        lists, labels = {id(field) for field in inner_lists(node)}, node.texts
+        lists, labels = {*inner_lists(node)}, node.texts
         if scope.entity and not (lists or labels or any(item.items for item in node.items)):
             yield make_unclear(node, scope.entity)
-        entity = scope.entity or (self._name(node, scope) if labels else "")
+        entity = scope.entity or (_name_of(node) if labels else "")
         for field in node.items:
             role = role_of(field.label)
             inner = scope._replace(entity=entity)
-            if id(field) in lists and (labels or role == "mentions") and self._is_entity(field):
-                inner = inner._replace(entity=entity or self._name(node, scope))
+            if field in lists and (labels or role == "mentions") and self._is_entity(field):
+                inner = inner._replace(entity=entity or _name_of(node))
                 units = list(self._list(field, inner._replace(depth=scope.depth + 1)))
                 if role not in ("mentions", "mention"):
                     yield from self._missing(labels, units, inner)
                 yield from units
+            elif labels and "mention" in [role_of(item.label) for item in field.items]:
+                yield from self._record(field, inner, find_fields([field], self.key))
             elif field.items or (not lists and (not role or lists_mentions(field))):
                 yield from self.walk(field, inner if is_place(field) else scope)
 
@@ -227,10 +225,9 @@ class _Reader:
         self, labels: Sequence[Text], units: Sequence[Unit], scope: Scope
     ) -> Iterator[Unit]:
         """The first label that stands in the text and not in its list: it is a mention, too."""
-        listed = [fold_text(unit.text) for unit in units]
+        listed = "\n".join(fold_text(unit.text) for unit in units)
         for label in labels:
-            plain = fold_text(label)
-            if self.key.stands(label) and not any(plain in text for text in listed):
+            if self.key.stands(label) and fold_text(label) not in listed:
                 yield Unit(str(label), scope.entity, label.where)
                 return
 
@@ -245,7 +242,6 @@ class _Reader:
         if not (text.complete and node.complete):
             unit.state, unit.why = "lost", "cut off"
         elif not self.key.stands(text):
-            unit.text = text.strip(' *_`"“”„«»')
             units = split_items(str(text), text.where, self.key)
             bare = len(mask_remarks(text).replace("\0", ""))
             is_list = 2 * sum(len(item.text) for item in units) >= bare > 0  # and no prose
@@ -271,8 +267,8 @@ class _Reader:
         if not text.is_line:
             yield from name_units(self._labelled(node, text), scope)
             return
-        if (not node.label or is_place(node)) and (pairs := self._link(text, scope.sentence)):
-            yield from pairs
+        if (not node.label or is_place(node)) and (pairs := self._link(text)):
+            yield from name_units(pairs, Scope(sentence=scope.sentence))
             return
         items = self._items(node)
         if not entity and scope.sentence is not None:  # remarks say the entity
@@ -281,7 +277,7 @@ class _Reader:
                 state = "" if label else "unclear"
                 yield Unit(unit.text, label, unit.where, scope.sentence, state=state, rows=True)
         elif node.label or (is_own and self._has_several(node)):
-            name = entity if node.label else self._name(node, scope)
+            name = entity if node.label else _name_of(node)
             yield from name_units(items, scope._replace(entity=name))
         elif entity and (text.kind == "bullet" or items[1:]):
             yield from name_units(items, scope)
@@ -302,26 +298,25 @@ class _Reader:
             bare = re.sub(r"[–—-]\s[^\"“„«]*|_\{?\d+", " ", mask_remarks(text, quotes=True))
             inside = sum(len(_WORD.findall("".join(groups))) for groups in quotes)
             most = max(inside, 2) if is_item else 0
-            is_about = line.kind == "bullet" or len(_BOLD.findall(text)) == 1
-            if 2 * standing > len(units) > 1 and is_about:
+            if 2 * standing > len(units) > 1 and line.kind == "bullet":
                 most = _MOST  # prose about an entity
+            if any(text.startswith(unit.text, unit.where - line.where) for unit in units):
+                return units  # which are not all quoted
             return units if len(_WORD.findall(bare)) <= most else []
-        is_list = 2 * standing >= len(units) or (line.kind == "bullet" and has_label)
-        if not is_item and not _SEPARATED.search(text):
-            is_list = len(units) == 1  # prose has commas, too
+        n_words = len(_WORD.findall(text))
+        are_short = len(units) > 1 and n_words <= 4 * len(units)
+        is_short = has_label or n_words <= _LABEL
+        is_list = 2 * standing >= len(units) or (line.kind == "bullet" and is_short)
+        is_list = is_list or (has_label and are_short)
+        if not is_item and not _SEPARATED.search(text):  # prose has commas, too
+            is_list = len(units) == 1 or (standing == len(units) and are_short)
         return units if is_list else []
 
-    def _link(self, line: Text, sentence: int | None) -> list[Unit]:
+    def _link(self, line: Text) -> list[Unit]:
         """Mentions with what they refer to; none where a line has anything but pairs of these."""
-        units = list[Unit]()
-        for low, high in split_parts(line, _PAIRS):
-            pair = self._pair(line[low:high], line.where + low)
-            if not pair:
-                return []
-            units += pair
-        for unit in units:
-            unit.sentence = sentence if unit.sentence is None else unit.sentence
-        return units
+        parts = split_parts(line, _PAIRS)
+        pairs = [self._pair(line[low:high], line.where + low) for low, high in parts]
+        return [unit for pair in pairs for unit in pair] if all(pairs) else []
 
     def _pair(self, text: str, where: int) -> list[Unit]:
         """Mentions and what they refer to, in its words or by a label."""
@@ -333,7 +328,8 @@ class _Reader:
         where += sides[1][0]
         targets = [unit for unit in split_items(target, where, self.key) if unit.text]
         words = targets[0].text if len(targets) == 1 else target
-        if not QUOTED.search(target) and not self.key.stands(words):
+        is_name = _LETTER.fullmatch(words) or not self.key.stands(words)
+        if is_name and not QUOTED.search(target):
             if len(target.split()) > _LABEL:
                 return []
             label = f"{words} {where}" if _SAME.match(words) else words

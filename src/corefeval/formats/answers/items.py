@@ -18,16 +18,21 @@ REMARK = re.compile(r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]|【[^【】]*】"
 ARROW = re.compile(r"\s*(?:<?[-=–—]{1,20}>|[→⇒⟶➔➜↦←]|<[-=]{1,20})\s*")
 _SEPARATORS = tuple(
     re.compile(pattern)
-    for pattern in (r"\s*[;；]\s*", ARROW.pattern, r"\s+=+\s+", r"\s+[/|·•+]\s+")
+    for pattern in (r"\s*[;；]\s*", ARROW.pattern, r"\s+=+\s+", r"\s+[/|·•+~]\s+")
 )
-_BRACED = re.compile(r"\s*(?:\\?[\[{]|\*(?=[^*]*\s…\s))(?P<items>.*?)(?:\\?[\]}]|\*)[\s\\]*")
+_BRACED = re.compile(
+    r"\s*(?:\$?\\?[\[{]\$?|\*(?=[^*]*\s…\s))(?P<items>.*?)(?:\$?\\?[\]}]\$?|\*)[\s\\]*"
+)
+_BRACKETS = re.compile(r"\s*(?:\[[^\[\]\"]+\][\s,;]*){2,}")
+_AS_QUOTES = str.maketrans("[]", '""')
+_BOLD = re.compile(r"\*\*([^*]+)\*\*")
 _COMMA = re.compile(r"\s*[,，、]\s*(?:(?:and|und|en|et|y|e|и|和)\s+)?")
 _IN = re.compile(
     r"(?:^|[\s(（])(?:as in|in|from|wie in|aus|dans|en|de|uit|nel|в|以及)\s*[:：]?\s*$", re.I
 )
 _PLACE = (
     r"(?:sentence|sent|line|s|satz|zeile|z|zin|regel|phrase|ligne|frase|oración|línea|riga"
-    r"|предложени[ея]|предл|строка|l|§|¶|第|句|行)"
+    r"|предложени[ея]|предл|строка|l|f|п|§|¶|第|句|文|行)"
 )
 _SENTENCE = re.compile(
     rf"(?<!\w){_PLACE}(?:e?[sn])?[\s.:#_-]*"
@@ -119,11 +124,6 @@ def mask_remarks(text: str, *, quotes: bool = False) -> str:
     return _SAID.sub(blank, text)
 
 
-def is_link(text: str) -> bool:
-    """Whether a text says what something refers to."""
-    return bool(VERB.search(mask_remarks(text, quotes=True)))
-
-
 def words_of(match: re.Match[str]) -> str:
     """What stands between two quotes."""
     return next(group for group in match.groups() if group is not None).strip()
@@ -158,15 +158,21 @@ def heed(unit: Unit, remark: str, key: KeyDocument) -> list[Unit]:
 
 def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
     """The mentions of an inline list, quoted or not, in braces or not, with their remarks."""
-    if braced := _BRACED.fullmatch(text):
+    if _BRACKETS.fullmatch(text):
+        text = text.translate(_AS_QUOTES)
+    elif braced := _BRACED.fullmatch(text):
         where, text = where + braced.start("items"), braced["items"]
     masked = mask_remarks(text)
+    outside = mask_remarks(text, quotes=True)
+    separator = next((pattern for pattern in _SEPARATORS if pattern.search(outside)), _COMMA)
+    pieces = cut_at(separator, outside)
     quotes = list(QUOTED.finditer(masked))
     if quotes or HALF_QUOTED.search(masked):
-        return list(_quoted_items(text, masked, quotes, where, key))
-    separator = next((pattern for pattern in _SEPARATORS if pattern.search(masked)), _COMMA)
-    pieces = cut_at(separator, masked)
-    if separator is _COMMA:
+        has_bare = len(pieces) > len(quotes) > 0
+        bare = [_cut_remark(text[low:high], key)[0] for low, high in pieces if has_bare]
+        if not (bare and all(map(key.stands, bare))):
+            return list(_quoted_items(text, masked, quotes, where, key))
+    elif separator is _COMMA:
         pieces = _join_runs(text, masked, pieces, key)
     units = list[Unit]()
     for low, high in pieces:
@@ -181,6 +187,10 @@ def _quoted_items(
     text: str, masked: str, quotes: list[re.Match[str]], where: int, key: KeyDocument
 ) -> Iterator[Unit]:
     """Quoted mentions: what follows each is its remark, and a quote behind `in` is its context."""
+    words = masked[: quotes[0].start()].strip(" #–—·:-") if quotes else ""
+    if words and all(words.lower() in words_of(quote).lower() for quote in quotes):
+        yield from heed(Unit(words, where=where), text[len(words) :], key)
+        return
     index = 0
     while index < len(quotes):
         quote, end = quotes[index], len(text)
@@ -191,7 +201,10 @@ def _quoted_items(
             index += 1
         if index < len(quotes):
             end = quotes[index].start()
-        unit = Unit(words_of(quote), where=where + quote.start())
+        words = words_of(quote)
+        unit = Unit(words, where=where + quote.start())
+        if bold := _BOLD.search(words):  # a mention with words around it
+            unit.text, unit.contexts = bold[1], (words.replace("*", ""),)
         yield from heed(unit, text[quote.end() : end], key)
     if half := HALF_QUOTED.search(masked, quotes[-1].end() if quotes else 0):
         yield Unit(half[1], where=where + half.start(), state="lost", why="cut off")
@@ -212,21 +225,18 @@ def _join_runs(
     index = 0
     while index < len(pieces):
         low = pieces[index][0]
-        last = index
-        for behind in range(min(index + 6, len(pieces) - 1), index, -1):
-            run = text[low : pieces[behind][0]] + masked[slice(*pieces[behind])].split("\0")[0]
+        last = min(index + 6, len(pieces) - 1)
+        while last > index:
+            run = text[low : pieces[last][0]] + masked[slice(*pieces[last])].split("\0")[0]
             if key.stands(run):
-                last = behind
                 break
-        if last == index and index + 1 < len(pieces) and key.stands(text[low : pieces[index][1]]):
-            start, end = pieces[index + 1]  # which may be misspelt
-            last += not key.stands(text[start:end]) and bool(key.find_similar(text[low:end]))
+            last -= 1
         joined.append((low, pieces[last][1]))
         index = last + 1
     return joined
 
 
-_DASH = re.compile(r"\s+[–—#-]+\s+|\s*[:：]\s+|\s*@\s*(?=\d)")
+_DASH = re.compile(r"\s+[–—#·-]+\s+|\s*[:：]\s+|\s*@\s*(?=\d)|\s+(?=[×x]\s?\d|\d+\s?[×x])")
 
 
 def _cut_remark(piece: str, key: KeyDocument) -> tuple[str, str]:

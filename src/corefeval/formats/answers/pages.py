@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +13,7 @@ from corefeval.formats.answers.grammar import read_units
 from corefeval.formats.answers.items import QUOTED, words_of
 from corefeval.formats.answers.lookup import KeyDocument, Unit
 from corefeval.formats.answers.placing import Layout
-from corefeval.formats.answers.shapes import TREES
+from corefeval.formats.answers.shapes import SCATTERED, TREES, scatter_of
 from corefeval.formats.answers.strings import Chooser, link
 from corefeval.formats.answers.text import (
     atoms_of_text,
@@ -37,7 +37,9 @@ _WEIGHT = {
     "leading": 0.95,
 }
 _VAGUE = ("table", "lines")  # forms that other texts may look like
-_RESOLVED = ("resolved", "glossed")  # conventions that name the antecedent behind a mention
+# Conventions that name the antecedent behind a mention, and the share of the text they may lack.
+_RESOLVED = {"resolved": 0.1, "glossed": 0.5}
+_TOLD = 2  # forms at most, where a format was named
 _FEW = 3  # mentions that prose around an answer may seem to have
 _SIGN = 4  # characters of a label before a bracket
 _COPIED = 0.3  # the share of a text that is a copy of the document, or of another text
@@ -70,6 +72,15 @@ class Page:
         return placed - 0.5 * counts["lost"] - 0.2 * counts["unclear"]
 
     @property
+    def is_linked(self) -> bool:
+        """Whether entities come back in the text after others, unless they are few.
+
+        They do in every text; what is grouped by lines, or not at all, does not.
+        """
+        entities = [entity for _, entity in sorted(self.mentions)]
+        return len({*entities}) <= _FEW or scatter_of(entities) > SCATTERED
+
+    @property
     def is_copy(self) -> bool:
         """Whether the answer has much of the document's text."""
         return self.coverage.copied >= _COPIED * self.coverage.tokens
@@ -87,10 +98,9 @@ class Page:
 
     def entry(self, unit: Unit) -> Entry:
         """The row of the ledger for a unit."""
-        start, end = self.document.shift(unit.spans[0]) if unit.is_placed else (-1, -1)
-        words, places = unit.text[:_LONG], max(len(unit.places.every), 1)
-        about = unit.state, unit.why, unit.where, places
-        return Entry(self.document.identifier, words, unit.entity, start, end, *about)  # type: ignore[arg-type]
+        span = self.document.shift(unit.spans[0]) if unit.is_placed else (-1, -1)
+        about = unit.state, unit.why, unit.where, max(len(unit.places.every), 1)
+        return Entry(self.document.identifier, unit.text[:_LONG], unit.entity, *span, *about)  # type: ignore[arg-type]
 
     def mark_copies(self) -> None:
         """Call lost mentions repeated that are copies of placed ones, as in a loop."""
@@ -110,33 +120,43 @@ class Page:
 
     def unread_lines(self, text: str) -> str:
         """The lines of an answer of which nothing was read, with blanks for the others."""
-        read, lines = set(_lines_of(text, self.units)), enumerate(re.finditer(r".*\n?", text))
-        return "".join(blank_out(line) if row in read else line[0] for row, line in lines)
+        places = sorted(unit.where for unit in self.units)
+
+        def blank_read(line: re.Match[str]) -> str:
+            first, behind = (bisect_left(places, edge) for edge in line.span())
+            return blank_out(line) if first < behind else line[0]
+
+        return re.sub(r".+\n?", blank_read, text)
 
     def add_other(self, page: Page) -> None:
         """What other lines say in a form of their own; unclear where it is much, else remarks."""
         taken = {span for span, _ in self.mentions}
         new = [unit for unit in page.units if unit.is_placed and unit.spans[0] not in taken]
-        if 2 * len(new) > max(len(self.mentions), _FEW):
+        if 4 * len(new) >= max(len(self.mentions), _FEW):
             self.add(
                 Unit(u.text, f"?{u.entity}", u.where, state="unclear", why=_OTHER_FORM) for u in new
             )
 
-    def add_loose(self, text: str, *, is_copy: bool) -> None:
-        """Units that no form says anything of; all are unclear if nothing, or too little, was read.
+    def add_loose(self, text: str, *, is_copy: bool, is_told: bool) -> None:
+        """Units that no form says anything of: remarks, or unclear if nothing was read.
 
-        Else they are asides: remarks around what was read. Too little was read if more words of the
-        document are left in them than were placed. In a copy of the document, its own quotes and
-        brackets are none.
+        Nothing was read, and all is unclear, where forms that nobody named link nothing, or lose
+        more than they place. In a copy of the document, its own quotes and brackets are none.
         """
-        form, states = self.coverage.convention, {unit.state for unit in self.written}
-        is_read = "placed" in states and self.value > 0
-        is_read = is_read or (form not in _VAGUE and bool(states - {"unclear"}))
-        for unit in self.units if not is_read else ():
-            unit.state, unit.why = "unclear", unit.why or _NO_FORM
+        form, states = self.coverage.convention, [unit.state for unit in self.written]
+        is_read = bool(self.mentions or (states and (is_told or len(self.units) <= _FEW)))
+        if form in _WEIGHT and not is_told:
+            is_read = self.is_linked and states.count("lost") <= len(self.mentions)
+            is_read = is_read and (form not in _VAGUE or "placed" in states)
+        if not is_read:
+            self.mentions = {}
+            for unit in self.units:
+                unit.state, unit.why = "unclear", unit.why or _NO_FORM
         loose = list(self._find_loose(text, is_copy))
         unknown = {unit.text for unit in loose if self.document.stands(unit.text)}
-        is_read = is_read and len(unknown) <= max(sum(u.is_placed for u in self.units), _FEW)
+        is_read = is_read and len(unknown if self.mentions else loose) <= max(
+            len(self.mentions), _FEW
+        )
         for number, unit in enumerate(loose):
             is_aside = is_read and not (is_copy and unit.text in unknown)
             unit.entity = f"?{number}"
@@ -149,7 +169,7 @@ class Page:
             return
         size = _SIGN if is_copy else 1
         taken = {unit.where + shift for unit in self.units for shift in range(size)}
-        for pattern in (QUOTED, _BRACKETED, _BULLET)[is_copy and bool(self.written) :]:
+        for pattern in (QUOTED, _BRACKETED, _BULLET)[is_copy:]:
             matches = list(pattern.finditer(text))
             for match in matches:
                 if match.start() not in taken:
@@ -164,12 +184,6 @@ _BRACKETED = re.compile(
 _BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]+(.*\S)", re.MULTILINE)
 
 
-def _lines_of(text: str, units: Iterable[Unit]) -> list[int]:
-    """The lines of a text on which units stand."""
-    ends = [match.end() for match in re.finditer("\n", text)]
-    return [bisect_right(ends, unit.where) for unit in units]
-
-
 # ------------------------------------------------------------------ the best reading
 
 
@@ -179,16 +193,15 @@ def read_answer(
     """What an answer says about a document: its best reading, what else it has, and its state."""
     page = _read_best(document, text, forms, occurrences)
     size, is_copy = len(document.words), False
-    is_vague = page.coverage.convention in ("", "lines")
+    is_vague = page.coverage.convention in ("", *_VAGUE)
     if text.strip() and is_vague and len(page.mentions) <= _SPARSE * size:
         plain = read_tagged(document, TaggedText(page.blank(text), []), "")
         if plain.is_copy:  # the text in other words, and no list
             page = Page(document, page.coverage)
         is_copy = plain.is_copy and plain.coverage.added <= _ADDED * size
-    unread = page.unread_lines(text) if page.units else ""
-    if unread.strip():
+    if page.units and (unread := page.unread_lines(text)).strip():
         page.add_other(_read_best(document, unread, forms, occurrences))
-    page.add_loose(text, is_copy=page.is_copy or is_copy)
+    page.add_loose(text, is_copy=page.is_copy or is_copy, is_told=len(forms) <= _TOLD)
     state = _state_of(page, text, finish, is_copy)
     if state == "unread" and not page.written:
         page.add([Unit(text.strip()[:60], state="unclear", why=_NO_FORM)])
@@ -219,8 +232,9 @@ def _read_best(document: KeyDocument, text: str, forms: Sequence[str], occurrenc
     size, most = len(document.words), 0.0
     best = Page(document, Coverage(document.identifier, "", size, missing=size))
     for variant in _variants(text):
-        for limit, form, spelling in _list_forms(variant, forms):
-            if most >= _NEARLY_ALL * limit:  # it cannot place more than it has signs
+        for n_signs, form, spelling in _list_forms(variant, forms):
+            weight = _WEIGHT.get(form, 1.0)
+            if most >= _NEARLY_ALL * weight * n_signs:  # it cannot place more than it has signs
                 continue
             if form in CONVENTIONS:
                 page = read_tagged(document, CONVENTIONS[form].read(spelling), form)
@@ -228,10 +242,9 @@ def _read_best(document: KeyDocument, text: str, forms: Sequence[str], occurrenc
             else:
                 units = read_units(TREES[form](spelling), document)
                 page = read_list(document, units, form, occurrences)
-                is_sure = bool(page.written) and form != "lines"
-            n_entities = len({entity for _, entity in page.mentions})
-            is_loose = form in TREES and n_entities == len(page.mentions) > _FEW  # all apart
-            value = _WEIGHT.get(form, 1.0) * page.value * (0.5 if is_loose else 1.0)
+                is_sure = bool(page.written) and (form != "lines" or len(forms) <= _TOLD)
+                weight *= 1.0 if page.is_linked else 0.5
+            value = weight * page.value
             if value > most or (is_sure and not best.written):
                 best, most = page, max(value, 0.0)
     return best
@@ -248,7 +261,7 @@ def _variants(text: str) -> list[str]:
     return [text] if bare == text else [_UNFENCED.sub(blank_out, text), bare]
 
 
-def _list_forms(text: str, forms: Sequence[str]) -> Iterator[tuple[float, str, str]]:
+def _list_forms(text: str, forms: Sequence[str]) -> Iterator[tuple[int, str, str]]:
     """The forms that a text may have with how often they are seen: tags, the most ones first.
 
     Tags may be escaped, or be escaped signs of the text.
@@ -256,12 +269,12 @@ def _list_forms(text: str, forms: Sequence[str]) -> Iterator[tuple[float, str, s
     literal = text.replace("\\", r"\\")  # a backslash can be a word of the text
     spellings = dict.fromkeys(map(hide_escapes, (text, unescape(text), literal)))
     tags = [
-        (_WEIGHT.get(form, 1.0) * CONVENTIONS[form].count(spelling), form, spelling)
+        (CONVENTIONS[form].count(spelling), form, spelling)
         for form in forms if form in CONVENTIONS for spelling in spellings
     ]  # fmt: skip
     yield from sorted(tags, key=lambda seen: (seen[1] in _WEIGHT, -seen[0]))
-    signs = sum(1 for _ in _SIGNS.finditer(text))
-    yield from ((_WEIGHT.get(form, 1.0) * signs, form, text) for form in forms if form in TREES)
+    n_signs = len(_SIGNS.findall(text))
+    yield from ((n_signs, form, text) for form in forms if form in TREES)
 
 
 # ------------------------------------------------------------------ tags
@@ -276,25 +289,26 @@ def read_tagged(document: KeyDocument, parsed: TaggedText, convention: str) -> P
     cover = page.coverage
     if cover.added > (1 - _COPIED) * len(atoms) and not page.is_copy:
         return page
-    if convention == "resolved" and cover.missing > 0.1 * cover.tokens:
+    if cover.missing > _RESOLVED.get(convention, 1.0) * cover.tokens:
         return page
-    if 2 * sum(unit.why in MENDED for unit in units) > len(units):
+    has_words = convention == "resolved"  # of antecedents, which stand in the text
+    odd = [u for u in units if u.why in MENDED or (has_words and not document.stands(u.entity))]
+    if 2 * len(odd) > len(units):
         return page  # which are no tags of this kind
     for unit in units:
-        start, end = unit.chars
-        unit.text = " ".join(text[start : min(end, start + _LONG)].split())
-    if convention in ("tanl", *_RESOLVED):
-        _refer(units, always=convention != "tanl")
+        unit.text = " ".join(text[slice(*unit.chars)][:_LONG].split())
+    has_new = any(unit.entity.startswith("?") for unit in units)
+    if convention in _RESOLVED or (convention == "tanl" and has_new):  # or the labels are names
+        _refer(units)
     layout.place(units)
     page.add([*units, *link(units, document)])
     page.mark_copies()
     return page
 
 
-def _refer(units: Sequence[Unit], *, always: bool) -> None:
-    """Take labels for the words of antecedents, unless every mention has one, as names have."""
-    nameless = [unit for unit in units if unit.entity.startswith("?")]
-    for unit in units if always or nameless else ():
+def _refer(units: Sequence[Unit]) -> None:
+    """Take labels for the words of antecedents."""
+    for unit in units:
         if unit.entity.startswith("?"):
             unit.why = ""
         elif not unit.entity.isdigit():
@@ -314,9 +328,8 @@ def read_list(
     chooser = Chooser(document, units)
     chooser.choose(occurrences)
     page.add([*units, *link(units, document, chooser.points)])
-    targets = dict.fromkeys(unit.antecedent for unit in units if unit.antecedent)
-    for target in targets:
-        if not target.spans:
+    for target in dict.fromkeys(unit.antecedent for unit in units):
+        if target and not target.spans:
             target.state, target.why = "aside", "an antecedent"
             page.units.append(target)
     return page

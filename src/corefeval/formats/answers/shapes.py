@@ -14,28 +14,28 @@ from corefeval.formats.answers.trees import Node, parse_json, parse_lines, parse
 
 # What labels say, by how they begin, in some languages; the first that fits.
 _ROLES = {
-    "antecedent": r"antec[eé]d|antezedens|bezug|refersto|referent|corefer(?!ence)|target|linkedto"
-    r"|verwei?[js]|renvoie|sameas|先行",
+    "antecedent": r"ant[eé]c[eé]d|antezedens|bezug|bezieht|refersto|referent|corefer(?!ence)|target"
+    r"|linkedto|verw(?:ij|ei)st|renvoie|sameas|先行",
     "context": r"context|snippet|quote|excerpt|kontext|contexto|上下文|in$|near|surround",
     "sentence": r"sent(?!e?id)|sentid|line|zin|satz|zeile|regel|oraci|frase|phrase|ligne|riga"
-    r"|предлож|строк|句|行|s$|o$",
+    r"|предлож|строк|句|文$|行|s$|o$",
     "nth": r"nth|occurrence|instance|ocurrencia|vorkommen",
     "start": r"(?:token|char|word)?(?:start|begin|offset|position)|char(?!end)|tokens?$|indices",
     "mentions": r"(?:all|alle)?mention(?:s|es|en)|menciones|menzioni|erwähnungen|vermeldingen"
     r"|nennungen|упоминания|items|members|mitglieder|spans|expressions|occurrences|called|strings",
     "mention": r"mention|text|token(?!end)|surface|expression|span|string|phrase|anaph|anáf"
-    r"|pronoun$|form|vermelding|menci|menzion|erwähnung|ausdruck|expresi|упоминан|提及|文本|word(?!end)",
+    r"|pronoun$|pronomen$|form|vermelding|menci|menzion|erwähnung|ausdruck|expresi|упоминан|提及|文本|word(?!end)",
     "group": r"cluster|entity|entidad|entit|chain|cadena|kette|group|coref|сущность|实体|共指",
     "entity": r"label|set|eid|head|represent|canonical|name|nombre|id$|who|what|number|ref$",
-    "remark": r"type|note|comment|reason|gender|count|confidence|explan|role|class|art$|category"
-    r"|(?:token|char|word)?(?:end|stop)",
+    "remark": r"type|kind|note|comment|reason|gender|count|confidence|explan|role|class|art$"
+    r"|category|(?:token|char|word)?(?:end|stop)",
 }
 # What lists of the mentions of one entity are called, by the kind of words in them.
-_CATEGORY = re.compile(
+_KIND = (
     r"(?:\w+ )?(?:pronouns|pronomina|pronomen|pronombres|pronoms|pronomi|possessives?|reflexives?"
-    r"|noun phrases|nominals?|(?:proper )?names|proper nouns|descriptions)\Z",
-    re.IGNORECASE,
+    r"|noun phrases|nominals?|(?:proper )?names|proper nouns|descriptions)"
 )
+_CATEGORY = re.compile(rf"{_KIND}(?:\W+{_KIND})*\Z", re.IGNORECASE)
 _ROLE = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _ROLES.items()))
 
 
@@ -83,6 +83,11 @@ def is_line(node: Node) -> bool:
     return is_line and not node.label and not node.items
 
 
+def is_row(node: Node) -> bool:
+    """Whether a part is a row of a table."""
+    return any(text.kind == "cell" for text in node.texts)
+
+
 def has_text(node: Node) -> bool:
     """Whether it is a string without a label, alone or with numbers: `["Ada", 0, 3]`."""
     if node.label or node.is_record or any(item.items for item in node.items):
@@ -92,13 +97,7 @@ def has_text(node: Node) -> bool:
     )
 
 
-def text_at(node: Node, label: str) -> Text | None:
-    """The string in a field of a record; None where there is none."""
-    field = node.get(label)
-    return field.value if field and isinstance(field.value, Text) else None
-
-
-def number_at(node: Node, label: str) -> int | None:
+def number_at(node: Node, label: str | None) -> int | None:
     """The first number in a field of a record; None where there is none."""
     field = node.get(label)
     digits = re.search(r"\d{1,9}", str((field.items or [field])[0].value)) if field else None
@@ -120,10 +119,10 @@ def split_parts(text: str, separator: re.Pattern[str]) -> list[tuple[int, int]]:
     return parts if all(text[low:high].strip() for low, high in parts) else []
 
 
-_SCATTERED = 1.2  # of a column with names of entities
+SCATTERED = 1.2  # of names of entities
 
 
-NOBODY = ("", "none", "null", "-", "–", "—")
+NOBODY = ("", ".", "none", "null", "-", "–", "—")
 Fields = dict[str, str]  # the label of the field for each role
 
 
@@ -134,56 +133,63 @@ def find_fields(rows: Sequence[Node], key: KeyDocument) -> Fields:
     mentions each.
     """
     roles: dict[str, str] = {}
-    cells = defaultdict[str, list[Text]](list)
+    cells = defaultdict[str, list[str]](list)
     for field in (field for row in rows for field in row.items):
         role = roles.setdefault(field.label, role_of(field.label))
         if role == "mention" and len(field.numbers) == len(field.items) > 1:
             roles[field.label] = "start"  # a span of numbers
         if field.value is not None:
-            cells[field.label].append(Text(str(field.value)))
+            cells[field.label].append(str(field.value))
     named = {role: label for label, role in reversed(roles.items())}
     mention = named.get("mention") or named.get("mentions") or _find_mentions(cells, key)
     fields = {role: label for label, role in reversed(roles.items()) if role and label != mention}
     if mention:
         fields |= {"mention": mention} | _find_names(cells, fields, mention)
-        if role_of(mention) == "mentions":
+        texts = cells[mention] if any(map(is_row, rows)) else []
+        lists = [t for t in texts if not key.stands(t) and len(split_items(t, 0, key)) > 1]
+        if role_of(mention) == "mentions" or 2 * len(lists) > len(texts):
             fields["lists"] = mention
     return fields
 
 
-def _find_mentions(cells: Mapping[str, Sequence[Text]], key: KeyDocument) -> str:
+def _find_mentions(cells: Mapping[str, Sequence[str]], key: KeyDocument) -> str:
     """The column whose cells stand in the text; none in a grid of entities and sentences."""
 
-    def stands(text: Text) -> bool:
-        return text in NOBODY or any(key.stands(unit.text) for unit in split_items(text, 0, key))
+    def find_words(text: str) -> set[str]:
+        return {unit.text for unit in split_items(text, 0, key) if key.stands(unit.text)}
 
-    shares = {
-        label: sum(map(stands, texts)) / len(texts)
+    words = {
+        label: {text: find_words(text) for text in texts}
         for label, texts in cells.items()
-        if role_of(label) in ("", "entity", "group", "context")
+        if role_of(label) in ("", "entity", "group", "context", "sentence")
     }
-    best = max(shares, key=lambda label: shares[label] * len({*cells[label]}), default="")
-    columns = [cells[label] for label, share in shares.items() if share == 1]
+    shares = {
+        label: sum(bool(words[label][text]) or text in NOBODY for text in cells[label])
+        / len(cells[label])
+        for label in words
+    }
+    best = max(words, key=lambda label: len(set[str]().union(*words[label].values())), default="")
+    columns = [cells[label] for label, share in shares.items() if share > 0.75]
     is_grid = len(columns) > 1 and any(text in NOBODY for texts in columns for text in texts)
     return best if shares.get(best, 0) >= 0.25 and not is_grid else ""
 
 
-def _find_names(cells: Mapping[str, Sequence[Text]], fields: Fields, mention: str) -> Fields:
+def _find_names(cells: Mapping[str, Sequence[str]], fields: Fields, mention: str) -> Fields:
     """The column that says the entity of each row: its values come back."""
     size = len(cells[mention])
     if target := fields.get("antecedent"):
-        return {"name": fields.pop("antecedent")} if 0 < 4 * len({*cells[target]}) <= size else {}
+        return {"name": fields.pop("antecedent")} if 0 < 3 * len({*cells[target]}) <= size else {}
     if label := fields.get("group"):
         return {"name": label}
-    if label := fields.get("entity"):
-        return {"name": label} if len({*cells[label]}) < max(size, 2) else {}
+    if (label := fields.get("entity")) and len({*cells[label]}) < max(size, 2):
+        return {"name": label}
     scatter = {
         label: scatter_of(texts)
         for label, texts in cells.items()
         if label != mention and not role_of(label)
     }
     best = max(scatter, key=lambda label: scatter[label], default="")
-    return {"name": best} if scatter.get(best, 0) > _SCATTERED else {}
+    return {"name": best} if scatter.get(best, 0) > SCATTERED else {}
 
 
 class Scope(NamedTuple):
@@ -195,10 +201,9 @@ class Scope(NamedTuple):
 
 
 def make_unclear(node: Node, entity: str) -> Unit:
-    """A unit for numbers that no words go with, or for a part that was cut off."""
+    """A unit for numbers that no words go with."""
     words = str([item.value for item in node.items if not item.items])
-    state, why = ("unclear", "numbers without words") if node.complete else ("lost", "cut off")
-    return Unit(words, entity, node.where, state=state, why=why)
+    return Unit(words, entity, node.where, state="unclear", why="numbers without words")
 
 
 def name_units(units: Sequence[Unit], scope: Scope) -> Iterator[Unit]:

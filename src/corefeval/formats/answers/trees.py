@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from corefeval.formats.answers.items import QUOTED, Text, is_link, mask_remarks
+from corefeval.formats.answers.items import LINK, QUOTED, VERB, Text, mask_remarks, place_named
 from corefeval.formats.answers.text import blank_out
 
 _NO_LABEL = Text()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Node:
     """A part of an answer: its label, its text or number, and the parts below it.
 
@@ -31,15 +31,23 @@ class Node:
 
     @property
     def texts(self) -> list[Text]:
-        """The strings that it has itself."""
-        return [item.value for item in self.items if isinstance(item.value, Text)]
+        """The strings that it has itself, but those that name a sentence."""
+        texts = [item.value for item in self.items if isinstance(item.value, Text)]
+        return [text for text in texts if place_named(text) is None]
 
     @property
     def numbers(self) -> list[int]:
-        """The numbers that it has itself."""
-        return [int(item.value) for item in self.items if isinstance(item.value, float)]
+        """The numbers that it has itself, and those of sentences: `5`, `"line 5"`."""
+        values = [item.value for item in self.items if item.value is not None]
+        numbers = [v if isinstance(v, float) else place_named(v) for v in values]
+        return [int(number) for number in numbers if number is not None]
 
-    def get(self, label: str) -> Node | None:
+    @property
+    def rows(self) -> list[Node]:
+        """The records in it that have no labels."""
+        return [item for item in self.items if item.is_record and not item.label]
+
+    def get(self, label: str | None) -> Node | None:
         """The part with a label, or None."""
         return next((item for item in self.items if label and item.label == label), None)
 
@@ -54,8 +62,9 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 # Strings have no quotes: `{name: Ada, mentions: [Ada, she]}`.
-_BARE = re.compile(r"[\[{,]\s*[\w ]{1,60}:\s*[\[{]\s*[^\W\d]")
+_BARE = re.compile(r"[\[{,]\s*[\w ]{1,60}:\s*[\[{]\s*[^\W\d]|\{[^{}\"\n]{0,99}?\w:\s[^\W\d]")
 _COLON = re.compile(r"\s*:")
+_GLUED = re.compile(r"\w[\[{]")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
@@ -70,10 +79,11 @@ def _unquote(token: str) -> str:
 _ENCODED = re.compile(r'\s*"(\s|\\[nt])*[\[{].*[\]}](\s|\\[nt])*"\s*', re.DOTALL)
 
 
-def parse_json(text: str) -> list[Node]:
+def parse_json(text: str, shift: int = 0) -> list[Node]:
     """The lists and objects in a text, with or without talk around them; nothing is refused.
 
-    Comments, trailing commas, single quotes and missing ends are taken as they come.
+    Comments, trailing commas, single quotes and missing ends are taken as they come. `shift` is
+    where the text begins in the answer.
     """
     if _ENCODED.fullmatch(text):  # a string of JSON, in which all stays in its place
         text = re.sub(r'\\[nt]|\\(?=")|(?<!\\)"', lambda match: " " * len(match[0]), text)
@@ -81,10 +91,11 @@ def parse_json(text: str) -> list[Node]:
     roots: list[Node] = []
     stack: list[Node] = []
     label = _NO_LABEL  # the key whose value comes next
+    n_words = 0  # that are neither strings nor keys, but code
     for match in _TOKEN.finditer(text):
-        kind, token, where = match.lastgroup, match.group(), match.start()
-        if not stack and token not in "[{":  # what stands in parentheses is a remark
-            continue
+        kind, token, where = match.lastgroup, match.group(), match.start() + shift
+        if not stack and (token not in "[{" or _GLUED.match(text, max(match.start() - 1, 0))):
+            continue  # what stands in parentheses is a remark, and `a["b"]` is code
         if kind == "open":
             node = Node(label, where=where, complete=False, is_record=token == "{")
             (stack[-1].items if stack else roots).append(node)
@@ -92,13 +103,14 @@ def parse_json(text: str) -> list[Node]:
         elif kind in ("comment", "comma"):
             continue
         elif kind == "close":
-            stack.pop().complete = True
+            node = stack.pop()
+            node.complete = True
+            node.is_record &= any(item.label for item in node.items)  # else a set
         elif kind == "colon":
-            is_map = stack[-1].items and stack[-1].is_record
-            before = stack[-1].items[-1].value if is_map else None
-            if isinstance(before, Text):
+            items = stack[-1].items if stack[-1].is_record else []
+            if items and isinstance(before := items[-1].value, Text):
                 label = before
-                stack[-1].items.pop()
+                items.pop()
             continue
         elif kind == "number":
             number = float(token) if len(token) < 16 else None  # which is no place
@@ -107,8 +119,11 @@ def parse_json(text: str) -> list[Node]:
             bare = token[kind != "word" :][: -1 if kind in ("string", "single") else None]
             value = Text(_unquote(bare).strip(), where, kind != "half")
             stack[-1].items.append(Node(label, value, where=where))
+            n_words -= 1
+        else:
+            n_words += 1
         label = _NO_LABEL
-    return [root for root in roots if root.items]
+    return [root for root in roots if root.items] if n_words <= 0 else []
 
 
 # ------------------------------------------------------------------ XML
@@ -149,8 +164,7 @@ _CELLS = [
     re.compile(rf'(?:\A|(?<={sign}))(\s*"[^"]*"\s*(?={sign}|\Z)|(?:(?!{sign}).)*)', re.DOTALL)
     for sign in (r"\|", r"\t", ";", ",")
 ]
-_QUOTES = re.compile(r'\A["\[]([^"\[\]]*)["\]]\Z')
-_WIDE = re.compile(r"(?<=\S) {2,}(?=\S)")
+_WIDE = re.compile(r"(?<=\S) {2,}(?=\S)|^ {2,}(?=\S.* {2}\S)", re.MULTILINE)
 _HEADER = 8  # words of a label above a column
 _MARKS = re.compile(r"[-_*O]|[BIES]-\S+|\(?\d+\)?(?:\|\(?\d+\)?)*")
 
@@ -170,11 +184,10 @@ def parse_tables(text: str) -> list[Node]:
             bare = re.sub(r"^\s*\|", blank_out, bare)
             matches = [(low + match.start(1), match[1].strip()) for match in pattern.finditer(bare)]
             cells = [
-                Node(value=Text(_QUOTES.sub(r"\1", words), where, kind="cell"), where=where)
-                for where, words in matches
+                Node(value=Text(words, where, kind="cell"), where=where) for where, words in matches
             ]
             low += len(line)
-            if re.fullmatch(r"[\s|:+=-]+", line) and "-" in line:
+            if re.fullmatch(r"(?=.*-)[\s|:+=-]+", line):
                 continue
             if tables[-1] and len(cells) != len(tables[-1][0]):
                 tables.append([])
@@ -191,7 +204,7 @@ def _label_rows(rows: list[list[Node]]) -> Node:
     body = rows if any(map(str.isdecimal, labels)) else rows[1:]  # no label is a number
     for row in body:
         for number, (cell, label) in enumerate(zip(row, labels, strict=True)):
-            cell.label = label or Text(f"column {number}")
+            cell.label = label or Text(f"column {number}" if number else "name")
     return Node(items=[Node(items=row, where=row[0].where, is_record=True) for row in body])
 
 
@@ -208,14 +221,14 @@ def _is_table(rows: list[list[Node]]) -> bool:
 
 _LINE = re.compile(
     r"^(?P<indent>[ \t]*)(?=\S)(?:(?P<heading>\#{1,6})[ \t]+)?"
-    r"(?P<bullet>(?:[-•·◦▪‣+–—:>①-⓿❶-➓]|\*+|(?:│[│ ]*)?[├└][─╴]*|\(?\d{1,3}[.):]|[a-z]\))"
+    r"(?P<bullet>(?:[-•·◦▪‣+–—:>①-⓿❶-➓]|\*+|[├└][─╴]*|\(?\d{1,3}[.):]|[a-z]\))"
     r"(?:[ \t]+|(?<=[.)])(?=[\"“„«「*])))?"
     r"(?:[^\w\s\"'“„«»「『‹`(\[{*#<&\\-]+\s+)?(?P<body>.*\S)",
     re.MULTILINE,
 )
 _BOLD = re.compile(
     r"(\*\*|__)(?P<label>.+?)\1\s*(?:\([^()]*\)\s*)?"
-    r"(?:[:：=]|[–—-]+(?=\s|$)|(?<=[:：.]\*\*)|(?<=[:：.]\*\*\s)|(?=[\"“„«「『‹`'{\[→])|$)\s*(?P<items>.*)"
+    r"(?:[:：=]|[–—-]+(?=\s|$)|(?<=[:：.]\*\*)|(?<=[:：.]\*\*\s)|(?=[\"“„«「『‹`'{\[])|$)\s*(?P<items>.*)"
 )
 _COLONED = re.compile(r"(?P<label>[^:：\"“„«「『]{1,80}?)\s*[:：](?!//)\s*(?P<items>.*)")
 _DASHED = re.compile(r"(?P<label>[^\"“„«「『:,;]{1,60}?)\s+[–—-]+\s+(?P<items>.*)")
@@ -229,7 +242,7 @@ _EQUAL = re.compile(
 def parse_lines(text: str) -> list[Node]:
     """The lines of an answer as a tree: what is indented stands below what comes before it."""
     lines: list[tuple[float, Node]] = []
-    matches = list(_LINE.finditer(text))
+    matches = list(_LINE.finditer(text.replace("│", " ")))  # beside the branches of a tree
     equal = [_EQUAL.fullmatch(mask_remarks(match["body"])) for match in matches]
     lists = [bool(re.search("[,;]", match["items"])) for match in equal if match]
     labels = [_BOLD, _COLONED, *([_EQUAL] if 2 * sum(lists) > len(lists) else []), _DASHED]
@@ -237,13 +250,11 @@ def parse_lines(text: str) -> list[Node]:
         heading, bullet, body = match["heading"], (match["bullet"] or "").strip(), match["body"]
         kind, indent = "bullet" if bullet else "line", len(match["indent"].expandtabs(4))
         label, items, shift = (body, "", 0) if heading else _split_label(body, labels)
-        where = match.start("body") + shift
-        level = indent + 0.5 * bool(bullet) + bullet.count("*")
-        if heading:
-            level = len(heading) - 10.0
-        elif label.endswith(":") and not (items or bullet):
-            level = indent - 0.5
+        where = match.start("body") + (shift if items else 0)
+        level = len(heading) - 10.0 if heading else indent + 0.5 * bool(bullet)
         node = Node(value=Text(items or label, where, kind=kind), where=where)
+        if _FLOW.fullmatch(body):
+            node = next(iter(parse_json(body, where)), node)
         if items:
             node.label = Text(label.strip(" :：*_"), where, kind=kind)
         if bullet and label and items:  # as in YAML, lines below may go on with a record
@@ -255,7 +266,7 @@ def parse_lines(text: str) -> list[Node]:
 
 def _split_label(body: str, labels: list[re.Pattern[str]]) -> tuple[str, str, int]:
     """The label of a line, what it has behind it, and where that begins."""
-    if is_link(body) or _FLOW.fullmatch(body):
+    if VERB.search(mask_remarks(body, quotes=True)) or _FLOW.fullmatch(body):
         return "", body, 0
     masked = mask_remarks(body)
     for pattern in labels:
@@ -278,9 +289,10 @@ def _nest(lines: list[tuple[float, Node]]) -> Node:
     records = [node for _, node in lines if node.is_record and not node.label]
     fields = {str(node.items[0].label) for node in records if node.items[1:]}
     # Lines with a label and nothing below are what they say, unless they are short records.
-    short = {id(node) for node in records if str(node.items[0].label) not in fields}
+    short = {node for node in records if str(node.items[0].label) not in fields}
     for _, node in [*lines, stack[0]]:
-        if node.items and not node.label and isinstance(node.value, Text):
-            node.label, node.value = Text(node.value.strip(' :：*_"“”„«»'), node.where), None
-        node.items = [item.items[0] if id(item) in short else item for item in node.items]
+        text = node.value
+        if isinstance(text, Text) and node.items and not (node.label or LINK.search(text)):
+            node.label, node.value = Text(text.strip(' :：*_"“”„«»'), node.where), None
+        node.items = [item.items[0] if item in short else item for item in node.items]
     return root
