@@ -139,9 +139,9 @@ def show_progress(name: str, quiet: bool) -> Iterator[Callable[[str, int, int], 
                 from rich.progress import Progress
 
                 bar = Progress(console=Console(stderr=True), transient=True)
+                bar.add_task(f"{name}: {state}", completed=done, total=total)
                 _BARS.append(stack.enter_context(bar))
                 stack.callback(_BARS.clear)
-                bar.add_task(name)
             task = _BARS[0].task_ids[0]
             _BARS[0].update(task, description=f"{name}: {state}", completed=done, total=total)
 
