@@ -97,6 +97,33 @@ def read(answer: str, text: str = "") -> corefeval.Corpus:
         "| Bo | Bo | him | – |\n",
         '<p><rs ref="#a">Ada</rs> met <rs ref="#b">Bo</rs>. <q><rs ref="#a">She</rs> liked '
         '<rs ref="#b">him</rs></q>. Bo knew <rs ref="#a">her</rs>.</p>',
+        "| # | Entity | Mentions |\n|---|---|---|\n| 1 | **A** | Ada<br>She<br>her (Bo knew) |\n"
+        "| 2 | **B** | Bo<br>him |\n\n* *Notes* such as this are left out.\n",
+        "S1 = {Ada, She, her}\nS2 = {Bo, him}\n",
+        "ADA\n  P1 : Ada\n  P2 : She\n  P3 : her (knew)\n\nBO\n  P1 : Bo\n  P2 : him\n",
+        "| 句子 | 指称语 | 类别 | 指代对象 |\n|---|---|---|---|\n| 1 | Ada | 人名 | Ada |\n"
+        "| 1 | Bo | 人名 | Bo |\n| 2 | She | 代词 | Ada |\n| 2 | him | 代词 | Bo |\n"
+        "| 3 | her | 代词 | Ada |\n",
+        r'{"role": "assistant", "calls": [{"arguments": "{\"chains\": [{\"label\": \"A\", '
+        r"\"mentions\": [{\"quote\": \"Ada\", \"before\": \"\"}, {\"quote\": \"She\", "
+        r"\"before\": \"\\\".\"}, {\"quote\": \"her\", \"before\": \"knew\"}]}, {\"label\": \"B\", "
+        r"\"mentions\": [{\"quote\": \"Bo\", \"before\": \"met\"}, {\"quote\": \"him\", "
+        r'\"before\": \"She\"}]}]}"}]}',
+        "**Entities:** ADA, BO\n\nLine 1: Ada = ADA; Bo = BO\nLine 2: She = ADA; him = BO\n"
+        "Line 3: her = ADA\n",
+        "Line 1 – Ada = A | Bo = B\nLine 2 – She = A | him = B\nLine 3 – her = A\n",
+        "Sentence 1: Ada = X, Bo = Y\nSentence 2: She = X, him = Y\nSentence 3: her = X\n\n"
+        "X = Ada Lovelace, Y = the man\n",
+        '## 🏢 1. A\n- "…**Ada** met…"\n- "She" – "…**She** liked…"\n- "…knew **her**…"\n'
+        '## 2. B\n- "…met **Bo**…"\n- "…liked **him**…"\n',
+        'entity,mention,n\n1,"Ada",0\n1,She,0\n2,"Bo",0\n2,him,0\n1,her,0\n',
+        "Chain 1: A\nAda, She, her\n\nChain 2: B\nBo, him\n",
+        "Cluster 1: A – Ada, She, her\nCluster 2: B – Bo, him\n",
+        "[Ada=1] met [Bo=2]. [She=1] liked [him=2]. Bo knew [her=1].",
+        "<1>Ada</1> met <2>Bo</2>. <1>She</1> liked <2>him</2>. Bo knew <1>her</1>.",
+        "[Ada]PERSON_1 met [Bo]PERSON_2. [She]PERSON_1 liked [him]PERSON_2. Bo knew [her]PERSON_1.",
+        "<chain id='1'>Ada, She, her</chain>\n<chain id='2'>Bo, him</chain>\n",
+        "**Ada** met **Bo**. **She** [= Ada] liked **him** [= Bo]. Bo knew **her** [= Ada].",
         '{"b": 0, "s": "Ada", "k": 1}\n{"b": 8, "s": "Bo", "k": 2}\n{"b": 13, "s": "She", "k": 1}\n'
         '{"b": 23, "s": "him", "k": 2}\n{"b": 36, "s": "her", "k": 1}\n',
     ],
@@ -241,6 +268,25 @@ def test_lists_that_were_asked_for_are_read_whatever_they_have(lists, placed, lo
 def test_items_that_are_not_in_the_text_have_rows():
     ledger = read("## A\n- Ada\n- She\n- the sailor\n\n## B\n- Bo\n- him\n").ledger
     assert [row["written"] for row in ledger.rows() if row["state"] == "lost"] == ["the sailor"]
+
+
+def test_quotes_within_cells_and_snippets_belong_to_the_mention():
+    text = 'the " Tenant " pays , and the Tenant leaves . She is " Ada " .'
+    for answer in (
+        'chain,words\n1,"the ""Tenant"""\n1,the Tenant\n2,She\n2,"""Ada"""\n',
+        '## A\n- "the "**Tenant**" pays…"\n- "…and **the Tenant**…"\n'
+        '## B\n- "…**She** is…"\n- "…is "**Ada**"."\n',
+    ):
+        corpus = read(answer, text)
+        assert [len(entity.mentions) for entity in corpus["d"].entities] == [2, 2]
+        assert corpus.ledger.placed == 4
+
+
+def test_mentions_within_others_have_braces_of_one_kind():
+    text = "Ada fed her dog . It slept ."
+    corpus = read("{Ada|A} fed {{her|A} dog|D}. {It|D} slept.", text)
+    spans = [[m.span for m in entity.mentions] for entity in corpus["d"].entities]
+    assert sorted(spans) == [[(0, 1), (2, 3)], [(2, 4), (5, 6)]]
 
 
 def test_counts_behind_words_are_as_many_mentions():

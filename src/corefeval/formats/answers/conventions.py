@@ -267,7 +267,7 @@ def _find_crac(text: str) -> Iterator[Mark]:
 _BOLD = "\ue100\ue101"  # what stands for ** before and behind words
 _PAIRS = f"[]{{}}()⟦⟧【】〔〕〈〉《》⟨⟩«»‹›「」『』{_BOLD}"
 _SHAPE_OF = {sign: _PAIRS[place // 2 * 2] for place, sign in enumerate(_PAIRS)}
-_ANY = " ".join(("{{", "}}", *_PAIRS))
+_ANY = " ".join(_PAIRS)
 _NUMBER = r"[\w.-]{0,30}\d[\w.-]{0,30}"
 _E = r"(?:entity|ent|cluster|chain|e|c)[_ -]?"
 _LINK = r"\((?:#[^()\n]{0,60}|(?:cluster|entity)[ _-]?\w+)\)"
@@ -288,7 +288,8 @@ _HALF_CLOSING = (
 )
 _HANGING = (
     r"(?<=[\w'’])(?:\[\^?([A-Za-z]?\d{1,3}|(?-i:[A-Z]))\]|([₀-₉]+)|([⁰¹²³⁴-⁹]+)|<su[bp]>([^<\n]{0,40})</su[bp]>"
-    r"|\$?[_^]\{?(\d{1,3}|[a-z])\}?\$?(?!\w))"
+    r"|(?-i:(?<![A-Z][A-Z]))\$?[_^]\{?(\d{1,3}|[a-z])\}?\$?(?!\w)"
+    r"|\s?\(((?:[EC]|entity |cluster )\d{1,3})\))"
 )
 _RESOLVED = r"(?<=[\w'’])\s?[\[(]\s?(?:=\s?|→\s?|i\.e\.,?\s)?([^\[\]()\n=|]{1,80})[\])]"
 _ARTICLE = r"the|an?|this|these|those|el|l[aeo]s?|un[ae]?|il|gli|de|het|een"
@@ -312,7 +313,7 @@ def _spread_links(text: str) -> str:
 
 # ------------------------------------------------------------------ elements
 
-_ELEMENT = r"<(/?)\s?([^\W\d_][\w.-]{0,40}?)(\s[^<>]{0,300})?\s?>"
+_ELEMENT = r"<(/?)\s?([^\W_][\w.-]{0,40}?)(\s[^<>]{0,300})?\s?>"
 _GENERIC = re.compile(
     r"(?:m|mention|entity|coref|rs|span|e|ref|np|ent|mark|tag|font|annotation)\Z", re.I
 )
@@ -404,7 +405,7 @@ CONVENTIONS = {
     "xml": Convention('<m id="1">mention</m>', seen=_ELEMENT, find=_find_elements),
     "subscript": Convention("[mention]_1", "[ ]", f"END{_BEHIND['subscript']}"),
     "hash": Convention("[mention]#1", "[ ]", f"END{_BEHIND['hash']}"),
-    "colon": Convention("[mention: 1]", "[ ]", rf"\s?:\s?({_NUMBER})\s?END"),
+    "colon": Convention("[mention: 1]", "[ ]", rf"\s?[:=/]\s?({_NUMBER})\s?END"),
     "seq2seq": Convention("<m> mention | 1 </m>", "<m> </m>", _SEQ2SEQ, bare=True,
                           prepare=_name_new),
     "mask": Convention("<m>mention</m>#1", "<m> </m>", r"\s?END\s?#(\w+)", bare=True),
@@ -417,7 +418,7 @@ CONVENTIONS = {
     "leading": Convention("{1 mention}", _ANY, opening=rf"(?:{_SIGN}\s?START|START{_LEADING})"),
     "resolved": Convention("mention [antecedent]", hanging=_RESOLVED, before=_PHRASE),
     "glossed": Convention("**mention** [antecedent]", " ".join(_BOLD),
-                          r"END\s?[\[(]([^\[\]()\n]{1,80})[\])]"),
+                          r"\s?END\s?[\[(](?:[=→]\s?)?([^\[\]()\n]{1,80})[\])]", bare=True),
     "macro": Convention(r"\entity{1}{mention}", "{ }",
                         opening=r"\\[A-Za-z]+\{([^{}\n]{1,40})\}START"),
     "columns": Convention("a word and (1) on each line", find=_find_columns,

@@ -50,8 +50,8 @@ _SAME = re.compile(
 _WORD = re.compile(r"\w+")
 _LETTER = re.compile(r"[A-HJ-Z]")  # a name, and no article
 # Between pairs: `her → Ada; him → Bo`, `{her→Ada, him→Bo}`.
-_PAIRS = re.compile(r"\s*[;；]\s*|\s*,\s*(?=[^,;>→]*(?:→|[-=]>))")
-_SEPARATED = re.compile(rf"[;；]|{ARROW.pattern.strip()}|[=@]|\s[/|·+~]\s")
+_PAIRS = re.compile(r"\s*[;；]\s*|\s*\|\s*(?=[^|=→]*[=→])|\s*,\s*(?=[^,;>→=]*(?:→|[-=]>|\s=\s))")
+_SEPARATED = re.compile(rf"[;；]|<br|{ARROW.pattern.strip()}|[=@]|\s[/|·+~]\s")
 _MOST, _LABEL = 40, 8  # words of a mention in a link, and of a label
 _DEEP = 50  # lists in lists
 
@@ -61,8 +61,9 @@ def read_units(roots: Sequence[Node], key: KeyDocument) -> list[Unit]:
     reader = _Reader(key, roots)
     units = [unit for root in roots for unit in reader.walk(root, Scope())]
     numbers: dict[str, str] = {}
+    labels = {unit.antecedent.text for unit in units if unit.antecedent and unit.antecedent.state}
     for unit in units:
-        if _ALONE.search(unit.entity):
+        if unit.text in labels or _ALONE.search(unit.entity):
             unit.state, unit.why = "aside", "in no chain"
         unit.entity = numbers.setdefault(unit.entity, str(len(numbers)))
     return units
@@ -271,14 +272,15 @@ class _Reader:
             yield from name_units(pairs, Scope(sentence=scope.sentence))
             return
         items = self._items(node)
-        if not entity and scope.sentence is not None:  # remarks say the entity
+        is_named = not node.label or any(unit.remark for unit in items)
+        if not entity and scope.sentence is not None and is_named:  # remarks say the entity
             for unit in items:
                 label = fold_text(unit.remark)
                 state = "" if label else "unclear"
                 yield Unit(unit.text, label, unit.where, scope.sentence, state=state, rows=True)
         elif node.label or (is_own and self._has_several(node)):
-            name = entity if node.label else _name_of(node)
-            yield from name_units(items, scope._replace(entity=name))
+            name = (node.label and entity) or _name_of(node)
+            yield from name_units(items, Scope(name, scope.sentence if entity else None))
         elif entity and (text.kind == "bullet" or items[1:]):
             yield from name_units(items, scope)
 
@@ -328,7 +330,8 @@ class _Reader:
         where += sides[1][0]
         targets = [unit for unit in split_items(target, where, self.key) if unit.text]
         words = targets[0].text if len(targets) == 1 else target
-        is_name = _LETTER.fullmatch(words) or not self.key.stands(words)
+        is_code = words.isupper() and words.split()[0] not in self.key.words
+        is_name = is_code or _LETTER.fullmatch(words) or not self.key.stands(words)
         if is_name and not QUOTED.search(target):
             if len(target.split()) > _LABEL:
                 return []
@@ -336,4 +339,4 @@ class _Reader:
             targets = [Unit(label, where=where, state="aside")]
         for unit in units if targets else ():
             unit.antecedent, unit.rows = targets[0], True
-        return units if targets else []
+        return units if targets and not _LETTER.fullmatch(left) else []  # which explains a name

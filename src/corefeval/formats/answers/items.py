@@ -9,7 +9,7 @@ from dataclasses import replace
 from corefeval.formats.answers.lookup import KeyDocument, Unit
 
 QUOTED = re.compile(
-    r'"([^"\n]+)"|“([^”“"\n]+)[”"]|„([^“”"„\n]+)[“”"]|«([^«»\n]+)»|»([^«»\n]+)«|「([^「」\n]+)」'
+    r'"((?:"\*\*(?=\w)[^*"\n]*\w\*\*"|[^"\n])+)"|“([^”“"\n]+)[”"]|„([^“”"„\n]+)[“”"]|«([^«»\n]+)»|»([^«»\n]+)«|「([^「」\n]+)」'
     r"|『([^『』\n]+)』|‹([^‹›\n]+)›|`([^`\n]+)`|(?<![\w*])\*([^*\s][^*\n]*)\*(?![\w*])"
     r"|(?<!\w)['‘‚]((?:[^\n'‘’]|['’](?=\w)){1,200})['’‘](?!\w)|\\text\w*\{([^{}\n]+)\}"
 )
@@ -18,7 +18,7 @@ REMARK = re.compile(r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]|【[^【】]*】"
 ARROW = re.compile(r"\s*(?:<?[-=–—]{1,20}>|[→⇒⟶➔➜↦←]|<[-=]{1,20})\s*")
 _SEPARATORS = tuple(
     re.compile(pattern)
-    for pattern in (r"\s*[;；]\s*", ARROW.pattern, r"\s+=+\s+", r"\s+[/|·•+~]\s+")
+    for pattern in (r"\s*(?:[;；]|<br\s?/?>)\s*", ARROW.pattern, r"\s+=+\s+", r"\s+[/|·•+~]\s+")
 )
 _BRACED = re.compile(
     r"\s*(?:\$?\\?[\[{]\$?|\*(?=[^*]*\s…\s))(?P<items>.*?)(?:\$?\\?[\]}]\$?|\*)[\s\\]*"
@@ -32,7 +32,7 @@ _IN = re.compile(
 )
 _PLACE = (
     r"(?:sentence|sent|line|s|satz|zeile|z|zin|regel|phrase|ligne|frase|oración|línea|riga"
-    r"|предложени[ея]|предл|строка|l|f|п|§|¶|第|句|文|行)"
+    r"|предложени[ея]|предл|строка|l|f|p|п|§|¶|第|句|文|行)"
 )
 _SENTENCE = re.compile(
     rf"(?<!\w){_PLACE}(?:e?[sn])?[\s.:#_-]*"

@@ -180,11 +180,12 @@ class KeyDocument:
 
     def _find_around(self, text: str) -> Iterator[Span]:
         """Places of a string with words left out, within a sentence: `the man … the hat`."""
-        parts = _GAP.split(text)
-        if len(parts) == 2:
-            first, last = (self._find(part)[0] for part in parts)
-            for start, end in first:
-                for _, behind in last[bisect_left(last, (end, 0)) :][:1]:
+        parts = [self._find(part)[0] for part in _GAP.split(text) if part.strip()]
+        if len(parts) == 1:
+            yield from parts[0]
+        elif len(parts) == 2:
+            for start, end in parts[0]:
+                for _, behind in parts[1][bisect_left(parts[1], (end, 0)) :][:1]:
                     if self.sentence_of[start] == self.sentence_of[behind - 1]:
                         yield start, behind
 

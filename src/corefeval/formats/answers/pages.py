@@ -146,17 +146,15 @@ class Page:
         form, states = self.coverage.convention, [unit.state for unit in self.written]
         is_read = bool(self.mentions or (states and (is_told or len(self.units) <= _FEW)))
         if form in _WEIGHT and not is_told:
-            is_read = self.is_linked and states.count("lost") <= len(self.mentions)
-            is_read = is_read and (form not in _VAGUE or "placed" in states)
+            is_read = self.is_linked and states.count("lost") < max(len(self.mentions), _FEW)
+            is_read &= form not in _VAGUE or "placed" in states
         if not is_read:
             self.mentions = {}
             for unit in self.units:
                 unit.state, unit.why = "unclear", unit.why or _NO_FORM
         loose = list(self._find_loose(text, is_copy))
         unknown = {unit.text for unit in loose if self.document.stands(unit.text)}
-        is_read = is_read and len(unknown if self.mentions else loose) <= max(
-            len(self.mentions), _FEW
-        )
+        is_read &= len(unknown if self.mentions else loose) <= max(len(self.mentions), _FEW)
         for number, unit in enumerate(loose):
             is_aside = is_read and not (is_copy and unit.text in unknown)
             unit.entity = f"?{number}"
@@ -236,15 +234,13 @@ def _read_best(document: KeyDocument, text: str, forms: Sequence[str], occurrenc
             weight = _WEIGHT.get(form, 1.0)
             if most >= _NEARLY_ALL * weight * n_signs:  # it cannot place more than it has signs
                 continue
-            if form in CONVENTIONS:
-                page = read_tagged(document, CONVENTIONS[form].read(spelling), form)
-                is_sure = bool(page.mentions)
-            else:
+            if form in TREES:
                 units = read_units(TREES[form](spelling), document)
                 page = read_list(document, units, form, occurrences)
-                is_sure = bool(page.written) and (form != "lines" or len(forms) <= _TOLD)
-                weight *= 1.0 if page.is_linked else 0.5
-            value = weight * page.value
+            else:
+                page = read_tagged(document, CONVENTIONS[form].read(spelling), form)
+            is_sure = page.written and (form != "lines" or len(forms) <= _TOLD)
+            value = page.value * weight * (1.0 if page.is_linked else 0.5)
             if value > most or (is_sure and not best.written):
                 best, most = page, max(value, 0.0)
     return best

@@ -28,7 +28,7 @@ _ROLES = {
     "group": r"cluster|entity|entidad|entit|chain|cadena|kette|group|coref|сущность|实体|共指",
     "entity": r"label|set|eid|head|represent|canonical|name|nombre|id$|who|what|number|ref$",
     "remark": r"type|kind|note|comment|reason|gender|count|confidence|explan|role|class|art$"
-    r"|category|(?:token|char|word)?(?:end|stop)",
+    r"|category|before|after|preced|follow|类型|词性|(?:token|char|word)?(?:end|stop)",
 }
 # What lists of the mentions of one entity are called, by the kind of words in them.
 _KIND = (
@@ -145,7 +145,7 @@ def find_fields(rows: Sequence[Node], key: KeyDocument) -> Fields:
     fields = {role: label for label, role in reversed(roles.items()) if role and label != mention}
     if mention:
         fields |= {"mention": mention} | _find_names(cells, fields, mention)
-        texts = cells[mention] if any(map(is_row, rows)) else []
+        texts = cells[mention]
         lists = [t for t in texts if not key.stands(t) and len(split_items(t, 0, key)) > 1]
         if role_of(mention) == "mentions" or 2 * len(lists) > len(texts):
             fields["lists"] = mention
@@ -156,19 +156,16 @@ def _find_mentions(cells: Mapping[str, Sequence[str]], key: KeyDocument) -> str:
     """The column whose cells stand in the text; none in a grid of entities and sentences."""
 
     def find_words(text: str) -> set[str]:
-        return {unit.text for unit in split_items(text, 0, key) if key.stands(unit.text)}
+        units = split_items(text, 0, key)
+        return {u.text for u in units if key.stands(u.text)} or {text}.intersection(NOBODY)
 
     words = {
-        label: {text: find_words(text) for text in texts}
+        label: [*map(find_words, texts)]
         for label, texts in cells.items()
         if role_of(label) in ("", "entity", "group", "context", "sentence")
     }
-    shares = {
-        label: sum(bool(words[label][text]) or text in NOBODY for text in cells[label])
-        / len(cells[label])
-        for label in words
-    }
-    best = max(words, key=lambda label: len(set[str]().union(*words[label].values())), default="")
+    shares = {label: sum(map(bool, rows)) / len(rows) for label, rows in words.items()}
+    best = max(words, key=lambda label: len(set[str]().union(*words[label])), default="")
     columns = [cells[label] for label, share in shares.items() if share > 0.75]
     is_grid = len(columns) > 1 and any(text in NOBODY for texts in columns for text in texts)
     return best if shares.get(best, 0) >= 0.25 and not is_grid else ""
@@ -183,13 +180,12 @@ def _find_names(cells: Mapping[str, Sequence[str]], fields: Fields, mention: str
         return {"name": label}
     if (label := fields.get("entity")) and len({*cells[label]}) < max(size, 2):
         return {"name": label}
-    scatter = {
-        label: scatter_of(texts)
+    names = [
+        label
         for label, texts in cells.items()
-        if label != mention and not role_of(label)
-    }
-    best = max(scatter, key=lambda label: scatter[label], default="")
-    return {"name": best} if scatter.get(best, 0) > SCATTERED else {}
+        if label != mention and not role_of(label) and scatter_of(texts) > SCATTERED
+    ]  # not what kinds of words there are, which are few
+    return {"name": max(names, key=lambda label: len({*cells[label]}))} if names else {}
 
 
 class Scope(NamedTuple):

@@ -76,7 +76,13 @@ def _unquote(token: str) -> str:
     return re.sub(r"\\(u[0-9a-fA-F]{4}|.)", plain, token, flags=re.DOTALL)
 
 
-_ENCODED = re.compile(r'\s*"(\s|\\[nt])*[\[{].*[\]}](\s|\\[nt])*"\s*', re.DOTALL)
+_ENCODED = re.compile(r'"(?:\s|\\[nt])*[\[{](?=[^"\\]*\\)(?:[^"\\]|\\.)*[\]}](?:\s|\\[nt])*"')
+
+
+def _decode(string: re.Match[str]) -> str:
+    """The JSON in a string of JSON; all stays in its place."""
+    escapes = r'\\\\\\"|\\[nt]|\\(?=")|(?<!\\)"'
+    return re.sub(escapes, lambda match: match[0][2:].rjust(len(match[0])), string[0])
 
 
 def parse_json(text: str, shift: int = 0) -> list[Node]:
@@ -85,8 +91,7 @@ def parse_json(text: str, shift: int = 0) -> list[Node]:
     Comments, trailing commas, single quotes and missing ends are taken as they come. `shift` is
     where the text begins in the answer.
     """
-    if _ENCODED.fullmatch(text):  # a string of JSON, in which all stays in its place
-        text = re.sub(r'\\[nt]|\\(?=")|(?<!\\)"', lambda match: " " * len(match[0]), text)
+    text = _ENCODED.sub(_decode, text)
     is_bare = _BARE.search(text)
     roots: list[Node] = []
     stack: list[Node] = []
@@ -137,7 +142,7 @@ _ATTRIBUTE = re.compile(r"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 
 def parse_xml(text: str) -> list[Node]:
     """Elements of mentions in elements of entities, without text between them, as lists."""
-    root, group = Node(), Node()
+    root = group = Node()
     for match in _ELEMENT.finditer(text):
         words = (match[4] or "").strip()
         if not match[3] and not match[5]:
@@ -161,7 +166,10 @@ def parse_xml(text: str) -> list[Node]:
 # ------------------------------------------------------------------ tables
 
 _CELLS = [
-    re.compile(rf'(?:\A|(?<={sign}))(\s*"[^"]*"\s*(?={sign}|\Z)|(?:(?!{sign}).)*)', re.DOTALL)
+    re.compile(
+        rf'(?:\A|(?<={sign}))(?:\s*"(?P<quoted>(?:[^"]|"")*)"\s*(?={sign}|\Z)|(?P<bare>(?:(?!{sign}).)*))',
+        re.DOTALL,
+    )
     for sign in (r"\|", r"\t", ";", ",")
 ]
 _WIDE = re.compile(r"(?<=\S) {2,}(?=\S)|^ {2,}(?=\S.* {2}\S)", re.MULTILINE)
@@ -182,10 +190,11 @@ def parse_tables(text: str) -> list[Node]:
         for line in text.splitlines(keepends=True):
             bare = line.rstrip().removesuffix("|").ljust(len(line))
             bare = re.sub(r"^\s*\|", blank_out, bare)
-            matches = [(low + match.start(1), match[1].strip()) for match in pattern.finditer(bare)]
-            cells = [
-                Node(value=Text(words, where, kind="cell"), where=where) for where, words in matches
-            ]
+            cells = []
+            for match in pattern.finditer(bare):
+                kind = match.lastgroup or ""
+                words, where = match[kind].strip().replace('""', '"'), low + match.start(kind)
+                cells.append(Node(value=Text(words, where, kind="cell"), where=where))
             low += len(line)
             if re.fullmatch(r"(?=.*-)[\s|:+=-]+", line):
                 continue
@@ -220,7 +229,8 @@ def _is_table(rows: list[list[Node]]) -> bool:
 # ------------------------------------------------------------------ lines
 
 _LINE = re.compile(
-    r"^(?P<indent>[ \t]*)(?=\S)(?:(?P<heading>\#{1,6})[ \t]+)?"
+    r"^(?P<indent>[ \t]*)(?=\S)(?:(?P<heading>\#{1,6}(?=[ \t])|(?=[^\n:：,;→、|\"“„«]{1,40}[:：]"
+    r"[^\n:：,;→、\"“„«]{1,60}\n[ \t]*(?![-*•>#\d])[^\n:：|]*[,;→、][^\n:：]*$))[ \t]*)?"
     r"(?P<bullet>(?:[-•·◦▪‣+–—:>①-⓿❶-➓]|\*+|[├└][─╴]*|\(?\d{1,3}[.):]|[a-z]\))"
     r"(?:[ \t]+|(?<=[.)])(?=[\"“„«「*])))?"
     r"(?:[^\w\s\"'“„«»「『‹`(\[{*#<&\\-]+\s+)?(?P<body>.*\S)",
@@ -230,7 +240,10 @@ _BOLD = re.compile(
     r"(\*\*|__)(?P<label>.+?)\1\s*(?:\([^()]*\)\s*)?"
     r"(?:[:：=]|[–—-]+(?=\s|$)|(?<=[:：.]\*\*)|(?<=[:：.]\*\*\s)|(?=[\"“„«「『‹`'{\[])|$)\s*(?P<items>.*)"
 )
-_COLONED = re.compile(r"(?P<label>[^:：\"“„«「『]{1,80}?)\s*[:：](?!//)\s*(?P<items>.*)")
+_COLONED = re.compile(
+    r"(?P<label>[^:：\"“„«「『]{1,80}?(?P<name>(?<=\d)[:：]\s*[^:：,;、\"“„«「『]{1,40}?\s(?=[–—-]))?)"
+    r"(?(name)[–—-]+\s|\s*[:：](?!//))\s*(?P<items>.*)"
+)
 _DASHED = re.compile(r"(?P<label>[^\"“„«「『:,;]{1,60}?)\s+[–—-]+\s+(?P<items>.*)")
 _FLOW = re.compile(r"\{\s*(?:[\"'“\[{(}]|[\w ]+:).*|\{\s*\}|\[[^\"'{]*[\"'{].*\]")
 # A label and its list; that its lists have several items tells it from a link.
@@ -249,9 +262,9 @@ def parse_lines(text: str) -> list[Node]:
     for match in matches:
         heading, bullet, body = match["heading"], (match["bullet"] or "").strip(), match["body"]
         kind, indent = "bullet" if bullet else "line", len(match["indent"].expandtabs(4))
-        label, items, shift = (body, "", 0) if heading else _split_label(body, labels)
+        label, items, shift = (body, "", 0) if heading is not None else _split_label(body, labels)
         where = match.start("body") + (shift if items else 0)
-        level = len(heading) - 10.0 if heading else indent + 0.5 * bool(bullet)
+        level = len(heading) - 10.0 if heading is not None else indent + 0.5 * bool(bullet)
         node = Node(value=Text(items or label, where, kind=kind), where=where)
         if _FLOW.fullmatch(body):
             node = next(iter(parse_json(body, where)), node)
