@@ -309,6 +309,13 @@ def test_antecedents_in_words_that_the_text_does_not_have_are_unclear():
     assert read(answer, text).ledger.documents[0].state == "unread"
 
 
+def test_lists_of_which_no_line_is_read_are_not_passed_over():
+    answer = "- Ada & She & her\n- Bo & him\n- x & y\n- u & w\n\nIn short: Ada → Bo\n"
+    ledger = read(answer).ledger
+    assert ledger.documents[0].state == "unread"
+    assert "Ada & She & her" in [entry.written for entry in ledger.entries]
+
+
 def test_rows_say_where_their_words_stand_in_the_answer():
     answer = 'Chains:\n1. Ada, She, her:\n2. "Bo", him\n'
     for entry in read(answer).ledger.entries:

@@ -154,7 +154,9 @@ class Page:
                 unit.state, unit.why = "unclear", unit.why or _NO_FORM
         loose = list(self._find_loose(text, is_copy))
         unknown = {unit.text for unit in loose if self.document.stands(unit.text)}
-        is_read &= len(unknown if self.mentions else loose) <= max(len(self.mentions), _FEW)
+        n_unread = len(_ROW.findall(self.unread_lines(text))) * (not is_copy)
+        n_unread = max(n_unread, len(unknown if self.mentions else loose))
+        is_read &= n_unread <= max(len(self.mentions), _FEW)
         for number, unit in enumerate(loose):
             is_aside = is_read and not (is_copy and unit.text in unknown)
             unit.entity = f"?{number}"
@@ -179,6 +181,7 @@ class Page:
 _BRACKETED = re.compile(
     r"\[([^\[\]\n]{1,200})\]|<\w+>([^<>\n]{1,200})</\w+>|【([^【】\n]{1,200})】|\*\*([^*\n]{1,200})\*\*"
 )
+_ROW = re.compile(r"^[ \t]*[|*•-][ \t*]*\w", re.MULTILINE)  # of a table or a list
 _BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]+(.*\S)", re.MULTILINE)
 
 

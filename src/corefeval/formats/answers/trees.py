@@ -76,7 +76,9 @@ def _unquote(token: str) -> str:
     return re.sub(r"\\(u[0-9a-fA-F]{4}|.)", plain, token, flags=re.DOTALL)
 
 
-_ENCODED = re.compile(r'"(?:\s|\\[nt])*[\[{](?=[^"\\]*\\)(?:[^"\\]|\\.)*[\]}](?:\s|\\[nt])*"')
+_ENCODED = re.compile(
+    r'(?<!\\)"(?=(?:\s|\\[nt])*[\[{][^"\\]*\\)(?:[^"\\]|\\.)*[\]}](?:\s|\\[nt])*"'
+)
 
 
 def _decode(string: re.Match[str]) -> str:
@@ -248,21 +250,18 @@ _DASHED = re.compile(r"(?P<label>[^\"“„«「『:,;]{1,60}?)\s+[–—-]+\s+(
 _FLOW = re.compile(r"\{\s*(?:[\"'“\[{(}]|[\w ]+:).*|\{\s*\}|\[[^\"'{]*[\"'{].*\]")
 # A label and its list; that its lists have several items tells it from a link.
 _EQUAL = re.compile(
-    r"(?P<label>[^\"“„«=:]{1,60}?)\s+(?:&?=|[←→⇒]|[-=]+>|<[-=]+)\s+(?P<items>[^=←→⇒]*)"
+    r"(?P<label>[^\"“„«=:]{1,60}?)\s+(?:&?=|[←→⇒]|[-=]+>|<[-=]+)\s+(?P<items>(?=[^=]*[,;{])[^=←→⇒]*)"
 )
 
 
 def parse_lines(text: str) -> list[Node]:
     """The lines of an answer as a tree: what is indented stands below what comes before it."""
     lines: list[tuple[float, Node]] = []
-    matches = list(_LINE.finditer(text.replace("│", " ")))  # beside the branches of a tree
-    equal = [_EQUAL.fullmatch(mask_remarks(match["body"])) for match in matches]
-    lists = [bool(re.search("[,;]", match["items"])) for match in equal if match]
-    labels = [_BOLD, _COLONED, *([_EQUAL] if 2 * sum(lists) > len(lists) else []), _DASHED]
+    matches = _LINE.finditer(text.replace("│", " "))  # beside the branches of a tree
     for match in matches:
         heading, bullet, body = match["heading"], (match["bullet"] or "").strip(), match["body"]
         kind, indent = "bullet" if bullet else "line", len(match["indent"].expandtabs(4))
-        label, items, shift = (body, "", 0) if heading is not None else _split_label(body, labels)
+        label, items, shift = (body, "", 0) if heading is not None else _split_label(body)
         where = match.start("body") + (shift if items else 0)
         level = len(heading) - 10.0 if heading is not None else indent + 0.5 * bool(bullet)
         node = Node(value=Text(items or label, where, kind=kind), where=where)
@@ -277,12 +276,12 @@ def parse_lines(text: str) -> list[Node]:
     return [_nest(lines)]
 
 
-def _split_label(body: str, labels: list[re.Pattern[str]]) -> tuple[str, str, int]:
+def _split_label(body: str) -> tuple[str, str, int]:
     """The label of a line, what it has behind it, and where that begins."""
     if VERB.search(mask_remarks(body, quotes=True)) or _FLOW.fullmatch(body):
         return "", body, 0
     masked = mask_remarks(body)
-    for pattern in labels:
+    for pattern in (_BOLD, _COLONED, _EQUAL, _DASHED):
         match = pattern.fullmatch(body if pattern is _BOLD else masked)
         if match is None or QUOTED.search(match["label"]):  # which is a mention
             continue
