@@ -6,7 +6,7 @@ In a config: `[components.coref.scorer]` with `@scorers = "corefeval.coref_score
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from corefeval.evaluation import score
@@ -26,8 +26,8 @@ def make_coref_scorer(
 
     It returns `coref_muc_p`, `coref_muc_r`, `coref_muc_f` and so on, and the rates of the `main`
     metric as `coref_f`; all are None where no reference has such a span group. `protocol` is
-    what `corefeval.score` takes. Where tokens of predicted and reference documents differ, mentions
-    are compared by their characters, and features of their words are not to be had.
+    what `corefeval.score` takes. Where tokens of predicted and reference documents differ, they are
+    aligned by their characters.
     """
 
     def score_coref(examples: Iterable[Any], **_: Any) -> dict[str, float | None]:
@@ -35,10 +35,9 @@ def make_coref_scorer(
         sides = [
             [(str(number), pair[side]) for number, pair in enumerate(pairs)] for side in (0, 1)
         ]
-        words = [[[token.text for token in doc] for _, doc in side] for side in sides]
-        make: Callable[..., Any] = read_spacy if words[0] == words[1] else _read_characters
-        key, response = (make(side, "", span_cluster_prefix) for side in sides)
-        result = score(key, response, metrics=f"{metrics}, {main}", protocol=protocol or None)
+        key, response = (read_spacy(side, "", span_cluster_prefix) for side in sides)
+        chosen = f"{metrics}, {main}"
+        result = score(key, response, metrics=chosen, protocol=protocol or None, tokens="align")
         groups = (group for _, doc in sides[0] for group in doc.spans)
         is_annotated = any(group.startswith(span_cluster_prefix) for group in groups)
         rates = {metric: scored.rates for metric, scored in result.scores.items()}
@@ -51,17 +50,3 @@ def make_coref_scorer(
         }
 
     return score_coref
-
-
-def _read_characters(
-    documents: Sequence[tuple[str, Any]], _: str, prefix: str
-) -> dict[str, list[list[tuple[int, int]]]]:
-    """The entities of spaCy documents, with mentions as pairs of characters."""
-    return {
-        named: [
-            [(span.start_char, span.end_char) for span in spans]
-            for group, spans in doc.spans.items()
-            if group.startswith(prefix)
-        ]
-        for named, doc in documents
-    }
