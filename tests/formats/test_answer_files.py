@@ -13,7 +13,7 @@ from corefeval.diagnostics import InputError
 from corefeval.formats.answers.prompts import (
     STYLES,
     Passage,
-    passages,
+    passage_of,
     write_prompts,
 )
 from corefeval.model import CorpusBuilder
@@ -291,7 +291,8 @@ def test_report_and_compare_take_answers(run, tmp_path):
 def test_what_is_written_is_read_back(style):
     key = corefeval.read(corefeval.example("key"))
     answers, wanted = {}, {}
-    for name, passage in passages(key):
+    for document in key:
+        name, passage = str(document.id), passage_of(document)
         carrier = STYLES["json" if style in CROSSING else style if style in STYLES else "xml"]
         mentions = carrier.carry(passage.mentions)
         answers[name] = WRITERS[style](Passage(passage.words, passage.starts, mentions))

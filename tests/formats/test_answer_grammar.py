@@ -10,7 +10,7 @@ import corefeval
 from answer_keys import WORDS, key_of, placed
 from answer_writers import WRITERS
 from corefeval.diagnostics import InputError
-from corefeval.formats.answers.prompts import passages
+from corefeval.formats.answers.prompts import passage_of
 
 TAGGED = {(0, 1, "1"), (2, 7, "2"), (5, 7, "3"), (8, 9, "1"), (10, 11, "2"), (13, 14, "2")}
 LISTED = {(0, 1, "0"), (8, 9, "0"), (2, 7, "1"), (10, 11, "1"), (13, 14, "1")}
@@ -145,7 +145,7 @@ def test_zeros_are_asked_for_and_read_back(style, tmp_path):
     file = tmp_path / "key.conllu"
     file.write_text("\n".join(lines) + "\n\n")
     key = corefeval.read(file)
-    ((name, passage),) = passages(key)
+    name, passage = str(key[0].id), passage_of(key[0])
     assert passage.words == ["Los", "jugadores", "dijeron", "que", "##", "ganan", "."]
     corpus = corefeval.read_answers({name: WRITERS[style](passage)}, key)
     assert {span[:2] for span in placed(corpus)} == {(0, 2), (4, 5)}

@@ -126,6 +126,13 @@ def read(answer: str, text: str = "") -> corefeval.Corpus:
         "**Ada** met **Bo**. **She** [= Ada] liked **him** [= Bo]. Bo knew **her** [= Ada].",
         '{"b": 0, "s": "Ada", "k": 1}\n{"b": 8, "s": "Bo", "k": 2}\n{"b": 13, "s": "She", "k": 1}\n'
         '{"b": 23, "s": "him", "k": 2}\n{"b": 36, "s": "her", "k": 1}\n',
+        '[["turn 1: Ada", "turn 2: She", "turn 3: her"], ["turn 1: Bo", "turn 2: him"]]',
+        "A: Ada > She > her\nB: Bo > him\n",
+        "- A: Ada | She | her\n- B: Bo | him\n",
+        "A: Ada – She – her\nB: Bo – him\n",
+        "・A：Ada（1文目）、She（2文目）、her（3文目）\n・B：Bo（1文目）、him（2文目）\n",
+        "A ........ Ada, She, her\nB ........ Bo, him\n",
+        "A = Ada / She / her\nB = Bo / him\n",
     ],
 )
 def test_what_is_meant_is_read(answer):
@@ -244,7 +251,6 @@ def test_prose_before_the_quotes_of_an_item_says_whose_they_are():
         "Line 4:\n- her\n- .\n",
         'Q: Who is "She"?\nA: Ada\n\nQ: Who is "him"?\nA: Bo\n\nQ: Who is "her" in "knew her"?\n'
         "A: Ada\n",
-        '[["turn 1: Ada", "turn 2: She"], ["turn 1: Bo", "turn 2: him"]]',
     ],
 )
 def test_mentions_of_which_nothing_is_linked_are_unclear(answer):

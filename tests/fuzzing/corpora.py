@@ -14,7 +14,7 @@ import corefeval
 from answer_writers import WRITERS
 from corefeval import CorefEvalError
 from corefeval.formats import FORMATS
-from corefeval.formats.answers.prompts import passages
+from corefeval.formats.answers.prompts import passage_of
 from corefeval.model import Corpus, CorpusBuilder
 from corefeval.results import save
 from fuzzing.hostility import NAMES
@@ -175,7 +175,8 @@ def _answers(number: int, side: int) -> bytes:
     """A text in one of the styles, as records of one kind or another."""
     write = WRITERS[style_of(number)]
     records = []
-    for name, passage in passages(corpus(number, side)):
+    for document in corpus(number, side):
+        name, passage = str(document.id), passage_of(document)
         text = write(passage)
         whole = {"choices": [{"message": {"content": text}, "finish_reason": "length"}]}
         records.append({"id": name, "answer": text} if side % 2 else {"custom_id": name, **whole})

@@ -51,7 +51,7 @@ _WORD = re.compile(r"\w+")
 _LETTER = re.compile(r"[A-HJ-Z]")  # a name, and no article
 # Between pairs: `her → Ada; him → Bo`, `{her→Ada, him→Bo}`.
 _PAIRS = re.compile(r"\s*[;；]\s*|\s*\|\s*(?=[^|=→]*[=→])|\s*,\s*(?=[^,;>→=]*(?:→|[-=]>|\s=\s))")
-_SEPARATED = re.compile(rf"[;；]|<br|{ARROW.pattern.strip()}|[=@]|\s[/|·+~]\s")
+_SEPARATED = re.compile(rf"[;；]|<br|{ARROW.pattern.strip()}|[=@]|\s[/|·+~>]\s")
 _MOST, _LABEL = 40, 8  # words of a mention in a link, and of a label
 _DEEP = 50  # lists in lists
 
@@ -205,6 +205,8 @@ class _Reader:
     def _entities(self, node: Node, scope: Scope, fields: Fields) -> Iterator[Unit]:
         """The units of a record of lists, which are one entity if it has a label, or of a map."""
         lists, labels = {*inner_lists(node)}, node.texts
+        if lists and (sentence := number_at(node, fields.get("sentence"))) is not None:
+            scope = scope._replace(sentence=sentence)
         if scope.entity and not (lists or labels or any(item.items for item in node.items)):
             yield make_unclear(node, scope.entity)
         entity = scope.entity or (_name_of(node) if labels else "")
@@ -246,7 +248,7 @@ class _Reader:
             units = split_items(str(text), text.where, self.key)
             bare = len(mask_remarks(text).replace("\0", ""))
             is_list = 2 * sum(len(item.text) for item in units) >= bare > 0  # and no prose
-            if is_list and all(self.key.stands(item.text) for item in units):
+            if (is_list or units[0].remark) and all(self.key.stands(item.text) for item in units):
                 return [*name_units(units, scope)]
         return [unit]
 
@@ -281,7 +283,7 @@ class _Reader:
         elif node.label or (is_own and self._has_several(node)):
             name = (node.label and entity) or _name_of(node)
             yield from name_units(items, Scope(name, scope.sentence if entity else None))
-        elif entity and (text.kind == "bullet" or items[1:]):
+        elif entity and (text.kind == "bullet" or items[1:] or QUOTED.match(text)):
             yield from name_units(items, scope)
 
     def _has_several(self, node: Node) -> bool:
@@ -305,11 +307,13 @@ class _Reader:
             if any(text.startswith(unit.text, unit.where - line.where) for unit in units):
                 return units  # which are not all quoted
             return units if len(_WORD.findall(bare)) <= most else []
-        n_words = len(_WORD.findall(text))
+        n_words = len(_WORD.findall(mask_remarks(text)))
         are_short = len(units) > 1 and n_words <= 4 * len(units)
         is_short = has_label or n_words <= _LABEL
         is_list = 2 * standing >= len(units) or (line.kind == "bullet" and is_short)
-        is_list = is_list or (has_label and are_short)
+        is_list = is_list or (
+            has_label and are_short and (standing > 0 or len(node.label.split()) <= 2)
+        )
         if not is_item and not _SEPARATED.search(text):  # prose has commas, too
             is_list = len(units) == 1 or (standing == len(units) and are_short)
         return units if is_list else []
@@ -326,6 +330,8 @@ class _Reader:
         if len(sides) != 2:
             return []
         left, target = (text[low:high].strip(" .。{}") for low, high in sides)
+        if len(_WORD.findall(mask_remarks(left, quotes=True))) > _LABEL:
+            return []
         units = split_items(left, where, self.key)
         where += sides[1][0]
         targets = [unit for unit in split_items(target, where, self.key) if unit.text]

@@ -18,8 +18,14 @@ REMARK = re.compile(r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]|【[^【】]*】"
 ARROW = re.compile(r"\s*(?:<?[-=–—]{1,20}>|[→⇒⟶➔➜↦←]|<[-=]{1,20})\s*")
 _SEPARATORS = tuple(
     re.compile(pattern)
-    for pattern in (r"\s*(?:[;；]|<br\s?/?>)\s*", ARROW.pattern, r"\s+=+\s+", r"\s+[/|·•+~]\s+")
+    for pattern in (
+        r"\s*(?:[;；]|<br\s?/?>)\s*",
+        ARROW.pattern,
+        r"\s+=+\s+",
+        r"\s+[/·•+~>]\s+|\s*\|\s*",
+    )
 )
+_DASHES = re.compile(r"\s+[–—]\s+")
 _BRACED = re.compile(
     r"\s*(?:\$?\\?[\[{]\$?|\*(?=[^*]*\s…\s))(?P<items>.*?)(?:\$?\\?[\]}]\$?|\*)[\s\\]*"
 )
@@ -32,14 +38,14 @@ _IN = re.compile(
 )
 _PLACE = (
     r"(?:sentence|sent|line|s|satz|zeile|z|zin|regel|phrase|ligne|frase|oración|línea|riga"
-    r"|предложени[ея]|предл|строка|l|f|p|п|§|¶|第|句|文|行)"
+    r"|предложени[ея]|предл|строка|turn|utterance|clause|cl+|l|f|p|п|§|¶|第|句|文|行)"
 )
 _SENTENCE = re.compile(
-    rf"(?<!\w){_PLACE}(?:e?[sn])?[\s.:#_-]*"
+    rf"(?:(?<!\w){_PLACE}(?:e?[sn])?[\s.:#_-]*|(?=\d{{1,6}}[文行]目))"
     r"(\d{1,6}(?:\s*(?:,|&|and|und|et|en|y|e)\s*\d{1,6})*)(?!\w*\d)",
     re.IGNORECASE,
 )
-_PLACED = re.compile(rf"[\s*#_]*{_SENTENCE.pattern}[句行.:：)\s*#_]*", re.IGNORECASE)
+_PLACED = re.compile(rf"[\s*#_]*{_SENTENCE.pattern}[句文行目.:：)\s*#_]*", re.IGNORECASE)
 _BARE = re.compile(r"\W*(\d{1,6}(?:\s*[,;&]\s+\d{1,6})*)(?:[.:,–-]\d{1,6})*\W*")
 _ORDINALS = (
     "first erste ersten premier première primer primera prima eerste 第一",
@@ -74,7 +80,7 @@ VERB = re.compile(
     r"|sla(?:at|an)\s+op|bezieh(?:t|en)\s+sich(?:\s+\w+)?\s+auf|verweis(?:t|en)\s+auf|meint"
     r"|renvoie(?:nt)?\s+à|désigne(?:nt)?|se\s+réf(?:ère|èrent)\s+à|se\s+refieren?\s+a|remiten?\s+a"
     r"|aluden?\s+a|si\s+riferi(?:sce|scono)\s+a|rimanda(?:no)?\s+a|относ[ия]тся\s+к"
-    r"|указыва[ею]т\s+на|指的是|指代|指向|指)"
+    r"|указыва[ею]т\s+на|指的是|指代|指向|(?<!共)指)"
     r"\s*[:：]?\s*",
     re.IGNORECASE,
 )
@@ -158,6 +164,9 @@ def heed(unit: Unit, remark: str, key: KeyDocument) -> list[Unit]:
 
 def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
     """The mentions of an inline list, quoted or not, in braces or not, with their remarks."""
+    plain = _cut_remark(text.replace("*", ""), key)[0]
+    if (bold := _BOLD.search(text)) and key.stands(plain):  # a mention with words around it
+        return [Unit(bold[1], where=where + bold.start(1), contexts=(plain,))]
     if _BRACKETS.fullmatch(text):
         text = text.translate(_AS_QUOTES)
     elif braced := _BRACED.fullmatch(text):
@@ -166,11 +175,14 @@ def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
     outside = mask_remarks(text, quotes=True)
     separator = next((pattern for pattern in _SEPARATORS if pattern.search(outside)), _COMMA)
     pieces = cut_at(separator, outside)
+    dashed = cut_at(_DASHES, outside)
+    if dashed[1:] and all(key.stands(text[low:high]) for low, high in dashed):
+        pieces = dashed
     quotes = list(QUOTED.finditer(masked))
     if quotes or HALF_QUOTED.search(masked):
-        has_bare = len(pieces) > len(quotes) > 0
-        bare = [_cut_remark(text[low:high], key)[0] for low, high in pieces if has_bare]
-        if not (bare and all(map(key.stands, bare))):
+        bare = [_cut_remark(text[low:high], key)[0] for low, high in pieces]
+        has_bare = quotes and any(map(str.isalnum, outside))
+        if not (has_bare and all(map(key.stands, bare))):
             return list(_quoted_items(text, masked, quotes, where, key))
     elif separator is _COMMA:
         pieces = _join_runs(text, masked, pieces, key)
@@ -187,24 +199,20 @@ def _quoted_items(
     text: str, masked: str, quotes: list[re.Match[str]], where: int, key: KeyDocument
 ) -> Iterator[Unit]:
     """Quoted mentions: what follows each is its remark, and a quote behind `in` is its context."""
-    words = masked[: quotes[0].start()].strip(" #–—·:-") if quotes else ""
-    if words and all(words.lower() in words_of(quote).lower() for quote in quotes):
-        yield from heed(Unit(words, where=where), text[len(words) :], key)
-        return
     index = 0
     while index < len(quotes):
         quote, end = quotes[index], len(text)
         remark_start = quote.end()
         index += 1
-        while index < len(quotes) and _IN.search(masked[remark_start : quotes[index].start()]):
+        while index < len(quotes) and (
+            _IN.search(masked[remark_start : quotes[index].start()])
+            or quotes[index][0][0] == "*" != quote[0][0]
+        ):
             remark_start = quotes[index].start()
             index += 1
         if index < len(quotes):
             end = quotes[index].start()
-        words = words_of(quote)
-        unit = Unit(words, where=where + quote.start())
-        if bold := _BOLD.search(words):  # a mention with words around it
-            unit.text, unit.contexts = bold[1], (words.replace("*", ""),)
+        unit = Unit(words_of(quote), where=where + quote.start())
         yield from heed(unit, text[quote.end() : end], key)
     if half := HALF_QUOTED.search(masked, quotes[-1].end() if quotes else 0):
         yield Unit(half[1], where=where + half.start(), state="lost", why="cut off")
@@ -239,14 +247,19 @@ def _join_runs(
 _DASH = re.compile(r"\s+[–—#·-]+\s+|\s*[:：]\s+|\s*@\s*(?=\d)|\s+(?=[×x]\s?\d|\d+\s?[×x])")
 
 
+_BEFORE = re.compile(r"\w{0,9}[\W_]?\d{1,4}\s?[:：]\s*")  # `T1:`, `turn 1: `
+
+
 def _cut_remark(piece: str, key: KeyDocument) -> tuple[str, str]:
     """The words of an unquoted mention, and the remark behind them, if it has any."""
     piece = piece.strip(' \t*_`"').rstrip(".。:")
     remark = ""
     if not key.stands(piece):
-        cut = REMARK.search(piece)
-        if cut and cut.start():
-            piece, remark = piece[: cut.start()], piece[cut.start() :]
-        elif (dash := _DASH.search(piece)) and key.stands(piece[: dash.start()]):
+        cut, dash = REMARK.search(piece), _DASH.search(piece)
+        if dash and key.stands(piece[: dash.start()]):
             piece, remark = piece[: dash.start()], piece[dash.end() :]
+        elif cut and cut.start():
+            piece, remark = piece[: cut.start()], piece[cut.start() :]
+        elif (place := _BEFORE.match(piece)) and key.stands(piece[place.end() :]):
+            piece, remark = piece[place.end() :], place[0]
     return piece.strip(" \t*_`\"“”„«»'‘’").rstrip(".。"), remark

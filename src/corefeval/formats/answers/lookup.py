@@ -193,7 +193,7 @@ class KeyDocument:
         """Where the key has words much like those of a string, the likest first."""
         atoms = [fold(atom) for atom in ATOM.findall(text)]
         size, chances = len(atoms), []
-        for start in self._similar_starts(atoms) if 0 < size <= _LONG else ():
+        for start in self._similar_starts(atoms) if len(text) > 3 and 0 < size <= _LONG else ():
             window = self.folded[start : start + size]
             alike = [Indel.normalized_similarity(*pair) for pair in zip(atoms, window, strict=True)]
             if min(alike) >= 0.5 and sum(alike) >= _ALIKE * size:

@@ -280,7 +280,8 @@ class _Writer:
         system = f"{' '.join([_TASK, *hints])} {self.style.task}. For example, the answer to\n\n"
         system += f"{self._ask(_SAMPLE)}\n\nis\n\n{self.style.write(_SAMPLE)}"
         worked, fewest = self._solve(examples), self.shots
-        for name, passage in passages(key):
+        for document in key:
+            name, passage = str(document.id), passage_of(document)
             texts = [text for id_, words, text in worked if id_ != name and words != passage.words]
             fewest = min(fewest, len(texts))
             self._add(name, passage, system, "".join(texts[: self.shots]))
@@ -340,14 +341,14 @@ class _Writer:
         usable = [document for document in examples if document.rows]
         worked = []
         for document in sorted(usable, key=lambda document: document.n_tokens):
-            passage = _passage(document)
+            passage = passage_of(document)
             solved = self._carry(passage)
             text = f"Text:\n{self._ask(solved)}\n\nAnswer:\n{self.style.write(solved)}\n\n"
             worked.append((str(document.id), passage.words, text))
         return worked
 
 
-def _passage(document: Document) -> Passage:
+def passage_of(document: Document) -> Passage:
     """A document as a passage, without mentions that have gaps; entities are numbered."""
     gaps, tokens = document.corpus.gaps_of, document._tokens()
     mentions = dict.fromkeys(
@@ -366,12 +367,6 @@ def _number_anew(passage: Passage) -> Passage:
         for start, end, entity in passage.mentions
     ]
     return replace(passage, mentions=mentions)
-
-
-def passages(corpus: Corpus) -> Iterator[tuple[str, Passage]]:
-    """The ids and passages of all documents."""
-    for document in corpus:
-        yield str(document.id), _passage(document)
 
 
 def _pieces(passage: Passage, most: int | None) -> Iterator[tuple[int, Passage]]:

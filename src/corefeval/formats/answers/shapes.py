@@ -25,8 +25,8 @@ _ROLES = {
     r"|nennungen|упоминания|items|members|mitglieder|spans|expressions|occurrences|called|strings",
     "mention": r"mention|text|token(?!end)|surface|expression|span|string|phrase|anaph|anáf"
     r"|pronoun$|pronomen$|form|vermelding|menci|menzion|erwähnung|ausdruck|expresi|упоминан|提及|文本|word(?!end)",
-    "group": r"cluster|entity|entidad|entit|chain|cadena|kette|group|coref|сущность|实体|共指",
-    "entity": r"label|set|eid|head|represent|canonical|name|nombre|id$|who|what|number|ref$",
+    "group": r"cluster|entity|entidad|entit|chain|cadena|kette|group|coref|ref$|сущность|实体|共指",
+    "entity": r"label|set|eid|head|represent|canonical|name|nombre|id$|who|what|number",
     "remark": r"type|kind|note|comment|reason|gender|count|confidence|explan|role|class|art$"
     r"|category|before|after|preced|follow|类型|词性|(?:token|char|word)?(?:end|stop)",
 }

@@ -117,6 +117,7 @@ class Chooser:
     def _weigh(self, unit: Unit, last: Span, place: Span) -> float:
         """What speaks against a place behind the last one of a list."""
         is_edge = place[1] <= last[1] and (place[0] == last[0] or place[1] == last[1])
+        is_edge &= self.owner.get(last) == unit.entity
         return self.points(unit, place) + _BACK * (place[0] < last[0]) + _EDGE * is_edge
 
     def _free(self, unit: Unit, last: Span | None = None) -> list[Span]:

@@ -98,7 +98,6 @@ def parse_json(text: str, shift: int = 0) -> list[Node]:
     roots: list[Node] = []
     stack: list[Node] = []
     label = _NO_LABEL  # the key whose value comes next
-    n_words = 0  # that are neither strings nor keys, but code
     for match in _TOKEN.finditer(text):
         kind, token, where = match.lastgroup, match.group(), match.start() + shift
         if not stack and (token not in "[{" or _GLUED.match(text, max(match.start() - 1, 0))):
@@ -126,11 +125,8 @@ def parse_json(text: str, shift: int = 0) -> list[Node]:
             bare = token[kind != "word" :][: -1 if kind in ("string", "single") else None]
             value = Text(_unquote(bare).strip(), where, kind != "half")
             stack[-1].items.append(Node(label, value, where=where))
-            n_words -= 1
-        else:
-            n_words += 1
         label = _NO_LABEL
-    return [root for root in roots if root.items] if n_words <= 0 else []
+    return [root for root in roots if root.items]
 
 
 # ------------------------------------------------------------------ XML
@@ -156,11 +152,7 @@ def parse_xml(text: str) -> list[Node]:
         where = text.index(words, match.start(4)) if words else match.start()
         cells = [(pair[1], pair[2] or pair[3] or "") for pair in _ATTRIBUTE.finditer(match[2])]
         cells += [("text", words)] if words else []
-        items = []
-        for label, value in cells:
-            is_number = value.isdecimal() and len(value) < 10
-            number = float(value) if is_number else Text(value, where)
-            items.append(Node(Text(label), number, where=where))
+        items = [Node(Text(label), Text(value, where), where=where) for label, value in cells]
         group.items.append(Node(items=items, where=match.start(), is_record=True))
     return [root]
 
@@ -174,7 +166,7 @@ _CELLS = [
     )
     for sign in (r"\|", r"\t", ";", ",")
 ]
-_WIDE = re.compile(r"(?<=\S) {2,}(?=\S)|^ {2,}(?=\S.* {2}\S)", re.MULTILINE)
+_WIDE = re.compile(r"(?<=\S) {2,}(?=[^\s#])|^ {2,}(?=\S.* {2}[^\s#])", re.MULTILINE)
 _HEADER = 8  # words of a label above a column
 _MARKS = re.compile(r"[-_*O]|[BIES]-\S+|\(?\d+\)?(?:\|\(?\d+\)?)*")
 
@@ -186,33 +178,33 @@ def parse_tables(text: str) -> list[Node]:
     """
     if "\t" not in text:  # columns of a printed table stand apart
         text = _WIDE.sub(lambda match: "\t".ljust(len(match[0])), text)
+    best: list[list[list[Node]]] = []
     for pattern in _CELLS:
         tables: list[list[list[Node]]] = [[]]
-        low = 0
-        for line in text.splitlines(keepends=True):
-            bare = line.rstrip().removesuffix("|").ljust(len(line))
+        for line in re.finditer(r".+", text):
+            bare = line[0].rstrip().removesuffix("|")
             bare = re.sub(r"^\s*\|", blank_out, bare)
             cells = []
             for match in pattern.finditer(bare):
                 kind = match.lastgroup or ""
-                words, where = match[kind].strip().replace('""', '"'), low + match.start(kind)
-                cells.append(Node(value=Text(words, where, kind="cell"), where=where))
-            low += len(line)
-            if re.fullmatch(r"(?=.*-)[\s|:+=-]+", line):
+                words, where = match[kind].strip(" *"), line.start() + match.start(kind)
+                text_of_cell = Text(words.replace('""', '"'), where, kind="cell")
+                cells.append(Node(value=text_of_cell, where=where))
+            if re.fullmatch(r"(?=.*-)[\s|:+=-]+", line[0]):
                 continue
             if tables[-1] and len(cells) != len(tables[-1][0]):
                 tables.append([])
             if len(cells) > 1:
                 tables[-1].append(cells)
         tables = [rows for rows in tables if rows and _is_table(rows)]
-        if tables:
-            return [_label_rows(rows) for rows in tables]
-    return []
+        best = max(best, tables, key=lambda tables: sum(map(len, tables)))
+    return [_label_rows(rows) for rows in best]
 
 
 def _label_rows(rows: list[list[Node]]) -> Node:
-    labels = [Text(str(cell.value).strip(" *"), cell.where) for cell in rows[0]]
-    body = rows if any(map(str.isdecimal, labels)) else rows[1:]  # no label is a number
+    labels = [Text(str(cell.value), cell.where) for cell in rows[0]]
+    n_places = sum(place_named(label) is not None for label in labels)  # many in a grid
+    body = rows if n_places == 1 or any(map(str.isdecimal, labels)) else rows[1:]
     for row in body:
         for number, (cell, label) in enumerate(zip(row, labels, strict=True)):
             cell.label = label or Text(f"column {number}" if number else "name")
@@ -233,8 +225,8 @@ def _is_table(rows: list[list[Node]]) -> bool:
 _LINE = re.compile(
     r"^(?P<indent>[ \t]*)(?=\S)(?:(?P<heading>\#{1,6}(?=[ \t])|(?=[^\n:：,;→、|\"“„«]{1,40}[:：]"
     r"[^\n:：,;→、\"“„«]{1,60}\n[ \t]*(?![-*•>#\d])[^\n:：|]*[,;→、][^\n:：]*$))[ \t]*)?"
-    r"(?P<bullet>(?:[-•·◦▪‣+–—:>①-⓿❶-➓]|\*+|[├└][─╴]*|\(?\d{1,3}[.):]|[a-z]\))"
-    r"(?:[ \t]+|(?<=[.)])(?=[\"“„«「*])))?"
+    r"(?P<bullet>(?:[-•·・◦▪‣+–—:>①-⓿❶-➓]|\*+|[├└][─╴]*|\(?\d{1,3}[.):]|[a-z]\))"
+    r"(?:[ \t]+|(?<=[.)・])(?=[\"“„«「*])))?"
     r"(?:[^\w\s\"'“„«»「『‹`(\[{*#<&\\-]+\s+)?(?P<body>.*\S)",
     re.MULTILINE,
 )
@@ -246,11 +238,11 @@ _COLONED = re.compile(
     r"(?P<label>[^:：\"“„«「『]{1,80}?(?P<name>(?<=\d)[:：]\s*[^:：,;、\"“„«「『]{1,40}?\s(?=[–—-]))?)"
     r"(?(name)[–—-]+\s|\s*[:：](?!//))\s*(?P<items>.*)"
 )
-_DASHED = re.compile(r"(?P<label>[^\"“„«「『:,;]{1,60}?)\s+[–—-]+\s+(?P<items>.*)")
+_DASHED = re.compile(r"(?P<label>[^\"“„«「『:,;]{1,60}?)\s+(?:[–—-]+|\.{3,})\s+(?P<items>.*)")
 _FLOW = re.compile(r"\{\s*(?:[\"'“\[{(}]|[\w ]+:).*|\{\s*\}|\[[^\"'{]*[\"'{].*\]")
 # A label and its list; that its lists have several items tells it from a link.
 _EQUAL = re.compile(
-    r"(?P<label>[^\"“„«=:]{1,60}?)\s+(?:&?=|[←→⇒]|[-=]+>|<[-=]+)\s+(?P<items>(?=[^=]*[,;{])[^=←→⇒]*)"
+    r"(?P<label>[^\"“„«=:]{1,60}?)\s+(?:&?=|[←→⇒]|[-=]+>|<[-=]+)\s+(?P<items>(?=[^=]*(?:[,;{]|\s[|/·]\s))[^=←→⇒]*)"
 )
 
 
