@@ -320,7 +320,7 @@ _GENERIC = re.compile(
 _WRAPPER = re.compile(
     r"(?:answer|text|p|b|i|u|em|strong|div|output|result|response|document|doc|html|body|br|s|q|v|l|lg"
     r"|sent|sentence|zin|satz|frase|phrase|line|turn|utterance|dialogue|chapter|section|scene|stage"
-    r"|paragraph|li|ul|ol|h\d|code|pre|xml|root|speaker|sub|sup|copy|new|table|tr|td|th|date|tei|txt)\Z",
+    r"|paragraph|said|li|ul|ol|h\d|code|pre|xml|root|speaker|sub|sup|copy|new|table|tr|td|th|date|tei|txt)\Z",
     re.IGNORECASE,
 )
 _VALUE = r"""\s*=\s*(?:["“”]([^"“”<>]*)["“”]|'([^'<>]*)'|["'“”]?([^"'“”\s<>]*))"""
@@ -342,7 +342,7 @@ def _find_elements(text: str) -> Iterator[Mark]:
     An attribute says the entity, else the name of the element, unless every one has that. As in
     MUC, the `ID` of `COREF` is the mention's, and `REF` that of its antecedent.
     """
-    entity_of: dict[str, str] = {}
+    entity_of, labelled = dict[str, str](), set[str]()  # names with attributes
     for match in re.finditer(_ELEMENT, text):
         name, attributes = match[2].lower(), match[3] or ""
         said = [pattern.search(attributes) for pattern in (_ID, _REF)]
@@ -350,7 +350,8 @@ def _find_elements(text: str) -> Iterator[Mark]:
         if all(said) and name == "coref":
             entity_of[labels[0]] = entity_of.get(labels[1], labels[1])
         label = entity_of.get(labels[0], labels[0]) if labels else name
-        is_named = bool(labels) or not _GENERIC.match(name)
+        labelled |= {name} if labels else set()
+        is_named = bool(labels) or not (_GENERIC.match(name) or name in labelled)
         if _WRAPPER.match(name):
             yield Mark(REMOVE, *match.span())
         elif match[1] or is_named:
@@ -390,9 +391,9 @@ def _find_columns(text: str) -> Iterator[Mark]:
 # ------------------------------------------------------------------ all of them
 
 # Numbers and signs alone are a reference of the text, [12 13] or [3 – 5]; but a year is a mention.
-_WORDS = r"\s?[:|]?\s{1,5}(?=\d{4}\s*\]|(?![\d\s,;–—-]*\])\S)"
-_LEADING = rf"\s?(?:{_E}(\d+)|#?(\d+)|([^\W\d_][\w .'-]{{0,40}}?)(?=[:|]\s)){_WORDS}"
-_INSIDE = r"\s?\|(?:[^\[\]{}|\n]{1,40}\|)??\s?([^\[\]{}|\n]{1,400}?)\s?END"
+_WORDS = r"\s?(?:[:|]?\s{1,5}|：\s?)(?=\d{4}\s*\]|(?![\d\s,;–—-]*\])\S)"
+_LEADING = rf"\s?(?:{_E}(\d+)|#?(\d+)|([^\W\d_][\w .'-]{{0,40}}?)(?=[:|]\s|：)){_WORDS}"
+_INSIDE = r"\s?(?:\||=(?=\s))(?:[^\[\]{}|\n]{1,40}\|)??\s?([^\[\]{}|\n]{1,400}?)\s?END"
 _SEQ2SEQ = r"\s?(?:\|\s?([\w.-]+)\s?</m>|</m(\d+)>|<c(\d+)>(?![^<>]*</c)(?:\s?</m>)?)"
 CONVENTIONS = {
     "crac": Convention("mention|[e1]", find=_find_crac,

@@ -60,6 +60,7 @@ def read_units(roots: Sequence[Node], key: KeyDocument) -> list[Unit]:
     """The units of the trees of an answer; entities are numbered in their order."""
     reader = _Reader(key, roots)
     units = [unit for root in roots for unit in reader.walk(root, Scope())]
+    _join_ids(roots, [unit for unit in units if not unit.state], key)
     numbers: dict[str, str] = {}
     labels = {unit.antecedent.text for unit in units if unit.antecedent and unit.antecedent.state}
     for unit in units:
@@ -67,6 +68,26 @@ def read_units(roots: Sequence[Node], key: KeyDocument) -> list[Unit]:
             unit.state, unit.why = "aside", "in no chain"
         unit.entity = numbers.setdefault(unit.entity, str(len(numbers)))
     return units
+
+
+def _join_ids(roots: Sequence[Node], units: Sequence[Unit], key: KeyDocument) -> None:
+    """Link mentions in records with ids, where antecedents or lists name these ids."""
+    at, ids, heads = {unit.where: unit for unit in units}, dict[str, Unit](), dict[str, Unit]()
+    for node in every(roots):
+        names = [field.value for field in node.items if field.label.lower().endswith("id")]
+        for mention in (at[field.where] for field in node.items if field.where in at):
+            if not key.stands(name := str(next(iter(names), node.label))):
+                ids[name] = mention
+    for unit in units:
+        if mention := ids.get(unit.text):
+            head = heads.setdefault(unit.entity, mention)
+            first, later = (mention, head) if mention.antecedent else (head, mention)
+            if first is not later:
+                later.antecedent = first
+            mention.rows = True
+            unit.state, unit.why = "aside", "the id of a mention"
+        elif unit.antecedent:
+            unit.antecedent = ids.get(unit.antecedent.text, unit.antecedent)
 
 
 def _name_of(node: Node) -> str:
@@ -199,7 +220,11 @@ class _Reader:
         if target := node.get(fields.get("antecedent")):
             inner = Node(items=[replace(target, label=Text())])
             targets = [u for u in self.walk(inner, Scope("-")) if u.text.lower() not in NOBODY]
+            if isinstance(target.value, float):
+                targets = [Unit(str(target.value), where=target.where, state="aside")]
             unit.rows, unit.antecedent = True, next(iter(targets), None)
+            if unit.antecedent and (label := fields.get("antecedent_sentence")):
+                unit.antecedent.sentence = number_at(node, label)
         return unit
 
     def _entities(self, node: Node, scope: Scope, fields: Fields) -> Iterator[Unit]:
@@ -248,7 +273,7 @@ class _Reader:
             units = split_items(str(text), text.where, self.key)
             bare = len(mask_remarks(text).replace("\0", ""))
             is_list = 2 * sum(len(item.text) for item in units) >= bare > 0  # and no prose
-            if (is_list or units[0].remark) and all(self.key.stands(item.text) for item in units):
+            if (is_list or units[0].remark or units[0].contexts) and all(self.key.stands(item.text) for item in units):
                 return [*name_units(units, scope)]
         return [unit]
 
@@ -345,4 +370,4 @@ class _Reader:
             targets = [Unit(label, where=where, state="aside")]
         for unit in units if targets else ():
             unit.antecedent, unit.rows = targets[0], True
-        return units if targets and not _LETTER.fullmatch(left) else []  # which explains a name
+        return units if targets and not _LETTER.fullmatch(left.strip("*")) else []  # of a name

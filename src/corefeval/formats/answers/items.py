@@ -164,9 +164,8 @@ def heed(unit: Unit, remark: str, key: KeyDocument) -> list[Unit]:
 
 def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
     """The mentions of an inline list, quoted or not, in braces or not, with their remarks."""
-    plain = _cut_remark(text.replace("*", ""), key)[0]
-    if (bold := _BOLD.search(text)) and key.stands(plain):  # a mention with words around it
-        return [Unit(bold[1], where=where + bold.start(1), contexts=(plain,))]
+    if unit := _read_snippet(text, where, key):
+        return [unit]
     if _BRACKETS.fullmatch(text):
         text = text.translate(_AS_QUOTES)
     elif braced := _BRACED.fullmatch(text):
@@ -195,6 +194,13 @@ def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
     return units
 
 
+def _read_snippet(text: str, where: int, key: KeyDocument) -> Unit | None:
+    """A bold mention with words around it, which are its context."""
+    bold, context = _BOLD.search(text), _cut_remark(text.replace("*", ""), key)[0]
+    is_snippet = bold and key.stands(context)
+    return Unit(bold[1], where=where + bold.start(1), contexts=(context,)) if is_snippet else None
+
+
 def _quoted_items(
     text: str, masked: str, quotes: list[re.Match[str]], where: int, key: KeyDocument
 ) -> Iterator[Unit]:
@@ -212,7 +218,8 @@ def _quoted_items(
             index += 1
         if index < len(quotes):
             end = quotes[index].start()
-        unit = Unit(words_of(quote), where=where + quote.start())
+        place = where + quote.start()
+        unit = _read_snippet(quote[0], place, key) or Unit(words_of(quote), where=place)
         yield from heed(unit, text[quote.end() : end], key)
     if half := HALF_QUOTED.search(masked, quotes[-1].end() if quotes else 0):
         yield Unit(half[1], where=where + half.start(), state="lost", why="cut off")

@@ -182,7 +182,7 @@ _BRACKETED = re.compile(
     r"\[([^\[\]\n]{1,200})\]|<\w+>([^<>\n]{1,200})</\w+>|【([^【】\n]{1,200})】|\*\*([^*\n]{1,200})\*\*"
 )
 _ROW = re.compile(r"^[ \t]*[|*•-][ \t*]*\w", re.MULTILINE)  # of a table or a list
-_BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]+(.*\S)", re.MULTILINE)
+_BULLET = re.compile(r"^[ \t]*(?:[-*•|]|\d{1,3}[.)])[ \t]+(.*\S)", re.MULTILINE)
 
 
 # ------------------------------------------------------------------ the best reading
@@ -328,7 +328,7 @@ def read_list(
     chooser.choose(occurrences)
     page.add([*units, *link(units, document, chooser.points)])
     for target in dict.fromkeys(unit.antecedent for unit in units):
-        if target and not target.spans:
+        if target and not target.spans and target.state != "lost":
             target.state, target.why = "aside", "an antecedent"
             page.units.append(target)
     return page

@@ -14,10 +14,11 @@ from corefeval.formats.answers.trees import Node, parse_json, parse_lines, parse
 
 # What labels say, by how they begin, in some languages; the first that fits.
 _ROLES = {
+    "antecedent_sentence": r"ant[eé]\w*?(?:sent|line|satz|zin|frase|phrase)|(?:target|to)sent",
     "antecedent": r"ant[eé]c[eé]d|antezedens|bezug|bezieht|refersto|referent|corefer(?!ence)|target"
     r"|linkedto|verw(?:ij|ei)st|renvoie|sameas|先行",
     "context": r"context|snippet|quote|excerpt|kontext|contexto|上下文|in$|near|surround",
-    "sentence": r"sent(?!e?id)|sentid|line|zin|satz|zeile|regel|oraci|frase|phrase|ligne|riga"
+    "sentence": r"(?:ana|mention|pron|from)\w*?(?:sent|line)|sent(?!e?id)|sentid|line|zin|satz|zeile|regel|oraci|frase|phrase|ligne|riga"
     r"|предлож|строк|句|文$|行|s$|o$",
     "nth": r"nth|occurrence|instance|ocurrencia|vorkommen",
     "start": r"(?:token|char|word)?(?:start|begin|offset|position)|char(?!end)|tokens?$|indices",

@@ -165,8 +165,10 @@ class Chooser:
 
     @cached_property
     def _offsets(self) -> IntArray:
-        """Where each token begins, with a blank between tokens."""
-        return offsets_of(np.array([len(word) + 1 for word in self.key.words], dtype=np.int64))
+        """Where each token begins: its number if no offset is larger, else with blanks between."""
+        words = self.key.words
+        are_tokens = all((unit.start or 0) < len(words) for unit in self.units)
+        return offsets_of(np.array([1 if are_tokens else len(word) + 1 for word in words]))
 
 
 def link(
@@ -220,7 +222,8 @@ def _find_antecedent(
     points: Points,
 ) -> Span | None:
     """The place of an antecedent of a mention; None where it is a label."""
-    places = [place for place in key.look_up(antecedent.text).every if place != span]
+    every = antecedent.spans or key.look_up(antecedent.text).every
+    places = [place for place in every if place != span]
 
     def cost(place: Span) -> tuple[float, bool, bool, int]:
         is_behind, is_new = place[0] > span[0], place not in mentions

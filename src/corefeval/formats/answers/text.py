@@ -21,7 +21,7 @@ ATOM = re.compile(
     rf"##[^\W_]*|\.{{3}}|[`'‘’]{{2}}|[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\W_])+|[^\w\s]|_"
 )
 ZERO = "##"
-_THINK = "(?:think|thinking|reasoning|scratchpad)>"
+_THINK = "(?:think|thinking|reasoning|scratchpad|teiheader)>"  # or what TEI says of a text
 # From a beginning to its end, if it has any; or all before a lone end.
 _THOUGHT = re.compile(
     rf"<{_THINK}.*?(?:</{_THINK}|\Z)|\A[^<]*(?:<(?!{_THINK})[^<]*)*</{_THINK}", re.I | re.DOTALL

@@ -167,6 +167,7 @@ _CELLS = [
     for sign in (r"\|", r"\t", ";", ",")
 ]
 _WIDE = re.compile(r"(?<=\S) {2,}(?=[^\s#])|^ {2,}(?=\S.* {2}[^\s#])", re.MULTILINE)
+_EMPHATIC = re.compile(r"\A\*+([^*]*)\*+\Z")  # a whole cell
 _HEADER = 8  # words of a label above a column
 _MARKS = re.compile(r"[-_*O]|[BIES]-\S+|\(?\d+\)?(?:\|\(?\d+\)?)*")
 
@@ -187,7 +188,8 @@ def parse_tables(text: str) -> list[Node]:
             cells = []
             for match in pattern.finditer(bare):
                 kind = match.lastgroup or ""
-                words, where = match[kind].strip(" *"), line.start() + match.start(kind)
+                words = _EMPHATIC.sub(r"\1", match[kind].strip())
+                where = line.start() + match.start(kind)
                 text_of_cell = Text(words.replace('""', '"'), where, kind="cell")
                 cells.append(Node(value=text_of_cell, where=where))
             if re.fullmatch(r"(?=.*-)[\s|:+=-]+", line[0]):
@@ -231,8 +233,8 @@ _LINE = re.compile(
     re.MULTILINE,
 )
 _BOLD = re.compile(
-    r"(\*\*|__)(?P<label>.+?)\1\s*(?:\([^()]*\)\s*)?"
-    r"(?:[:：=]|[–—-]+(?=\s|$)|(?<=[:：.]\*\*)|(?<=[:：.]\*\*\s)|(?=[\"“„«「『‹`'{\[])|$)\s*(?P<items>.*)"
+    r"(\*\*|__)(?P<label>(?:(?!\1).)+?)\1\s*(?:\([^()]*\)\s*)?"
+    r"(?:[:：=]|[–—-]+(?=\s|$)|(?<=[:：.]\*\*)|(?<=[:：.]\*\*\s)|(?=[\"“„«「『‹`'{\[])|$)\s*(?P<items>(?:(?!\*\*\s*[=:]).)*)"
 )
 _COLONED = re.compile(
     r"(?P<label>[^:：\"“„«「『]{1,80}?(?P<name>(?<=\d)[:：]\s*[^:：,;、\"“„«「『]{1,40}?\s(?=[–—-]))?)"
