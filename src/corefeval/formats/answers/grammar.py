@@ -79,12 +79,12 @@ def _join_ids(roots: Sequence[Node], units: Sequence[Unit], key: KeyDocument) ->
             if not key.stands(name := str(next(iter(names), node.label))):
                 ids[name] = mention
     for unit in units:
-        if mention := ids.get(unit.text):
-            head = heads.setdefault(unit.entity, mention)
-            first, later = (mention, head) if mention.antecedent else (head, mention)
+        if listed := ids.get(unit.text):
+            head = heads.setdefault(unit.entity, listed)
+            first, later = (listed, head) if listed.antecedent else (head, listed)
             if first is not later:
                 later.antecedent = first
-            mention.rows = True
+            listed.rows = True
             unit.state, unit.why = "aside", "the id of a mention"
         elif unit.antecedent:
             unit.antecedent = ids.get(unit.antecedent.text, unit.antecedent)
@@ -273,7 +273,9 @@ class _Reader:
             units = split_items(str(text), text.where, self.key)
             bare = len(mask_remarks(text).replace("\0", ""))
             is_list = 2 * sum(len(item.text) for item in units) >= bare > 0  # and no prose
-            if (is_list or units[0].remark or units[0].contexts) and all(self.key.stands(item.text) for item in units):
+            if (is_list or units[0].remark or units[0].contexts) and all(
+                self.key.stands(item.text) for item in units
+            ):
                 return [*name_units(units, scope)]
         return [unit]
 

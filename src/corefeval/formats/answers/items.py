@@ -197,8 +197,9 @@ def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
 def _read_snippet(text: str, where: int, key: KeyDocument) -> Unit | None:
     """A bold mention with words around it, which are its context."""
     bold, context = _BOLD.search(text), _cut_remark(text.replace("*", ""), key)[0]
-    is_snippet = bold and key.stands(context)
-    return Unit(bold[1], where=where + bold.start(1), contexts=(context,)) if is_snippet else None
+    if bold is None or not key.stands(context):
+        return None
+    return Unit(bold[1], where=where + bold.start(1), contexts=(context,))
 
 
 def _quoted_items(
