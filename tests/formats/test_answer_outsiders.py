@@ -133,6 +133,11 @@ def read(answer: str, text: str = "") -> corefeval.Corpus:
         "・A：Ada（1文目）、She（2文目）、her（3文目）\n・B：Bo（1文目）、him（2文目）\n",
         "A ........ Ada, She, her\nB ........ Bo, him\n",
         "A = Ada / She / her\nB = Bo / him\n",
+        "chains:\n  - name: x\n    mentions:\n      1: [Ada]   # first\n      2: [She]\n      3: [her]\n"
+        "  - name: y\n    mentions:\n      1: [Bo]\n      2: [him]  # he\n",
+        "第1句：Ada＝A；Bo＝B\n第2句：She＝A，him＝B\n第3句：（最后的）her＝A\n",
+        "A: Ada, She, her\nB: Bo, him\nNote: met, liked, knew\n",
+        '## A\n- Ada\n- "*She* liked"\n- her\n\n## B\n- Bo\n- "liked *him*"\n',
     ],
 )
 def test_what_is_meant_is_read(answer):
@@ -326,3 +331,49 @@ def test_rows_say_where_their_words_stand_in_the_answer():
     answer = 'Chains:\n1. Ada, She, her:\n2. "Bo", him\n'
     for entry in read(answer).ledger.entries:
         assert answer[entry.where :].lstrip('"').startswith(entry.written)
+
+
+def test_referents_that_no_row_lists_are_mentions_too():
+    answer = (
+        "| # | Sentence | Pronoun | Refers to |\n|---|---|---|---|\n| 1 | 2 | **She** liked | Ada |\n"
+        "| 2 | 2 | liked **him** | Bo |\n| 3 | 3 | knew **her** | Ada |\n"
+    )
+    corpus = read(answer)
+    spans = [[m.span for m in entity.mentions] for entity in corpus["d"].entities]
+    assert spans == [[(0, 1), (4, 5), (10, 11)], [(2, 3), (6, 7)]]
+
+
+def test_referents_that_rows_list_are_names_of_entities():
+    text = "Ada saw Ada Lund . She met Bo , and he met her . Bo knew her ."
+    rows = ["Ada|Ada", "Ada Lund|Ada", "She|Ada", "Bo|Bo", "he|Bo", "her|Ada", "Bo|Bo", "her|Ada"]
+    answer = "| Mention | Refers to |\n|---|---|\n" + "".join(f"| {row} |\n" for row in rows)
+    corpus = read(answer.replace("|Ada", " | Ada").replace("|Bo", " | Bo"), text)
+    assert [len(entity.mentions) for entity in corpus["d"].entities] == [5, 3]
+
+
+def test_several_contexts_and_several_sentences_are_as_many_mentions():
+    text = "Ada took her hat . Bo took her bag . Ada lost her hat ."
+    answer = (
+        '## A\n- "Ada" — 2 times (sentences 1 and 3)\n- "her" — 3 times ("took her hat", '
+        '"her bag", "lost her hat")\n\n## B\n- "Bo"\n'
+    )
+    corpus = read(answer, text)
+    spans = [[m.span for m in entity.mentions] for entity in corpus["d"].entities]
+    assert spans == [[(0, 1), (2, 3), (7, 8), (10, 11), (12, 13)], [(5, 6)]]
+
+
+def test_mentions_that_are_said_to_be_alone_are_entities_of_their_own():
+    corpus = read("A: Ada, She, her\nSingletons: Bo, him\nLeft out: met\n")
+    assert sorted(len(entity.mentions) for entity in corpus["d"].entities) == [1, 1, 3]
+
+
+def test_what_is_bold_in_lines_that_were_not_read_is_unclear_if_it_is_much():
+    text = "The captain and her dog saw Bo and his cat on the old pier . She fed it . He left ."
+    answer = (
+        "### One\nHere we first meet **the captain**, who owns **her dog** or so.\n- **She**\n\n"
+        "### Two\nThen there is **Bo**, with **his cat** somewhere at **the old pier**, it seems.\n"
+        "- **He**\n- **it**\n"
+    )
+    ledger = read(answer, text).ledger
+    assert {"the captain", "her dog", "Bo"} <= {row["written"] for row in ledger.rows()}
+    assert ledger.unclear >= 5

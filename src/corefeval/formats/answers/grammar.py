@@ -39,18 +39,22 @@ from corefeval.formats.answers.shapes import (
 from corefeval.formats.answers.text import fold_text
 from corefeval.formats.answers.trees import Node
 
-_ALONE = re.compile(  # labels of what is in no chain
-    r"singleton|einzel|unresolved|excluded|left out|only once|mentioned once|keine kette"
+# Labels of what is in no chain, and of lists in which each mention is an entity of its own.
+_EXCLUDED = re.compile(
+    r"unresolved|excluded|left out|keine kette"
     r"|\b(?:not?|non)\b (?:chain|coref|coréf|antecedent|resolved|annotated|linked|included)",
     re.I,
 )
+_SINGLE = re.compile(r"singleton|einzeln|only once|mentioned once|une seule", re.I)
 _SAME = re.compile(
     r"(?:one and )?(?:the )?same\b|d(?:as|ie|er)selbe|l[ea] même|(?:el|la) mism", re.I
 )
 _WORD = re.compile(r"\w+")
 _LETTER = re.compile(r"[A-HJ-Z]")  # a name, and no article
 # Between pairs: `her → Ada; him → Bo`, `{her→Ada, him→Bo}`.
-_PAIRS = re.compile(r"\s*[;；]\s*|\s*\|\s*(?=[^|=→]*[=→])|\s*,\s*(?=[^,;>→=]*(?:→|[-=]>|\s=\s))")
+_PAIRS = re.compile(
+    r"\s*[;；]\s*|\s*\|\s*(?=[^|=→]*[=→])|\s*[,，]\s*(?=[^,，;>→=＝]*(?:[→＝]|[-=]>|\s=\s))"
+)
 _SEPARATED = re.compile(rf"[;；]|<br|{ARROW.pattern.strip()}|[=@]|\s[/|·+~>]\s")
 _MOST, _LABEL = 40, 8  # words of a mention in a link, and of a label
 _DEEP = 50  # lists in lists
@@ -64,8 +68,10 @@ def read_units(roots: Sequence[Node], key: KeyDocument) -> list[Unit]:
     numbers: dict[str, str] = {}
     labels = {unit.antecedent.text for unit in units if unit.antecedent and unit.antecedent.state}
     for unit in units:
-        if unit.text in labels or _ALONE.search(unit.entity):
+        if unit.text in labels or _EXCLUDED.search(unit.entity):
             unit.state, unit.why = "aside", "in no chain"
+        elif _SINGLE.search(unit.entity):
+            unit.entity = f"{unit.where}"
         unit.entity = numbers.setdefault(unit.entity, str(len(numbers)))
     return units
 
@@ -158,14 +164,14 @@ class _Reader:
 
     # -------------------------------------------------------------- lists
 
-    def _list(self, node: Node, scope: Scope) -> Iterator[Unit]:
-        """The units of a list, which may be an entity itself."""
+    def _list(self, node: Node, scope: Scope, *, is_whole: bool = False) -> Iterator[Unit]:
+        """The units of a list, which may be an entity itself; `is_whole` says that it is."""
         lines, fields = [*filter(is_line, node.items)], find_fields(node.rows, self.key)
         if not scope.entity and not lines and self._is_entity(node):
             scope = scope._replace(entity=_name_of(node))
         if node.numbers and not any(isinstance(i.value, Text) or i.items for i in node.items):
             yield make_unclear(node, scope.entity or f"{node.where}")
-        is_own = scope.depth == 1 or sum(map(self._has_several, lines)) > 1
+        is_own = not is_whole and (scope.depth == 1 or sum(map(self._has_several, lines)) > 1)
         for item in node.items:
             if item.is_record and not item.label:
                 yield from self._record(item, scope, fields)
@@ -240,7 +246,7 @@ class _Reader:
             inner = scope._replace(entity=entity)
             if field in lists and (labels or role == "mentions") and self._is_entity(field):
                 inner = inner._replace(entity=entity or _name_of(node))
-                units = list(self._list(field, inner._replace(depth=scope.depth + 1)))
+                units = list(self._list(field, inner, is_whole=True))
                 if role not in ("mentions", "mention"):
                     yield from self._missing(labels, units, inner)
                 yield from units
@@ -297,6 +303,8 @@ class _Reader:
         if not text.is_line:
             yield from name_units(self._labelled(node, text), scope)
             return
+        if role_of(node.label) == "remark":
+            return
         if (not node.label or is_place(node)) and (pairs := self._link(text)):
             yield from name_units(pairs, Scope(sentence=scope.sentence))
             return
@@ -315,7 +323,7 @@ class _Reader:
 
     def _has_several(self, node: Node) -> bool:
         """Whether a line lists several mentions."""
-        return len(self._items(node)) > 1
+        return len({unit.where for unit in self._items(node)}) > 1
 
     def _items(self, node: Node) -> list[Unit]:
         """The mentions that a line lists; none where it is prose."""

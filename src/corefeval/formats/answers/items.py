@@ -27,11 +27,11 @@ _SEPARATORS = tuple(
 )
 _DASHES = re.compile(r"\s+[–—]\s+")
 _BRACED = re.compile(
-    r"\s*(?:\$?\\?[\[{]\$?|\*(?=[^*]*\s…\s))(?P<items>.*?)(?:\$?\\?[\]}]\$?|\*)[\s\\]*"
+    r"\s*(?:\$?\\?[\[{]\$?|\*(?=[^*]*\s…\s))(?P<items>.*?)(?:\$?\\?[\]}]\$?|\*)[\s\\]*(?:#.*)?"
 )
 _BRACKETS = re.compile(r"\s*(?:\[[^\[\]\"]+\][\s,;]*){2,}")
 _AS_QUOTES = str.maketrans("[]", '""')
-_BOLD = re.compile(r"\*\*([^*]+)\*\*")
+_BOLD = re.compile(r"\*{1,2}([^*]+)\*{1,2}")
 _COMMA = re.compile(r"\s*[,，、]\s*(?:(?:and|und|en|et|y|e|и|和)\s+)?")
 _IN = re.compile(
     r"(?:^|[\s(（])(?:as in|in|from|wie in|aus|dans|en|de|uit|nel|в|以及)\s*[:：]?\s*$", re.I
@@ -42,7 +42,7 @@ _PLACE = (
 )
 _SENTENCE = re.compile(
     rf"(?:(?<!\w){_PLACE}(?:e?[sn])?[\s.:#_-]*|(?=\d{{1,6}}[文行]目))"
-    r"(\d{1,6}(?:\s*(?:,|&|and|und|et|en|y|e)\s*\d{1,6})*)(?!\w*\d)",
+    r"(\d{1,6}(?:\s*(?:,|&|and|und|et|en|y|e|и)\s*\d{1,6})*)(?!\w*\d)",
     re.IGNORECASE,
 )
 _PLACED = re.compile(rf"[\s*#_]*{_SENTENCE.pattern}[句文行目.:：)\s*#_]*", re.IGNORECASE)
@@ -71,7 +71,7 @@ _COUNTS = {
 _COUNT = rf"(\d{{1,3}}|{'|'.join(_COUNTS)})"
 _TIMES = re.compile(
     rf"[×x]\s?(\d{{1,3}})(?!\d)|{_COUNT}\s?(?:[×x](?!\w)|times|occurrences|mal|keer|fois|veces|volte"
-    rf"|[次回])|\b(?:all|alle|les|tutt[ei])\s{_COUNT}\b|\b(?:twice|both|beide|tweemaal)\b",
+    rf"|раза?|[次回])|\b(?:all|alle|les|tutt[ei])\s{_COUNT}\b|\b(?:twice|both|beide|tweemaal)\b",
     re.IGNORECASE,
 )
 VERB = re.compile(
@@ -84,7 +84,7 @@ VERB = re.compile(
     r"\s*[:：]?\s*",
     re.IGNORECASE,
 )
-LINK = re.compile(rf"{VERB.pattern}|{ARROW.pattern}|\s+=\s+", re.IGNORECASE)
+LINK = re.compile(rf"{VERB.pattern}|{ARROW.pattern}|\s+=\s+|\s*＝\s*", re.IGNORECASE)
 
 
 class Text(str):
@@ -158,17 +158,21 @@ def heed(unit: Unit, remark: str, key: KeyDocument) -> list[Unit]:
     if unit.sentence is unit.nth is None:
         contexts = contexts or [unit.remark]
     unit.contexts += tuple(filter(key.stands, contexts))
-    copies = [replace(unit) for _ in range(min(count, 200) - 1)]
-    return [unit, *copies, *(replace(unit, sentence=number) for number in sentences[1:])]
+    if unit.contexts[1:] and all(unit.text.lower() in text.lower() for text in unit.contexts):
+        return [replace(unit, contexts=(text,)) for text in unit.contexts]  # a place in each
+    if sentences[1:]:
+        return [replace(unit, sentence=number) for number in sentences]
+    return [unit, *(replace(unit) for _ in range(min(count, 200) - 1))]
 
 
 def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
     """The mentions of an inline list, quoted or not, in braces or not, with their remarks."""
     if unit := _read_snippet(text, where, key):
         return [unit]
+    braced = _BRACED.fullmatch(text)
     if _BRACKETS.fullmatch(text):
         text = text.translate(_AS_QUOTES)
-    elif braced := _BRACED.fullmatch(text):
+    elif braced:
         where, text = where + braced.start("items"), braced["items"]
     masked = mask_remarks(text)
     outside = mask_remarks(text, quotes=True)
@@ -183,7 +187,7 @@ def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
         has_bare = quotes and any(map(str.isalnum, outside))
         if not (has_bare and all(map(key.stands, bare))):
             return list(_quoted_items(text, masked, quotes, where, key))
-    elif separator is _COMMA:
+    elif separator is _COMMA and not braced:
         pieces = _join_runs(text, masked, pieces, key)
     units = list[Unit]()
     for low, high in pieces:
@@ -255,7 +259,9 @@ def _join_runs(
 _DASH = re.compile(r"\s+[–—#·-]+\s+|\s*[:：]\s+|\s*@\s*(?=\d)|\s+(?=[×x]\s?\d|\d+\s?[×x])")
 
 
-_BEFORE = re.compile(r"\w{0,9}[\W_]?\d{1,4}\s?[:：]\s*")  # `T1:`, `turn 1: `
+_BEFORE = re.compile(  # `T1:`, `turn 1: `, `(at last) `
+    r"(?:\w{0,9}[\W_]?\d{1,4}\s?[:：]|[(（][^()（）]*[)）])\s*"
+)
 
 
 def _cut_remark(piece: str, key: KeyDocument) -> tuple[str, str]:

@@ -152,13 +152,18 @@ class Page:
             self.mentions = {}
             for unit in self.units:
                 unit.state, unit.why = "unclear", unit.why or _NO_FORM
-        loose = list(self._find_loose(text, is_copy))
-        unknown = {unit.text for unit in loose if self.document.stands(unit.text)}
-        n_unread = len(_ROW.findall(self.unread_lines(text))) * (not is_copy)
+        loose, unread = list(self._find_loose(text, is_copy)), self.unread_lines(text)
+        stands, said = self.document.stands, {unit.text for unit in self.units}
+        if is_copy:
+            unknown, n_unread = {unit.text for unit in loose if stands(unit.text)}, 0
+        else:  # what was not read is in lines of which nothing was
+            there = [unit.text for unit in loose if unread[unit.where].strip()]
+            unknown, n_unread = {*filter(stands, there)} - said, len(_ROW.findall(unread))
         n_unread = max(n_unread, len(unknown if self.mentions else loose))
         is_read &= n_unread <= max(len(self.mentions), _FEW)
+        is_much = is_copy or 4 * len(unknown) >= max(len(self.mentions), 4 * _FEW)
         for number, unit in enumerate(loose):
-            is_aside = is_read and not (is_copy and unit.text in unknown)
+            is_aside = is_read and not (is_much and unit.text in unknown)
             unit.entity = f"?{number}"
             unit.state, unit.why = ("aside", "") if is_aside else ("unclear", _NO_FORM)
         self.add(loose)
@@ -169,7 +174,7 @@ class Page:
             return
         size = _SIGN if is_copy else 1
         taken = {unit.where + shift for unit in self.units for shift in range(size)}
-        for pattern in (QUOTED, _BRACKETED, _BULLET)[is_copy:]:
+        for pattern in (_BRACKETED if is_copy else _LOOSE, _BULLET):
             matches = list(pattern.finditer(text))
             for match in matches:
                 if match.start() not in taken:
@@ -181,6 +186,7 @@ class Page:
 _BRACKETED = re.compile(
     r"\[([^\[\]\n]{1,200})\]|<\w+>([^<>\n]{1,200})</\w+>|【([^【】\n]{1,200})】|\*\*([^*\n]{1,200})\*\*"
 )
+_LOOSE = re.compile(f"{QUOTED.pattern}|{_BRACKETED.pattern}")
 _ROW = re.compile(r"^[ \t]*[|*•-][ \t*]*\w", re.MULTILINE)  # of a table or a list
 _BULLET = re.compile(r"^[ \t]*(?:[-*•|]|\d{1,3}[.)])[ \t]+(.*\S)", re.MULTILINE)
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from corefeval.formats.answers.items import Text, cut_at, mask_remarks, place_named, split_items
 from corefeval.formats.answers.lookup import KeyDocument, Unit
+from corefeval.formats.answers.text import fold_text
 from corefeval.formats.answers.trees import Node, parse_json, parse_lines, parse_tables, parse_xml
 
 # What labels say, by how they begin, in some languages; the first that fits.
@@ -29,7 +30,7 @@ _ROLES = {
     "group": r"cluster|entity|entidad|entit|chain|cadena|kette|group|coref|ref$|сущность|实体|共指",
     "entity": r"label|set|eid|head|represent|canonical|name|nombre|id$|who|what|number",
     "remark": r"type|kind|note|comment|reason|gender|count|confidence|explan|role|class|art$"
-    r"|category|before|after|preced|follow|类型|词性|(?:token|char|word)?(?:end|stop)",
+    r"|category|before|after|preced|follow|hinweis|anmerkung|nota$|opmerking|类型|词性|说明|注$|(?:token|char|word)?(?:end|stop)",
 }
 # What lists of the mentions of one entity are called, by the kind of words in them.
 _KIND = (
@@ -176,7 +177,9 @@ def _find_names(cells: Mapping[str, Sequence[str]], fields: Fields, mention: str
     """The column that says the entity of each row: its values come back."""
     size = len(cells[mention])
     if target := fields.get("antecedent"):
-        return {"name": fields.pop("antecedent")} if 0 < 3 * len({*cells[target]}) <= size else {}
+        names, listed = ({*map(fold_text, cells[label])} for label in (target, mention))
+        is_name = 3 * len(names) <= size and 2 * len(names & listed) >= len(names) > 0
+        return {"name": fields.pop("antecedent")} if is_name else {}
     if label := fields.get("group"):
         return {"name": label}
     if (label := fields.get("entity")) and len({*cells[label]}) < max(size, 2):
