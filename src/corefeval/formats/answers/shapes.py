@@ -184,12 +184,12 @@ def _find_names(cells: Mapping[str, Sequence[str]], fields: Fields, mention: str
         return {"name": label}
     if (label := fields.get("entity")) and len({*cells[label]}) < max(size, 2):
         return {"name": label}
-    names = [
+    columns = [
         label
         for label, texts in cells.items()
         if label != mention and not role_of(label) and scatter_of(texts) > SCATTERED
     ]  # not what kinds of words there are, which are few
-    return {"name": max(names, key=lambda label: len({*cells[label]}))} if names else {}
+    return {"name": max(columns, key=lambda label: len({*cells[label]}))} if columns else {}
 
 
 class Scope(NamedTuple):
