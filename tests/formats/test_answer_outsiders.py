@@ -137,6 +137,17 @@ def read(answer: str, text: str = "") -> corefeval.Corpus:
         "      3: [her]\n  - name: y\n    mentions:\n      1: [Bo]\n      2: [him]  # he\n",
         "第1句：Ada＝A；Bo＝B\n第2句：She＝A，him＝B\n第3句：（最后的）her＝A\n",
         "A: Ada, She, her\nB: Bo, him\nNote: met, liked, knew\n",
+        '{"mentions": [{"id": 1, "text": "Ada"}, {"id": 2, "text": "Bo"}, {"id": 3, "text": "She"},'
+        ' {"id": 4, "text": "him"}, {"id": 5, "text": "her"}], "clusters": [[1, 3, 5], [2, 4]]}',
+        '{"mentions": [{"id": "a", "text": "Ada"}, {"id": "b", "text": "Bo"}, {"id": "c", "text": '
+        '"She"}, {"id": "d", "text": "him"}, {"id": "e", "text": "her"}], "links": [["c", "a"], '
+        '["d", "b"], ["e", "c"]]}',
+        '{"mentions": [{"mention_id": 1, "text": "Ada"}, {"mention_id": 2, "text": "Bo"}, '
+        '{"mention_id": 3, "text": "She"}, {"mention_id": 4, "text": "him"}, {"mention_id": 5, '
+        '"text": "her"}], "links": [{"from": 3, "to": 1}, {"from": 4, "to": 2}, {"from": 5, '
+        '"to": 3}]}',
+        "people:\n  x:\n    type: PER\n    s_1: [Ada]\n    s_2: [She]\n    s_3: [her]\n"
+        "  y:\n    type: PER\n    s_1: [Bo]\n    s_2: [him]\n",
         '## A\n- Ada\n- "*She* liked"\n- her\n\n## B\n- Bo\n- "liked *him*"\n',
     ],
 )
@@ -356,7 +367,7 @@ def test_several_contexts_and_several_sentences_are_as_many_mentions():
     text = "Ada took her hat . Bo took her bag . Ada lost her hat ."
     answer = (
         '## A\n- "Ada" — 2 times (sentences 1 and 3)\n- "her" — 3 times ("took her hat", '
-        '"her bag", "lost her hat")\n\n## B\n- "Bo"\n'
+        '"her bag", in *her hat*)\n\n## B\n- "Bo"\n'
     )
     corpus = read(answer, text)
     spans = [[m.span for m in entity.mentions] for entity in corpus["d"].entities]
@@ -364,8 +375,12 @@ def test_several_contexts_and_several_sentences_are_as_many_mentions():
 
 
 def test_mentions_that_are_said_to_be_alone_are_entities_of_their_own():
-    corpus = read("A: Ada, She, her\nSingletons: Bo, him\nLeft out: met\n")
-    assert sorted(len(entity.mentions) for entity in corpus["d"].entities) == [1, 1, 3]
+    for answer in (
+        "A: Ada, She, her\nSingletons: Bo, him\nLeft out: met\n",
+        "## A\n- Ada\n- She\n- her\n\n**Mentioned only once (no chain):** Bo, him\n",
+    ):
+        entities = read(answer)["d"].entities
+        assert sorted(len(entity.mentions) for entity in entities) == [1, 1, 3]
 
 
 def test_what_is_bold_in_lines_that_were_not_read_is_unclear_if_it_is_much():
@@ -382,3 +397,13 @@ def test_what_is_bold_in_lines_that_were_not_read_is_unclear_if_it_is_much():
     ledger = read(answer, text).ledger
     unclear = {row["written"] for row in ledger.rows() if row["state"] == "unclear"}
     assert {"the captain", "her dog", "Bo", "his cat", "the old pier"} <= unclear
+
+
+def test_pointers_to_rows_are_no_entities():
+    words = [f"word{number}" for number in range(24)]
+    rows = (
+        f"m{number}  {word} (s1)  {f'= m{number - 2}' if number % 3 else 'new'}\n"
+        for number, word in enumerate(words)
+    )
+    ledger = read("".join(rows), " ".join(words)).ledger
+    assert (ledger.documents[0].state, ledger.placed) == ("unread", 0)

@@ -40,16 +40,17 @@ from corefeval.formats.answers.text import fold_text
 from corefeval.formats.answers.trees import Node
 
 # Labels of what is in no chain, and of lists in which each mention is an entity of its own.
-_EXCLUDED = re.compile(
-    r"unresolved|excluded|left out|keine kette"
+_ALONE = re.compile(
+    r"(?P<single>singleton|einzeln|only once|mentioned once|une seule)"
+    r"|unresolved|excluded|left out|keine kette"
     r"|\b(?:not?|non)\b (?:chain|coref|coréf|antecedent|resolved|annotated|linked|included)",
     re.I,
 )
-_SINGLE = re.compile(r"singleton|einzeln|only once|mentioned once|une seule", re.I)
 _SAME = re.compile(
     r"(?:one and )?(?:the )?same\b|d(?:as|ie|er)selbe|l[ea] même|(?:el|la) mism", re.I
 )
 _WORD = re.compile(r"\w+")
+_NAME = re.compile(r"[^\[\], ]+")  # in a list of ids
 _LETTER = re.compile(r"[A-HJ-Z]")  # a name, and no article
 # Between pairs: `her → Ada; him → Bo`, `{her→Ada, him→Bo}`.
 _PAIRS = re.compile(
@@ -64,13 +65,14 @@ def read_units(roots: Sequence[Node], key: KeyDocument) -> list[Unit]:
     """The units of the trees of an answer; entities are numbered in their order."""
     reader = _Reader(key, roots)
     units = [unit for root in roots for unit in reader.walk(root, Scope())]
-    _join_ids(roots, [unit for unit in units if not unit.state], key)
+    _join_ids(roots, units, key)
     numbers: dict[str, str] = {}
     labels = {unit.antecedent.text for unit in units if unit.antecedent and unit.antecedent.state}
     for unit in units:
-        if unit.text in labels or _EXCLUDED.search(unit.entity):
+        alone = _ALONE.search(unit.entity)
+        if unit.text in labels or (alone and not alone["single"]):
             unit.state, unit.why = "aside", "in no chain"
-        elif _SINGLE.search(unit.entity):
+        elif alone:
             unit.entity = f"{unit.where}"
         unit.entity = numbers.setdefault(unit.entity, str(len(numbers)))
     return units
@@ -78,22 +80,26 @@ def read_units(roots: Sequence[Node], key: KeyDocument) -> list[Unit]:
 
 def _join_ids(roots: Sequence[Node], units: Sequence[Unit], key: KeyDocument) -> None:
     """Link mentions in records with ids, where antecedents or lists name these ids."""
-    at, ids, heads = {unit.where: unit for unit in units}, dict[str, Unit](), dict[str, Unit]()
+    at, ids = {unit.where: unit for unit in units if not unit.state}, dict[str, Unit]()
     for node in every(roots):
         names = [field.value for field in node.items if field.label.lower().endswith("id")]
         for mention in (at[field.where] for field in node.items if field.where in at):
             if not key.stands(name := str(next(iter(names), node.label))):
                 ids[name] = mention
-    for unit in units:
-        if listed := ids.get(unit.text):
-            head = heads.setdefault(unit.entity, listed)
-            first, later = (listed, head) if listed.antecedent else (head, listed)
-            if first is not later:
-                later.antecedent = first
-            listed.rows = True
-            unit.state, unit.why = "aside", "the id of a mention"
-        elif unit.antecedent:
+    heads: dict[str, Unit] = {}
+    for unit in units if ids else ():
+        if unit.antecedent:
             unit.antecedent = ids.get(unit.antecedent.text, unit.antecedent)
+        named = _NAME.findall(unit.text)
+        if unit.state == "aside" or not named or not ids.keys() >= {*named}:
+            continue
+        unit.state, unit.why = "aside", "the ids of mentions"
+        for mention in (ids[name] for name in named):
+            head = heads.setdefault(unit.entity, unit.antecedent or mention)
+            first, later = (mention, head) if mention.antecedent else (head, mention)
+            later.antecedent = first if first is not later else later.antecedent
+    for mention in ids.values() if heads else ():
+        mention.rows = True
 
 
 def _name_of(node: Node) -> str:
@@ -197,7 +203,9 @@ class _Reader:
             scope = scope._replace(entity=fold_text(str(name.value)))
         elif not scope.entity:
             scope = scope._replace(entity=_name_of(node))
-        if not isinstance(mention.value, Text):
+        if isinstance(mention.value, float):
+            units = [make_unclear(Node(items=[mention], where=mention.where), scope.entity)]
+        elif mention.value is None:
             units = [*self.walk(replace(mention, label=Text()), scope)]
         elif "lists" in fields and "antecedent" not in fields:
             units = [*name_units(split_items(mention.value, mention.where, self.key), scope)]
@@ -316,7 +324,8 @@ class _Reader:
                 state = "" if label else "unclear"
                 yield Unit(unit.text, label, unit.where, scope.sentence, state=state, rows=True)
         elif node.label or (is_own and self._has_several(node)):
-            name = (node.label and entity) or _name_of(node)
+            is_part = node.label and not _ALONE.search(node.label)
+            name = (entity if is_part else "") or _name_of(node)
             yield from name_units(items, Scope(name, scope.sentence if entity else None))
         elif entity and (text.kind == "bullet" or items[1:] or QUOTED.match(text)):
             yield from name_units(items, scope)

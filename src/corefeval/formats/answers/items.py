@@ -201,7 +201,7 @@ def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
 def _read_snippet(text: str, where: int, key: KeyDocument) -> Unit | None:
     """A bold mention with words around it, which are its context."""
     bold, context = _BOLD.search(text), _cut_remark(text.replace("*", ""), key)[0]
-    if bold is None or not key.stands(context):
+    if bold is None or bold[1] not in context or not key.stands(context):
         return None
     return Unit(bold[1], where=where + bold.start(1), contexts=(context,))
 

@@ -78,7 +78,10 @@ class Page:
         They do in every text; what is grouped by lines, or not at all, does not.
         """
         entities = [entity for _, entity in sorted(self.mentions)]
-        return len({*entities}) <= _FEW or scatter_of(entities) > SCATTERED
+        largest = Counter(entities).most_common(1)
+        others = [entity for entity in entities if entity != largest[0][0]]
+        size, is_scattered = len({*others}), scatter_of(entities) > SCATTERED
+        return size < _FEW or (is_scattered and (size <= 2 * _FEW or scatter_of(others) > 1))
 
     @property
     def is_copy(self) -> bool:
@@ -174,7 +177,7 @@ class Page:
             return
         size = _SIGN if is_copy else 1
         taken = {unit.where + shift for unit in self.units for shift in range(size)}
-        for pattern in (_BRACKETED if is_copy else _LOOSE, _BULLET):
+        for pattern in (_QUOTED, _BRACKETED, _BULLET)[is_copy:]:
             matches = list(pattern.finditer(text))
             for match in matches:
                 if match.start() not in taken:
@@ -186,7 +189,7 @@ class Page:
 _BRACKETED = re.compile(
     r"\[([^\[\]\n]{1,200})\]|<\w+>([^<>\n]{1,200})</\w+>|【([^【】\n]{1,200})】|\*\*([^*\n]{1,200})\*\*"
 )
-_LOOSE = re.compile(f"{QUOTED.pattern}|{_BRACKETED.pattern}")
+_QUOTED = re.compile(rf"{QUOTED.pattern}|\*\*([^*\n]{{1,200}})\*\*")
 _ROW = re.compile(r"^[ \t]*[|*•-][ \t*]*\w", re.MULTILINE)  # of a table or a list
 _BULLET = re.compile(r"^[ \t]*(?:[-*•|]|\d{1,3}[.)])[ \t]+(.*\S)", re.MULTILINE)
 

@@ -17,7 +17,7 @@ from corefeval.formats.answers.trees import Node, parse_json, parse_lines, parse
 _ROLES = {
     "antecedent_sentence": r"ant[eé]\w*?(?:sent|line|satz|zin|frase|phrase)|(?:target|to)sent",
     "antecedent": r"ant[eé]c[eé]d|antezedens|bezug|bezieht|refersto|referent|corefer(?!ence)|target"
-    r"|linkedto|verw(?:ij|ei)st|renvoie|sameas|先行",
+    r"|linkedto|to$|verw(?:ij|ei)st|renvoie|sameas|先行",
     "context": r"context|snippet|quote|excerpt|kontext|contexto|上下文|in$|near|surround",
     "sentence": r"(?:ana|mention|pron|from)\w*?(?:sent|line)|sent(?!e?id)|sentid|line|zin|satz"
     r"|zeile|regel|oraci|frase|phrase|ligne|riga|предлож|строк|句|文$|行|s$|o$",
@@ -25,8 +25,8 @@ _ROLES = {
     "start": r"(?:token|char|word)?(?:start|begin|offset|position)|char(?!end)|tokens?$|indices",
     "mentions": r"(?:all|alle)?mention(?:s|es|en)|menciones|menzioni|erwähnungen|vermeldingen"
     r"|nennungen|упоминания|items|members|mitglieder|spans|expressions|occurrences|called|strings",
-    "mention": r"mention|text|token(?!end)|surface|expression|span|string|phrase|anaph|anáf"
-    r"|pronoun$|pronomen$|form|vermelding|menci|menzion|erwähnung|ausdruck|expresi|упоминан|提及|文本|word(?!end)",
+    "mention": r"mention(?!id)|text|token(?!end)|surface|expression|span|string|phrase|anaph|anáf"
+    r"|pronoun$|pronomen$|form|vermelding|menci|menzion|erwähnung|ausdruck|expresi|упоминан|提及|文本|word(?!end)|from$",
     "group": r"cluster|entity|entidad|entit|chain|cadena|kette|group|coref|ref$|сущность|实体|共指",
     "entity": r"label|set|eid|head|represent|canonical|name|nombre|id$|who|what|number",
     "remark": r"type|kind|note|comment|reason|gender|count|confidence|explan|role|class|art$"

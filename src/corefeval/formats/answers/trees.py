@@ -64,6 +64,7 @@ _TOKEN = re.compile(
 # Strings have no quotes: `{name: Ada, mentions: [Ada, she]}`.
 _BARE = re.compile(r"[\[{,]\s*[\w ]{1,60}:\s*[\[{]\s*[^\W\d]|\{[^{}\"\n]{0,99}?\w:\s[^\W\d]")
 _COLON = re.compile(r"\s*:")
+_KEYED = re.compile(r"^[ \t-]*[^\W\d][\w ]*:[ \t]*(?=\[[^\"'])", re.MULTILINE)  # as in YAML
 _GLUED = re.compile(r"\w[\[{]")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
@@ -98,6 +99,7 @@ def parse_json(text: str, shift: int = 0) -> list[Node]:
     roots: list[Node] = []
     stack: list[Node] = []
     label = _NO_LABEL  # the key whose value comes next
+    keyed = {match.end() for match in _KEYED.finditer(text)}
     for match in _TOKEN.finditer(text):
         kind, token, where = match.lastgroup, match.group(), match.start() + shift
         if not stack and (token not in "[{" or _GLUED.match(text, max(match.start() - 1, 0))):
@@ -126,7 +128,7 @@ def parse_json(text: str, shift: int = 0) -> list[Node]:
             value = Text(_unquote(bare).strip(), where, kind != "half")
             stack[-1].items.append(Node(label, value, where=where))
         label = _NO_LABEL
-    return [root for root in roots if root.items]
+    return [] if sum(root.where - shift in keyed for root in roots) > 1 else roots
 
 
 # ------------------------------------------------------------------ XML
