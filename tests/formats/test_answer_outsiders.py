@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import corefeval
@@ -149,6 +151,13 @@ def read(answer: str, text: str = "") -> corefeval.Corpus:
         "people:\n  x:\n    type: PER\n    s_1: [Ada]\n    s_2: [She]\n    s_3: [her]\n"
         "  y:\n    type: PER\n    s_1: [Bo]\n    s_2: [him]\n",
         '## A\n- Ada\n- "*She* liked"\n- her\n\n## B\n- Bo\n- "liked *him*"\n',
+        "[Ada](A) met [Bo](B). [She](A) liked [him](B). Bo knew [her](A).",
+        "A\n├── S1  Ada\n├── S2  She\n└── S3  her\nB\n├── S1  Bo\n└── S2  him\n",
+        "(Ada, She [liked him], her [knew])\n(Bo, him)\n",
+        "A: *Ada* = *She* = *her* (knew her)\nB: *Bo* = *him* (liked him)\n",
+        'Set:\n\t(2,1,[1,2]) -> (1,1,[1,2]), that is: "She" -> "Ada"\n'
+        '\t(3,3,[3,4]) -> (1,1,[1,2]), that is: "her" -> "Ada"\n'
+        'Set:\n\t(2,3,[3,4]) -> (1,3,[3,4]), that is: "him" -> "Bo"\n',
     ],
 )
 def test_what_is_meant_is_read(answer):
@@ -407,3 +416,41 @@ def test_pointers_to_rows_are_no_entities():
     )
     ledger = read("".join(rows), " ".join(words)).ledger
     assert (ledger.documents[0].state, ledger.placed) == ("unread", 0)
+
+
+@pytest.mark.parametrize("size", [1, 4])
+def test_words_of_the_text_in_an_answer_are_no_mentions(size):
+    words = [WORDS[low : low + 12 // size] for low in range(0, 12, 12 // size)]
+    text = words[0] if size == 1 else words
+    answer = json.dumps({"document": text * 2, "clusters": [[[0, 0], [4, 4]], [[2, 2], [6, 6]]]})
+    ledger = read(answer, " ".join(WORDS * 2)).ledger
+    assert (ledger.documents[0].state, ledger.placed) == ("unread", 0)
+
+
+def test_prose_about_what_refers_to_what_is_no_list():
+    answer = (
+        '1. "She" refers to Ada, because the first sentence is about Ada and about nobody else.\n'
+        '2. In "She liked him", "him" refers to Bo, and "She" refers to Ada, as was said before.\n'
+        '3. "her" in "knew her" refers to Ada again, or perhaps to somebody whom nobody names.\n'
+    )
+    ledger = read(answer).ledger
+    assert (ledger.documents[0].state, ledger.placed) == ("unread", 0)
+    assert {"She", "him", "her"} <= {entry.written for entry in ledger.entries}
+
+
+def test_all_that_is_quoted_or_bracketed_in_prose_has_rows():
+    answer = 'With "fine" they tell us much about [Ada] and then [Bo]; who [she] is stays open.'
+    ledger = read(answer, 'Ada met Bo , she said , and Bo said that it was " fine " .').ledger
+    assert ledger.documents[0].state == "unread"
+    assert [entry.written for entry in ledger.entries] == ["fine", "Ada", "Bo", "she"]
+
+
+def test_labels_of_records_are_asides():
+    names = "".join(
+        f"  - name: {name}\n    kind: PER\n    mentions:\n      - {{s: 1, text: {word}}}\n"
+        f"      - {{s: 2, text: {pronoun}}}\n"
+        for name, word, pronoun in (("woman", "Ada", "She"), ("man", "Bo", "him"))
+    )
+    ledger = read(f"chains:\n{names}").ledger
+    assert ledger.counts == {"placed": 4, "changed": 0, "repeated": 0, "lost": 0, "unclear": 0}
+    assert {"woman", "man"} <= {entry.written for entry in ledger.asides}

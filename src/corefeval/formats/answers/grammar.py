@@ -10,6 +10,7 @@ from corefeval.formats.answers.items import (
     ARROW,
     LINK,
     QUOTED,
+    VERB,
     Text,
     heed,
     mask_remarks,
@@ -58,6 +59,7 @@ _PAIRS = re.compile(
 )
 _SEPARATED = re.compile(rf"[;；]|<br|{ARROW.pattern.strip()}|[=@]|\s[/|·+~>]\s")
 _MOST, _LABEL = 40, 8  # words of a mention in a link, and of a label
+_PHRASE = 12  # words: a longer list of what stands side by side is the text itself
 _DEEP = 50  # lists in lists
 
 
@@ -172,6 +174,10 @@ class _Reader:
 
     def _list(self, node: Node, scope: Scope, *, is_whole: bool = False) -> Iterator[Unit]:
         """The units of a list, which may be an entity itself; `is_whole` says that it is."""
+        words = " ".join(text for inner in every([node]) for text in inner.texts)
+        if node.items[1:] and words.count(" ") > _PHRASE and self.key.stands(words):
+            yield Unit(words, where=node.where, state="aside", why="the text")
+            return
         lines, fields = [*filter(is_line, node.items)], find_fields(node.rows, self.key)
         if not scope.entity and not lines and self._is_entity(node):
             scope = scope._replace(entity=_name_of(node))
@@ -249,6 +255,8 @@ class _Reader:
         if scope.entity and not (lists or labels or any(item.items for item in node.items)):
             yield make_unclear(node, scope.entity)
         entity = scope.entity or (_name_of(node) if labels else "")
+        asides = [Unit(str(t), entity, t.where, state="aside", why="a label") for t in labels]
+        yield from asides if lists else ()
         for field in node.items:
             role = role_of(field.label)
             inner = scope._replace(entity=entity)
@@ -256,21 +264,19 @@ class _Reader:
                 inner = inner._replace(entity=entity or _name_of(node))
                 units = list(self._list(field, inner, is_whole=True))
                 if role not in ("mentions", "mention"):
-                    yield from self._missing(labels, units, inner)
+                    self._count_label(asides, units)
                 yield from units
             elif labels and "mention" in [role_of(item.label) for item in field.items]:
                 yield from self._record(field, inner, find_fields([field], self.key))
             elif field.items or (not lists and (not role or lists_mentions(field))):
                 yield from self.walk(field, inner if is_place(field) else scope)
 
-    def _missing(
-        self, labels: Sequence[Text], units: Sequence[Unit], scope: Scope
-    ) -> Iterator[Unit]:
-        """The first label that stands in the text and not in its list: it is a mention, too."""
+    def _count_label(self, labels: Sequence[Unit], units: Sequence[Unit]) -> None:
+        """Make a mention of the first label that stands in the text and not in its list."""
         listed = "\n".join(fold_text(unit.text) for unit in units)
         for label in labels:
-            if self.key.stands(label) and fold_text(label) not in listed:
-                yield Unit(str(label), scope.entity, label.where)
+            if self.key.stands(label.text) and fold_text(label.text) not in listed:
+                label.state = label.why = ""
                 return
 
     # -------------------------------------------------------------- strings
@@ -313,7 +319,8 @@ class _Reader:
             return
         if role_of(node.label) == "remark":
             return
-        if (not node.label or is_place(node)) and (pairs := self._link(text)):
+        is_free = not node.label or is_place(node) or LINK.search(node.label)
+        if is_free and (pairs := self._link(text)):
             yield from name_units(pairs, Scope(sentence=scope.sentence))
             return
         items = self._items(node)
@@ -342,6 +349,8 @@ class _Reader:
         units = split_items(text, line.where, self.key)
         quotes = QUOTED.findall(mask_remarks(text))
         standing = sum(self.key.stands(unit.text) for unit in units)
+        if quotes and VERB.search(mask_remarks(text, quotes=True)):  # of a link that is not clear
+            return []
         if quotes:
             bare = re.sub(r"[–—-]\s[^\"“„«]*|_\{?\d+", " ", mask_remarks(text, quotes=True))
             inside = sum(len(_WORD.findall("".join(groups))) for groups in quotes)

@@ -27,7 +27,8 @@ _SEPARATORS = tuple(
 )
 _DASHES = re.compile(r"\s+[–—]\s+")
 _BRACED = re.compile(
-    r"\s*(?:\$?\\?[\[{]\$?|\*(?=[^*]*\s…\s))(?P<items>.*?)(?:\$?\\?[\]}]\$?|\*)[\s\\]*(?:#.*)?"
+    r"\s*(?:\$?\\?[\[{]\$?|\((?=[^()]*,[^()]*\)\Z)|\*(?=[^*]*\s…\s))(?P<items>.*?)"
+    r"(?:\$?\\?[\]})]\$?|\*)[\s\\]*(?:#.*)?"
 )
 _BRACKETS = re.compile(r"\s*(?:\[[^\[\]\"]+\][\s,;]*){2,}")
 _AS_QUOTES = str.maketrans("[]", '""')
@@ -201,7 +202,7 @@ def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
 def _read_snippet(text: str, where: int, key: KeyDocument) -> Unit | None:
     """A bold mention with words around it, which are its context."""
     bold, context = _BOLD.search(text), _cut_remark(text.replace("*", ""), key)[0]
-    if bold is None or bold[1] not in context or not key.stands(context):
+    if bold is None or bold[1] == context or bold[1] not in context or not key.stands(context):
         return None
     return Unit(bold[1], where=where + bold.start(1), contexts=(context,))
 
@@ -259,8 +260,8 @@ def _join_runs(
 _DASH = re.compile(r"\s+[–—#·-]+\s+|\s*[:：]\s+|\s*@\s*(?=\d)|\s+(?=[×x]\s?\d|\d+\s?[×x])")
 
 
-_BEFORE = re.compile(  # `T1:`, `turn 1: `, `(at last) `
-    r"(?:\w{0,9}[\W_]?\d{1,4}\s?[:：]|[(（][^()（）]*[)）])\s*"
+_BEFORE = re.compile(  # `T1:`, `turn 1: `, `S1  `, `(at last) `
+    r"(?:\w{0,9}[\W_]?\d{1,4}(?:\s?[:：]|\s)|[(（][^()（）]*[)）])\s*"
 )
 
 

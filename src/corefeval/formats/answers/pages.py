@@ -177,13 +177,12 @@ class Page:
             return
         size = _SIGN if is_copy else 1
         taken = {unit.where + shift for unit in self.units for shift in range(size)}
-        for pattern in (_QUOTED, _BRACKETED, _BULLET)[is_copy:]:
-            matches = list(pattern.finditer(text))
-            for match in matches:
-                if match.start() not in taken:
-                    yield Unit(words_of(match), where=match.start())
-            if matches:
-                return
+        patterns = (_QUOTED, _BRACKETED)[is_copy:]
+        matches = [match for pattern in patterns for match in pattern.finditer(text)]
+        for match in sorted(matches, key=re.Match.start) or _BULLET.finditer(text):
+            if match.start() not in taken:
+                taken.add(match.start())
+                yield Unit(words_of(match), where=match.start())
 
 
 _BRACKETED = re.compile(
