@@ -10,6 +10,7 @@ import corefeval
 from corefeval.live import corpus_from_object
 
 WORDS = ["Ada", "met", "Bo", ".", "She", "liked", "him", ".", "Bo", "knew", "her", "."]
+COLUMN = ["(0)", "-", "(1)", "-", "(0)", "-", "(1)", "-", "-", "-", "(0)", "-"]
 MEANT = [{"Ada", "She", "her"}, {"Bo", "him"}]
 
 
@@ -158,6 +159,16 @@ def read(answer: str, text: str = "") -> corefeval.Corpus:
         'Set:\n\t(2,1,[1,2]) -> (1,1,[1,2]), that is: "She" -> "Ada"\n'
         '\t(3,3,[3,4]) -> (1,1,[1,2]), that is: "her" -> "Ada"\n'
         'Set:\n\t(2,3,[3,4]) -> (1,3,[3,4]), that is: "him" -> "Bo"\n',
+        '### 1. A\n- "**Ada**" – her name\n- "**She** liked" and "knew **her**"\n'
+        '### 2. B\n- "**Bo**"\n- "liked **him**"\n',
+        "S2  She (liked) → Ada (S1)\nS2  him → Bo (S1)\nS3  her (knew) → Ada (S1)\n",
+        'A:\nAda ("Ada met") – She ("She liked") – her\nB:\nBo ("met Bo"), him\n',
+        "id,frase,mencao,cadeia,tipo\n1,1,Ada,ADA,nome\n2,1,Bo,BO,nome\n3,2,She,ADA,pronome\n"
+        "4,2,him,BO,pronome\n5,3,her,ADA,pronome\n",
+        "".join(
+            f"d   0   {number}   {word}   -   -   {tag}\n"
+            for number, (word, tag) in enumerate(zip(WORDS, COLUMN, strict=True))
+        ),
     ],
 )
 def test_what_is_meant_is_read(answer):
@@ -454,3 +465,10 @@ def test_labels_of_records_are_asides():
     ledger = read(f"chains:\n{names}").ledger
     assert ledger.counts == {"placed": 4, "changed": 0, "repeated": 0, "lost": 0, "unclear": 0}
     assert {"woman", "man"} <= {entry.written for entry in ledger.asides}
+
+
+def test_bold_names_without_an_antecedent_are_who_they_name():
+    text = "Ada met Bo . Ada liked him . Bo knew her ."
+    answer = "**Ada** met **Bo**. **Ada** liked **him** [Bo]. **Bo** knew **her** [Ada]."
+    corpus = read(answer, text)
+    assert sorted(len(entity.mentions) for entity in corpus["d"].entities) == [3, 3]

@@ -363,7 +363,8 @@ def _find_elements(text: str) -> Iterator[Mark]:
 
 _TAG = r"(?P<tag>[-_*]|O|[BIES]-\w[\w-]*|\(?\d{1,5}\)?(?:\|\(?\d{1,5}\)?)*)"
 _ROW = re.compile(
-    rf"(?:^(?:.*[ \t])?(?P<cell>\S+)[ \t]+|(?<!\S)(?P<word>\S+)/){_TAG}"
+    rf"(?:^(?:.*[ \t])?(?P<cell>(?![-_*][ \t]+[-_*(\d])\S+)[ \t]+(?:[-_*][ \t]+)*"
+    rf"|(?<!\S)(?P<word>\S+)/){_TAG}"
     r"(?:[ \t]*$|(?<=[\w-])(?=\s))",
     re.MULTILINE,
 )

@@ -183,7 +183,8 @@ class _Reader:
             scope = scope._replace(entity=_name_of(node))
         if node.numbers and not any(isinstance(i.value, Text) or i.items for i in node.items):
             yield make_unclear(node, scope.entity or f"{node.where}")
-        is_own = not is_whole and (scope.depth == 1 or sum(map(self._has_several, lines)) > 1)
+        n_lists = sum(map(self._has_several, lines))
+        is_own = not is_whole and (scope.depth == 1 or 1 < n_lists >= len(lines) / 2)
         for item in node.items:
             if item.is_record and not item.label:
                 yield from self._record(item, scope, fields)

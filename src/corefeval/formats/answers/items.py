@@ -180,7 +180,7 @@ def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
     separator = next((pattern for pattern in _SEPARATORS if pattern.search(outside)), _COMMA)
     pieces = cut_at(separator, outside)
     dashed = cut_at(_DASHES, outside)
-    if dashed[1:] and all(key.stands(text[low:high]) for low, high in dashed):
+    if dashed[1:] and all(key.stands(_cut_remark(text[low:high], key)[0]) for low, high in dashed):
         pieces = dashed
     quotes = list(QUOTED.finditer(masked))
     if quotes or HALF_QUOTED.search(masked):
@@ -225,7 +225,7 @@ def _quoted_items(
         if index < len(quotes):
             end = quotes[index].start()
         place = where + quote.start()
-        unit = _read_snippet(quote[0], place, key) or Unit(words_of(quote), where=place)
+        unit = _read_snippet(quote[0], place, key) or Unit(words_of(quote).strip("*"), where=place)
         yield from heed(unit, text[quote.end() : end], key)
     if half := HALF_QUOTED.search(masked, quotes[-1].end() if quotes else 0):
         yield Unit(half[1], where=where + half.start(), state="lost", why="cut off")
@@ -274,7 +274,8 @@ def _cut_remark(piece: str, key: KeyDocument) -> tuple[str, str]:
         if dash and key.stands(piece[: dash.start()]):
             piece, remark = piece[: dash.start()], piece[dash.end() :]
         elif cut and cut.start():
-            piece, remark = piece[: cut.start()], piece[cut.start() :]
-        elif (place := _BEFORE.match(piece)) and key.stands(piece[place.end() :]):
-            piece, remark = piece[place.end() :], place[0]
+            piece, remark = piece[: cut.start()].rstrip(), piece[cut.start() :]
+        place = _BEFORE.match(piece)
+        if place and not key.stands(piece) and key.stands(piece[place.end() :]):
+            piece, remark = piece[place.end() :], f"{place[0]}{remark}"
     return piece.strip(" \t*_`\"“”„«»'‘’").rstrip(".。"), remark

@@ -306,18 +306,18 @@ def read_tagged(document: KeyDocument, parsed: TaggedText, convention: str) -> P
         unit.text = " ".join(text[slice(*unit.chars)][:_LONG].split())
     has_new = any(unit.entity.startswith("?") for unit in units)
     if convention in _RESOLVED or (convention == "tanl" and has_new):  # or the labels are names
-        _refer(units)
+        _refer(units, by_name=convention == "glossed")
     layout.place(units)
     page.add([*units, *link(units, document)])
     page.mark_copies()
     return page
 
 
-def _refer(units: Sequence[Unit]) -> None:
-    """Take labels for the words of antecedents."""
+def _refer(units: Sequence[Unit], *, by_name: bool) -> None:
+    """Take labels for the words of antecedents; what has none is what it says, if `by_name`."""
     for unit in units:
         if unit.entity.startswith("?"):
-            unit.why = ""
+            unit.entity, unit.why = (unit.text.lower() if by_name else unit.entity), ""
         elif not unit.entity.isdigit():
             unit.antecedent, unit.rows = Unit(unit.entity, where=unit.where), True
 

@@ -27,10 +27,11 @@ _ROLES = {
     r"|nennungen|упоминания|items|members|mitglieder|spans|expressions|occurrences|called|strings",
     "mention": r"mention(?!id)|text|token(?!end)|surface|expression|span|string|phrase|anaph|anáf"
     r"|pronoun$|pronomen$|form|vermelding|menci|menzion|erwähnung|ausdruck|expresi|упоминан|提及|文本|word(?!end)|from$",
-    "group": r"cluster|entity|entidad|entit|chain|cadena|kette|group|coref|ref$|сущность|实体|共指",
+    "group": r"cluster|entity|entidad|entit|chain|cadena|cadeia|catena|chaîne|kette|keten|łańcuch"
+    r"|group|coref|ref$|сущность|цепочк|кореф|实体|共指",
     "entity": r"label|set|eid|head|represent|canonical|name|nombre|id$|who|what|number",
-    "remark": r"type|kind|note|comment|reason|gender|count|confidence|explan|role|class|art$"
-    r"|category|before|after|preced|follow|hinweis|anmerkung|nota$|opmerking|类型|词性|说明|注$|(?:token|char|word)?(?:end|stop)",
+    "remark": r"type?$|tip[oi]$|тип$|rodzaj|soort|kind|note|comment|reason|gender|count|confidence"
+    r"|explan|role|class|art$|category|before|after|preced|follow|hinweis|anmerkung|nota$|opmerking|类型|词性|说明|注$|(?:token|char|word)?(?:end|stop)",
 }
 # What lists of the mentions of one entity are called, by the kind of words in them.
 _KIND = (

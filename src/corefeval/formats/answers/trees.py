@@ -242,7 +242,10 @@ _COLONED = re.compile(
     r"(?P<label>[^:：\"“„«「『]{1,80}?(?P<name>(?<=\d)[:：]\s*[^:：,;、\"“„«「『]{1,40}?\s(?=[–—-]))?)"
     r"(?(name)[–—-]+\s|\s*[:：](?!//))\s*(?P<items>.*)"
 )
-_DASHED = re.compile(r"(?P<label>[^\"“„«「『:,;]{1,60}?)\s+(?:[–—-]+|\.{3,})\s+(?P<items>.*)")
+_DASHED = re.compile(
+    r"(?P<label>(?:(?!\s[–—]\s)[^\"“„«「『:,;]){1,60}?)\s+(?:[–—-]+|\.{3,})\s+"
+    r"(?P<items>(?!.*\s[–—]\s).*)"
+)
 _FLOW = re.compile(r"\{\s*(?:[\"'“\[{(}]|[\w ]+:).*|\{\s*\}|\[[^\"'{]*[\"'{].*\]")
 # A label and its list; that its lists have several items tells it from a link.
 _EQUAL = re.compile(
