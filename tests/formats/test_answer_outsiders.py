@@ -169,6 +169,10 @@ def read(answer: str, text: str = "") -> corefeval.Corpus:
             f"d   0   {number}   {word}   -   -   {tag}\n"
             for number, (word, tag) in enumerate(zip(WORDS, COLUMN, strict=True))
         ),
+        "T1\tPER 0 0\tAda\nT2\tPER 2 2\tBo\nT3\tPER 4 4\tShe\nT4\tPER 6 6\thim\n"
+        "T5\tPER 10 10\ther\n*\tCoref T1 T3 T5\n*\tCoref T2 T4\n",
+        "T1 PER 0 0 Ada\nT2 PER 2 2 Bo\nT3 PER 4 4 She\nT4 PER 6 6 him\nT5 PER 10 10 her\n"
+        "R1 Coref Arg1:T3 Arg2:T1\nR2 Coref Arg1:T4 Arg2:T2\nR3 Coref Arg1:T5 Arg2:T3\n",
     ],
 )
 def test_what_is_meant_is_read(answer):
@@ -276,8 +280,6 @@ def test_prose_before_the_quotes_of_an_item_says_whose_they_are():
 @pytest.mark.parametrize(
     "answer",
     [
-        "T1\tPER 0 0\tAda\nT2\tPER 2 2\tBo\nT3\tPER 4 4\tShe\nT4\tPER 6 6\thim\n"
-        "T5\tPER 10 10\ther\n*\tCoref T1 T3 T5\n*\tCoref T2 T4\n",
         "m(m1, 1, 'Ada').\nm(m2, 1, 'Bo').\nm(m3, 2, 'She').\nm(m4, 2, 'him').\n"
         "m(m5, 3, 'her').\nsame(m3, m1).\nsame(m4, m2).\nsame(m5, m3).\n",
         'graph RL\n  a["Ada (1)"]\n  b["Bo (1)"]\n  c["She (2)"] --> a\n  d["him (2)"] --> b\n'

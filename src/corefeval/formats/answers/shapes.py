@@ -11,7 +11,14 @@ from typing import NamedTuple
 from corefeval.formats.answers.items import Text, cut_at, mask_remarks, place_named, split_items
 from corefeval.formats.answers.lookup import KeyDocument, Unit
 from corefeval.formats.answers.text import fold_text
-from corefeval.formats.answers.trees import Node, parse_json, parse_lines, parse_tables, parse_xml
+from corefeval.formats.answers.trees import (
+    Node,
+    parse_json,
+    parse_lines,
+    parse_standoff,
+    parse_tables,
+    parse_xml,
+)
 
 # What labels say, by how they begin, in some languages; the first that fits.
 _ROLES = {
@@ -51,6 +58,7 @@ def role_of(label: str) -> str:
 TREES: Mapping[str, Callable[[str], Sequence[Node]]] = {
     "json": parse_json,
     "elements": parse_xml,
+    "standoff": parse_standoff,
     "table": parse_tables,
     "lines": parse_lines,
 }
