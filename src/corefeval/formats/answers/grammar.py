@@ -181,7 +181,7 @@ class _Reader:
         lines, fields = [*filter(is_line, node.items)], find_fields(node.rows, self.key)
         if not scope.entity and not lines and self._is_entity(node):
             scope = scope._replace(entity=_name_of(node))
-        if node.numbers and not any(isinstance(i.value, Text) or i.items for i in node.items):
+        if node.numbers:
             yield make_unclear(node, scope.entity or f"{node.where}")
         n_lists = sum(map(self._has_several, lines))
         is_own = not is_whole and (scope.depth == 1 or 1 < n_lists >= len(lines) / 2)
@@ -244,8 +244,6 @@ class _Reader:
             if isinstance(target.value, float):
                 targets = [Unit(str(target.value), where=target.where, state="aside")]
             unit.rows, unit.antecedent = True, next(iter(targets), None)
-            if unit.antecedent and (label := fields.get("antecedent_sentence")):
-                unit.antecedent.sentence = number_at(node, label)
         return unit
 
     def _entities(self, node: Node, scope: Scope, fields: Fields) -> Iterator[Unit]:
@@ -358,18 +356,13 @@ class _Reader:
             most = max(inside, 2) if is_item else 0
             if 2 * standing > len(units) > 1 and line.kind == "bullet":
                 most = _MOST  # prose about an entity
-            if any(text.startswith(unit.text, unit.where - line.where) for unit in units):
-                return units  # which are not all quoted
             return units if len(_WORD.findall(bare)) <= most else []
-        n_words = len(_WORD.findall(mask_remarks(text)))
-        are_short = len(units) > 1 and n_words <= 4 * len(units)
-        is_short = has_label or n_words <= _LABEL
+        is_short = len(_WORD.findall(mask_remarks(text))) <= _LABEL
         is_list = 2 * standing >= len(units) or (line.kind == "bullet" and is_short)
-        is_list = is_list or (
-            has_label and are_short and (standing > 0 or len(node.label.split()) <= 2)
-        )
+        if has_label and units[1:]:
+            is_list = is_list or standing > 0 or len(node.label.split()) <= 2
         if not is_item and not _SEPARATED.search(text):  # prose has commas, too
-            is_list = len(units) == 1 or (standing == len(units) and are_short)
+            is_list = len(units) == 1 or standing == len(units)
         return units if is_list else []
 
     def _link(self, line: Text) -> list[Unit]:

@@ -22,7 +22,6 @@ from corefeval.formats.answers.trees import (
 
 # What labels say, by how they begin, in some languages; the first that fits.
 _ROLES = {
-    "antecedent_sentence": r"ant[eé]\w*?(?:sent|line|satz|zin|frase|phrase)|(?:target|to)sent",
     "antecedent": r"ant[eé]c[eé]d|antezedens|bezug|bezieht|refersto|referent|corefer(?!ence)|target"
     r"|linkedto|to$|verw(?:ij|ei)st|renvoie|sameas|先行",
     "context": r"context|snippet|quote|excerpt|kontext|contexto|上下文|in$|near|surround",
