@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from corefeval.formats.answers.items import (
     ARROW,
@@ -58,8 +59,8 @@ _PAIRS = re.compile(
     r"\s*[;；]\s*|\s*\|\s*(?=[^|=→]*[=→])|\s*[,，]\s*(?=[^,，;>→=＝]*(?:[→＝]|[-=]>|\s=\s))"
 )
 _SEPARATED = re.compile(rf"[;；]|<br|{ARROW.pattern.strip()}|[=@]|\s[/|·+~>]\s")
-_MOST, _LABEL = 40, 8  # words of a mention in a link, and of a label
-_PHRASE = 12  # words: a longer list of what stands side by side is the text itself
+_MOST, _LABEL = 40, 8  # words of prose about an entity, and of a label
+_POINT = re.compile(r"[.,;:!?。，！？]\W*\Z")  # the end of a clause, which mentions do not have
 _DEEP = 50  # lists in lists
 
 
@@ -174,8 +175,10 @@ class _Reader:
 
     def _list(self, node: Node, scope: Scope, *, is_whole: bool = False) -> Iterator[Unit]:
         """The units of a list, which may be an entity itself; `is_whole` says that it is."""
-        words = " ".join(text for inner in every([node]) for text in inner.texts)
-        if node.items[1:] and words.count(" ") > _PHRASE and self.key.stands(words):
+        lists = (part for part in islice(every([node]), _MOST) if not part.is_record)
+        texts = [text for part in lists for text in part.texts]
+        words = " ".join(texts)
+        if texts[1:] and any(map(_POINT.search, texts)) and self.key.stands(words):
             yield Unit(words, where=node.where, state="aside", why="the text")
             return
         lines, fields = [*filter(is_line, node.items)], find_fields(node.rows, self.key)
