@@ -186,16 +186,13 @@ def link(
         return []
     placed, added = [unit for unit in units if unit.spans], list[Unit]()
     mentions = {unit.spans[0] for unit in placed}
-    above: dict[object, object] = {}  # what a mention, a label or an entity is one with
-
-    def root(name: object) -> object:
-        while name in above:
-            name = above[name]
-        return name
+    groups: dict[object, list[object]] = {}  # of mentions, labels and entities that are one
 
     def join(first: object, second: object) -> None:
-        if root(first) != root(second):
-            above[root(second)] = root(first)
+        group, joined = (groups.setdefault(name, [name]) for name in (first, second))
+        if group is not joined:
+            group += joined
+            groups.update(dict.fromkeys(joined, group))
 
     for unit in placed:
         if not unit.rows:
@@ -208,9 +205,10 @@ def link(
                 target.spans = [place]
                 mentions.add(place)
                 added.append(target)
-    numbers: dict[object, str] = {}
+    numbers: dict[int, str] = {}
     for unit in [*placed, *added]:
-        unit.entity = numbers.setdefault(root(unit.spans[0]), str(len(numbers)))
+        group = groups.get(unit.spans[0], [])
+        unit.entity = numbers.setdefault(id(group), str(len(numbers)))
     return added
 
 

@@ -162,24 +162,23 @@ def parse_xml(text: str) -> list[Node]:
 # ------------------------------------------------------------------ standoff
 
 _STANDOFF = re.compile(
-    r"^(?:(?P<id>T\d+)\s+\S+ (?P<start>\d+)[ \d;]*\s(?P<text>.*\S)|(?:\*|[ER]\d+)\s+(?P<ids>.+))",
+    r"^(?:(?P<id>T\d+)\s+\S+ \d+[ \d;]*\s(?P<text>.*\S)|(?:\*|[ER]\d+)\s(?P<ids>.+))",
     re.MULTILINE,
 )
 
 
 def parse_standoff(text: str) -> list[Node]:
-    """Lines as in files of brat: mentions with ids and offsets, and relations between these ids."""
+    """Lines as in files of brat: mentions with ids, in their order, and relations of these ids."""
     mentions, relations = Node(), Node()
     for match in _STANDOFF.finditer(text):
-        where, kind = match.start(), match["id"] and "id"
+        where, words = match.start(), match["text"]
         ids = [Text(name, where) for name in re.findall(r"T\d+", match["id"] or match["ids"])]
-        items = [Node(Text(kind or ""), name, where=where) for name in ids]
-        if kind:
-            words = Text(match["text"].strip(), match.start("text"))
-            items.append(Node(Text("start"), float(match["start"]), where=where))
-            items.append(Node(Text("text"), words, where=words.where))
-        root = mentions if kind else relations
-        root.items.append(Node(items=items, where=where, is_record=bool(kind)))
+        if words:
+            fields = {"id": ids[0], "text": Text(words.strip(), match.start("text"))}
+            items = [Node(Text(label), value, where=value.where) for label, value in fields.items()]
+            mentions.items.append(Node(items=items, where=where, is_record=True))
+        else:
+            relations.items.append(Node(items=[Node(value=name) for name in ids], where=where))
     return [mentions, relations]
 
 
