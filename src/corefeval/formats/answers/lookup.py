@@ -8,13 +8,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 from rapidfuzz.distance import Indel
 from rapidfuzz.process import extract
 
 from corefeval.formats.answers.text import ATOM, Atoms, Vocabulary, fold
-from corefeval.model.arrays import IntArray, offsets_of
+from corefeval.model.arrays import IntArray
 from corefeval.model.ledger import Span
 
 _TRIMMED = {
@@ -87,7 +88,7 @@ class KeyDocument:
     words: Sequence[str]
     atoms: Atoms
     sentence_of: IntArray
-    bounds: tuple[IntArray, IntArray]  # where each word begins and ends in the corpus' positions
+    bounds: Sequence[Span]  # where each word begins and ends in the corpus' positions
     vocabulary: Vocabulary
     looked_up: dict[str, Places] = field(default_factory=dict)
 
@@ -110,8 +111,8 @@ class KeyDocument:
     @cached_property
     def atom_at(self) -> dict[int, int]:
         """The atoms by where they begin in the letters; the last one is behind the text."""
-        lengths = np.array([len(atom) for atom in self.folded], dtype=np.int64)
-        return {place: atom for atom, place in enumerate(offsets_of(lengths).tolist())}
+        places = accumulate(map(len, self.folded), initial=0)
+        return {place: atom for atom, place in enumerate(places)}
 
     @cached_property
     def by_atom(self) -> dict[str, list[int]]:
@@ -119,11 +120,11 @@ class KeyDocument:
         places = defaultdict[str, list[int]](list)
         for place, atom in enumerate(self.folded):
             places[atom].append(place)
-        return dict(places)
+        return places
 
     def shift(self, span: Span) -> Span:
         """Words of the document as positions of the corpus."""
-        return int(self.bounds[0][span[0]]), int(self.bounds[1][span[1] - 1])
+        return self.bounds[span[0]][0], self.bounds[span[1] - 1][1]
 
     def span(self, start: int, end: int) -> Span:
         """Atoms as whole tokens."""
@@ -136,13 +137,11 @@ class KeyDocument:
     def look_up(self, text: str) -> Places:
         """All places of a string, with small changes where it has none as it is."""
         if text not in self.looked_up:
-            self.looked_up[text] = Places()
-            for why, form, spans in self._find_forms(text):
-                if spans:
-                    spelt = "".join(form.split())
-                    exact = [span for span in spans if "".join(self.words[slice(*span)]) == spelt]
-                    self.looked_up[text] = Places(spans, exact or spans, why)
-                    break
+            ways = self._find_forms(text)
+            why, form, spans = next((way for way in ways if way[2]), ("", text, []))
+            spelt = "".join(form.split())
+            exact = [span for span in spans if "".join(self.words[slice(*span)]) == spelt]
+            self.looked_up[text] = Places(spans, exact or spans, why)
         return self.looked_up[text]
 
     def _find_forms(self, text: str) -> Iterator[tuple[str, str, list[Span]]]:
@@ -161,7 +160,7 @@ class KeyDocument:
 
         The stem of a Korean word will do.
         """
-        atoms = [fold(atom) for atom in ATOM.findall(text)]
+        atoms = [*map(fold, ATOM.findall(text))]
         letters = "".join(atoms)
         spans: tuple[dict[Span, None], dict[Span, None]] = {}, {}
         end = 0
@@ -191,7 +190,7 @@ class KeyDocument:
 
     def find_similar(self, text: str) -> list[Span]:
         """Where the key has words much like those of a string, the likest first."""
-        atoms = [fold(atom) for atom in ATOM.findall(text)]
+        atoms = [*map(fold, ATOM.findall(text))]
         size, chances = len(atoms), []
         for start in self._similar_starts(atoms) if len(text) > 3 and 0 < size <= _LONG else ():
             window = self.folded[start : start + size]

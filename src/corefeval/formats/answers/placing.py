@@ -40,15 +40,15 @@ class Layout:
     def __init__(self, text: Atoms, document: KeyDocument) -> None:
         self.text, self.document = text, document
         words = document.vocabulary.words
-        first, last = _lay(text.numbers, document.atoms.numbers, words)
-        self.first, self.last, self.rows = first, last, np.flatnonzero(first >= 0)
-        self.reached = np.maximum.accumulate(last)  # the last one so far
+        self.first, self.last = _lay(text.numbers, document)
+        self.rows = np.flatnonzero(self.first >= 0)
+        self.reached = np.maximum.accumulate(self.last)  # the last one so far
         self.zero, size = document.vocabulary[ZERO], len(document.atoms)
-        is_free = ~mark_rows(first[self.rows], size) & (document.atoms.numbers == self.zero)
+        is_free = ~mark_rows(self.first[self.rows], size) & (document.atoms.numbers == self.zero)
         self.zeros: list[int] = np.flatnonzero(is_free).tolist()
         # All but signs that the document does not have: `**Ada**` without its stars.
         is_sign = np.array([word != ZERO and not word.isalnum() for word in words], dtype=np.bool_)
-        self.solid = np.flatnonzero((first >= 0) | ~is_sign[text.numbers])
+        self.solid = np.flatnonzero((self.first >= 0) | ~is_sign[text.numbers])
 
     def measure(self, convention: str) -> Coverage:
         """How much of the document the text has."""
@@ -97,11 +97,9 @@ class Layout:
                 return 0, 0, "most of its words are missing from the document"
             if end - start > 2 * size + 2:
                 return 0, 0, "its words are far apart"
-            numbers, key_numbers = (
-                self.text.numbers[low:high],
-                self.document.atoms.numbers[start:end],
-            )
-            return start, end, "" if numbers.tobytes() == key_numbers.tobytes() else _CHANGED
+            key_numbers = self.document.atoms.numbers[start:end]
+            is_equal = np.array_equal(self.text.numbers[low:high], key_numbers)
+            return start, end, "" if is_equal else _CHANGED
         if size <= 0:
             return 0, 0, "it has no words"
         start = int(self.reached[low]) + 1
@@ -123,14 +121,15 @@ def _within(rows: IntArray, low: int, high: int) -> IntArray:
     return rows[slice(*rows.searchsorted((low, high)))]
 
 
-def _lay(text: IntArray, key: IntArray, words: Sequence[str]) -> ArrayPair:
-    """The first and the last atom of a key for each atom of a text, both as numbers of `words`."""
+def _lay(text: IntArray, document: KeyDocument) -> ArrayPair:
+    """The first and the last atom of a document for each atom of a text, given by its numbers."""
+    key, key_atoms = document.atoms.numbers, document.folded
     place = key.tobytes().find(text.tobytes())
     if text.size and place >= 0 and place % key.itemsize == 0:  # word for word
         to_key = place // key.itemsize + np.arange(text.size)
         return to_key, to_key
     kept = np.flatnonzero(~_find_loops(text, key))
-    atoms, key_atoms = ([words[n] for n in side.tolist()] for side in (text[kept], key))
+    atoms = [document.vocabulary.words[number] for number in text[kept].tolist()]
     aligned = align_tokens(atoms, key_atoms)
     rows, columns = aligned.pieces.T
     is_laid = ~aligned.is_alike | (text[kept[rows]] == key[columns])

@@ -150,9 +150,9 @@ class _Reader:
         self.identifiers = [str(identifier) for identifier in key.documents]
         names = [identifier.name for identifier in key.documents]
         bare = [*map(_bare, self.identifiers)]
-        self._numbers: dict[str, int] = {}  # of documents, by names that only one has
-        for spellings in (bare, names, self.identifiers):
-            self._numbers |= _number_unique(spellings)
+        # The numbers of documents, by names that only one has.
+        self._numbers = _number_unique(bare) | _number_unique(names)
+        self._numbers |= _number_unique(self.identifiers)
         self._document = cache(self._prepare)
         self._words = cache(lambda index: self._list_words(self._document(index).atoms)[0])
 
@@ -181,16 +181,15 @@ class _Reader:
         """A document by its number."""
         text = text_of(self.tokens, index)
         if text is not None:
-            spans = [match.span() for match in ATOM.finditer(text)]
-            words, starts = [text[start:end] for start, end in spans], [0]
+            bounds = [match.span() for match in ATOM.finditer(text)]
+            words, starts = [text[start:end] for start, end in bounds], [0]
         else:
             words, starts = shown_words(self.tokens, index), self.tokens.sentence_starts(index)
-            spans = [*pairwise(range(len(words) + 1))]
-        low, high = integers(spans).reshape(-1, 2).T
+            bounds = [*pairwise(range(len(words) + 1))]
         sentence = np.maximum(np.searchsorted(starts, np.arange(len(words)), side="right") - 1, 0)
         atoms = atoms_of_tokens(words, self.vocabulary)
         name = self.identifiers[index]
-        return KeyDocument(index, name, words, atoms, sentence, (low, high), self.vocabulary)
+        return KeyDocument(index, name, words, atoms, sentence, bounds, self.vocabulary)
 
     # -------------------------------------------------------------- documents of answers
 
@@ -316,14 +315,14 @@ def _corpus_of(pages: Sequence[Page], reader: _Reader, name: str) -> Corpus:
         for span, entity in page.mentions
     ]
     document, start, end, entity = integers(rows).reshape(-1, 4).T.copy()
-    chosen = integers([page.document.index for page in pages])
+    chosen = [page.document.index for page in pages]
     corpus = assemble(
-        documents=tuple(reader.key.documents[index] for index in chosen.tolist()),
+        documents=tuple(reader.key.documents[index] for index in chosen),
         mention_document=document,
         start=start,
         end=end,
         entity=entity,
-        tokens=select_tokens(reader.tokens, chosen),
+        tokens=select_tokens(reader.tokens, integers(chosen)),
         name=name,
     )
     return corpus.with_details(names=[entity for _, entity in numbers])

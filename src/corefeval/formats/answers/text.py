@@ -131,19 +131,15 @@ def atoms_of_text(text: str, vocabulary: Vocabulary, cuts: Sequence[int] = ()) -
 
 def atoms_of_tokens(words: Sequence[str], vocabulary: Vocabulary) -> Atoms:
     """The atoms of tokens; a token without any is `_`."""
-    numbers = {}
-    for word in set(words):
-        atoms = ATOM.findall(unicodedata.normalize("NFC", word)) or ["_"]
-        numbers[word] = [vocabulary[atom] for atom in atoms]
-    tokens = np.repeat(np.arange(len(words)), [len(numbers[word]) for word in words])
-    return Atoms(integers([n for word in words for n in numbers[word]]), tokens, tokens)
+    atoms = [ATOM.findall(unicodedata.normalize("NFC", word)) or ["_"] for word in words]
+    tokens = np.repeat(np.arange(len(words)), [*map(len, atoms)])
+    numbers = [vocabulary[atom] for parts in atoms for atom in parts]
+    return Atoms(integers(numbers), tokens, tokens)
 
 
 def shown_words(tokens: Tokens, document: int) -> list[str]:
     """The words of a document as models see them: an empty node is `##`, with its form if any."""
-    if not tokens.counts[document]:
-        return []
-    words = list(tokens.column(document, "word"))
+    words = tokens.column(document, "word")
     if "empty" in tokens.columns:
         for place, is_empty in enumerate(tokens.column(document, "empty")):
             if is_empty:
