@@ -23,8 +23,13 @@ from corefeval.results import Result
 
 # What torchmetrics asks of its metrics.
 _OF_TORCH = (
-    *("compute_on_cpu", "dist_sync_on_step", "process_group", "dist_sync_fn"),
-    *("distributed_available_fn", "sync_on_compute", "compute_with_cache"),
+    "compute_on_cpu",
+    "dist_sync_on_step",
+    "process_group",
+    "dist_sync_fn",
+    "distributed_available_fn",
+    "sync_on_compute",
+    "compute_with_cache",
 )
 
 

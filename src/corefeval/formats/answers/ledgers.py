@@ -37,8 +37,8 @@ def variants_of(key: Corpus, response: Corpus) -> Iterator[Variant]:
     yield "drop", key, response, "drop"
     if ledger.lost or ledger.unclear:
         yield "strict", key, response, "strict"
-    states = {cover.document: cover.state for cover in ledger.documents}
-    is_read = [states.get(str(name)) == "read" for name in key.documents]
+    read = {cover.document for cover in ledger.documents if cover.state == "read"}
+    is_read = [str(identifier) in read for identifier in key.documents]
     if any(is_read) and not all(is_read):
         yield "read", key.select_documents(np.flatnonzero(is_read)), response, "drop"
     ends = {cover.document: cover.reached for cover in ledger.documents if cover.ends_early}

@@ -194,10 +194,10 @@ class KeyDocument:
         size, chances = len(atoms), []
         for start in self._similar_starts(atoms) if len(text) > 3 and 0 < size <= _LONG else ():
             window = self.folded[start : start + size]
-            alike = [Indel.normalized_similarity(*pair) for pair in zip(atoms, window, strict=True)]
+            alike = [*map(Indel.normalized_similarity, atoms, window)]
             if min(alike) >= 0.5 and sum(alike) >= _ALIKE * size:
-                chances.append((-sum(alike), start, start + size))
-        return [self.span(start, end) for _, start, end in sorted(chances)]
+                chances.append((-sum(alike), start))
+        return [self.span(start, start + size) for _, start in sorted(chances)]
 
     def _similar_starts(self, atoms: Sequence[str]) -> list[int]:
         """Where words like these may begin in the key, by the rarest of them or by the longest."""

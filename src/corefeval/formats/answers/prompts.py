@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import pairwise
-from operator import methodcaller
+from operator import attrgetter, methodcaller
 from typing import Literal
 
 from corefeval.checks import check_choice, check_count
@@ -117,7 +117,9 @@ def _describe(passage: Passage, mention: Triple) -> dict[str, object]:
     tokens = passage.places[sentence, words[0]]
     places = [token for token in tokens if passage.words[token : token + len(words)] == words]
     described: dict[str, object] = {"text": " ".join(words), "sentence": sentence}
-    return described | ({"nth": places.index(start) + 1} if len(places) > 1 else {})
+    if len(places) > 1:
+        described["nth"] = places.index(start) + 1
+    return described
 
 
 def _write_json(passage: Passage) -> str:
@@ -249,7 +251,7 @@ def write_prompts(
         raise UsageError("worked examples need a corpus to take them from: --from TRAIN")
     writer = _Writer(STYLES[style], mentions, shots, max_tokens, pieces == "joined")
     corpus = key if isinstance(key, Corpus) else read(key)
-    return writer.write(corpus, () if examples is None else examples)
+    return writer.write(corpus, examples or ())
 
 
 # What answers cannot say, by the kind of notice.
@@ -279,7 +281,7 @@ class _Writer:
         hints = [_MARKED] * self.mentions + [_JOINED] * (self.joined and self.most is not None)
         system = f"{' '.join([_TASK, *hints])} {self.style.task}. For example, the answer to\n\n"
         system += f"{self._ask(_SAMPLE)}\n\nis\n\n{self.style.write(_SAMPLE)}"
-        worked, fewest = self._solve(examples), self.shots
+        worked, fewest = [*self._solve(examples)], self.shots
         for document in key:
             name, passage = str(document.id), passage_of(document)
             texts = [text for id_, words, text in worked if id_ != name and words != passage.words]
@@ -336,16 +338,14 @@ class _Writer:
         blank = [(start, end, self.style.blank) for start, end, _ in passage.mentions]
         return self.style.write(replace(passage, mentions=blank))
 
-    def _solve(self, examples: Iterable[Document]) -> list[tuple[str, Sequence[str], str]]:
+    def _solve(self, examples: Iterable[Document]) -> Iterator[tuple[str, Sequence[str], str]]:
         """Ids, words and solutions of documents with mentions, the shortest first."""
         usable = [document for document in examples if document.rows]
-        worked = []
-        for document in sorted(usable, key=lambda document: document.n_tokens):
+        for document in sorted(usable, key=attrgetter("n_tokens")):
             passage = passage_of(document)
             solved = self._carry(passage)
             text = f"Text:\n{self._ask(solved)}\n\nAnswer:\n{self.style.write(solved)}\n\n"
-            worked.append((str(document.id), passage.words, text))
-        return worked
+            yield str(document.id), passage.words, text
 
 
 def passage_of(document: Document) -> Passage:

@@ -9,7 +9,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, filterfalse
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,8 +64,11 @@ class Kind(NamedTuple):
             if not text.strip():
                 text = "\n".join(map(_text_of, find_all(choice, self.tools)))
             around = {**values, **choice} if isinstance(choice, Mapping) else values
-            reasons = [r for r in find_all(around, self.finish) if isinstance(r, str)]
-            finish = [_FINISH.get(r.lower(), r) for r in reasons if r.isidentifier()]
+            finish = [
+                _FINISH.get(reason.lower(), reason)
+                for reason in find_all(around, self.finish)
+                if isinstance(reason, str) and reason.isidentifier()
+            ]
             if find_all(around, self.refusal):
                 finish = ["refusal"]
             yield text, next((word for word in finish if word != "normal"), "")
@@ -95,10 +98,10 @@ def find_all(value: Any, paths: str) -> list[Any]:
         values = [value]
         for name, last, field_name, expected in _STEP.findall(path):
             if name:
-                values = [v[name] for v in values if isinstance(v, Mapping) and name in v]
+                values = [v.get(name) for v in values if isinstance(v, Mapping)]
                 continue
-            lists = (v[-1:] if last else v for v in values if isinstance(v, list))
-            values = list(chain.from_iterable(lists))
+            lists = [v for v in values if isinstance(v, list)]
+            values = [element for v in lists for element in (v[-1:] if last else v)]
             if field_name:
                 objects = [v for v in values if isinstance(v, Mapping)]
                 values = [v for v in objects if str(v.get(field_name) or "") == expected]
@@ -237,6 +240,7 @@ def _choose(replies: Iterable[_Replies], choice: int) -> list[Answer]:
         is_sample = choices[0].record.startswith("Inspect")
         name = choices[0].identifier if is_sample else place
         joint.setdefault(name, (record, []))[1].extend(choices)
+    answers = []
     for record, choices in joint.values():
         if choice > len(choices):
             raise record.error(
@@ -244,22 +248,21 @@ def _choose(replies: Iterable[_Replies], choice: int) -> list[Answer]:
                 found=plural(len(choices), "choice"),
                 fix=f"use --choice N, with N at most {len(choices)}",
             )
-        choices[choice - 1].choices = len(choices)
-    return [choices[choice - 1] for _, choices in joint.values()]
+        answers.append(replace(choices[choice - 1], choices=len(choices)))
+    return answers
 
 
 class _Reader:
     """Reads records of the declared kinds, or with the paths that somebody names."""
 
     def __init__(self, answer_at: str | None, id_at: str | None) -> None:
-        for path in (answer_at, id_at):
-            if path is not None:
-                check_path(path)
-        self.kinds: Sequence[Kind] = KINDS
+        self.kinds = KINDS
         if answer_at is not None:
-            self.kinds = [Kind("--answer-at", answer_at, choices=answer_at, parsed=True)]
+            check_path(answer_at)
+            self.kinds = (Kind("--answer-at", answer_at, choices=answer_at, parsed=True),)
         if id_at is not None:
-            self.kinds = [kind._replace(ids=id_at) for kind in self.kinds]
+            check_path(id_at)
+            self.kinds = tuple(kind._replace(ids=id_at) for kind in self.kinds)
 
     def kind_of(self, values: Any) -> Kind | None:
         """The first kind that fits a record, if any does."""
@@ -319,8 +322,8 @@ class _Reader:
 
 def _ids_at(values: Mapping[str, Any], path: str) -> list[str]:
     """The ids of documents at a path; those of requests are none."""
-    ids = [str(value) for value in find_all(values, path) if type(value) in (str, int)]
-    return [value for value in ids if not _REQUEST.match(value)]
+    ids = (str(value) for value in find_all(values, path) if type(value) in (str, int))
+    return list(filterfalse(_REQUEST.match, ids))
 
 
 def _text_of(value: Any) -> str:
