@@ -69,7 +69,8 @@ def sum_scores(items: Iterable[Mapping[str, float]]) -> dict[str, float]:
     for counts in items:
         total.update(counts)  # type: ignore[arg-type]
     metrics = list(dict.fromkeys(name.rpartition("/")[0] for name in total if "/" in name))
-    metrics = ["conll", *metrics] if {"muc", "b3", "ceafe"} <= {*metrics} else metrics
+    if {"muc", "b3", "ceafe"} <= {*metrics}:
+        metrics.insert(0, "conll")
     result = result_of(total, score({"0": []}, {"0": []}, metrics=metrics or "conll"))
     return {metric: 100 * result[metric].f1 for metric in metrics}
 

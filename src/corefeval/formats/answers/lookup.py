@@ -163,9 +163,8 @@ class KeyDocument:
         atoms = [*map(fold, ATOM.findall(text))]
         letters = "".join(atoms)
         spans: tuple[dict[Span, None], dict[Span, None]] = {}, {}
-        end = 0
-        while letters and (place := self.letters.find(letters, end)) >= 0:
-            end = place + 1
+        place = -1
+        while letters and (place := self.letters.find(letters, place + 1)) >= 0:
             if (first := self.atom_at.get(place)) is None:
                 continue
             stem = place + len(letters)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 import numpy as np
@@ -70,12 +69,12 @@ class Layout:
 
     def place(self, units: Sequence[Unit]) -> None:
         """Give each mention its place, as whole tokens."""
-        starts, ends = self.text.start.tolist(), self.text.end.tolist()
         edges = self.document.edges
         for unit in units:
             if unit.state:
                 continue
-            low, high = bisect_right(ends, unit.chars[0]), bisect_left(starts, unit.chars[1])
+            low = int(self.text.end.searchsorted(unit.chars[0], "right"))
+            high = int(self.text.start.searchsorted(unit.chars[1]))
             solid = _within(self.solid, low, high)
             start, end, why = self._find(*(solid[0], solid[-1] + 1) if solid.size else (low, high))
             whys = [unit.why, why]

@@ -104,9 +104,9 @@ def _write_marks(passage: Passage) -> str:
 
 def clusters_of(passage: Passage) -> dict[str, list[Triple]]:
     """The mentions of each entity, in textual order."""
-    clusters: dict[str, list[Triple]] = {}
+    clusters = defaultdict[str, list[Triple]](list)
     for mention in passage.mentions:
-        clusters.setdefault(mention[2], []).append(mention)
+        clusters[mention[2]].append(mention)
     return clusters
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -91,7 +92,7 @@ def read_answers(
     )
     name = name or where
     pages = reader.read_all(listed, apart=pieces == "apart")
-    ledger, corpus = _ledger_of(pages), _corpus_of(pages, reader, name)
+    ledger = _ledger_of(pages)
     states = {page.coverage.state for page in pages}
     if not isinstance(answers, Mapping) and "unread" in states and "read" not in states:
         raise _unreadable_error(ledger, listed, format, where)
@@ -99,7 +100,7 @@ def read_answers(
         raise _unknown_error(remarks["llm-unknown"], ids, where)
     odd = notices_of(ledger, remarks, ids, name, occurrences=occurrences, pieces=pieces)
     notices = (*about_records(listed, name, choice), *odd)
-    return corpus.with_details(ledger=ledger, notices=notices)
+    return _corpus_of(pages, reader, name=name, ledger=ledger, notices=notices)
 
 
 def _unreadable_error(
@@ -127,7 +128,7 @@ def _unknown_error(unknown: Sequence[str], ids: Sequence[str], where: str) -> In
 
 
 _LEAST_SHARE = 0.2  # of a document's seeds that an answer must have to be taken for it
-_PIECE = re.compile(r"(.*)[#_](\d{1,6})[/_]\d{1,6}", re.DOTALL)
+_PIECE = re.compile(r"\A(.*)[#_](\d{1,6})[/_]\d{1,6}\Z", re.DOTALL)
 _FEW = 2  # mentions that are not in a document, as any answer may have them
 
 
@@ -164,7 +165,7 @@ class _Reader:
             for (index, low), (_, high) in pairwise([*answer.parts, (0, len(answer.text))]):
                 pieces, document = pages[index], self._document(index)
                 name, text = document.identifier, answer.text[low:high]
-                if answer.piece in pieces or (pieces and not answer.piece):
+                if answer.piece in pieces:
                     self.remarks["llm-twice"].append(name)
                     continue
                 page = read_answer(document, text, answer.finish, self.forms, self.occurrences)
@@ -203,7 +204,7 @@ class _Reader:
         for answer in answers:
             has_id, name = bool(answer.parts), answer.identifier
             if free and not answer.piece:
-                self._find_by_content(answer, sorted(free))
+                self._find_by_content(answer, free)
             if not answer.parts and size == len(answers) == 1:
                 answer.parts = [(0, 0)]
             if not answer.parts:
@@ -217,31 +218,27 @@ class _Reader:
     def _find_by_id(self, answer: Answer) -> None:
         """The document of an id, or of a name or file name that only one document has."""
         name = answer.identifier or ""
-        stems, piece = {name: "0"}, _PIECE.fullmatch(name)
-        if piece is not None:
-            stems[piece[1]] = piece[2]
-        for stem, number in stems.items():
+        for stem, number in [(name, "0"), *_PIECE.findall(name)]:
             index = self._numbers.get(stem, self._numbers.get(_bare(stem)))
             if index is not None and not answer.parts:
                 answer.parts, answer.piece = [(index, 0)], int(number)
 
-    def _find_by_content(self, answer: Answer, free: Sequence[int]) -> None:
+    def _find_by_content(self, answer: Answer, free: Collection[int]) -> None:
         """Find documents that the text of an answer fits, or else the words in it."""
         text, named = answer.text, [index for index, _ in answer.parts]
         ranges = self._find_ranges(text, [*named, *free])
         if not ranges and not named:
             words = distinct(self._list_words(atoms_of_text(text, self.vocabulary))[0])
-            every = map(self._words, range(len(self.identifiers)))
-            common = [np.isin(words, document).sum() for document in every]
+            documents = range(len(self.identifiers))
+            common = [np.isin(words, self._words(index)).sum() for index in documents]
             best = common.index(max(common))  # which may have its answer already
             if best in free and 2 * common[best] > max(words.size, 2):
                 answer.parts = [(best, 0)]
         elif {*named} <= {index for *_, index in ranges}:
-            edges = [0]
-            for (_, end, _), (start, _, _) in pairwise(ranges):
+            answer.parts = [(ranges[0][2], 0)]
+            for (_, end, _), (start, _, index) in pairwise(ranges):
                 newline = text.rfind("\n", end, start)
-                edges.append(newline if newline >= 0 else (end + start) // 2)
-            answer.parts = [(index, edge) for (*_, index), edge in zip(ranges, edges, strict=True)]
+                answer.parts.append((index, newline if newline >= 0 else (end + start) // 2))
 
     def _find_ranges(self, text: str, among: Iterable[int]) -> list[tuple[int, int, int]]:
         """Documents that a text has much of, in its order: first and last character, and number.
@@ -306,8 +303,8 @@ def _add(first: Coverage, second: Coverage) -> Coverage:
     )
 
 
-def _corpus_of(pages: Sequence[Page], reader: _Reader, name: str) -> Corpus:
-    """The placed mentions on the key's tokens."""
+def _corpus_of(pages: Sequence[Page], reader: _Reader, **details: Any) -> Corpus:
+    """The placed mentions on the key's tokens, with details of the corpus."""
     numbers: dict[tuple[int, str], int] = {}
     rows = [
         (place, *page.document.shift(span), numbers.setdefault((place, entity), len(numbers)))
@@ -323,9 +320,8 @@ def _corpus_of(pages: Sequence[Page], reader: _Reader, name: str) -> Corpus:
         end=end,
         entity=entity,
         tokens=select_tokens(reader.tokens, integers(chosen)),
-        name=name,
     )
-    return corpus.with_details(names=[entity for _, entity in numbers])
+    return corpus.with_details(names=[entity for _, entity in numbers], **details)
 
 
 def _ledger_of(pages: Sequence[Page]) -> Ledger:

@@ -158,7 +158,7 @@ def answers_of(
     path, replies = os.fspath(source), list[_Replies]()
     samples = _samples_of(path)
     if samples is not None:
-        log = Record({"samples": list(samples)}, Source(NOWHERE.data, path), 0)
+        log = Record({"samples": samples}, Source(NOWHERE.data, path), 0)
         return _choose(reader.read(log), choice), path
     files, several = files_of(source)
     root = path if os.path.isdir(path) else os.path.dirname(path)
@@ -201,9 +201,9 @@ def _records_in(source: Source) -> list[Record] | None:
     try:
         for value, line in values_of(source):
             elements = [value]
-            while elements and all(isinstance(element, list) for element in elements):
+            while {*map(type, elements)} == {list}:
                 elements = [*chain.from_iterable(elements)]
-            if not elements or not all(isinstance(element, Mapping) for element in elements):
+            if {*map(type, elements)} != {dict}:
                 elements = [value]
             place = line - 1 if len(elements) == 1 else None
             records += [Record(each, source, n, place) for n, each in enumerate(elements)]
@@ -214,14 +214,13 @@ def _records_in(source: Source) -> list[Record] | None:
     return records
 
 
-def _samples_of(path: str) -> Iterator[Any] | None:
+def _samples_of(path: str) -> list[Any] | None:
     """The samples in a log of Inspect (`.eval`); None for any other path."""
     members = list_samples(path)
     if members is None:
         return None
     if members:
-        sources = (read_source(member) for member in members)
-        return (value for source in sources for value, _ in values_of(source))
+        return [value for member in members for value, _ in values_of(read_source(member))]
     try:
         from inspect_ai.log import read_eval_log
     except ImportError:
@@ -230,7 +229,7 @@ def _samples_of(path: str) -> Iterator[Any] | None:
             file=path,
             fix=f"inspect log dump {path} > log.json, and name that; or install inspect_ai",
         ) from None
-    return (sample.model_dump(mode="json") for sample in read_eval_log(path).samples or ())
+    return [sample.model_dump(mode="json") for sample in read_eval_log(path).samples or ()]
 
 
 def _choose(replies: Iterable[_Replies], choice: int) -> list[Answer]:
@@ -277,17 +276,19 @@ class _Reader:
         """The answers of a record, or of a mapping from ids of documents to answers."""
         values = record.values
         is_unknown = isinstance(values, Mapping) and self.kind_of(values) is None
-        is_mapping = is_unknown and not values.keys().isdisjoint(documents)
-        return self.read_mapping(values) if is_mapping else self.read(record)
+        if is_unknown and not values.keys().isdisjoint(documents):
+            return self.read_mapping(values)
+        return self.read(record)
 
     def read_mapping(self, answers: Mapping[Any, Any]) -> Iterator[_Replies]:
         """The answers of a mapping from ids to texts, records or parsed JSON."""
         for name, value in answers.items():
+            record = Record(value, NOWHERE, 0)
             if self.is_record(value):
-                yield from self.read(Record(dict(value), NOWHERE, 0), str(name))
+                yield from self.read(record, str(name))
             else:
                 text = "" if value is None else _text_of(value)
-                yield Record({}, NOWHERE, 0), [Answer(str(name), text)]
+                yield record, [Answer(str(name), text)]
 
     def read(
         self, record: Record, identifier: str | None = None, name: str = ""
@@ -309,7 +310,7 @@ class _Reader:
         choices = [Answer(identifier, *reply, name) for reply in kind.replies(values)]
         inner = find_all(values, kind.inner) if choices[0].finish != "error" else []
         if kind.parsed:  # a plain record may have an unchanged one of an interface as its answer
-            inner = [value for value in inner if self.is_record(value)]
+            inner = [*filter(self.is_record, inner)]
         for value in sorted(inner, key=lambda value: find_all(value, "epoch")):
             yield from self.read(replace(record, values=value), identifier, name)
         if len(ids) == len(choices) > 1:
