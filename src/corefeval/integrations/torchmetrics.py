@@ -74,10 +74,9 @@ class CorefMetric(Metric):
 
     def compute(self) -> dict[str, torch.Tensor]:
         """The rates of all documents so far, of all processes."""
-        rates = self.result.to_dict(flat=True)
         return {
             name: torch.tensor(value, dtype=torch.float64, device=self.counts.device)
-            for name, value in rates.items()
+            for name, value in self.result.to_dict(flat=True).items()
         }
 
     @property

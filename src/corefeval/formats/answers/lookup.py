@@ -35,8 +35,8 @@ _MANY = 200  # places that are compared with a misspelt string
 class Places:
     """All places of a string, those in its own case, and how it was changed to be found."""
 
-    every: list[Span] = field(default_factory=list)
-    exact: list[Span] = field(default_factory=list)
+    every: list[Span]
+    exact: list[Span]
     why: str = ""
 
     @cached_property
@@ -70,7 +70,7 @@ class Unit:
     antecedent: Unit | None = None
     rows: bool = False
     chars: Span = (0, 0)
-    places: Places = Places()
+    places: Places = Places([], [])
     spans: list[Span] = field(default_factory=list)
 
     @property

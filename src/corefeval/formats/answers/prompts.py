@@ -70,13 +70,14 @@ class Style:
             return list(mentions)
         kept = []
         open_ends = defaultdict[str, list[int]](list)
-        for start, end, entity in mentions:
+        for mention in mentions:
+            start, end, entity = mention
             stack = open_ends[entity if self.crossing == "of two entities" else ""]
             while stack and stack[-1] <= start:
                 stack.pop()
             if not stack or end <= stack[-1]:
                 stack.append(end)
-                kept.append((start, end, entity))
+                kept.append(mention)
         return kept
 
 
@@ -93,9 +94,10 @@ def _write_marks(passage: Passage) -> str:
     """The text with marks behind words; on a word, what opens comes first, in textual order."""
     marks = defaultdict[int, list[str]](list)
     for start, end, entity in reversed(passage.mentions):
-        is_single = end == start + 1
-        marks[start].insert(0, f"[e{entity}]" if is_single else f"[e{entity}")
-        marks[end - 1] += [] if is_single else [f"e{entity}]"]
+        is_long = end > start + 1
+        marks[start].insert(0, f"[e{entity}" if is_long else f"[e{entity}]")
+        if is_long:
+            marks[end - 1].append(f"e{entity}]")
     words = list(passage.words)
     for token, tags in marks.items():
         words[token] += f"|{','.join(tags)}"

@@ -36,7 +36,7 @@ from corefeval.formats.registry import ANSWERS
 from corefeval.model import Corpus, select_tokens
 from corefeval.model.arrays import IntArray, distinct, integers
 from corefeval.model.construction import assemble
-from corefeval.model.ledger import Coverage, Ledger
+from corefeval.model.ledger import Ledger
 from corefeval.model.text_tokens import text_of
 from corefeval.texts import hash_runs
 
@@ -149,11 +149,11 @@ class _Reader:
             )
         self.key, self.tokens, self.vocabulary = key, tokens, Vocabulary()
         self.identifiers = [str(identifier) for identifier in key.documents]
-        names = [identifier.name for identifier in key.documents]
-        bare = [*map(_bare, self.identifiers)]
-        # The numbers of documents, by names that only one has.
-        self._numbers = _number_unique(bare) | _number_unique(names)
-        self._numbers |= _number_unique(self.identifiers)
+        self._numbers = {  # of documents, by names that only one has
+            **_number_unique([*map(_bare, self.identifiers)]),
+            **_number_unique([identifier.name for identifier in key.documents]),
+            **_number_unique(self.identifiers),
+        }
         self._document = cache(self._prepare)
         self._words = cache(lambda index: self._list_words(self._document(index).atoms)[0])
 
@@ -187,7 +187,7 @@ class _Reader:
         else:
             words, starts = shown_words(self.tokens, index), self.tokens.sentence_starts(index)
             bounds = [*pairwise(range(len(words) + 1))]
-        sentence = np.maximum(np.searchsorted(starts, np.arange(len(words)), side="right") - 1, 0)
+        sentence = np.searchsorted(starts[1:], np.arange(len(words)), side="right")
         atoms = atoms_of_tokens(words, self.vocabulary)
         name = self.identifiers[index]
         return KeyDocument(index, name, words, atoms, sentence, bounds, self.vocabulary)
@@ -286,21 +286,17 @@ def _join(pages: Sequence[Page], apart: bool) -> Page:
     for page in later:
         joined.units += page.units
         joined.mentions |= page.mentions
-        joined.coverage = _add(joined.coverage, page.coverage)
+        first, second = joined.coverage, page.coverage
+        joined.coverage = replace(
+            first if first.state == "read" else second,
+            copied=first.copied + second.copied,
+            changed=first.changed + second.changed,
+            added=first.added + second.added,
+            missing=max(first.missing + second.missing - first.tokens, 0),
+            reached=max(first.reached, second.reached),
+            finish=first.finish or second.finish,
+        )
     return joined
-
-
-def _add(first: Coverage, second: Coverage) -> Coverage:
-    """How much of a document two pieces of its answer have."""
-    return replace(
-        first if first.state == "read" else second,
-        copied=first.copied + second.copied,
-        changed=first.changed + second.changed,
-        added=first.added + second.added,
-        missing=max(first.missing + second.missing - first.tokens, 0),
-        reached=max(first.reached, second.reached),
-        finish=first.finish or second.finish,
-    )
 
 
 def _corpus_of(pages: Sequence[Page], reader: _Reader, **details: Any) -> Corpus:

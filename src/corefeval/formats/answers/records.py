@@ -79,12 +79,12 @@ KINDS = tuple(Kind(name, **paths) for name, paths in _TABLE["kinds"].items())
 _PLAIN = KINDS[-1]
 _FINISH = {word: reason for reason, words in _TABLE["finish"].items() for word in words.split()}
 
-_STEP = re.compile(r"\.?([^.\[\]]+)|\[(?:\*|(-1)|\?([^\[\]=]+)=([^\[\]]*))\]")
+_STEP = re.compile(r"\.?([^.\[\]\s|]+)|\[(?:\*|(-1)|\?([^\[\]=\s|]+)=([^\[\]\s|]*))\]")
 
 
 def check_path(path: str) -> None:
     """Raise a UsageError for what is no path."""
-    if not isinstance(path, str) or not path or _STEP.sub("", path) or re.search(r"[\s|]", path):
+    if not isinstance(path, str) or not path or _STEP.sub("", path):
         raise UsageError(f"{path!r:.60} is not a path in a record: write it like choices[*].text")
 
 
