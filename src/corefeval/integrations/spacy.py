@@ -39,8 +39,9 @@ def make_coref_scorer(
         key, response = (read_spacy(side, "", span_cluster_prefix) for side in sides)
         chosen = f"{metrics}, {main}"
         result = score(key, response, metrics=chosen, protocol=protocol or None, tokens="align")
-        groups = (group for _, doc in sides[0] for group in doc.spans)
-        is_annotated = any(group.startswith(span_cluster_prefix) for group in groups)
+        is_annotated = any(
+            group.startswith(span_cluster_prefix) for _, doc in sides[0] for group in doc.spans
+        )
         rates = {metric: scored.rates for metric, scored in result.scores.items()}
         rates[""] = result[main].rates
         return {

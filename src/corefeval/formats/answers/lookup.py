@@ -150,8 +150,8 @@ class KeyDocument:
         yield "", text, full
         yield WIDENED, text, parts
         for why, pattern in _TRIMMED.items():
-            if pattern.search(text):
-                form = pattern.sub("", text)
+            form, count = pattern.subn("", text)
+            if count:
                 yield why, form, self._find(form)[0]
         yield WIDENED, text, list(self._find_around(text))
 

@@ -155,23 +155,8 @@ def answers_of(
         raise UsageError(
             f"answers are a path, or a mapping from document ids to texts, not {source!r:.60}"
         )
-    path, replies = os.fspath(source), list[_Replies]()
-    samples = _samples_of(path)
-    if samples is not None:
-        log = Record({"samples": samples}, Source(NOWHERE.data, path), 0)
-        return _choose(reader.read(log), choice), path
-    files, several = files_of(source)
-    root = path if os.path.isdir(path) else os.path.dirname(path)
-    for file in files:
-        content = read_source(file, encoding=encoding)
-        records = _records_in(content)
-        for record in records or ():
-            replies += reader.read_json(record, documents)
-        if records is None:
-            name = Path(os.path.relpath(file, root)).with_suffix("").as_posix()
-            stem = str(document_id(name)) if several else None
-            replies.append((Record({}, content, 0), [Answer(stem, content.text)]))
-    return _choose(replies, choice), path
+    path = os.fspath(source)
+    return _choose(reader.read_files(path, encoding, documents), choice), path
 
 
 def about_records(answers: Sequence[Answer], whose: str, choice: int) -> Iterator[Notice]:
@@ -272,13 +257,30 @@ class _Reader:
         """Whether a value is a record of an interface or a harness."""
         return self.kind_of(value) not in (None, _PLAIN)
 
-    def read_json(self, record: Record, documents: Collection[str]) -> Iterator[_Replies]:
-        """The answers of a record, or of a mapping from ids of documents to answers."""
-        values = record.values
-        is_unknown = isinstance(values, Mapping) and self.kind_of(values) is None
-        if is_unknown and not values.keys().isdisjoint(documents):
-            return self.read_mapping(values)
-        return self.read(record)
+    def read_files(
+        self, path: str, encoding: str, documents: Collection[str]
+    ) -> Iterator[_Replies]:
+        """The answers of a log of Inspect, or of a file or several: records, mappings or texts."""
+        samples = _samples_of(path)
+        if samples is not None:
+            yield from self.read(Record({"samples": samples}, Source(NOWHERE.data, path), 0))
+            return
+        files, several = files_of(path)
+        root = path if os.path.isdir(path) else os.path.dirname(path)
+        for file in files:
+            content = read_source(file, encoding=encoding)
+            records = _records_in(content)
+            if records is None:
+                name = Path(os.path.relpath(file, root)).with_suffix("").as_posix()
+                stem = str(document_id(name)) if several else None
+                yield Record({}, content, 0), [Answer(stem, content.text)]
+            for record in records or ():
+                values = record.values
+                is_unknown = isinstance(values, Mapping) and self.kind_of(values) is None
+                if is_unknown and not values.keys().isdisjoint(documents):
+                    yield from self.read_mapping(values)
+                else:
+                    yield from self.read(record)
 
     def read_mapping(self, answers: Mapping[Any, Any]) -> Iterator[_Replies]:
         """The answers of a mapping from ids to texts, records or parsed JSON."""
@@ -298,7 +300,7 @@ class _Reader:
         kind = self.kind_of(values)
         if kind is None:
             raise _unknown_error(record)
-        speaker = "".join(map(str, find_all(values, kind.speaker)))
+        speaker = next(iter(find_all(values, kind.speaker)), "")
         if speaker in ("user", "human", "system"):
             raise record.error(
                 "the last message is not from the assistant",
