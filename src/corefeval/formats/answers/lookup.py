@@ -8,9 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
-import numpy as np
 from rapidfuzz.distance import Indel
 from rapidfuzz.process import extract
 
@@ -95,8 +94,8 @@ class KeyDocument:
     @cached_property
     def edges(self) -> list[bool]:
         """Whether a token begins at an atom, or behind the last one."""
-        edges: list[bool] = (np.diff(self.atoms.start, prepend=-1, append=-2) != 0).tolist()
-        return edges
+        starts = pairwise([-1, *self.atoms.start.tolist(), -2])
+        return [start != previous for previous, start in starts]
 
     @cached_property
     def folded(self) -> list[str]:
@@ -200,15 +199,16 @@ class KeyDocument:
 
     def _similar_starts(self, atoms: Sequence[str]) -> list[int]:
         """Where words like these may begin in the key, by the rarest of them or by the longest."""
-        common = [i for i, atom in enumerate(atoms) if atom in self.by_atom and atom.isalnum()]
+        common = [atom for atom in atoms if atom in self.by_atom and atom.isalnum()]
         if common:
-            shift = min(common, key=lambda i: len(self.by_atom[atoms[i]]))
-            near = [atoms[shift]]
+            word = min(common, key=lambda atom: len(self.by_atom[atom]))
+            near = [word]
         else:
-            shift = max(range(len(atoms)), key=lambda i: len(atoms[i]))
-            likest = extract(atoms[shift], list(self.by_atom), scorer=Indel.normalized_similarity,
+            word = max(atoms, key=len)
+            likest = extract(word, list(self.by_atom), scorer=Indel.normalized_similarity,
                              score_cutoff=_ALIKE, limit=20)  # fmt: skip
             near = [atom for atom, _, _ in likest if atom.isalpha()]  # numbers are not misspelt
+        shift = atoms.index(word)
         starts = [place - shift for atom in near for place in self.by_atom[atom]]
         last = len(self.folded) - len(atoms)
         return [start for start in starts[:_MANY] if 0 <= start <= last]

@@ -17,7 +17,6 @@ from corefeval.model.arrays import (
     distinct,
     find_previous,
     find_runs,
-    mark_rows,
     plain_rows,
     set_rows,
 )
@@ -42,9 +41,9 @@ class Layout:
         self.first, self.last = _lay(text.numbers, document)
         self.rows = np.flatnonzero(self.first >= 0)
         self.reached = np.maximum.accumulate(self.last)  # the last one so far
-        self.zero, size = document.vocabulary[ZERO], len(document.atoms)
-        is_free = ~mark_rows(self.first[self.rows], size) & (document.atoms.numbers == self.zero)
-        self.zeros: list[int] = np.flatnonzero(is_free).tolist()
+        self.zero = document.vocabulary[ZERO]
+        zeros = np.flatnonzero(document.atoms.numbers == self.zero)
+        self.zeros: list[int] = np.setdiff1d(zeros, self.first).tolist()  # which are free
         # All but signs that the document does not have: `**Ada**` without its stars.
         is_sign = np.array([word != ZERO and not word.isalnum() for word in words], dtype=np.bool_)
         self.solid = np.flatnonzero((self.first >= 0) | ~is_sign[text.numbers])

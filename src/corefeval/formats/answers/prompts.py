@@ -252,8 +252,7 @@ def write_prompts(
     if shots and examples is None:
         raise UsageError("worked examples need a corpus to take them from: --from TRAIN")
     writer = _Writer(STYLES[style], mentions, shots, max_tokens, pieces == "joined")
-    corpus = key if isinstance(key, Corpus) else read(key)
-    return writer.write(corpus, examples or ())
+    return writer.write(key if isinstance(key, Corpus) else read(key), examples or ())
 
 
 # What answers cannot say, by the kind of notice.

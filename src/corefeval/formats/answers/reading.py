@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -226,9 +226,10 @@ class _Reader:
     def _find_by_content(self, answer: Answer, free: Collection[int]) -> None:
         """Find documents that the text of an answer fits, or else the words in it."""
         text, named = answer.text, [index for index, _ in answer.parts]
-        ranges = self._find_ranges(text, [*named, *free])
+        atoms = atoms_of_text(text, self.vocabulary)
+        ranges = sorted(self._find_ranges(atoms, [*named, *free]))
         if not ranges and not named:
-            words = distinct(self._list_words(atoms_of_text(text, self.vocabulary))[0])
+            words = distinct(self._list_words(atoms)[0])
             documents = range(len(self.identifiers))
             common = [np.isin(words, self._words(index)).sum() for index in documents]
             best = common.index(max(common))  # which may have its answer already
@@ -240,12 +241,11 @@ class _Reader:
                 newline = text.rfind("\n", end, start)
                 answer.parts.append((index, newline if newline >= 0 else (end + start) // 2))
 
-    def _find_ranges(self, text: str, among: Iterable[int]) -> list[tuple[int, int, int]]:
-        """Documents that a text has much of, in its order: first and last character, and number.
+    def _find_ranges(self, atoms: Atoms, among: Iterable[int]) -> Iterator[tuple[int, int, int]]:
+        """Documents that a text has much of: its first and last character of each, and the number.
 
         Words alone are compared, and of the text only those that the document has: no tags.
         """
-        atoms, ranges = atoms_of_text(text, self.vocabulary), []
         numbers, rows = self._list_words(atoms)
         for index in among:
             words = self._words(index)
@@ -256,8 +256,7 @@ class _Reader:
             if np.unique(seeds[hits]).size >= max(least, 1):
                 edges = np.percentile(hits, (2, 98)).astype(np.int64)
                 first, last = rows[is_common][edges].tolist()
-                ranges.append((int(atoms.start[first]), int(atoms.end[last]), index))
-        return sorted(ranges)
+                yield int(atoms.start[first]), int(atoms.end[last]), index
 
     def _list_words(self, atoms: Atoms) -> tuple[IntArray, IntArray]:
         """The numbers of atoms that are words, and their places."""
