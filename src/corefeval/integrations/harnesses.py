@@ -52,8 +52,7 @@ def score_answer(sample: Mapping[str, Any], answer: str, **options: Any) -> Resu
 
     Raises an InputError for a sample without a key.
     """
-    record = sample.get("key")
-    key = corpus_from_object([record], "key") if isinstance(record, Mapping) else None
+    key = corpus_from_object([sample.get("key")], "key")
     if key is None:
         raise InputError(
             "this sample has no key to score its answer against",

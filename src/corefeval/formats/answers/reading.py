@@ -189,8 +189,9 @@ class _Reader:
             bounds = [*pairwise(range(len(words) + 1))]
         sentence = np.searchsorted(starts[1:], np.arange(len(words)), side="right")
         atoms = atoms_of_tokens(words, self.vocabulary)
-        name = self.identifiers[index]
-        return KeyDocument(index, name, words, atoms, sentence, bounds, self.vocabulary)
+        return KeyDocument(
+            index, self.identifiers[index], words, atoms, sentence, bounds, self.vocabulary
+        )
 
     # -------------------------------------------------------------- documents of answers
 

@@ -150,13 +150,13 @@ def answers_of(
     check_count("the choice", choice)
     reader = _Reader(answer_at, id_at)
     if isinstance(source, Mapping):
-        return _choose(reader.read_mapping(source), choice), "answers"
+        return list(_choose(reader.read_mapping(source), choice)), "answers"
     if not isinstance(source, str | os.PathLike):
         raise UsageError(
             f"answers are a path, or a mapping from document ids to texts, not {source!r:.60}"
         )
     path = os.fspath(source)
-    return _choose(reader.read_files(path, encoding, documents), choice), path
+    return list(_choose(reader.read_files(path, encoding, documents), choice)), path
 
 
 def about_records(answers: Sequence[Answer], whose: str, choice: int) -> Iterator[Notice]:
@@ -217,14 +217,13 @@ def _samples_of(path: str) -> list[Any] | None:
     return [sample.model_dump(mode="json") for sample in read_eval_log(path).samples or ()]
 
 
-def _choose(replies: Iterable[_Replies], choice: int) -> list[Answer]:
+def _choose(replies: Iterable[_Replies], choice: int) -> Iterator[Answer]:
     """The answers with one of their choices; the epochs of a sample of Inspect are choices."""
     joint: dict[object, _Replies] = {}
     for place, (record, choices) in enumerate(replies):
         is_sample = choices[0].record.startswith("Inspect")
         name = choices[0].identifier if is_sample else place
         joint.setdefault(name, (record, []))[1].extend(choices)
-    answers = []
     for record, choices in joint.values():
         if choice > len(choices):
             raise record.error(
@@ -232,8 +231,7 @@ def _choose(replies: Iterable[_Replies], choice: int) -> list[Answer]:
                 found=plural(len(choices), "choice"),
                 fix=f"use --choice N, with N at most {len(choices)}",
             )
-        answers.append(replace(choices[choice - 1], choices=len(choices)))
-    return answers
+        yield replace(choices[choice - 1], choices=len(choices))
 
 
 class _Reader:
@@ -307,7 +305,7 @@ class _Reader:
                 found=f"one from the {speaker}",
                 fix="name the file with the answers of the model",
             )
-        ids = next(filter(None, (_ids_at(values, path) for path in kind.ids.split())), [])
+        ids = _ids_of(values, kind.ids)
         identifier, name = identifier or next(iter(ids), None), name or kind.name
         choices = [Answer(identifier, *reply, name) for reply in kind.replies(values)]
         inner = find_all(values, kind.inner) if choices[0].finish != "error" else []
@@ -323,10 +321,13 @@ class _Reader:
             yield record, choices
 
 
-def _ids_at(values: Mapping[str, Any], path: str) -> list[str]:
-    """The ids of documents at a path; those of requests are none."""
-    ids = (str(value) for value in find_all(values, path) if type(value) in (str, int))
-    return list(filterfalse(_REQUEST.match, ids))
+def _ids_of(values: Mapping[str, Any], paths: str) -> list[str]:
+    """The ids at the first of some paths that has ids of documents; those of requests are none."""
+    for path in paths.split():
+        ids = (str(value) for value in find_all(values, path) if type(value) in (str, int))
+        if documents := list(filterfalse(_REQUEST.match, ids)):
+            return documents
+    return []
 
 
 def _text_of(value: Any) -> str:
