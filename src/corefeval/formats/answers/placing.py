@@ -107,7 +107,7 @@ class Layout:
                 return 0, 0, "there is no zero here"
             self.zeros.remove(zero)
             return zero, zero + 1, "a zero at another place"
-        if low > 0 and high < len(self.text) and self.first[[low - 1, high]].min() >= 0:
+        if low > 0 and high < len(self.text) and self.first[low - 1] >= 0:
             end = int(self.first[high])
             if 0 < end - start <= 2 * size + 1:
                 return start, end, _CHANGED
@@ -123,7 +123,7 @@ def _lay(text: IntArray, document: KeyDocument) -> ArrayPair:
     """The first and the last atom of a document for each atom of a text, given by its numbers."""
     key, key_atoms = document.atoms.numbers, document.folded
     place = key.tobytes().find(text.tobytes())
-    if text.size and place >= 0 and place % key.itemsize == 0:  # word for word
+    if place >= 0 and place % key.itemsize == 0:  # word for word
         to_key = place // key.itemsize + np.arange(text.size)
         return to_key, to_key
     kept = np.flatnonzero(~_find_loops(text, key))
@@ -149,7 +149,7 @@ def _find_loops(text: IntArray, key: IntArray) -> BoolArray:
     before = find_previous(seeds.view(np.int64))  # the equal seed
     period = np.where(before < 0, 0, np.arange(seeds.size) - before)
     first, length = find_runs(period)
-    is_new = (first > 0) & ~np.isin(seeds[first - 1], key_seeds)
+    is_new = ~np.isin(seeds[first - 1], key_seeds)
     rows = is_new & (period[first] > 0) & (period[first] <= length + SEED)
     for low, size in plain_rows(first[rows], length[rows]):
         is_loop[low : low + size + SEED - 1] = True

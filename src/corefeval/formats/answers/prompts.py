@@ -116,8 +116,11 @@ def _describe(passage: Passage, mention: Triple) -> dict[str, object]:
     """A mention for JSON: its words, its sentence, and which place of these words it has there."""
     start, end, _ = mention
     words, sentence = passage.words[start:end], bisect_right(passage.starts, start)
-    tokens = passage.places[sentence, words[0]]
-    places = [token for token in tokens if passage.words[token : token + len(words)] == words]
+    places = [
+        token
+        for token in passage.places[sentence, words[0]]
+        if passage.words[token : token + len(words)] == words
+    ]
     described: dict[str, object] = {"text": " ".join(words), "sentence": sentence}
     if len(places) > 1:
         described["nth"] = places.index(start) + 1
