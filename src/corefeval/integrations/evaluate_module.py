@@ -27,8 +27,8 @@ class Coreference(evaluate.Metric):
     """Scores of documents as `corefeval.score` has them."""
 
     def _info(self) -> evaluate.MetricInfo:
-        text, number = datasets.Value("string"), datasets.Value("int64")
-        lines, clusters = [text], [[[number]]]
+        lines = [datasets.Value("string")]
+        clusters = [[[datasets.Value("int64")]]]
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
             citation="See `corefeval metrics` for the papers behind each metric.",

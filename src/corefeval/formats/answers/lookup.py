@@ -170,8 +170,9 @@ class KeyDocument:
             behind = next((p for p in range(stem, stem + _SUFFIX) if p in self.atom_at), stem)
             is_word = behind == stem or _HANGUL.fullmatch(self.letters, stem - 1, behind)
             if (last := self.atom_at.get(behind)) is not None and is_word:
-                is_whole = self.edges[first] and self.edges[last]
-                is_whole = is_whole and self.folded[first:last] == atoms
+                is_whole = (
+                    self.edges[first] and self.edges[last] and self.folded[first:last] == atoms
+                )
                 spans[not is_whole][self.span(first, last)] = None
         return list(spans[0]), list(spans[1])
 

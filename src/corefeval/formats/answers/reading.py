@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -224,11 +224,11 @@ class _Reader:
             if index is not None and not answer.parts:
                 answer.parts, answer.piece = [(index, 0)], int(number)
 
-    def _find_by_content(self, answer: Answer, free: Collection[int]) -> None:
+    def _find_by_content(self, answer: Answer, free: set[int]) -> None:
         """Find documents that the text of an answer fits, or else the words in it."""
-        text, named = answer.text, [index for index, _ in answer.parts]
+        text, named = answer.text, {index for index, _ in answer.parts}
         atoms = atoms_of_text(text, self.vocabulary)
-        ranges = sorted(self._find_ranges(atoms, [*named, *free]))
+        ranges = sorted(self._find_ranges(atoms, named | free))
         if not ranges and not named:
             words = distinct(self._list_words(atoms)[0])
             documents = range(len(self.identifiers))
@@ -236,7 +236,7 @@ class _Reader:
             best = common.index(max(common))  # which may have its answer already
             if best in free and 2 * common[best] > max(words.size, 2):
                 answer.parts = [(best, 0)]
-        elif {*named} <= {index for *_, index in ranges}:
+        elif named <= {index for *_, index in ranges}:
             answer.parts = [(ranges[0][2], 0)]
             for (_, end, _), (start, _, index) in pairwise(ranges):
                 newline = text.rfind("\n", end, start)
