@@ -6,6 +6,6 @@
 
 from __future__ import annotations
 
-import os
+from pathlib import Path
 
-EVALUATE = os.path.join(os.path.dirname(__file__), "evaluate_module.py")
+EVALUATE = str(Path(__file__).with_name("evaluate_module.py"))

@@ -27,8 +27,8 @@ class Coreference(evaluate.Metric):
     """Scores of documents as `corefeval.score` has them."""
 
     def _info(self) -> evaluate.MetricInfo:
-        text, number = datasets.Value("string"), datasets.Value("int64")
-        lines, clusters = [text], [[[number]]]
+        lines = [datasets.Value("string")]
+        clusters = [[[datasets.Value("int64")]]]
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
             citation="See `corefeval metrics` for the papers behind each metric.",
@@ -50,12 +50,8 @@ class Coreference(evaluate.Metric):
         from corefeval import score
         from corefeval.integrations.documents import number_documents
 
-        key, response = (
-            number_documents(documents, name)
-            for documents, name in ((references, "references"), (predictions, "predictions"))
-        )
+        key = number_documents(references, "references")
+        response = number_documents(predictions, "predictions")
         result = score(key, response, metrics=metrics, **options)  # type: ignore[arg-type]
-        scores: dict[str, object] = {**result.to_dict(flat=True)}
-        if "conll" in result:
-            scores["conll_score"] = 100 * result["conll"].f1
-        return {**scores, "signature": result.signature}
+        conll = {"conll_score": 100 * result["conll"].f1} if "conll" in result else {}
+        return {**result.to_dict(flat=True), **conll, "signature": result.signature}

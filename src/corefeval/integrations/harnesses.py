@@ -52,8 +52,7 @@ def score_answer(sample: Mapping[str, Any], answer: str, **options: Any) -> Resu
 
     Raises an InputError for a sample without a key.
     """
-    record = sample.get("key")
-    key = corpus_from_object([record], "key") if isinstance(record, Mapping) else None
+    key = corpus_from_object([sample.get("key")], "key")
     if key is None:
         raise InputError(
             "this sample has no key to score its answer against",
@@ -69,7 +68,8 @@ def sum_scores(items: Iterable[Mapping[str, float]]) -> dict[str, float]:
     for counts in items:
         total.update(counts)  # type: ignore[arg-type]
     metrics = list(dict.fromkeys(name.rpartition("/")[0] for name in total if "/" in name))
-    metrics = ["conll", *metrics] if {"muc", "b3", "ceafe"} <= {*metrics} else metrics
+    if {"muc", "b3", "ceafe"} <= {*metrics}:
+        metrics.insert(0, "conll")
     result = result_of(total, score({"0": []}, {"0": []}, metrics=metrics or "conll"))
     return {metric: 100 * result[metric].f1 for metric in metrics}
 

@@ -39,7 +39,7 @@ def coreference(*, format: str = "llm", metrics: str = "conll", **options: Any) 
         result = score_answer(state.metadata or {}, answer, **chosen)
         ledger: Mapping[str, Any] = result.answers
         counts = {name: value for name, value in ledger.items() if isinstance(value, int)}
-        reading = ledger["documents"][0].get("state", "read")
+        reading = ledger["documents"][0]["state"]
         return Score(
             value={**counts_of(result), _UNREAD: float(reading == _UNREAD)},
             answer=answer,

@@ -33,8 +33,8 @@ def check_gate(
     from corefeval import Metric, UsageError, render, score
     from corefeval.cli.scoring import check_rates, find_low, parse_limits
 
-    named = {name: options.pop(name) for name in [*options] if _is_metric(name)}
-    by_name = {**named, **(at_least or {})}
+    by_name = {name: options.pop(name) for name in [*options] if _is_metric(name)}
+    by_name |= at_least or {}
     for name, limit in by_name.items():
         if not isinstance(limit, int | float) or 0 < limit < 1:
             raise UsageError(f"limits are in percent, such as {name}=70, not {limit!r:.60}")
@@ -48,8 +48,7 @@ def check_gate(
     metrics = [metrics] if isinstance(metrics, str) else list(metrics)
     result = score(key, response, metrics=[*metrics, *(limit[0] for limit in limits)], **options)
     check_rates([result], limits)
-    low = find_low([result], limits)
-    if low:
+    if low := find_low([result], limits):
         pytest.fail("\n".join((*low, "", render(result))), pytrace=False)
     return result
 

@@ -31,15 +31,17 @@ def make_coref_scorer(
     """
 
     def score_coref(examples: Iterable[Any], **_: Any) -> dict[str, float | None]:
-        pairs = [(example.reference, example.predicted) for example in examples]
+        numbered = [*enumerate(examples)]
         sides = [
-            [(str(number), pair[side]) for number, pair in enumerate(pairs)] for side in (0, 1)
+            [(str(number), getattr(example, side)) for number, example in numbered]
+            for side in ("reference", "predicted")
         ]
         key, response = (read_spacy(side, "", span_cluster_prefix) for side in sides)
         chosen = f"{metrics}, {main}"
         result = score(key, response, metrics=chosen, protocol=protocol or None, tokens="align")
-        groups = (group for _, doc in sides[0] for group in doc.spans)
-        is_annotated = any(group.startswith(span_cluster_prefix) for group in groups)
+        is_annotated = any(
+            group.startswith(span_cluster_prefix) for _, doc in sides[0] for group in doc.spans
+        )
         rates = {metric: scored.rates for metric, scored in result.scores.items()}
         rates[""] = result[main].rates
         return {

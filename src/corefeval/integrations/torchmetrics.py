@@ -23,8 +23,13 @@ from corefeval.results import Result
 
 # What torchmetrics asks of its metrics.
 _OF_TORCH = (
-    *("compute_on_cpu", "dist_sync_on_step", "process_group", "dist_sync_fn"),
-    *("distributed_available_fn", "sync_on_compute", "compute_with_cache"),
+    "compute_on_cpu",
+    "dist_sync_on_step",
+    "process_group",
+    "dist_sync_fn",
+    "distributed_available_fn",
+    "sync_on_compute",
+    "compute_with_cache",
 )
 
 
@@ -69,10 +74,9 @@ class CorefMetric(Metric):
 
     def compute(self) -> dict[str, torch.Tensor]:
         """The rates of all documents so far, of all processes."""
-        rates = self.result.to_dict(flat=True)
         return {
             name: torch.tensor(value, dtype=torch.float64, device=self.counts.device)
-            for name, value in rates.items()
+            for name, value in self.result.to_dict(flat=True).items()
         }
 
     @property

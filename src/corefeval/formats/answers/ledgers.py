@@ -7,7 +7,7 @@ behind the cut.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import numpy as np
@@ -37,21 +37,16 @@ def variants_of(key: Corpus, response: Corpus) -> Iterator[Variant]:
     yield "drop", key, response, "drop"
     if ledger.lost or ledger.unclear:
         yield "strict", key, response, "strict"
-    states = {cover.document: cover.state for cover in ledger.documents}
-    is_read = [states.get(str(name)) == "read" for name in key.documents]
+    read = {cover.document for cover in ledger.documents if cover.state == "read"}
+    is_read = [str(identifier) in read for identifier in key.documents]
     if any(is_read) and not all(is_read):
         yield "read", key.select_documents(np.flatnonzero(is_read)), response, "drop"
     ends = {cover.document: cover.reached for cover in ledger.documents if cover.ends_early}
     if ends:
-        yield "reached", _cut_unreached(key, ends), response, "drop"
-
-
-def _cut_unreached(key: Corpus, ends: Mapping[str, int]) -> Corpus:
-    """The key without mentions behind the last token that the answer to their document has."""
-    if key.mention_end is None or key.tokens is None or text_of(key.tokens, 0) is not None:
-        return key
-    limits = integers([ends.get(str(identifier), 1 << 60) for identifier in key.documents])
-    return key.keep_mentions(key.mention_end <= limits[key.mention_document])
+        if key.mention_end is not None and key.tokens and text_of(key.tokens, 0) is None:
+            limits = integers([ends.get(str(identifier), 1 << 60) for identifier in key.documents])
+            key = key.keep_mentions(key.mention_end <= limits[key.mention_document])
+        yield "reached", key, response, "drop"
 
 
 # What is odd about answers and their documents, in the order of notices.

@@ -8,13 +8,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate, pairwise
 
-import numpy as np
 from rapidfuzz.distance import Indel
 from rapidfuzz.process import extract
 
 from corefeval.formats.answers.text import ATOM, Atoms, Vocabulary, fold
-from corefeval.model.arrays import IntArray, offsets_of
+from corefeval.model.arrays import IntArray
 from corefeval.model.ledger import Span
 
 _TRIMMED = {
@@ -34,8 +34,8 @@ _MANY = 200  # places that are compared with a misspelt string
 class Places:
     """All places of a string, those in its own case, and how it was changed to be found."""
 
-    every: list[Span] = field(default_factory=list)
-    exact: list[Span] = field(default_factory=list)
+    every: list[Span]
+    exact: list[Span]
     why: str = ""
 
     @cached_property
@@ -69,7 +69,7 @@ class Unit:
     antecedent: Unit | None = None
     rows: bool = False
     chars: Span = (0, 0)
-    places: Places = Places()
+    places: Places = Places([], [])
     spans: list[Span] = field(default_factory=list)
 
     @property
@@ -87,15 +87,15 @@ class KeyDocument:
     words: Sequence[str]
     atoms: Atoms
     sentence_of: IntArray
-    bounds: tuple[IntArray, IntArray]  # where each word begins and ends in the corpus' positions
+    bounds: Sequence[Span]  # where each word begins and ends in the corpus' positions
     vocabulary: Vocabulary
     looked_up: dict[str, Places] = field(default_factory=dict)
 
     @cached_property
     def edges(self) -> list[bool]:
         """Whether a token begins at an atom, or behind the last one."""
-        edges: list[bool] = (np.diff(self.atoms.start, prepend=-1, append=-2) != 0).tolist()
-        return edges
+        starts = pairwise([-1, *self.atoms.start.tolist(), -2])
+        return [start != previous for previous, start in starts]
 
     @cached_property
     def folded(self) -> list[str]:
@@ -110,8 +110,8 @@ class KeyDocument:
     @cached_property
     def atom_at(self) -> dict[int, int]:
         """The atoms by where they begin in the letters; the last one is behind the text."""
-        lengths = np.array([len(atom) for atom in self.folded], dtype=np.int64)
-        return {place: atom for atom, place in enumerate(offsets_of(lengths).tolist())}
+        places = accumulate(map(len, self.folded), initial=0)
+        return {place: atom for atom, place in enumerate(places)}
 
     @cached_property
     def by_atom(self) -> dict[str, list[int]]:
@@ -119,11 +119,11 @@ class KeyDocument:
         places = defaultdict[str, list[int]](list)
         for place, atom in enumerate(self.folded):
             places[atom].append(place)
-        return dict(places)
+        return places
 
     def shift(self, span: Span) -> Span:
         """Words of the document as positions of the corpus."""
-        return int(self.bounds[0][span[0]]), int(self.bounds[1][span[1] - 1])
+        return self.bounds[span[0]][0], self.bounds[span[1] - 1][1]
 
     def span(self, start: int, end: int) -> Span:
         """Atoms as whole tokens."""
@@ -136,13 +136,11 @@ class KeyDocument:
     def look_up(self, text: str) -> Places:
         """All places of a string, with small changes where it has none as it is."""
         if text not in self.looked_up:
-            self.looked_up[text] = Places()
-            for why, form, spans in self._find_forms(text):
-                if spans:
-                    spelt = "".join(form.split())
-                    exact = [span for span in spans if "".join(self.words[slice(*span)]) == spelt]
-                    self.looked_up[text] = Places(spans, exact or spans, why)
-                    break
+            ways = self._find_forms(text)
+            why, form, spans = next((way for way in ways if way[2]), ("", text, []))
+            spelt = "".join(form.split())
+            exact = [span for span in spans if "".join(self.words[slice(*span)]) == spelt]
+            self.looked_up[text] = Places(spans, exact or spans, why)
         return self.looked_up[text]
 
     def _find_forms(self, text: str) -> Iterator[tuple[str, str, list[Span]]]:
@@ -151,8 +149,8 @@ class KeyDocument:
         yield "", text, full
         yield WIDENED, text, parts
         for why, pattern in _TRIMMED.items():
-            if pattern.search(text):
-                form = pattern.sub("", text)
+            form, count = pattern.subn("", text)
+            if count:
                 yield why, form, self._find(form)[0]
         yield WIDENED, text, list(self._find_around(text))
 
@@ -161,20 +159,20 @@ class KeyDocument:
 
         The stem of a Korean word will do.
         """
-        atoms = [fold(atom) for atom in ATOM.findall(text)]
+        atoms = [*map(fold, ATOM.findall(text))]
         letters = "".join(atoms)
         spans: tuple[dict[Span, None], dict[Span, None]] = {}, {}
-        end = 0
-        while letters and (place := self.letters.find(letters, end)) >= 0:
-            end = place + 1
+        place = -1
+        while letters and (place := self.letters.find(letters, place + 1)) >= 0:
             if (first := self.atom_at.get(place)) is None:
                 continue
             stem = place + len(letters)
             behind = next((p for p in range(stem, stem + _SUFFIX) if p in self.atom_at), stem)
             is_word = behind == stem or _HANGUL.fullmatch(self.letters, stem - 1, behind)
             if (last := self.atom_at.get(behind)) is not None and is_word:
-                is_whole = self.edges[first] and self.edges[last]
-                is_whole = is_whole and self.folded[first:last] == atoms
+                is_whole = (
+                    self.edges[first] and self.edges[last] and self.folded[first:last] == atoms
+                )
                 spans[not is_whole][self.span(first, last)] = None
         return list(spans[0]), list(spans[1])
 
@@ -191,26 +189,27 @@ class KeyDocument:
 
     def find_similar(self, text: str) -> list[Span]:
         """Where the key has words much like those of a string, the likest first."""
-        atoms = [fold(atom) for atom in ATOM.findall(text)]
+        atoms = [*map(fold, ATOM.findall(text))]
         size, chances = len(atoms), []
         for start in self._similar_starts(atoms) if len(text) > 3 and 0 < size <= _LONG else ():
             window = self.folded[start : start + size]
-            alike = [Indel.normalized_similarity(*pair) for pair in zip(atoms, window, strict=True)]
+            alike = [*map(Indel.normalized_similarity, atoms, window)]
             if min(alike) >= 0.5 and sum(alike) >= _ALIKE * size:
-                chances.append((-sum(alike), start, start + size))
-        return [self.span(start, end) for _, start, end in sorted(chances)]
+                chances.append((-sum(alike), start))
+        return [self.span(start, start + size) for _, start in sorted(chances)]
 
     def _similar_starts(self, atoms: Sequence[str]) -> list[int]:
         """Where words like these may begin in the key, by the rarest of them or by the longest."""
-        common = [i for i, atom in enumerate(atoms) if atom in self.by_atom and atom.isalnum()]
+        common = [atom for atom in atoms if atom in self.by_atom and atom.isalnum()]
         if common:
-            shift = min(common, key=lambda i: len(self.by_atom[atoms[i]]))
-            near = [atoms[shift]]
+            word = min(common, key=lambda atom: len(self.by_atom[atom]))
+            near = [word]
         else:
-            shift = max(range(len(atoms)), key=lambda i: len(atoms[i]))
-            likest = extract(atoms[shift], list(self.by_atom), scorer=Indel.normalized_similarity,
+            word = max(atoms, key=len)
+            likest = extract(word, list(self.by_atom), scorer=Indel.normalized_similarity,
                              score_cutoff=_ALIKE, limit=20)  # fmt: skip
             near = [atom for atom, _, _ in likest if atom.isalpha()]  # numbers are not misspelt
+        shift = atoms.index(word)
         starts = [place - shift for atom in near for place in self.by_atom[atom]]
         last = len(self.folded) - len(atoms)
         return [start for start in starts[:_MANY] if 0 <= start <= last]

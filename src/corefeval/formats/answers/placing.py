@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,7 +17,6 @@ from corefeval.model.arrays import (
     distinct,
     find_previous,
     find_runs,
-    mark_rows,
     plain_rows,
     set_rows,
 )
@@ -40,15 +38,15 @@ class Layout:
     def __init__(self, text: Atoms, document: KeyDocument) -> None:
         self.text, self.document = text, document
         words = document.vocabulary.words
-        first, last = _lay(text.numbers, document.atoms.numbers, words)
-        self.first, self.last, self.rows = first, last, np.flatnonzero(first >= 0)
-        self.reached = np.maximum.accumulate(last)  # the last one so far
-        self.zero, size = document.vocabulary[ZERO], len(document.atoms)
-        is_free = ~mark_rows(first[self.rows], size) & (document.atoms.numbers == self.zero)
-        self.zeros: list[int] = np.flatnonzero(is_free).tolist()
+        self.first, self.last = _lay(text.numbers, document)
+        self.rows = np.flatnonzero(self.first >= 0)
+        self.reached = np.maximum.accumulate(self.last)  # the last one so far
+        self.zero = document.vocabulary[ZERO]
+        zeros = np.flatnonzero(document.atoms.numbers == self.zero)
+        self.zeros: list[int] = np.setdiff1d(zeros, self.first).tolist()  # which are free
         # All but signs that the document does not have: `**Ada**` without its stars.
         is_sign = np.array([word != ZERO and not word.isalnum() for word in words], dtype=np.bool_)
-        self.solid = np.flatnonzero((first >= 0) | ~is_sign[text.numbers])
+        self.solid = np.flatnonzero((self.first >= 0) | ~is_sign[text.numbers])
 
     def measure(self, convention: str) -> Coverage:
         """How much of the document the text has."""
@@ -70,12 +68,12 @@ class Layout:
 
     def place(self, units: Sequence[Unit]) -> None:
         """Give each mention its place, as whole tokens."""
-        starts, ends = self.text.start.tolist(), self.text.end.tolist()
         edges = self.document.edges
         for unit in units:
             if unit.state:
                 continue
-            low, high = bisect_right(ends, unit.chars[0]), bisect_left(starts, unit.chars[1])
+            low = int(self.text.end.searchsorted(unit.chars[0], "right"))
+            high = int(self.text.start.searchsorted(unit.chars[1]))
             solid = _within(self.solid, low, high)
             start, end, why = self._find(*(solid[0], solid[-1] + 1) if solid.size else (low, high))
             whys = [unit.why, why]
@@ -97,11 +95,9 @@ class Layout:
                 return 0, 0, "most of its words are missing from the document"
             if end - start > 2 * size + 2:
                 return 0, 0, "its words are far apart"
-            numbers, key_numbers = (
-                self.text.numbers[low:high],
-                self.document.atoms.numbers[start:end],
-            )
-            return start, end, "" if numbers.tobytes() == key_numbers.tobytes() else _CHANGED
+            key_numbers = self.document.atoms.numbers[start:end]
+            is_equal = np.array_equal(self.text.numbers[low:high], key_numbers)
+            return start, end, "" if is_equal else _CHANGED
         if size <= 0:
             return 0, 0, "it has no words"
         start = int(self.reached[low]) + 1
@@ -111,7 +107,7 @@ class Layout:
                 return 0, 0, "there is no zero here"
             self.zeros.remove(zero)
             return zero, zero + 1, "a zero at another place"
-        if low > 0 and high < len(self.text) and self.first[[low - 1, high]].min() >= 0:
+        if low > 0 and high < len(self.text) and self.first[low - 1] >= 0:
             end = int(self.first[high])
             if 0 < end - start <= 2 * size + 1:
                 return start, end, _CHANGED
@@ -123,14 +119,15 @@ def _within(rows: IntArray, low: int, high: int) -> IntArray:
     return rows[slice(*rows.searchsorted((low, high)))]
 
 
-def _lay(text: IntArray, key: IntArray, words: Sequence[str]) -> ArrayPair:
-    """The first and the last atom of a key for each atom of a text, both as numbers of `words`."""
+def _lay(text: IntArray, document: KeyDocument) -> ArrayPair:
+    """The first and the last atom of a document for each atom of a text, given by its numbers."""
+    key, key_atoms = document.atoms.numbers, document.folded
     place = key.tobytes().find(text.tobytes())
-    if text.size and place >= 0 and place % key.itemsize == 0:  # word for word
+    if place >= 0 and place % key.itemsize == 0:  # word for word
         to_key = place // key.itemsize + np.arange(text.size)
         return to_key, to_key
     kept = np.flatnonzero(~_find_loops(text, key))
-    atoms, key_atoms = ([words[n] for n in side.tolist()] for side in (text[kept], key))
+    atoms = [document.vocabulary.words[number] for number in text[kept].tolist()]
     aligned = align_tokens(atoms, key_atoms)
     rows, columns = aligned.pieces.T
     is_laid = ~aligned.is_alike | (text[kept[rows]] == key[columns])
@@ -152,7 +149,7 @@ def _find_loops(text: IntArray, key: IntArray) -> BoolArray:
     before = find_previous(seeds.view(np.int64))  # the equal seed
     period = np.where(before < 0, 0, np.arange(seeds.size) - before)
     first, length = find_runs(period)
-    is_new = (first > 0) & ~np.isin(seeds[first - 1], key_seeds)
+    is_new = ~np.isin(seeds[first - 1], key_seeds)
     rows = is_new & (period[first] > 0) & (period[first] <= length + SEED)
     for low, size in plain_rows(first[rows], length[rows]):
         is_loop[low : low + size + SEED - 1] = True

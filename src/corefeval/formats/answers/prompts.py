@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import pairwise
-from operator import methodcaller
+from operator import attrgetter, methodcaller
 from typing import Literal
 
 from corefeval.checks import check_choice, check_count
@@ -70,13 +70,14 @@ class Style:
             return list(mentions)
         kept = []
         open_ends = defaultdict[str, list[int]](list)
-        for start, end, entity in mentions:
+        for mention in mentions:
+            start, end, entity = mention
             stack = open_ends[entity if self.crossing == "of two entities" else ""]
             while stack and stack[-1] <= start:
                 stack.pop()
             if not stack or end <= stack[-1]:
                 stack.append(end)
-                kept.append((start, end, entity))
+                kept.append(mention)
         return kept
 
 
@@ -93,9 +94,10 @@ def _write_marks(passage: Passage) -> str:
     """The text with marks behind words; on a word, what opens comes first, in textual order."""
     marks = defaultdict[int, list[str]](list)
     for start, end, entity in reversed(passage.mentions):
-        is_single = end == start + 1
-        marks[start].insert(0, f"[e{entity}]" if is_single else f"[e{entity}")
-        marks[end - 1] += [] if is_single else [f"e{entity}]"]
+        is_long = end > start + 1
+        marks[start].insert(0, f"[e{entity}" if is_long else f"[e{entity}]")
+        if is_long:
+            marks[end - 1].append(f"e{entity}]")
     words = list(passage.words)
     for token, tags in marks.items():
         words[token] += f"|{','.join(tags)}"
@@ -104,9 +106,9 @@ def _write_marks(passage: Passage) -> str:
 
 def clusters_of(passage: Passage) -> dict[str, list[Triple]]:
     """The mentions of each entity, in textual order."""
-    clusters: dict[str, list[Triple]] = {}
+    clusters = defaultdict[str, list[Triple]](list)
     for mention in passage.mentions:
-        clusters.setdefault(mention[2], []).append(mention)
+        clusters[mention[2]].append(mention)
     return clusters
 
 
@@ -114,10 +116,15 @@ def _describe(passage: Passage, mention: Triple) -> dict[str, object]:
     """A mention for JSON: its words, its sentence, and which place of these words it has there."""
     start, end, _ = mention
     words, sentence = passage.words[start:end], bisect_right(passage.starts, start)
-    tokens = passage.places[sentence, words[0]]
-    places = [token for token in tokens if passage.words[token : token + len(words)] == words]
+    places = [
+        token
+        for token in passage.places[sentence, words[0]]
+        if passage.words[token : token + len(words)] == words
+    ]
     described: dict[str, object] = {"text": " ".join(words), "sentence": sentence}
-    return described | ({"nth": places.index(start) + 1} if len(places) > 1 else {})
+    if len(places) > 1:
+        described["nth"] = places.index(start) + 1
+    return described
 
 
 def _write_json(passage: Passage) -> str:
@@ -248,8 +255,7 @@ def write_prompts(
     if shots and examples is None:
         raise UsageError("worked examples need a corpus to take them from: --from TRAIN")
     writer = _Writer(STYLES[style], mentions, shots, max_tokens, pieces == "joined")
-    corpus = key if isinstance(key, Corpus) else read(key)
-    return writer.write(corpus, () if examples is None else examples)
+    return writer.write(key if isinstance(key, Corpus) else read(key), examples or ())
 
 
 # What answers cannot say, by the kind of notice.
@@ -279,7 +285,7 @@ class _Writer:
         hints = [_MARKED] * self.mentions + [_JOINED] * (self.joined and self.most is not None)
         system = f"{' '.join([_TASK, *hints])} {self.style.task}. For example, the answer to\n\n"
         system += f"{self._ask(_SAMPLE)}\n\nis\n\n{self.style.write(_SAMPLE)}"
-        worked, fewest = self._solve(examples), self.shots
+        worked, fewest = [*self._solve(examples)], self.shots
         for document in key:
             name, passage = str(document.id), passage_of(document)
             texts = [text for id_, words, text in worked if id_ != name and words != passage.words]
@@ -336,16 +342,14 @@ class _Writer:
         blank = [(start, end, self.style.blank) for start, end, _ in passage.mentions]
         return self.style.write(replace(passage, mentions=blank))
 
-    def _solve(self, examples: Iterable[Document]) -> list[tuple[str, Sequence[str], str]]:
+    def _solve(self, examples: Iterable[Document]) -> Iterator[tuple[str, Sequence[str], str]]:
         """Ids, words and solutions of documents with mentions, the shortest first."""
         usable = [document for document in examples if document.rows]
-        worked = []
-        for document in sorted(usable, key=lambda document: document.n_tokens):
+        for document in sorted(usable, key=attrgetter("n_tokens")):
             passage = passage_of(document)
             solved = self._carry(passage)
             text = f"Text:\n{self._ask(solved)}\n\nAnswer:\n{self.style.write(solved)}\n\n"
-            worked.append((str(document.id), passage.words, text))
-        return worked
+            yield str(document.id), passage.words, text
 
 
 def passage_of(document: Document) -> Passage:

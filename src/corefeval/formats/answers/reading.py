@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,7 @@ from corefeval.formats.registry import ANSWERS
 from corefeval.model import Corpus, select_tokens
 from corefeval.model.arrays import IntArray, distinct, integers
 from corefeval.model.construction import assemble
-from corefeval.model.ledger import Coverage, Ledger
+from corefeval.model.ledger import Ledger
 from corefeval.model.text_tokens import text_of
 from corefeval.texts import hash_runs
 
@@ -91,7 +92,7 @@ def read_answers(
     )
     name = name or where
     pages = reader.read_all(listed, apart=pieces == "apart")
-    ledger, corpus = _ledger_of(pages), _corpus_of(pages, reader, name)
+    ledger = _ledger_of(pages)
     states = {page.coverage.state for page in pages}
     if not isinstance(answers, Mapping) and "unread" in states and "read" not in states:
         raise _unreadable_error(ledger, listed, format, where)
@@ -99,7 +100,7 @@ def read_answers(
         raise _unknown_error(remarks["llm-unknown"], ids, where)
     odd = notices_of(ledger, remarks, ids, name, occurrences=occurrences, pieces=pieces)
     notices = (*about_records(listed, name, choice), *odd)
-    return corpus.with_details(ledger=ledger, notices=notices)
+    return _corpus_of(pages, reader, name=name, ledger=ledger, notices=notices)
 
 
 def _unreadable_error(
@@ -127,7 +128,7 @@ def _unknown_error(unknown: Sequence[str], ids: Sequence[str], where: str) -> In
 
 
 _LEAST_SHARE = 0.2  # of a document's seeds that an answer must have to be taken for it
-_PIECE = re.compile(r"(.*)[#_](\d{1,6})[/_]\d{1,6}", re.DOTALL)
+_PIECE = re.compile(r"\A(.*)[#_](\d{1,6})[/_]\d{1,6}\Z", re.DOTALL)
 _FEW = 2  # mentions that are not in a document, as any answer may have them
 
 
@@ -148,11 +149,11 @@ class _Reader:
             )
         self.key, self.tokens, self.vocabulary = key, tokens, Vocabulary()
         self.identifiers = [str(identifier) for identifier in key.documents]
-        names = [identifier.name for identifier in key.documents]
-        bare = [*map(_bare, self.identifiers)]
-        self._numbers: dict[str, int] = {}  # of documents, by names that only one has
-        for spellings in (bare, names, self.identifiers):
-            self._numbers |= _number_unique(spellings)
+        self._numbers = {  # of documents, by names that only one has
+            **_number_unique([*map(_bare, self.identifiers)]),
+            **_number_unique([identifier.name for identifier in key.documents]),
+            **_number_unique(self.identifiers),
+        }
         self._document = cache(self._prepare)
         self._words = cache(lambda index: self._list_words(self._document(index).atoms)[0])
 
@@ -164,7 +165,7 @@ class _Reader:
             for (index, low), (_, high) in pairwise([*answer.parts, (0, len(answer.text))]):
                 pieces, document = pages[index], self._document(index)
                 name, text = document.identifier, answer.text[low:high]
-                if answer.piece in pieces or (pieces and not answer.piece):
+                if answer.piece in pieces:
                     self.remarks["llm-twice"].append(name)
                     continue
                 page = read_answer(document, text, answer.finish, self.forms, self.occurrences)
@@ -181,16 +182,16 @@ class _Reader:
         """A document by its number."""
         text = text_of(self.tokens, index)
         if text is not None:
-            spans = [match.span() for match in ATOM.finditer(text)]
-            words, starts = [text[start:end] for start, end in spans], [0]
+            bounds = [match.span() for match in ATOM.finditer(text)]
+            words, starts = [text[start:end] for start, end in bounds], [0]
         else:
             words, starts = shown_words(self.tokens, index), self.tokens.sentence_starts(index)
-            spans = [*pairwise(range(len(words) + 1))]
-        low, high = integers(spans).reshape(-1, 2).T
-        sentence = np.maximum(np.searchsorted(starts, np.arange(len(words)), side="right") - 1, 0)
+            bounds = [*pairwise(range(len(words) + 1))]
+        sentence = np.searchsorted(starts[1:], np.arange(len(words)), side="right")
         atoms = atoms_of_tokens(words, self.vocabulary)
-        name = self.identifiers[index]
-        return KeyDocument(index, name, words, atoms, sentence, (low, high), self.vocabulary)
+        return KeyDocument(
+            index, self.identifiers[index], words, atoms, sentence, bounds, self.vocabulary
+        )
 
     # -------------------------------------------------------------- documents of answers
 
@@ -204,7 +205,7 @@ class _Reader:
         for answer in answers:
             has_id, name = bool(answer.parts), answer.identifier
             if free and not answer.piece:
-                self._find_by_content(answer, sorted(free))
+                self._find_by_content(answer, free)
             if not answer.parts and size == len(answers) == 1:
                 answer.parts = [(0, 0)]
             if not answer.parts:
@@ -218,38 +219,34 @@ class _Reader:
     def _find_by_id(self, answer: Answer) -> None:
         """The document of an id, or of a name or file name that only one document has."""
         name = answer.identifier or ""
-        stems, piece = {name: "0"}, _PIECE.fullmatch(name)
-        if piece is not None:
-            stems[piece[1]] = piece[2]
-        for stem, number in stems.items():
+        for stem, number in [(name, "0"), *_PIECE.findall(name)]:
             index = self._numbers.get(stem, self._numbers.get(_bare(stem)))
             if index is not None and not answer.parts:
                 answer.parts, answer.piece = [(index, 0)], int(number)
 
-    def _find_by_content(self, answer: Answer, free: Sequence[int]) -> None:
+    def _find_by_content(self, answer: Answer, free: set[int]) -> None:
         """Find documents that the text of an answer fits, or else the words in it."""
-        text, named = answer.text, [index for index, _ in answer.parts]
-        ranges = self._find_ranges(text, [*named, *free])
+        text, named = answer.text, {index for index, _ in answer.parts}
+        atoms = atoms_of_text(text, self.vocabulary)
+        ranges = sorted(self._find_ranges(atoms, named | free))
         if not ranges and not named:
-            words = distinct(self._list_words(atoms_of_text(text, self.vocabulary))[0])
-            every = map(self._words, range(len(self.identifiers)))
-            common = [np.isin(words, document).sum() for document in every]
+            words = distinct(self._list_words(atoms)[0])
+            documents = range(len(self.identifiers))
+            common = [np.isin(words, self._words(index)).sum() for index in documents]
             best = common.index(max(common))  # which may have its answer already
             if best in free and 2 * common[best] > max(words.size, 2):
                 answer.parts = [(best, 0)]
-        elif {*named} <= {index for *_, index in ranges}:
-            edges = [0]
-            for (_, end, _), (start, _, _) in pairwise(ranges):
+        elif named <= {index for *_, index in ranges}:
+            answer.parts = [(ranges[0][2], 0)]
+            for (_, end, _), (start, _, index) in pairwise(ranges):
                 newline = text.rfind("\n", end, start)
-                edges.append(newline if newline >= 0 else (end + start) // 2)
-            answer.parts = [(index, edge) for (*_, index), edge in zip(ranges, edges, strict=True)]
+                answer.parts.append((index, newline if newline >= 0 else (end + start) // 2))
 
-    def _find_ranges(self, text: str, among: Iterable[int]) -> list[tuple[int, int, int]]:
-        """Documents that a text has much of, in its order: first and last character, and number.
+    def _find_ranges(self, atoms: Atoms, among: Iterable[int]) -> Iterator[tuple[int, int, int]]:
+        """Documents that a text has much of: its first and last character of each, and the number.
 
         Words alone are compared, and of the text only those that the document has: no tags.
         """
-        atoms, ranges = atoms_of_text(text, self.vocabulary), []
         numbers, rows = self._list_words(atoms)
         for index in among:
             words = self._words(index)
@@ -260,8 +257,7 @@ class _Reader:
             if np.unique(seeds[hits]).size >= max(least, 1):
                 edges = np.percentile(hits, (2, 98)).astype(np.int64)
                 first, last = rows[is_common][edges].tolist()
-                ranges.append((int(atoms.start[first]), int(atoms.end[last]), index))
-        return sorted(ranges)
+                yield int(atoms.start[first]), int(atoms.end[last]), index
 
     def _list_words(self, atoms: Atoms) -> tuple[IntArray, IntArray]:
         """The numbers of atoms that are words, and their places."""
@@ -290,25 +286,21 @@ def _join(pages: Sequence[Page], apart: bool) -> Page:
     for page in later:
         joined.units += page.units
         joined.mentions |= page.mentions
-        joined.coverage = _add(joined.coverage, page.coverage)
+        first, second = joined.coverage, page.coverage
+        joined.coverage = replace(
+            first if first.state == "read" else second,
+            copied=first.copied + second.copied,
+            changed=first.changed + second.changed,
+            added=first.added + second.added,
+            missing=max(first.missing + second.missing - first.tokens, 0),
+            reached=max(first.reached, second.reached),
+            finish=first.finish or second.finish,
+        )
     return joined
 
 
-def _add(first: Coverage, second: Coverage) -> Coverage:
-    """How much of a document two pieces of its answer have."""
-    return replace(
-        first if first.state == "read" else second,
-        copied=first.copied + second.copied,
-        changed=first.changed + second.changed,
-        added=first.added + second.added,
-        missing=max(first.missing + second.missing - first.tokens, 0),
-        reached=max(first.reached, second.reached),
-        finish=first.finish or second.finish,
-    )
-
-
-def _corpus_of(pages: Sequence[Page], reader: _Reader, name: str) -> Corpus:
-    """The placed mentions on the key's tokens."""
+def _corpus_of(pages: Sequence[Page], reader: _Reader, **details: Any) -> Corpus:
+    """The placed mentions on the key's tokens, with details of the corpus."""
     numbers: dict[tuple[int, str], int] = {}
     rows = [
         (place, *page.document.shift(span), numbers.setdefault((place, entity), len(numbers)))
@@ -316,17 +308,16 @@ def _corpus_of(pages: Sequence[Page], reader: _Reader, name: str) -> Corpus:
         for span, entity in page.mentions
     ]
     document, start, end, entity = integers(rows).reshape(-1, 4).T.copy()
-    chosen = integers([page.document.index for page in pages])
+    chosen = [page.document.index for page in pages]
     corpus = assemble(
-        documents=tuple(reader.key.documents[index] for index in chosen.tolist()),
+        documents=tuple(reader.key.documents[index] for index in chosen),
         mention_document=document,
         start=start,
         end=end,
         entity=entity,
-        tokens=select_tokens(reader.tokens, chosen),
-        name=name,
+        tokens=select_tokens(reader.tokens, integers(chosen)),
     )
-    return corpus.with_details(names=[entity for _, entity in numbers])
+    return corpus.with_details(names=[entity for _, entity in numbers], **details)
 
 
 def _ledger_of(pages: Sequence[Page]) -> Ledger:

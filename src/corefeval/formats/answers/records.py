@@ -9,7 +9,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, filterfalse
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,8 +64,11 @@ class Kind(NamedTuple):
             if not text.strip():
                 text = "\n".join(map(_text_of, find_all(choice, self.tools)))
             around = {**values, **choice} if isinstance(choice, Mapping) else values
-            reasons = [r for r in find_all(around, self.finish) if isinstance(r, str)]
-            finish = [_FINISH.get(r.lower(), r) for r in reasons if r.isidentifier()]
+            finish = [
+                _FINISH.get(reason.lower(), reason)
+                for reason in find_all(around, self.finish)
+                if isinstance(reason, str) and reason.isidentifier()
+            ]
             if find_all(around, self.refusal):
                 finish = ["refusal"]
             yield text, next((word for word in finish if word != "normal"), "")
@@ -76,12 +79,12 @@ KINDS = tuple(Kind(name, **paths) for name, paths in _TABLE["kinds"].items())
 _PLAIN = KINDS[-1]
 _FINISH = {word: reason for reason, words in _TABLE["finish"].items() for word in words.split()}
 
-_STEP = re.compile(r"\.?([^.\[\]]+)|\[(?:\*|(-1)|\?([^\[\]=]+)=([^\[\]]*))\]")
+_STEP = re.compile(r"\.?([^.\[\]\s|]+)|\[(?:\*|(-1)|\?([^\[\]=\s|]+)=([^\[\]\s|]*))\]")
 
 
 def check_path(path: str) -> None:
     """Raise a UsageError for what is no path."""
-    if not isinstance(path, str) or not path or _STEP.sub("", path) or re.search(r"[\s|]", path):
+    if not isinstance(path, str) or not path or _STEP.sub("", path):
         raise UsageError(f"{path!r:.60} is not a path in a record: write it like choices[*].text")
 
 
@@ -95,10 +98,10 @@ def find_all(value: Any, paths: str) -> list[Any]:
         values = [value]
         for name, last, field_name, expected in _STEP.findall(path):
             if name:
-                values = [v[name] for v in values if isinstance(v, Mapping) and name in v]
+                values = [v.get(name) for v in values if isinstance(v, Mapping)]
                 continue
-            lists = (v[-1:] if last else v for v in values if isinstance(v, list))
-            values = list(chain.from_iterable(lists))
+            lists = [v for v in values if isinstance(v, list)]
+            values = [element for v in lists for element in (v[-1:] if last else v)]
             if field_name:
                 objects = [v for v in values if isinstance(v, Mapping)]
                 values = [v for v in objects if str(v.get(field_name) or "") == expected]
@@ -147,28 +150,13 @@ def answers_of(
     check_count("the choice", choice)
     reader = _Reader(answer_at, id_at)
     if isinstance(source, Mapping):
-        return _choose(reader.read_mapping(source), choice), "answers"
+        return list(_choose(reader.read_mapping(source), choice)), "answers"
     if not isinstance(source, str | os.PathLike):
         raise UsageError(
             f"answers are a path, or a mapping from document ids to texts, not {source!r:.60}"
         )
-    path, replies = os.fspath(source), list[_Replies]()
-    samples = _samples_of(path)
-    if samples is not None:
-        log = Record({"samples": list(samples)}, Source(NOWHERE.data, path), 0)
-        return _choose(reader.read(log), choice), path
-    files, several = files_of(source)
-    root = path if os.path.isdir(path) else os.path.dirname(path)
-    for file in files:
-        content = read_source(file, encoding=encoding)
-        records = _records_in(content)
-        for record in records or ():
-            replies += reader.read_json(record, documents)
-        if records is None:
-            name = Path(os.path.relpath(file, root)).with_suffix("").as_posix()
-            stem = str(document_id(name)) if several else None
-            replies.append((Record({}, content, 0), [Answer(stem, content.text)]))
-    return _choose(replies, choice), path
+    path = os.fspath(source)
+    return list(_choose(reader.read_files(path, encoding, documents), choice)), path
 
 
 def about_records(answers: Sequence[Answer], whose: str, choice: int) -> Iterator[Notice]:
@@ -198,9 +186,9 @@ def _records_in(source: Source) -> list[Record] | None:
     try:
         for value, line in values_of(source):
             elements = [value]
-            while elements and all(isinstance(element, list) for element in elements):
+            while {*map(type, elements)} == {list}:
                 elements = [*chain.from_iterable(elements)]
-            if not elements or not all(isinstance(element, Mapping) for element in elements):
+            if {*map(type, elements)} != {dict}:
                 elements = [value]
             place = line - 1 if len(elements) == 1 else None
             records += [Record(each, source, n, place) for n, each in enumerate(elements)]
@@ -211,14 +199,13 @@ def _records_in(source: Source) -> list[Record] | None:
     return records
 
 
-def _samples_of(path: str) -> Iterator[Any] | None:
+def _samples_of(path: str) -> list[Any] | None:
     """The samples in a log of Inspect (`.eval`); None for any other path."""
     members = list_samples(path)
     if members is None:
         return None
     if members:
-        sources = (read_source(member) for member in members)
-        return (value for source in sources for value, _ in values_of(source))
+        return [value for member in members for value, _ in values_of(read_source(member))]
     try:
         from inspect_ai.log import read_eval_log
     except ImportError:
@@ -227,10 +214,10 @@ def _samples_of(path: str) -> Iterator[Any] | None:
             file=path,
             fix=f"inspect log dump {path} > log.json, and name that; or install inspect_ai",
         ) from None
-    return (sample.model_dump(mode="json") for sample in read_eval_log(path).samples or ())
+    return [sample.model_dump(mode="json") for sample in read_eval_log(path).samples or ()]
 
 
-def _choose(replies: Iterable[_Replies], choice: int) -> list[Answer]:
+def _choose(replies: Iterable[_Replies], choice: int) -> Iterator[Answer]:
     """The answers with one of their choices; the epochs of a sample of Inspect are choices."""
     joint: dict[object, _Replies] = {}
     for place, (record, choices) in enumerate(replies):
@@ -244,22 +231,20 @@ def _choose(replies: Iterable[_Replies], choice: int) -> list[Answer]:
                 found=plural(len(choices), "choice"),
                 fix=f"use --choice N, with N at most {len(choices)}",
             )
-        choices[choice - 1].choices = len(choices)
-    return [choices[choice - 1] for _, choices in joint.values()]
+        yield replace(choices[choice - 1], choices=len(choices))
 
 
 class _Reader:
     """Reads records of the declared kinds, or with the paths that somebody names."""
 
     def __init__(self, answer_at: str | None, id_at: str | None) -> None:
-        for path in (answer_at, id_at):
-            if path is not None:
-                check_path(path)
-        self.kinds: Sequence[Kind] = KINDS
+        self.kinds = KINDS
         if answer_at is not None:
-            self.kinds = [Kind("--answer-at", answer_at, choices=answer_at, parsed=True)]
+            check_path(answer_at)
+            self.kinds = (Kind("--answer-at", answer_at, choices=answer_at, parsed=True),)
         if id_at is not None:
-            self.kinds = [kind._replace(ids=id_at) for kind in self.kinds]
+            check_path(id_at)
+            self.kinds = tuple(kind._replace(ids=id_at) for kind in self.kinds)
 
     def kind_of(self, values: Any) -> Kind | None:
         """The first kind that fits a record, if any does."""
@@ -270,21 +255,40 @@ class _Reader:
         """Whether a value is a record of an interface or a harness."""
         return self.kind_of(value) not in (None, _PLAIN)
 
-    def read_json(self, record: Record, documents: Collection[str]) -> Iterator[_Replies]:
-        """The answers of a record, or of a mapping from ids of documents to answers."""
-        values = record.values
-        is_unknown = isinstance(values, Mapping) and self.kind_of(values) is None
-        is_mapping = is_unknown and not values.keys().isdisjoint(documents)
-        return self.read_mapping(values) if is_mapping else self.read(record)
+    def read_files(
+        self, path: str, encoding: str, documents: Collection[str]
+    ) -> Iterator[_Replies]:
+        """The answers of a log of Inspect, or of a file or several: records, mappings or texts."""
+        samples = _samples_of(path)
+        if samples is not None:
+            yield from self.read(Record({"samples": samples}, Source(NOWHERE.data, path), 0))
+            return
+        files, several = files_of(path)
+        root = path if os.path.isdir(path) else os.path.dirname(path)
+        for file in files:
+            content = read_source(file, encoding=encoding)
+            records = _records_in(content)
+            if records is None:
+                name = Path(os.path.relpath(file, root)).with_suffix("").as_posix()
+                stem = str(document_id(name)) if several else None
+                yield Record({}, content, 0), [Answer(stem, content.text)]
+            for record in records or ():
+                values = record.values
+                is_unknown = isinstance(values, Mapping) and self.kind_of(values) is None
+                if is_unknown and not values.keys().isdisjoint(documents):
+                    yield from self.read_mapping(values)
+                else:
+                    yield from self.read(record)
 
     def read_mapping(self, answers: Mapping[Any, Any]) -> Iterator[_Replies]:
         """The answers of a mapping from ids to texts, records or parsed JSON."""
         for name, value in answers.items():
+            record = Record(value, NOWHERE, 0)
             if self.is_record(value):
-                yield from self.read(Record(dict(value), NOWHERE, 0), str(name))
+                yield from self.read(record, str(name))
             else:
                 text = "" if value is None else _text_of(value)
-                yield Record({}, NOWHERE, 0), [Answer(str(name), text)]
+                yield record, [Answer(str(name), text)]
 
     def read(
         self, record: Record, identifier: str | None = None, name: str = ""
@@ -294,19 +298,19 @@ class _Reader:
         kind = self.kind_of(values)
         if kind is None:
             raise _unknown_error(record)
-        speaker = "".join(map(str, find_all(values, kind.speaker)))
+        speaker = next(iter(find_all(values, kind.speaker)), "")
         if speaker in ("user", "human", "system"):
             raise record.error(
                 "the last message is not from the assistant",
                 found=f"one from the {speaker}",
                 fix="name the file with the answers of the model",
             )
-        ids = next(filter(None, (_ids_at(values, path) for path in kind.ids.split())), [])
+        ids = _ids_of(values, kind.ids)
         identifier, name = identifier or next(iter(ids), None), name or kind.name
         choices = [Answer(identifier, *reply, name) for reply in kind.replies(values)]
         inner = find_all(values, kind.inner) if choices[0].finish != "error" else []
         if kind.parsed:  # a plain record may have an unchanged one of an interface as its answer
-            inner = [value for value in inner if self.is_record(value)]
+            inner = [*filter(self.is_record, inner)]
         for value in sorted(inner, key=lambda value: find_all(value, "epoch")):
             yield from self.read(replace(record, values=value), identifier, name)
         if len(ids) == len(choices) > 1:
@@ -317,10 +321,13 @@ class _Reader:
             yield record, choices
 
 
-def _ids_at(values: Mapping[str, Any], path: str) -> list[str]:
-    """The ids of documents at a path; those of requests are none."""
-    ids = [str(value) for value in find_all(values, path) if type(value) in (str, int)]
-    return [value for value in ids if not _REQUEST.match(value)]
+def _ids_of(values: Mapping[str, Any], paths: str) -> list[str]:
+    """The ids at the first of some paths that has ids of documents; those of requests are none."""
+    for path in paths.split():
+        ids = (str(value) for value in find_all(values, path) if type(value) in (str, int))
+        if documents := list(filterfalse(_REQUEST.match, ids)):
+            return documents
+    return []
 
 
 def _text_of(value: Any) -> str:

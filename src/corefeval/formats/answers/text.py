@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-import numpy as np
-
 from corefeval.model.arrays import IntArray, integers
 from corefeval.model.tokens import Tokens
 from corefeval.texts import fold_token
@@ -38,7 +36,7 @@ _BLANKS = re.compile(r"[^\S\n]{100,}")  # which take long to search
 
 def clean(answer: str) -> str:
     """The answer composed (NFC), with blanks in the place of thoughts, at most 100 in a row."""
-    text = unicodedata.normalize("NFC", answer).replace("\ufeff", " ").replace("\u200b", " ")
+    text = re.sub("[\ufeff\u200b]", " ", unicodedata.normalize("NFC", answer))
     text = _BLANKS.sub(" " * 100, _THOUGHT.sub(blank_out, text))
     return text if text.strip() else ""
 
@@ -124,26 +122,28 @@ def atoms_of_text(text: str, vocabulary: Vocabulary, cuts: Sequence[int] = ()) -
     For a model may forget the blank before a tag.
     """
     parts = pairwise([0, *cuts, len(text)])
-    spans = [match.span() for part in parts for match in ATOM.finditer(text, *part)]
-    numbers = [vocabulary[text[start:end]] for start, end in spans]
-    return Atoms(integers(numbers), *integers(spans).reshape(-1, 2).T.copy())
+    rows = [
+        (vocabulary[match[0]], *match.span())
+        for part in parts
+        for match in ATOM.finditer(text, *part)
+    ]
+    return Atoms(*integers(rows).reshape(-1, 3).T.copy())
 
 
 def atoms_of_tokens(words: Sequence[str], vocabulary: Vocabulary) -> Atoms:
     """The atoms of tokens; a token without any is `_`."""
-    numbers = {}
-    for word in set(words):
-        atoms = ATOM.findall(unicodedata.normalize("NFC", word)) or ["_"]
-        numbers[word] = [vocabulary[atom] for atom in atoms]
-    tokens = np.repeat(np.arange(len(words)), [len(numbers[word]) for word in words])
-    return Atoms(integers([n for word in words for n in numbers[word]]), tokens, tokens)
+    rows = [
+        (vocabulary[atom], token)
+        for token, word in enumerate(words)
+        for atom in ATOM.findall(unicodedata.normalize("NFC", word)) or ["_"]
+    ]
+    numbers, tokens = integers(rows).reshape(-1, 2).T.copy()
+    return Atoms(numbers, tokens, tokens)
 
 
 def shown_words(tokens: Tokens, document: int) -> list[str]:
     """The words of a document as models see them: an empty node is `##`, with its form if any."""
-    if not tokens.counts[document]:
-        return []
-    words = list(tokens.column(document, "word"))
+    words = tokens.column(document, "word")
     if "empty" in tokens.columns:
         for place, is_empty in enumerate(tokens.column(document, "empty")):
             if is_empty:
