@@ -474,3 +474,8 @@ def test_bold_names_without_an_antecedent_are_who_they_name():
     answer = "**Ada** met **Bo**. **Ada** liked **him** [Bo]. **Bo** knew **her** [Ada]."
     corpus = read(answer, text)
     assert sorted(len(entity.mentions) for entity in corpus["d"].entities) == [3, 3]
+
+
+def test_strings_without_a_word_are_lost():
+    ledger = read('{"a": ["Ada", ";", ""], "b": ["She", "()"]}').ledger
+    assert (ledger.placed, ledger.lost) == (2, 3)

@@ -293,11 +293,7 @@ class _Reader:
             unit.state, unit.why = "lost", "cut off"
         elif not self.key.stands(text):
             units = split_items(str(text), text.where, self.key)
-            bare = len(mask_remarks(text).replace("\0", ""))
-            is_list = 2 * sum(len(item.text) for item in units) >= bare > 0  # and no prose
-            if (is_list or units[0].remark or units[0].contexts) and all(
-                self.key.stands(item.text) for item in units
-            ):
+            if units and all(self.key.stands(item.text) for item in units):
                 return [*name_units(units, scope)]
         return [unit]
 

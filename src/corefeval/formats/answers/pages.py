@@ -179,8 +179,10 @@ class Page:
         taken = {unit.where + shift for unit in self.units for shift in range(size)}
         patterns = (_QUOTED, _BRACKETED)[is_copy:]
         matches = [match for pattern in patterns for match in pattern.finditer(text)]
-        for match in sorted(matches, key=re.Match.start) or _BULLET.finditer(text):
-            if match.start() not in taken:
+        for match in sorted(matches, key=re.Match.end) or _BULLET.finditer(
+            text
+        ):  # inner ones first
+            if taken.isdisjoint(range(*match.span())):
                 taken.add(match.start())
                 yield Unit(words_of(match), where=match.start())
 

@@ -186,13 +186,16 @@ def link(
         return []
     placed, added = [unit for unit in units if unit.spans], list[Unit]()
     mentions = {unit.spans[0] for unit in placed}
-    groups: dict[object, list[object]] = {}  # of mentions, labels and entities that are one
+    above: dict[object, object] = {}  # what a mention, a label or an entity is one with
+
+    def root(name: object) -> object:
+        while name in above:
+            name = above[name]
+        return name
 
     def join(first: object, second: object) -> None:
-        group, joined = (groups.setdefault(name, [name]) for name in (first, second))
-        if group is not joined:
-            group += joined
-            groups.update(dict.fromkeys(joined, group))
+        if root(first) != root(second):
+            above[root(second)] = root(first)
 
     for unit in placed:
         if not unit.rows:
@@ -205,10 +208,9 @@ def link(
                 target.spans = [place]
                 mentions.add(place)
                 added.append(target)
-    numbers: dict[int, str] = {}
+    numbers: dict[object, str] = {}
     for unit in [*placed, *added]:
-        group = groups.get(unit.spans[0], [])
-        unit.entity = numbers.setdefault(id(group), str(len(numbers)))
+        unit.entity = numbers.setdefault(root(unit.spans[0]), str(len(numbers)))
     return added
 
 

@@ -162,7 +162,7 @@ def parse_xml(text: str) -> list[Node]:
 # ------------------------------------------------------------------ standoff
 
 _STANDOFF = re.compile(
-    r"^(?:(?P<id>T\d+)\s+\S+ \d+[ \d;]*\s(?P<text>.*\S)|(?:\*|[ER]\d+)\s(?P<ids>.+))",
+    r"^(?:(?P<id>T\d+)\s+\S+ (?P<start>\d+)[ \d;]*\s(?P<text>\S.*)|(?:\*|[ER]\d+)\s(?P<ids>.+))",
     re.MULTILINE,
 )
 
@@ -174,8 +174,11 @@ def parse_standoff(text: str) -> list[Node]:
         where, words = match.start(), match["text"]
         ids = [Text(name, where) for name in re.findall(r"T\d+", match["id"] or match["ids"])]
         if words:
-            fields = {"id": ids[0], "text": Text(words.strip(), match.start("text"))}
-            items = [Node(Text(label), value, where=value.where) for label, value in fields.items()]
+            items = [
+                Node(Text("id"), ids[0], where=where),
+                Node(Text("start"), float(match["start"]), where=where),
+                Node(Text("text"), Text(words, match.start("text")), where=match.start("text")),
+            ]
             mentions.items.append(Node(items=items, where=where, is_record=True))
         else:
             relations.items.append(Node(items=[Node(value=name) for name in ids], where=where))
