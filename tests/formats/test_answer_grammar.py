@@ -90,6 +90,7 @@ def test_a_number_beyond_all_texts_is_no_place():
     [
         ("llm", "<think>" * 40_000),
         ("llm", "a ## " * 40_000),
+        ("llm", '- {"":\n- Ada\n'),
         ("llm-markdown", "] " * 40_000 + "](#1)"),
         ("llm-bracket", "(e1 x " + "(" * 40_000 + "]" * 40_000),
         ("llm-crac", "The|[e1 " * 4_000 + "x" + "|e1]" * 4_000),

@@ -323,7 +323,7 @@ def _nest(lines: list[tuple[float, Node]]) -> Node:
             stack.pop()
         stack[-1][1].items.append(node)
         stack.append((level, node))
-    records = [node for _, node in lines if node.is_record and not node.label]
+    records = [node for _, node in lines if node.is_record and node.items and not node.label]
     fields = {str(node.items[0].label) for node in records if node.items[1:]}
     # Lines with a label and nothing below are what they say, unless they are short records.
     short = {node for node in records if str(node.items[0].label) not in fields}
