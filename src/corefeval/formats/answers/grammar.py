@@ -90,7 +90,7 @@ def _join_ids(roots: Sequence[Node], units: Sequence[Unit], key: KeyDocument) ->
             if not key.stands(name := str(next(iter(names), node.label))):
                 ids[name] = mention
     heads: dict[str, Unit] = {}
-    for unit in units if ids else ():
+    for unit in units:
         if unit.antecedent:
             unit.antecedent = ids.get(unit.antecedent.text, unit.antecedent)
         named = _NAME.findall(unit.text)
@@ -99,8 +99,9 @@ def _join_ids(roots: Sequence[Node], units: Sequence[Unit], key: KeyDocument) ->
         unit.state, unit.why = "aside", "the ids of mentions"
         for mention in (ids[name] for name in named):
             head = heads.setdefault(unit.entity, unit.antecedent or mention)
-            first, later = (mention, head) if mention.antecedent else (head, mention)
-            later.antecedent = first if first is not later else later.antecedent
+            if mention is not head:
+                first, later = (mention, head) if mention.antecedent else (head, mention)
+                later.antecedent = first
     for mention in ids.values() if heads else ():
         mention.rows = True
 
@@ -141,7 +142,7 @@ class _Reader:
         if node.is_record:
             yield from self._record(node, scope, find_fields([node], self.key))
         else:
-            yield from self._text(node, scope) if isinstance(node.value, Text) else ()
+            yield from self._text(node, scope)
             yield from self._list(node, scope)
 
     def _is_mention(self, node: Node) -> bool:
@@ -158,14 +159,14 @@ class _Reader:
 
     def _is_entity(self, node: Node) -> bool:
         """Whether a part of an answer has mentions itself, and not only parts with other names."""
-        if isinstance(node.value, Text) or any(map(has_text, node.items)):
-            return True
         kinds = [str(item.label) for item in node.items if lists_mentions(item)]
-        if len(set(kinds)) == len(kinds) > 0 or (
-            self.has_places and any(map(is_place, node.items))
+        if (
+            isinstance(node.value, Text)
+            or any(map(has_text, node.items))
+            or len(set(kinds)) == len(kinds) > 0
+            or (self.has_places and any(map(is_place, node.items)))
+            or any(item.label and item.value and self._is_mention(item) for item in node.items)
         ):
-            return True
-        if any(item.label and item.value and self._is_mention(item) for item in node.items):
             return True
         fields = find_fields(node.rows, self.key)
         is_flat = "mention" in fields and not {"name", "antecedent", "lists"} & fields.keys()
@@ -173,8 +174,8 @@ class _Reader:
 
     # -------------------------------------------------------------- lists
 
-    def _list(self, node: Node, scope: Scope, *, is_whole: bool = False) -> Iterator[Unit]:
-        """The units of a list, which may be an entity itself; `is_whole` says that it is."""
+    def _list(self, node: Node, scope: Scope) -> Iterator[Unit]:
+        """The units of a list, which may be an entity itself."""
         lists = (part for part in islice(every([node]), _MOST) if not part.is_record)
         texts = [text for part in lists for text in part.texts]
         words = " ".join(texts)
@@ -187,7 +188,7 @@ class _Reader:
         if node.numbers:
             yield make_unclear(node, scope.entity or f"{node.where}")
         n_lists = sum(map(self._has_several, lines))
-        is_own = not is_whole and (scope.depth == 1 or 1 < n_lists >= len(lines) / 2)
+        is_own = scope.depth == 1 or 1 < n_lists >= len(lines) / 2
         for item in node.items:
             if item.is_record and not item.label:
                 yield from self._record(item, scope, fields)
@@ -213,25 +214,27 @@ class _Reader:
             scope = scope._replace(entity=fold_text(str(name.value)))
         elif not scope.entity:
             scope = scope._replace(entity=_name_of(node))
-        if isinstance(mention.value, float):
-            units = [make_unclear(Node(items=[mention], where=mention.where), scope.entity)]
-        elif mention.value is None:
-            units = [*self.walk(replace(mention, label=Text()), scope)]
-        elif "lists" in fields and "antecedent" not in fields:
-            units = [*name_units(split_items(mention.value, mention.where, self.key), scope)]
-        else:
-            units = self._string(mention, scope)
-        for unit in units:
+        read = self._string if isinstance(mention.value, Text) else self._inner
+        for unit in read(mention, scope):
             unit.rows = unit.rows or bool(name and "lists" not in fields)
             yield self._with_fields(unit, node, fields)
         for field in node.items:
             if isinstance(field.value, Text) and field is not mention:
                 yield Unit(field.value, scope.entity, field.where, state="aside", why="a field")
 
+    def _inner(self, field: Node, scope: Scope) -> Iterator[Unit]:
+        """The units of what a field has, whatever its label says."""
+        inner = Node(items=[replace(field, label=Text())], where=field.where)
+        return self.walk(inner, scope)
+
     def _with_fields(self, unit: Unit, node: Node, fields: Fields) -> Unit:
         """A unit with what the fields of its record say of its place and antecedent."""
-        labels = [field.label for field in node.items if isinstance(field.value, float)]
-        unknown = [label for label in labels if not role_of(label) and label not in fields.values()]
+        unknown = [
+            field.label
+            for field in node.items
+            if isinstance(field.value, float)
+            if not role_of(field.label) and field.label not in fields.values()
+        ]
         if len(unknown) == 1 and not {"sentence", "start", "nth"} & set(fields):
             fields = {**fields, "sentence": unknown[0]}  # the only number
         for role in ("sentence", "nth", "start"):
@@ -242,17 +245,15 @@ class _Reader:
         if context and self.key.stands(str(context.value or "")):
             unit.contexts += (str(context.value),)
         if target := node.get(fields.get("antecedent")):
-            inner = Node(items=[replace(target, label=Text())])
-            targets = [u for u in self.walk(inner, Scope("-")) if u.text.lower() not in NOBODY]
-            if isinstance(target.value, float):
-                targets = [Unit(str(target.value), where=target.where, state="aside")]
-            unit.rows, unit.antecedent = True, next(iter(targets), None)
+            targets = self._inner(target, Scope("-"))
+            named = (unit for unit in targets if unit.text.lower() not in NOBODY)
+            unit.rows, unit.antecedent = True, next(named, None)
         return unit
 
     def _entities(self, node: Node, scope: Scope, fields: Fields) -> Iterator[Unit]:
         """The units of a record of lists, which are one entity if it has a label, or of a map."""
         lists, labels = {*inner_lists(node)}, node.texts
-        if lists and (sentence := number_at(node, fields.get("sentence"))) is not None:
+        if (sentence := number_at(node, fields.get("sentence"))) is not None:
             scope = scope._replace(sentence=sentence)
         if scope.entity and not (lists or labels or any(item.items for item in node.items)):
             yield make_unclear(node, scope.entity)
@@ -264,38 +265,33 @@ class _Reader:
             inner = scope._replace(entity=entity)
             if field in lists and (labels or role == "mentions") and self._is_entity(field):
                 inner = inner._replace(entity=entity or _name_of(node))
-                units = list(self._list(field, inner, is_whole=True))
-                if role not in ("mentions", "mention"):
-                    self._count_label(asides, units)
+                units = list(self._list(field, inner))
+                listed = fold_text(" ".join(unit.text for unit in units))
+                for label in asides if "mention" not in role else ():
+                    if self.key.stands(label.text) and fold_text(label.text) not in listed:
+                        label.state = label.why = ""  # the first mention
+                        break
                 yield from units
-            elif labels and "mention" in [role_of(item.label) for item in field.items]:
+            elif "mention" in [role_of(item.label) for item in field.items]:
                 yield from self._record(field, inner, find_fields([field], self.key))
             elif field.items or (not lists and (not role or lists_mentions(field))):
                 yield from self.walk(field, inner if is_place(field) else scope)
 
-    def _count_label(self, labels: Sequence[Unit], units: Sequence[Unit]) -> None:
-        """Make a mention of the first label that stands in the text and not in its list."""
-        listed = "\n".join(fold_text(unit.text) for unit in units)
-        for label in labels:
-            if self.key.stands(label.text) and fold_text(label.text) not in listed:
-                label.state = label.why = ""
-                return
-
     # -------------------------------------------------------------- strings
 
-    def _string(self, node: Node, scope: Scope) -> list[Unit]:
+    def _string(self, node: Node, scope: Scope) -> Iterator[Unit]:
         """A mention as a string, with a remark behind it, or with numbers that say its place."""
         text = node.value if isinstance(node.value, Text) else node.texts[0]
-        unit, numbers = Unit(str(text), scope.entity, text.where, scope.sentence), node.numbers
+        units, numbers = [Unit(str(text), where=text.where)], node.numbers
         if numbers:  # a sentence, or where it begins and ends
-            unit.sentence, unit.start = (None, numbers[0]) if numbers[1:] else (numbers[0], None)
+            setattr(units[0], "start" if numbers[1:] else "sentence", numbers[0])
         if not (text.complete and node.complete):
-            unit.state, unit.why = "lost", "cut off"
+            units[0].state, units[0].why = "lost", "cut off"
         elif not self.key.stands(text):
-            units = split_items(str(text), text.where, self.key)
-            if units and all(self.key.stands(item.text) for item in units):
-                return [*name_units(units, scope)]
-        return [unit]
+            items = split_items(text, text.where, self.key)
+            if 2 * sum(self.key.stands(item.text) for item in items) > len(items):
+                units = items
+        return name_units(units, scope)
 
     def _labelled(self, node: Node, text: Text) -> list[Unit]:
         """The units of a string with a label: mentions by their names, or a pair."""
@@ -303,15 +299,15 @@ class _Reader:
         standing = sum(self.key.stands(unit.text) for unit in units)
         if text.kind == "string" and len(units) == standing == 1 and self.key.stands(node.label):
             return [Unit(node.label, where=node.where, antecedent=units[0], rows=True)]
-        is_list = len(units) > 1 or text.kind == "cell"
-        return units if is_list and 2 * standing >= len(units) else []
+        return units if 2 * standing >= len(units) else []
 
     # -------------------------------------------------------------- lines
 
     def _text(self, node: Node, scope: Scope, *, is_own: bool = False) -> Iterator[Unit]:
         """The units of a text; `is_own` says that lists are entities here."""
         text, entity = node.value, scope.entity
-        assert isinstance(text, Text)
+        if not isinstance(text, Text):
+            return
         if not text.is_line:
             yield from name_units(self._labelled(node, text), scope)
             return
@@ -347,7 +343,7 @@ class _Reader:
         units = split_items(text, line.where, self.key)
         quotes = QUOTED.findall(mask_remarks(text))
         standing = sum(self.key.stands(unit.text) for unit in units)
-        if quotes and VERB.search(mask_remarks(text, quotes=True)):  # of a link that is not clear
+        if VERB.search(mask_remarks(text, quotes=True)):  # of a link that is not clear
             return []
         if quotes:
             bare = re.sub(r"[–—-]\s[^\"“„«]*|_\{?\d+", " ", mask_remarks(text, quotes=True))
@@ -380,10 +376,10 @@ class _Reader:
             return []
         units = split_items(left, where, self.key)
         where += sides[1][0]
-        targets = [unit for unit in split_items(target, where, self.key) if unit.text]
+        targets = split_items(target, where, self.key)
         words = targets[0].text if len(targets) == 1 else target
         is_code = words.isupper() and words.split()[0] not in self.key.words
-        is_name = is_code or _LETTER.fullmatch(words) or not self.key.stands(words)
+        is_name = is_code or not self.key.stands(words)
         if is_name and not QUOTED.search(target):
             if len(target.split()) > _LABEL:
                 return []

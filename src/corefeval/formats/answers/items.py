@@ -13,7 +13,7 @@ QUOTED = re.compile(
     r"|『([^『』\n]+)』|‹([^‹›\n]+)›|`([^`\n]+)`|(?<![\w*])\*([^*\s][^*\n]*)\*(?![\w*])"
     r"|(?<!\w)['‘‚]((?:[^\n'‘’]|['’](?=\w)){1,200})['’‘](?!\w)|\\text\w*\{([^{}\n]+)\}"
 )
-HALF_QUOTED = re.compile(r'(?:^|(?<=[\s,;:(\[]))["“„«「]([^"“”„«»「」\n]*)\Z')
+HALF_QUOTED = re.compile(r'(?:^|(?<=[\s,;:(\[]))["“„«「]([^"“”„«»「」\n]+)\Z')
 REMARK = re.compile(r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]|【[^【】]*】")
 ARROW = re.compile(r"\s*(?:<?[-=–—]{1,20}>|[→⇒⟶➔➜↦←]|<[-=]{1,20})\s*")
 _SEPARATORS = tuple(
@@ -157,9 +157,7 @@ def heed(unit: Unit, remark: str, key: KeyDocument) -> list[Unit]:
         unit.nth = int(nth[1])
     for word in re.findall(r"\w+", plain.lower()):
         unit.nth = _ORDINALS.get(word, unit.nth)
-    if unit.sentence is unit.nth is None:
-        contexts = contexts or [unit.remark]
-    unit.contexts += tuple(filter(key.stands, contexts))
+    unit.contexts += tuple(filter(key.stands, contexts or [unit.remark]))
     if unit.contexts[1:] and all(unit.text.lower() in text.lower() for text in unit.contexts):
         return [replace(unit, contexts=(text,)) for text in unit.contexts]  # a place in each
     if sentences[1:]:
@@ -184,7 +182,7 @@ def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
     if dashed[1:] and all(key.stands(_cut_remark(text[low:high], key)[0]) for low, high in dashed):
         pieces = dashed
     is_quoted, is_cut_off = QUOTED.search(masked), HALF_QUOTED.search(masked)
-    if separator is _COMMA and not (is_quoted or is_cut_off or braced):
+    if separator is _COMMA and not (is_quoted or braced):
         pieces = _join_runs(masked, pieces, key)
     items = [(where + low, *_cut_remark(text[low:high], key)) for low, high in pieces]
     is_bare = any(map(str.isalnum, outside)) and all(key.stands(words) for _, words, _ in items)
@@ -201,7 +199,7 @@ def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
 def _read_snippet(text: str, where: int, key: KeyDocument) -> Unit | None:
     """A bold mention with words around it, which are its context."""
     bold, context = _BOLD.search(text), _cut_remark(text.replace("*", ""), key)[0]
-    if bold is None or bold[1] == context or bold[1] not in context or not key.stands(context):
+    if bold is None or bold[1] == context or not key.stands(context):
         return None
     return Unit(bold[1], where=where + bold.start(1), contexts=(context,))
 

@@ -210,7 +210,7 @@ class Scope(NamedTuple):
 
 def make_unclear(node: Node, entity: str) -> Unit:
     """A unit for numbers that no words go with."""
-    words = str([item.value for item in node.items if not item.items])
+    words = " ".join(str(item.value) for item in node.items if not item.items)
     return Unit(words, entity, node.where, state="unclear", why="numbers without words")
 
 
