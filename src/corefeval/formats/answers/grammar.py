@@ -86,9 +86,10 @@ def _join_ids(roots: Sequence[Node], units: Sequence[Unit], key: KeyDocument) ->
     at, ids = {unit.where: unit for unit in units if not unit.state}, dict[str, Unit]()
     for node in every(roots):
         names = [field.value for field in node.items if field.label.lower().endswith("id")]
-        for mention in (at[field.where] for field in node.items if field.where in at):
-            if not key.stands(name := str(next(iter(names), node.label))):
-                ids[name] = mention
+        name = str([*names, node.label][0])
+        for field in node.items:
+            if field.where in at and not key.stands(name):
+                ids[name] = at[field.where]
     heads: dict[str, Unit] = {}
     for unit in units:
         if unit.antecedent:
@@ -131,7 +132,7 @@ class _Reader:
         if place is not None:
             sentence = place
         elif entity and self._is_mention(node):
-            unit = Unit(str(node.label), entity, node.where, sentence)
+            unit = Unit(node.label, entity, node.where, sentence)
             yield from heed(unit, _remark_of(node), self.key)
             return
         elif (node.label or node.value) and not (entity and lists_mentions(node)):
@@ -159,7 +160,7 @@ class _Reader:
 
     def _is_entity(self, node: Node) -> bool:
         """Whether a part of an answer has mentions itself, and not only parts with other names."""
-        kinds = [str(item.label) for item in node.items if lists_mentions(item)]
+        kinds = [item.label for item in node.items if lists_mentions(item)]
         if (
             isinstance(node.value, Text)
             or any(map(has_text, node.items))
@@ -187,16 +188,19 @@ class _Reader:
             scope = scope._replace(entity=_name_of(node))
         if node.numbers:
             yield make_unclear(node, scope.entity or f"{node.where}")
-        n_lists = sum(map(self._has_several, lines))
-        is_own = scope.depth == 1 or 1 < n_lists >= len(lines) / 2
+        several = {  # lines that list several mentions, and may be entities themselves
+            line for line in lines if len({unit.where for unit in self._items(line)}) > 1
+        }
+        if scope.depth > 1 and not 1 < len(several) >= len(lines) / 2:
+            several = set()
         for item in node.items:
             if item.is_record and not item.label:
                 yield from self._record(item, scope, fields)
             elif is_line(item):
-                yield from self._text(item, scope, is_own=is_own)
+                yield from self._text(item, scope, is_entity=item in several)
             elif has_text(item):
                 yield from self._string(item, scope)
-            elif item.label or item.value or item.items:
+            else:
                 yield from self.walk(item, scope)
 
     # -------------------------------------------------------------- records
@@ -216,7 +220,7 @@ class _Reader:
             scope = scope._replace(entity=_name_of(node))
         read = self._string if isinstance(mention.value, Text) else self._inner
         for unit in read(mention, scope):
-            unit.rows = unit.rows or bool(name and "lists" not in fields)
+            unit.rows |= bool(name and "lists" not in fields)
             yield self._with_fields(unit, node, fields)
         for field in node.items:
             if isinstance(field.value, Text) and field is not mention:
@@ -258,7 +262,7 @@ class _Reader:
         if scope.entity and not (lists or labels or any(item.items for item in node.items)):
             yield make_unclear(node, scope.entity)
         entity = scope.entity or (_name_of(node) if labels else "")
-        asides = [Unit(str(t), entity, t.where, state="aside", why="a label") for t in labels]
+        asides = [Unit(t, entity, t.where, state="aside", why="a label") for t in labels]
         yield from asides if lists else ()
         for field in node.items:
             role = role_of(field.label)
@@ -282,7 +286,7 @@ class _Reader:
     def _string(self, node: Node, scope: Scope) -> Iterator[Unit]:
         """A mention as a string, with a remark behind it, or with numbers that say its place."""
         text = node.value if isinstance(node.value, Text) else node.texts[0]
-        units, numbers = [Unit(str(text), where=text.where)], node.numbers
+        units, numbers = [Unit(text, where=text.where)], node.numbers
         if numbers:  # a sentence, or where it begins and ends
             setattr(units[0], "start" if numbers[1:] else "sentence", numbers[0])
         if not (text.complete and node.complete):
@@ -293,29 +297,29 @@ class _Reader:
                 units = items
         return name_units(units, scope)
 
-    def _labelled(self, node: Node, text: Text) -> list[Unit]:
-        """The units of a string with a label: mentions by their names, or a pair."""
-        units = split_items(text, node.where, self.key) if text not in NOBODY else []
-        standing = sum(self.key.stands(unit.text) for unit in units)
-        if text.kind == "string" and len(units) == standing == 1 and self.key.stands(node.label):
-            return [Unit(node.label, where=node.where, antecedent=units[0], rows=True)]
-        return units if 2 * standing >= len(units) else []
-
     # -------------------------------------------------------------- lines
 
-    def _text(self, node: Node, scope: Scope, *, is_own: bool = False) -> Iterator[Unit]:
-        """The units of a text; `is_own` says that lists are entities here."""
+    def _text(self, node: Node, scope: Scope, *, is_entity: bool = False) -> Iterator[Unit]:
+        """The units of a text; `is_entity` says that its mentions are one, without a label."""
         text, entity = node.value, scope.entity
         if not isinstance(text, Text):
             return
         if not text.is_line:
-            yield from name_units(self._labelled(node, text), scope)
+            units = split_items(text, node.where, self.key) if text not in NOBODY else []
+            standing = sum(self.key.stands(unit.text) for unit in units)
+            if (
+                text.kind == "string"
+                and len(units) == standing == 1
+                and self.key.stands(node.label)
+            ):
+                units = [Unit(node.label, where=node.where, antecedent=units[0], rows=True)]
+            yield from name_units(units, scope) if 2 * standing >= len(units) else ()
             return
         if role_of(node.label) == "remark":
             return
         is_free = not node.label or is_place(node) or LINK.search(node.label)
         if is_free and (pairs := self._link(text)):
-            yield from name_units(pairs, Scope(sentence=scope.sentence))
+            yield from name_units(pairs, scope)
             return
         items = self._items(node)
         is_named = not node.label or any(unit.remark for unit in items)
@@ -324,23 +328,20 @@ class _Reader:
                 label = fold_text(unit.remark)
                 state = "" if label else "unclear"
                 yield Unit(unit.text, label, unit.where, scope.sentence, state=state, rows=True)
-        elif node.label or (is_own and self._has_several(node)):
+        elif node.label or is_entity:
             is_part = node.label and not _ALONE.search(node.label)
             name = (entity if is_part else "") or _name_of(node)
-            yield from name_units(items, Scope(name, scope.sentence if entity else None))
+            yield from name_units(items, scope._replace(entity=name))
         elif entity and (text.kind == "bullet" or items[1:] or QUOTED.match(text)):
             yield from name_units(items, scope)
 
-    def _has_several(self, node: Node) -> bool:
-        """Whether a line lists several mentions."""
-        return len({unit.where for unit in self._items(node)}) > 1
-
     def _items(self, node: Node) -> list[Unit]:
         """The mentions that a line lists; none where it is prose."""
-        line, has_label = node.value, bool(node.label)
-        assert isinstance(line, Text)
-        text, is_item = str(line), has_label or line.kind == "bullet"
-        units = split_items(text, line.where, self.key)
+        text = node.value
+        assert isinstance(text, Text)
+        is_bullet = text.kind == "bullet"
+        is_item = is_bullet or node.label
+        units = split_items(text, text.where, self.key)
         quotes = QUOTED.findall(mask_remarks(text))
         standing = sum(self.key.stands(unit.text) for unit in units)
         if VERB.search(mask_remarks(text, quotes=True)):  # of a link that is not clear
@@ -349,12 +350,12 @@ class _Reader:
             bare = re.sub(r"[–—-]\s[^\"“„«]*|_\{?\d+", " ", mask_remarks(text, quotes=True))
             inside = sum(len(_WORD.findall("".join(groups))) for groups in quotes)
             most = max(inside, 2) if is_item else 0
-            if 2 * standing > len(units) > 1 and line.kind == "bullet":
+            if 2 * standing > len(units) > 1 and is_bullet:
                 most = _MOST  # prose about an entity
             return units if len(_WORD.findall(bare)) <= most else []
         is_short = len(_WORD.findall(mask_remarks(text))) <= _LABEL
-        is_list = 2 * standing >= len(units) or (line.kind == "bullet" and is_short)
-        if has_label and units[1:]:
+        is_list = 2 * standing >= len(units) or (is_bullet and is_short)
+        if node.label and units[1:]:
             is_list = is_list or standing > 0 or len(node.label.split()) <= 2
         if not is_item and not _SEPARATED.search(text):  # prose has commas, too
             is_list = len(units) == 1 or standing == len(units)
@@ -385,6 +386,8 @@ class _Reader:
                 return []
             label = f"{words} {where}" if _SAME.match(words) else words
             targets = [Unit(label, where=where, state="aside")]
-        for unit in units if targets else ():
+        if not targets or _LETTER.fullmatch(left.strip("*")):  # a name
+            return []
+        for unit in units:
             unit.antecedent, unit.rows = targets[0], True
-        return units if targets and not _LETTER.fullmatch(left.strip("*")) else []  # of a name
+        return units
