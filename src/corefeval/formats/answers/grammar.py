@@ -114,7 +114,7 @@ def _name_of(node: Node) -> str:
 
 def _remark_of(node: Node) -> str:
     """What stands behind a label and in the lines below it."""
-    return " ".join([str(node.value or ""), *node.texts])
+    return "; ".join([str(node.value or ""), *node.texts])
 
 
 class _Reader:
@@ -155,8 +155,8 @@ class _Reader:
             return all(
                 node.label.lower() in quote.lower() != node.label.lower() for quote in quotes
             )
-        items = split_items(str(node.value or ""), 0, self.key)
-        return not any(map(self.key.stands, [*(item.text for item in items), *node.texts]))
+        items = split_items(_remark_of(node), 0, self.key)
+        return not any(self.key.stands(item.text) for item in items)
 
     def _is_entity(self, node: Node) -> bool:
         """Whether a part of an answer has mentions itself, and not only parts with other names."""
@@ -214,10 +214,10 @@ class _Reader:
             yield from self._entities(node, scope, fields)
             return
         name = node.get(fields.get("name")) if not scope.entity else None
+        entity = scope.entity or _name_of(node)
         if name and name.value is not None:
-            scope = scope._replace(entity=fold_text(str(name.value)))
-        elif not scope.entity:
-            scope = scope._replace(entity=_name_of(node))
+            entity = fold_text(str(name.value))
+        scope = scope._replace(entity=entity)
         read = self._string if isinstance(mention.value, Text) else self._inner
         for unit in read(mention, scope):
             unit.rows |= bool(name and "lists" not in fields)

@@ -145,7 +145,7 @@ def heed(unit: Unit, remark: str, key: KeyDocument) -> list[Unit]:
     contexts = [words_of(match) for match in QUOTED.finditer(remark)]
     count = 1
     if times := _TIMES.search(plain):
-        number = next(filter(None, times.groups()), "2").lower()
+        number = times[times.lastindex or 0].lower()
         count = int(number) if number.isdigit() else _COUNTS.get(number, 2)
         plain = plain.replace(times[0], " ")
     place = _SENTENCE if _SENTENCE.search(plain) else _BARE

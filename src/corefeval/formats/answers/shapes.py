@@ -158,7 +158,7 @@ def find_fields(rows: Sequence[Node], key: KeyDocument) -> Fields:
         if name := _find_name(cells, fields):
             fields["name"] = name
         texts = cells[mention]
-        lists = [t for t in texts if len(split_items(t, 0, key)) > 1]
+        lists = [t for t in texts if not key.stands(t) and len(split_items(t, 0, key)) > 1]
         if role_of(mention) == "mentions" or 2 * len(lists) > len(texts):
             fields["lists"] = mention
     return fields
