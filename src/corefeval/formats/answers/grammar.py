@@ -293,25 +293,22 @@ class _Reader:
             units[0].state, units[0].why = "lost", "cut off"
         elif not self.key.stands(text):
             items = split_items(text, text.where, self.key)
-            if 2 * sum(self.key.stands(item.text) for item in items) > len(items):
+            if items and 2 * sum(self.key.stands(item.text) for item in items) >= len(items):
                 units = items
         return name_units(units, scope)
 
     # -------------------------------------------------------------- lines
 
     def _text(self, node: Node, scope: Scope, *, is_entity: bool = False) -> Iterator[Unit]:
-        """The units of a text; `is_entity` says that its mentions are one, without a label."""
+        """The units of a text; `is_entity` says that a line without a label lists an entity."""
         text, entity = node.value, scope.entity
         if not isinstance(text, Text):
             return
         if not text.is_line:
             units = split_items(text, node.where, self.key) if text not in NOBODY else []
             standing = sum(self.key.stands(unit.text) for unit in units)
-            if (
-                text.kind == "string"
-                and len(units) == standing == 1
-                and self.key.stands(node.label)
-            ):
+            is_pair = text.kind == "string" and len(units) == standing == 1
+            if is_pair and self.key.stands(node.label):
                 units = [Unit(node.label, where=node.where, antecedent=units[0], rows=True)]
             yield from name_units(units, scope) if 2 * standing >= len(units) else ()
             return

@@ -181,7 +181,7 @@ def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
     dashed = cut_at(_DASHES, outside)
     if dashed[1:] and all(key.stands(_cut_remark(text[low:high], key)[0]) for low, high in dashed):
         pieces = dashed
-    is_quoted, is_cut_off = QUOTED.search(masked), HALF_QUOTED.search(masked)
+    is_quoted, is_cut_off = QUOTED.search(masked), HALF_QUOTED.search(outside)
     if separator is _COMMA and not (is_quoted or braced):
         pieces = _join_runs(masked, pieces, key)
     items = [(where + low, *_cut_remark(text[low:high], key)) for low, high in pieces]
@@ -209,10 +209,10 @@ def _quoted_items(text: str, masked: str, where: int, key: KeyDocument) -> Itera
     quotes: list[re.Match[str]] = []
     end = 0
     for quote in QUOTED.finditer(masked):
-        is_emphasis = quote[0][0] == "*"
-        if not quotes or not (
-            _IN.search(masked[end : quote.start()]) or (is_emphasis and quotes[-1][0][0] != "*")
-        ):
+        is_remark = quotes and (
+            _IN.search(masked[end : quote.start()]) or quote[0][0] == "*" != quotes[-1][0][0]
+        )
+        if not is_remark:
             quotes.append(quote)
         end = quote.end()
     ends = [*(quote.start() for quote in quotes[1:]), len(text)]
