@@ -86,11 +86,12 @@ def _join_ids(roots: Sequence[Node], units: Sequence[Unit], key: KeyDocument) ->
     at, ids = {unit.where: unit for unit in units if not unit.state}, dict[str, Unit]()
     for node in every(roots):
         names = [field.value for field in node.items if field.label.lower().endswith("id")]
-        for mention in (at[field.where] for field in node.items if field.where in at):
-            if not key.stands(name := str(next(iter(names), node.label))):
-                ids[name] = mention
+        name = str([*names, node.label][0])
+        for field in node.items:
+            if field.where in at and not key.stands(name):
+                ids[name] = at[field.where]
     heads: dict[str, Unit] = {}
-    for unit in units if ids else ():
+    for unit in units:
         if unit.antecedent:
             unit.antecedent = ids.get(unit.antecedent.text, unit.antecedent)
         named = _NAME.findall(unit.text)
@@ -99,8 +100,9 @@ def _join_ids(roots: Sequence[Node], units: Sequence[Unit], key: KeyDocument) ->
         unit.state, unit.why = "aside", "the ids of mentions"
         for mention in (ids[name] for name in named):
             head = heads.setdefault(unit.entity, unit.antecedent or mention)
-            first, later = (mention, head) if mention.antecedent else (head, mention)
-            later.antecedent = first if first is not later else later.antecedent
+            if mention is not head:
+                first, later = (mention, head) if mention.antecedent else (head, mention)
+                later.antecedent = first
     for mention in ids.values() if heads else ():
         mention.rows = True
 
@@ -112,7 +114,7 @@ def _name_of(node: Node) -> str:
 
 def _remark_of(node: Node) -> str:
     """What stands behind a label and in the lines below it."""
-    return " ".join([str(node.value or ""), *node.texts])
+    return "; ".join([str(node.value or ""), *node.texts])
 
 
 class _Reader:
@@ -130,7 +132,7 @@ class _Reader:
         if place is not None:
             sentence = place
         elif entity and self._is_mention(node):
-            unit = Unit(str(node.label), entity, node.where, sentence)
+            unit = Unit(node.label, entity, node.where, sentence)
             yield from heed(unit, _remark_of(node), self.key)
             return
         elif (node.label or node.value) and not (entity and lists_mentions(node)):
@@ -141,7 +143,7 @@ class _Reader:
         if node.is_record:
             yield from self._record(node, scope, find_fields([node], self.key))
         else:
-            yield from self._text(node, scope) if isinstance(node.value, Text) else ()
+            yield from self._text(node, scope)
             yield from self._list(node, scope)
 
     def _is_mention(self, node: Node) -> bool:
@@ -153,19 +155,19 @@ class _Reader:
             return all(
                 node.label.lower() in quote.lower() != node.label.lower() for quote in quotes
             )
-        items = split_items(str(node.value or ""), 0, self.key)
-        return not any(map(self.key.stands, [*(item.text for item in items), *node.texts]))
+        items = split_items(_remark_of(node), 0, self.key)
+        return not any(self.key.stands(item.text) for item in items)
 
     def _is_entity(self, node: Node) -> bool:
         """Whether a part of an answer has mentions itself, and not only parts with other names."""
-        if isinstance(node.value, Text) or any(map(has_text, node.items)):
-            return True
-        kinds = [str(item.label) for item in node.items if lists_mentions(item)]
-        if len(set(kinds)) == len(kinds) > 0 or (
-            self.has_places and any(map(is_place, node.items))
+        kinds = [item.label for item in node.items if lists_mentions(item)]
+        if (
+            isinstance(node.value, Text)
+            or any(map(has_text, node.items))
+            or len(set(kinds)) == len(kinds) > 0
+            or (self.has_places and any(map(is_place, node.items)))
+            or any(item.label and item.value and self._is_mention(item) for item in node.items)
         ):
-            return True
-        if any(item.label and item.value and self._is_mention(item) for item in node.items):
             return True
         fields = find_fields(node.rows, self.key)
         is_flat = "mention" in fields and not {"name", "antecedent", "lists"} & fields.keys()
@@ -173,8 +175,8 @@ class _Reader:
 
     # -------------------------------------------------------------- lists
 
-    def _list(self, node: Node, scope: Scope, *, is_whole: bool = False) -> Iterator[Unit]:
-        """The units of a list, which may be an entity itself; `is_whole` says that it is."""
+    def _list(self, node: Node, scope: Scope) -> Iterator[Unit]:
+        """The units of a list, which may be an entity itself."""
         lists = (part for part in islice(every([node]), _MOST) if not part.is_record)
         texts = [text for part in lists for text in part.texts]
         words = " ".join(texts)
@@ -186,16 +188,19 @@ class _Reader:
             scope = scope._replace(entity=_name_of(node))
         if node.numbers:
             yield make_unclear(node, scope.entity or f"{node.where}")
-        n_lists = sum(map(self._has_several, lines))
-        is_own = not is_whole and (scope.depth == 1 or 1 < n_lists >= len(lines) / 2)
+        several = {  # lines that list several mentions, and may be entities themselves
+            line for line in lines if len({unit.where for unit in self._items(line)}) > 1
+        }
+        if scope.depth > 1 and not 1 < len(several) >= len(lines) / 2:
+            several = set()
         for item in node.items:
             if item.is_record and not item.label:
                 yield from self._record(item, scope, fields)
             elif is_line(item):
-                yield from self._text(item, scope, is_own=is_own)
+                yield from self._text(item, scope, is_entity=item in several)
             elif has_text(item):
                 yield from self._string(item, scope)
-            elif item.label or item.value or item.items:
+            else:
                 yield from self.walk(item, scope)
 
     # -------------------------------------------------------------- records
@@ -209,29 +214,31 @@ class _Reader:
             yield from self._entities(node, scope, fields)
             return
         name = node.get(fields.get("name")) if not scope.entity else None
+        entity = scope.entity or _name_of(node)
         if name and name.value is not None:
-            scope = scope._replace(entity=fold_text(str(name.value)))
-        elif not scope.entity:
-            scope = scope._replace(entity=_name_of(node))
-        if isinstance(mention.value, float):
-            units = [make_unclear(Node(items=[mention], where=mention.where), scope.entity)]
-        elif mention.value is None:
-            units = [*self.walk(replace(mention, label=Text()), scope)]
-        elif "lists" in fields and "antecedent" not in fields:
-            units = [*name_units(split_items(mention.value, mention.where, self.key), scope)]
-        else:
-            units = self._string(mention, scope)
-        for unit in units:
-            unit.rows = unit.rows or bool(name and "lists" not in fields)
+            entity = fold_text(str(name.value))
+        scope = scope._replace(entity=entity)
+        read = self._string if isinstance(mention.value, Text) else self._inner
+        for unit in read(mention, scope):
+            unit.rows |= bool(name and "lists" not in fields)
             yield self._with_fields(unit, node, fields)
         for field in node.items:
             if isinstance(field.value, Text) and field is not mention:
                 yield Unit(field.value, scope.entity, field.where, state="aside", why="a field")
 
+    def _inner(self, field: Node, scope: Scope) -> Iterator[Unit]:
+        """The units of what a field has, whatever its label says."""
+        inner = Node(items=[replace(field, label=Text())], where=field.where)
+        return self.walk(inner, scope)
+
     def _with_fields(self, unit: Unit, node: Node, fields: Fields) -> Unit:
         """A unit with what the fields of its record say of its place and antecedent."""
-        labels = [field.label for field in node.items if isinstance(field.value, float)]
-        unknown = [label for label in labels if not role_of(label) and label not in fields.values()]
+        unknown = [
+            field.label
+            for field in node.items
+            if isinstance(field.value, float)
+            if not role_of(field.label) and field.label not in fields.values()
+        ]
         if len(unknown) == 1 and not {"sentence", "start", "nth"} & set(fields):
             fields = {**fields, "sentence": unknown[0]}  # the only number
         for role in ("sentence", "nth", "start"):
@@ -242,84 +249,74 @@ class _Reader:
         if context and self.key.stands(str(context.value or "")):
             unit.contexts += (str(context.value),)
         if target := node.get(fields.get("antecedent")):
-            inner = Node(items=[replace(target, label=Text())])
-            targets = [u for u in self.walk(inner, Scope("-")) if u.text.lower() not in NOBODY]
-            if isinstance(target.value, float):
-                targets = [Unit(str(target.value), where=target.where, state="aside")]
-            unit.rows, unit.antecedent = True, next(iter(targets), None)
+            targets = self._inner(target, Scope("-"))
+            named = (unit for unit in targets if unit.text.lower() not in NOBODY)
+            unit.rows, unit.antecedent = True, next(named, None)
         return unit
 
     def _entities(self, node: Node, scope: Scope, fields: Fields) -> Iterator[Unit]:
         """The units of a record of lists, which are one entity if it has a label, or of a map."""
         lists, labels = {*inner_lists(node)}, node.texts
-        if lists and (sentence := number_at(node, fields.get("sentence"))) is not None:
+        if (sentence := number_at(node, fields.get("sentence"))) is not None:
             scope = scope._replace(sentence=sentence)
         if scope.entity and not (lists or labels or any(item.items for item in node.items)):
             yield make_unclear(node, scope.entity)
         entity = scope.entity or (_name_of(node) if labels else "")
-        asides = [Unit(str(t), entity, t.where, state="aside", why="a label") for t in labels]
+        asides = [Unit(t, entity, t.where, state="aside", why="a label") for t in labels]
         yield from asides if lists else ()
         for field in node.items:
             role = role_of(field.label)
             inner = scope._replace(entity=entity)
             if field in lists and (labels or role == "mentions") and self._is_entity(field):
                 inner = inner._replace(entity=entity or _name_of(node))
-                units = list(self._list(field, inner, is_whole=True))
-                if role not in ("mentions", "mention"):
-                    self._count_label(asides, units)
+                units = list(self._list(field, inner))
+                listed = fold_text(" ".join(unit.text for unit in units))
+                for label in asides if "mention" not in role else ():
+                    if self.key.stands(label.text) and fold_text(label.text) not in listed:
+                        label.state = label.why = ""  # the first mention
+                        break
                 yield from units
-            elif labels and "mention" in [role_of(item.label) for item in field.items]:
+            elif "mention" in [role_of(item.label) for item in field.items]:
                 yield from self._record(field, inner, find_fields([field], self.key))
             elif field.items or (not lists and (not role or lists_mentions(field))):
                 yield from self.walk(field, inner if is_place(field) else scope)
 
-    def _count_label(self, labels: Sequence[Unit], units: Sequence[Unit]) -> None:
-        """Make a mention of the first label that stands in the text and not in its list."""
-        listed = "\n".join(fold_text(unit.text) for unit in units)
-        for label in labels:
-            if self.key.stands(label.text) and fold_text(label.text) not in listed:
-                label.state = label.why = ""
-                return
-
     # -------------------------------------------------------------- strings
 
-    def _string(self, node: Node, scope: Scope) -> list[Unit]:
+    def _string(self, node: Node, scope: Scope) -> Iterator[Unit]:
         """A mention as a string, with a remark behind it, or with numbers that say its place."""
         text = node.value if isinstance(node.value, Text) else node.texts[0]
-        unit, numbers = Unit(str(text), scope.entity, text.where, scope.sentence), node.numbers
+        units, numbers = [Unit(text, where=text.where)], node.numbers
         if numbers:  # a sentence, or where it begins and ends
-            unit.sentence, unit.start = (None, numbers[0]) if numbers[1:] else (numbers[0], None)
+            setattr(units[0], "start" if numbers[1:] else "sentence", numbers[0])
         if not (text.complete and node.complete):
-            unit.state, unit.why = "lost", "cut off"
+            units[0].state, units[0].why = "lost", "cut off"
         elif not self.key.stands(text):
-            units = split_items(str(text), text.where, self.key)
-            if units and all(self.key.stands(item.text) for item in units):
-                return [*name_units(units, scope)]
-        return [unit]
-
-    def _labelled(self, node: Node, text: Text) -> list[Unit]:
-        """The units of a string with a label: mentions by their names, or a pair."""
-        units = split_items(text, node.where, self.key) if text not in NOBODY else []
-        standing = sum(self.key.stands(unit.text) for unit in units)
-        if text.kind == "string" and len(units) == standing == 1 and self.key.stands(node.label):
-            return [Unit(node.label, where=node.where, antecedent=units[0], rows=True)]
-        is_list = len(units) > 1 or text.kind == "cell"
-        return units if is_list and 2 * standing >= len(units) else []
+            items = split_items(text, text.where, self.key)
+            if items and 2 * sum(self.key.stands(item.text) for item in items) >= len(items):
+                units = items
+        return name_units(units, scope)
 
     # -------------------------------------------------------------- lines
 
-    def _text(self, node: Node, scope: Scope, *, is_own: bool = False) -> Iterator[Unit]:
-        """The units of a text; `is_own` says that lists are entities here."""
+    def _text(self, node: Node, scope: Scope, *, is_entity: bool = False) -> Iterator[Unit]:
+        """The units of a text; `is_entity` says that a line without a label lists an entity."""
         text, entity = node.value, scope.entity
-        assert isinstance(text, Text)
+        if not isinstance(text, Text):
+            return
         if not text.is_line:
-            yield from name_units(self._labelled(node, text), scope)
+            units = split_items(text, node.where, self.key) if text not in NOBODY else []
+            standing = sum(self.key.stands(unit.text) for unit in units)
+            is_pair = text.kind == "string" and len(units) == standing == 1
+            if is_pair and self.key.stands(node.label):
+                units = [Unit(node.label, where=node.where, antecedent=units[0], rows=True)]
+            yield from name_units(units, scope) if 2 * standing >= len(units) else ()
             return
         if role_of(node.label) == "remark":
             return
         is_free = not node.label or is_place(node) or LINK.search(node.label)
         if is_free and (pairs := self._link(text)):
-            yield from name_units(pairs, Scope(sentence=scope.sentence))
+            yield from name_units(pairs, scope)
             return
         items = self._items(node)
         is_named = not node.label or any(unit.remark for unit in items)
@@ -328,37 +325,34 @@ class _Reader:
                 label = fold_text(unit.remark)
                 state = "" if label else "unclear"
                 yield Unit(unit.text, label, unit.where, scope.sentence, state=state, rows=True)
-        elif node.label or (is_own and self._has_several(node)):
+        elif node.label or is_entity:
             is_part = node.label and not _ALONE.search(node.label)
             name = (entity if is_part else "") or _name_of(node)
-            yield from name_units(items, Scope(name, scope.sentence if entity else None))
+            yield from name_units(items, scope._replace(entity=name))
         elif entity and (text.kind == "bullet" or items[1:] or QUOTED.match(text)):
             yield from name_units(items, scope)
 
-    def _has_several(self, node: Node) -> bool:
-        """Whether a line lists several mentions."""
-        return len({unit.where for unit in self._items(node)}) > 1
-
     def _items(self, node: Node) -> list[Unit]:
         """The mentions that a line lists; none where it is prose."""
-        line, has_label = node.value, bool(node.label)
-        assert isinstance(line, Text)
-        text, is_item = str(line), has_label or line.kind == "bullet"
-        units = split_items(text, line.where, self.key)
+        text = node.value
+        assert isinstance(text, Text)
+        is_bullet = text.kind == "bullet"
+        is_item = is_bullet or node.label
+        units = split_items(text, text.where, self.key)
         quotes = QUOTED.findall(mask_remarks(text))
         standing = sum(self.key.stands(unit.text) for unit in units)
-        if quotes and VERB.search(mask_remarks(text, quotes=True)):  # of a link that is not clear
+        if VERB.search(mask_remarks(text, quotes=True)):  # of a link that is not clear
             return []
         if quotes:
             bare = re.sub(r"[–—-]\s[^\"“„«]*|_\{?\d+", " ", mask_remarks(text, quotes=True))
             inside = sum(len(_WORD.findall("".join(groups))) for groups in quotes)
             most = max(inside, 2) if is_item else 0
-            if 2 * standing > len(units) > 1 and line.kind == "bullet":
+            if 2 * standing > len(units) > 1 and is_bullet:
                 most = _MOST  # prose about an entity
             return units if len(_WORD.findall(bare)) <= most else []
         is_short = len(_WORD.findall(mask_remarks(text))) <= _LABEL
-        is_list = 2 * standing >= len(units) or (line.kind == "bullet" and is_short)
-        if has_label and units[1:]:
+        is_list = 2 * standing >= len(units) or (is_bullet and is_short)
+        if node.label and units[1:]:
             is_list = is_list or standing > 0 or len(node.label.split()) <= 2
         if not is_item and not _SEPARATED.search(text):  # prose has commas, too
             is_list = len(units) == 1 or standing == len(units)
@@ -380,15 +374,17 @@ class _Reader:
             return []
         units = split_items(left, where, self.key)
         where += sides[1][0]
-        targets = [unit for unit in split_items(target, where, self.key) if unit.text]
+        targets = split_items(target, where, self.key)
         words = targets[0].text if len(targets) == 1 else target
         is_code = words.isupper() and words.split()[0] not in self.key.words
-        is_name = is_code or _LETTER.fullmatch(words) or not self.key.stands(words)
+        is_name = is_code or not self.key.stands(words)
         if is_name and not QUOTED.search(target):
             if len(target.split()) > _LABEL:
                 return []
             label = f"{words} {where}" if _SAME.match(words) else words
             targets = [Unit(label, where=where, state="aside")]
-        for unit in units if targets else ():
+        if not targets or _LETTER.fullmatch(left.strip("*")):  # a name
+            return []
+        for unit in units:
             unit.antecedent, unit.rows = targets[0], True
-        return units if targets and not _LETTER.fullmatch(left.strip("*")) else []  # of a name
+        return units

@@ -13,7 +13,7 @@ QUOTED = re.compile(
     r"|『([^『』\n]+)』|‹([^‹›\n]+)›|`([^`\n]+)`|(?<![\w*])\*([^*\s][^*\n]*)\*(?![\w*])"
     r"|(?<!\w)['‘‚]((?:[^\n'‘’]|['’](?=\w)){1,200})['’‘](?!\w)|\\text\w*\{([^{}\n]+)\}"
 )
-HALF_QUOTED = re.compile(r'(?:^|(?<=[\s,;:(\[]))["“„«「]([^"“”„«»「」\n]*)\Z')
+HALF_QUOTED = re.compile(r'(?:^|(?<=[\s,;:(\[]))["“„«「]([^"“”„«»「」\n]+)\Z')
 REMARK = re.compile(r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]|【[^【】]*】")
 ARROW = re.compile(r"\s*(?:<?[-=–—]{1,20}>|[→⇒⟶➔➜↦←]|<[-=]{1,20})\s*")
 _SEPARATORS = tuple(
@@ -47,8 +47,16 @@ _SENTENCE = re.compile(
     re.IGNORECASE,
 )
 _PLACED = re.compile(rf"[\s*#_]*{_SENTENCE.pattern}[句文行目.:：)\s*#_]*", re.IGNORECASE)
-_BARE = re.compile(r"\W*(\d{1,6}(?:\s*[,;&]\s+\d{1,6})*)(?:[.:,–-]\d{1,6})*\W*")
-_ORDINALS = (
+_BARE = re.compile(r"\A\W*(\d{1,6}(?:\s*[,;&]\s+\d{1,6})*)(?:[.:,–-]\d{1,6})*\W*\Z")
+
+
+def _number_words(first: int, *lines: str) -> dict[str, int]:
+    """The number of each word: the words of a line have the same, those of the next one more."""
+    return {word: number for number, words in enumerate(lines, first) for word in words.split()}
+
+
+_ORDINALS = _number_words(
+    1,
     "first erste ersten premier première primer primera prima eerste 第一",
     "second zweite zweiten deuxième segundo segunda secondo seconda tweede 第二",
     "third dritte dritten troisième tercero tercera terzo terza derde 第三",
@@ -56,19 +64,13 @@ _ORDINALS = (
 _NTH = re.compile(
     r"(\d{1,4})\s*(?:st|nd|rd|th|\.|e|er|ª|º)\s*(?:occurrence|mention|time|place|one)?"
 )
-_COUNTS = {
-    word: number
-    for number, words in enumerate(
-        (
-            "two zwei deux dos due twee 两 兩 二",
-            "three drei trois tres tre drie 三",
-            "four vier quatre cuatro quattro 四",
-            "five fünf cinq cinco cinque vijf 五",
-        ),
-        start=2,
-    )
-    for word in words.split()
-}
+_COUNTS = _number_words(
+    2,
+    "two zwei deux dos due twee 两 兩 二",
+    "three drei trois tres tre drie 三",
+    "four vier quatre cuatro quattro 四",
+    "five fünf cinq cinco cinque vijf 五",
+)
 _COUNT = rf"(\d{{1,3}}|{'|'.join(_COUNTS)})"
 _TIMES = re.compile(
     rf"[×x]\s?(\d{{1,3}})(?!\d)|{_COUNT}\s?(?:[×x](?!\w)|times|occurrences|mal|keer|fois|veces|volte"
@@ -143,27 +145,24 @@ def heed(unit: Unit, remark: str, key: KeyDocument) -> list[Unit]:
     contexts = [words_of(match) for match in QUOTED.finditer(remark)]
     count = 1
     if times := _TIMES.search(plain):
-        number = next(filter(None, times.groups()), "2").lower()
+        number = times[times.lastindex or 0].lower()
         count = int(number) if number.isdigit() else _COUNTS.get(number, 2)
         plain = plain.replace(times[0], " ")
-    places = [*_SENTENCE.finditer(plain)] or [*filter(None, [_BARE.fullmatch(plain)])]
-    sentences = [int(number) for match in places for number in re.findall(r"\d+", match[1])]
+    place = _SENTENCE if _SENTENCE.search(plain) else _BARE
+    numbers = " ".join(match[1] for match in place.finditer(plain))
+    sentences = [int(number) for number in re.findall(r"\d+", numbers)]
     unit.sentence = next(iter(sentences), unit.sentence)
-    for place in places:
-        plain = plain.replace(place[0], " ")
+    plain = place.sub(" ", plain)
     if nth := _NTH.search(plain):
         unit.nth = int(nth[1])
-    for number, names in enumerate(_ORDINALS, start=1):
-        if set(re.findall(r"\w+", plain.lower())) & set(names.split()):
-            unit.nth = number
-    if unit.sentence is unit.nth is None:
-        contexts = contexts or [unit.remark]
-    unit.contexts += tuple(filter(key.stands, contexts))
+    for word in re.findall(r"\w+", plain.lower()):
+        unit.nth = _ORDINALS.get(word, unit.nth)
+    unit.contexts += tuple(filter(key.stands, contexts or [unit.remark]))
     if unit.contexts[1:] and all(unit.text.lower() in text.lower() for text in unit.contexts):
         return [replace(unit, contexts=(text,)) for text in unit.contexts]  # a place in each
     if sentences[1:]:
         return [replace(unit, sentence=number) for number in sentences]
-    return [unit, *(replace(unit) for _ in range(min(count, 200) - 1))]
+    return [unit, *(replace(unit) for _ in range(1, min(count, 200)))]
 
 
 def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
@@ -182,52 +181,46 @@ def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
     dashed = cut_at(_DASHES, outside)
     if dashed[1:] and all(key.stands(_cut_remark(text[low:high], key)[0]) for low, high in dashed):
         pieces = dashed
-    quotes = list(QUOTED.finditer(masked))
-    if quotes or HALF_QUOTED.search(masked):
-        bare = [_cut_remark(text[low:high], key)[0] for low, high in pieces]
-        has_bare = quotes and any(map(str.isalnum, outside))
-        if not (has_bare and all(map(key.stands, bare))):
-            return list(_quoted_items(text, masked, quotes, where, key))
-    elif separator is _COMMA and not braced:
-        pieces = _join_runs(text, masked, pieces, key)
-    units = list[Unit]()
-    for low, high in pieces:
-        words, remark = _cut_remark(text[low:high], key)
-        if words:
-            unit = Unit(words, where=where + low)
-            units += heed(unit, remark, key) if remark else [unit]
-    return units
+    is_quoted, is_cut_off = QUOTED.search(masked), HALF_QUOTED.search(outside)
+    if separator is _COMMA and not (is_quoted or braced):
+        pieces = _join_runs(masked, pieces, key)
+    items = [(where + low, *_cut_remark(text[low:high], key)) for low, high in pieces]
+    is_bare = any(map(str.isalnum, outside)) and all(key.stands(words) for _, words, _ in items)
+    if is_cut_off or (is_quoted and not is_bare):
+        return list(_quoted_items(text, masked, where, key))
+    return [
+        unit
+        for place, words, remark in items
+        if words
+        for unit in heed(Unit(words, where=place), remark, key)
+    ]
 
 
 def _read_snippet(text: str, where: int, key: KeyDocument) -> Unit | None:
     """A bold mention with words around it, which are its context."""
     bold, context = _BOLD.search(text), _cut_remark(text.replace("*", ""), key)[0]
-    if bold is None or bold[1] == context or bold[1] not in context or not key.stands(context):
+    if bold is None or bold[1] == context or not key.stands(context):
         return None
     return Unit(bold[1], where=where + bold.start(1), contexts=(context,))
 
 
-def _quoted_items(
-    text: str, masked: str, quotes: list[re.Match[str]], where: int, key: KeyDocument
-) -> Iterator[Unit]:
+def _quoted_items(text: str, masked: str, where: int, key: KeyDocument) -> Iterator[Unit]:
     """Quoted mentions: what follows each is its remark, and a quote behind `in` is its context."""
-    index = 0
-    while index < len(quotes):
-        quote, end = quotes[index], len(text)
-        remark_start = quote.end()
-        index += 1
-        while index < len(quotes) and (
-            _IN.search(masked[remark_start : quotes[index].start()])
-            or quotes[index][0][0] == "*" != quote[0][0]
-        ):
-            remark_start = quotes[index].start()
-            index += 1
-        if index < len(quotes):
-            end = quotes[index].start()
+    quotes: list[re.Match[str]] = []
+    end = 0
+    for quote in QUOTED.finditer(masked):
+        is_remark = quotes and (
+            _IN.search(masked[end : quote.start()]) or quote[0][0] == "*" != quotes[-1][0][0]
+        )
+        if not is_remark:
+            quotes.append(quote)
+        end = quote.end()
+    ends = [*(quote.start() for quote in quotes[1:]), len(text)]
+    for quote, remark_end in zip(quotes, ends, strict=False):
         place = where + quote.start()
         unit = _read_snippet(quote[0], place, key) or Unit(words_of(quote).strip("*"), where=place)
-        yield from heed(unit, text[quote.end() : end], key)
-    if half := HALF_QUOTED.search(masked, quotes[-1].end() if quotes else 0):
+        yield from heed(unit, text[quote.end() : remark_end], key)
+    if half := HALF_QUOTED.search(masked, end):
         yield Unit(half[1], where=where + half.start(), state="lost", why="cut off")
 
 
@@ -239,21 +232,15 @@ def cut_at(separator: re.Pattern[str], text: str) -> list[tuple[int, int]]:
 
 
 def _join_runs(
-    text: str, masked: str, pieces: list[tuple[int, int]], key: KeyDocument
+    masked: str, pieces: list[tuple[int, int]], key: KeyDocument
 ) -> list[tuple[int, int]]:
     """Pieces between commas, where the longest run of them that stands in the text is one."""
-    joined = []
-    index = 0
-    while index < len(pieces):
-        low = pieces[index][0]
-        last = min(index + 6, len(pieces) - 1)
-        while last > index:
-            run = text[low : pieces[last][0]] + masked[slice(*pieces[last])].split("\0")[0]
-            if key.stands(run):
-                break
-            last -= 1
-        joined.append((low, pieces[last][1]))
-        index = last + 1
+    joined: list[tuple[int, int]] = []
+    for index, (low, high) in enumerate(pieces):
+        if not joined or joined[-1][1] <= low:
+            ends = [end for _, end in reversed(pieces[index + 1 : index + 7])]
+            runs = (end for end in ends if key.stands(masked[low:end].rstrip(" \0")))
+            joined.append((low, next(runs, high)))
     return joined
 
 
@@ -267,15 +254,15 @@ _BEFORE = re.compile(  # `T1:`, `turn 1: `, `S1  `, `(at last) `
 
 def _cut_remark(piece: str, key: KeyDocument) -> tuple[str, str]:
     """The words of an unquoted mention, and the remark behind them, if it has any."""
-    piece = piece.strip(' \t*_`"').rstrip(".。:")
+    piece = piece.strip(" \t*_`\"“”„«»'‘’.。:")
     remark = ""
     if not key.stands(piece):
-        cut, dash = REMARK.search(piece), _DASH.search(piece)
-        if dash and key.stands(piece[: dash.start()]):
-            piece, remark = piece[: dash.start()], piece[dash.end() :]
-        elif cut and cut.start():
-            piece, remark = piece[: cut.start()].rstrip(), piece[cut.start() :]
+        mark = _DASH.search(piece)
+        if not (mark and key.stands(piece[: mark.start()])):
+            mark = REMARK.search(piece, 1)
+        if mark:
+            piece, remark = piece[: mark.start()].rstrip(), piece[mark.start() :]
         place = _BEFORE.match(piece)
         if place and not key.stands(piece) and key.stands(piece[place.end() :]):
             piece, remark = piece[place.end() :], f"{place[0]}{remark}"
-    return piece.strip(" \t*_`\"“”„«»'‘’").rstrip(".。"), remark
+    return piece, remark

@@ -84,7 +84,7 @@ def is_place(node: Node) -> bool:
 
 def lists_mentions(node: Node) -> bool:
     """Whether a part's label says that mentions are in it."""
-    return bool(_CATEGORY.match(node.label)) or role_of(node.label) in ("mentions", "mention")
+    return bool(_CATEGORY.match(node.label)) or "mention" in role_of(node.label)
 
 
 def is_line(node: Node) -> bool:
@@ -152,9 +152,11 @@ def find_fields(rows: Sequence[Node], key: KeyDocument) -> Fields:
             cells[field.label].append(str(field.value))
     named = {role: label for label, role in reversed(roles.items())}
     mention = named.get("mention") or named.get("mentions") or _find_mentions(cells, key)
-    fields = {role: label for label, role in reversed(roles.items()) if role and label != mention}
+    fields = {role: label for role, label in named.items() if role and label != mention}
     if mention:
-        fields |= {"mention": mention} | _find_names(cells, fields, mention)
+        fields["mention"] = mention
+        if name := _find_name(cells, fields):
+            fields["name"] = name
         texts = cells[mention]
         lists = [t for t in texts if not key.stands(t) and len(split_items(t, 0, key)) > 1]
         if role_of(mention) == "mentions" or 2 * len(lists) > len(texts):
@@ -181,23 +183,23 @@ def _find_mentions(cells: Mapping[str, Sequence[str]], key: KeyDocument) -> str:
     return best if shares.get(best, 0) >= 0.25 and not is_grid else ""
 
 
-def _find_names(cells: Mapping[str, Sequence[str]], fields: Fields, mention: str) -> Fields:
+def _find_name(cells: Mapping[str, Sequence[str]], fields: Fields) -> str:
     """The column that says the entity of each row: its values come back."""
-    size = len(cells[mention])
+    mentions = cells[fields["mention"]]
     if target := fields.get("antecedent"):
-        names, listed = ({*map(fold_text, cells[label])} for label in (target, mention))
-        is_name = 3 * len(names) <= size and 2 * len(names & listed) >= len(names) > 0
-        return {"name": fields.pop("antecedent")} if is_name else {}
+        names, listed = ({*map(fold_text, texts)} for texts in (cells[target], mentions))
+        is_name = 3 * len(names) <= len(mentions) and 2 * len(names & listed) >= len(names) > 0
+        return fields.pop("antecedent") if is_name else ""
     if label := fields.get("group"):
-        return {"name": label}
-    if (label := fields.get("entity")) and len({*cells[label]}) < max(size, 2):
-        return {"name": label}
+        return label
+    if (label := fields.get("entity")) and len({*cells[label]}) < max(len(mentions), 2):
+        return label
     columns = [
         label
         for label, texts in cells.items()
-        if label != mention and not role_of(label) and scatter_of(texts) > SCATTERED
+        if label not in fields.values() and not role_of(label) and scatter_of(texts) > SCATTERED
     ]  # not what kinds of words there are, which are few
-    return {"name": max(columns, key=lambda label: len({*cells[label]}))} if columns else {}
+    return max(columns, key=lambda label: len({*cells[label]}), default="")
 
 
 class Scope(NamedTuple):
@@ -210,7 +212,7 @@ class Scope(NamedTuple):
 
 def make_unclear(node: Node, entity: str) -> Unit:
     """A unit for numbers that no words go with."""
-    words = str([item.value for item in node.items if not item.items])
+    words = " ".join(str(item.value) for item in node.items if not item.items)
     return Unit(words, entity, node.where, state="unclear", why="numbers without words")
 
 
