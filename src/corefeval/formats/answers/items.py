@@ -199,7 +199,7 @@ def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
 def _read_snippet(text: str, where: int, key: KeyDocument) -> Unit | None:
     """A bold mention with words around it, which are its context."""
     bold, context = _BOLD.search(text), _cut_remark(text.replace("*", ""), key)[0]
-    if bold is None or bold[1] == context or not key.stands(context):
+    if bold is None or bold[1] == context or bold[1] not in context or not key.stands(context):
         return None
     return Unit(bold[1], where=where + bold.start(1), contexts=(context,))
 
@@ -254,14 +254,14 @@ _BEFORE = re.compile(  # `T1:`, `turn 1: `, `S1  `, `(at last) `
 
 def _cut_remark(piece: str, key: KeyDocument) -> tuple[str, str]:
     """The words of an unquoted mention, and the remark behind them, if it has any."""
-    piece = piece.strip(" \t*_`\"“”„«»'‘’.。:")
+    piece = piece.strip(" \t*_`\"“”„«».。:")
     remark = ""
     if not key.stands(piece):
         mark = _DASH.search(piece)
         if not (mark and key.stands(piece[: mark.start()])):
             mark = REMARK.search(piece, 1)
         if mark:
-            piece, remark = piece[: mark.start()].rstrip(), piece[mark.start() :]
+            piece, remark = piece[: mark.start()].rstrip(' *"“”»'), piece[mark.start() :]
         place = _BEFORE.match(piece)
         if place and not key.stands(piece) and key.stands(piece[place.end() :]):
             piece, remark = piece[place.end() :], f"{place[0]}{remark}"
