@@ -169,6 +169,8 @@ def read(answer: str, text: str = "") -> corefeval.Corpus:
             f"d   0   {number}   {word}   -   -   {tag}\n"
             for number, (word, tag) in enumerate(zip(WORDS, COLUMN, strict=True))
         ),
+        "| Entity | Names | Descriptions | Pronouns |\n|---|---|---|---|\n"
+        "| **A** | Ada (S1) | – | She (S2); her (S3) |\n| **B** | Bo (S1) | – | him (S2) |\n",
         "T1\tPER 0 0\tAda\nT2\tPER 2 2\tBo\nT3\tPER 4 4\tShe\nT4\tPER 6 6\thim\n"
         "T5\tPER 10 10\ther\n*\tCoref T1 T3 T5\n*\tCoref T2 T4\n",
         "T1 PER 0 0 Ada\nT2 PER 2 2 Bo\nT3 PER 4 4 She\nT4 PER 6 6 him\nT5 PER 10 10 her\n"
@@ -474,6 +476,27 @@ def test_bold_names_without_an_antecedent_are_who_they_name():
     answer = "**Ada** met **Bo**. **Ada** liked **him** [Bo]. **Bo** knew **her** [Ada]."
     corpus = read(answer, text)
     assert sorted(len(entity.mentions) for entity in corpus["d"].entities) == [3, 3]
+
+
+def test_bare_words_between_quoted_ones_are_mentions_too():
+    text = "On l' appelait Ada . Elle m' a dit qu' elle partait ."
+    answer = "A : « l' » (1), Ada (1), Elle (2), elle (2)\nB : m' (2)\n"
+    ledger = read(answer, text).ledger
+    assert (ledger.placed, ledger.changed) == (5, 0)
+
+
+def test_quotes_of_contexts_are_no_snippets():
+    answer = (
+        '## A\n- **"Ada"** (sentence 1)\n- "She" (*She liked him*)\n- "her"\n'
+        '## B\n- "Bo"\n- "him" (*She liked him*)\n'
+    )
+    assert {row["written"] for row in read(answer).ledger.rows()} == {
+        "Ada",
+        "She",
+        "her",
+        "Bo",
+        "him",
+    }
 
 
 def test_strings_without_a_word_are_lost():

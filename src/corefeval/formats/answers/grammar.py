@@ -279,7 +279,8 @@ class _Reader:
             elif "mention" in [role_of(item.label) for item in field.items]:
                 yield from self._record(field, inner, find_fields([field], self.key))
             elif field.items or (not lists and (not role or lists_mentions(field))):
-                yield from self.walk(field, inner if is_place(field) else scope)
+                is_part = is_place(field) or lists_mentions(field)
+                yield from self.walk(field, inner if is_part else scope)
 
     # -------------------------------------------------------------- strings
 
