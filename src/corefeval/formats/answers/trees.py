@@ -57,14 +57,13 @@ _TOKEN = re.compile(
       | (?P<string>"(?:[^"\\]|\\.)*"|“[^“”]*”)
       | (?P<single>'(?:[^'\\\n]|\\.|'(?=\w)){0,300}'(?=\s*(?:[,\]}):]|$)))
       | (?P<half>"(?:[^"\\]|\\.)*\\?\Z|(?<![^\s\[{(,:])'(?:[^"'\\\n]|\\.|'(?=\w)){0,300}\\?\Z)
-      | (?P<open>[\[{(]) | (?P<close>[\]})]) | (?P<colon>:) | (?P<comma>,)
+      | (?P<open>[\[{(]) | (?P<close>[\]})]) | (?P<colon>:)
       | (?P<number>-?\d+(?:\.\d+)?) | (?P<word>[^\W\d](?:[^"\[\]{}(),:\n]*[^\s"\[\]{}(),:])?)""",
     re.VERBOSE | re.DOTALL,
 )
 # Strings have no quotes: `{name: Ada, mentions: [Ada, she]}`.
 _BARE = re.compile(r"[\[{,]\s*[\w ]{1,60}:\s*[\[{]\s*[^\W\d]|\{[^{}\"\n]{0,99}?\w:\s[^\W\d]")
 _COLON = re.compile(r"\s*:")
-_KEYED = re.compile(r"^[ \t-]*[^\W\d][\w ]*:[ \t]*(?=\[[^\"'])", re.MULTILINE)  # as in YAML
 _GLUED = re.compile(r"\w[\[{]")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
@@ -99,7 +98,6 @@ def parse_json(text: str, shift: int = 0) -> list[Node]:
     roots: list[Node] = []
     stack: list[Node] = []
     label = _NO_LABEL  # the key whose value comes next
-    keyed = {match.end() for match in _KEYED.finditer(text)}
     for match in _TOKEN.finditer(text):
         kind, token, where = match.lastgroup, match.group(), match.start() + shift
         if not stack and (token not in "[{" or _GLUED.match(text, max(match.start() - 1, 0))):
@@ -108,7 +106,7 @@ def parse_json(text: str, shift: int = 0) -> list[Node]:
             node = Node(label, where=where, complete=False, is_record=token == "{")
             (stack[-1].items if stack else roots).append(node)
             stack.append(node)
-        elif kind in ("comment", "comma"):
+        elif kind == "comment":
             continue
         elif kind == "close":
             node = stack.pop()
@@ -128,34 +126,33 @@ def parse_json(text: str, shift: int = 0) -> list[Node]:
             value = Text(_unquote(bare).strip(), where, kind != "half")
             stack[-1].items.append(Node(label, value, where=where))
         label = _NO_LABEL
-    return [] if sum(root.where - shift in keyed for root in roots) > 1 else roots
+    return roots
 
 
 # ------------------------------------------------------------------ XML
 
 _ELEMENT = re.compile(
-    r"<([^\W\d][\w.:-]*)((?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*(?:(/)>|>"
-    r"([^<>]*)(?=<)(</\1>\s*(?=</?\w|\Z))?)"
+    r"<([^\W\d][\w.:-]*)(?P<attributes>(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*"
+    r"(?:(?P<alone>/)>|>\s*(?P<words>[^<>]*?)\s*(?=<)(?P<end></\1>\s*(?=</?\w|\Z))?)"
 )
-_ATTRIBUTE = re.compile(r"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_ATTRIBUTE = re.compile(r"([\w:.-]+)\s*=\s*([\"'])(.*?)\2", re.DOTALL)
 
 
 def parse_xml(text: str) -> list[Node]:
     """Elements of mentions in elements of entities, without text between them, as lists."""
     root = group = Node()
     for match in _ELEMENT.finditer(text):
-        words = (match[4] or "").strip()
-        if not match[3] and not match[5]:
+        words, where = match["words"], match.start("words" if match["words"] else 0)
+        if not (match["alone"] or match["end"]):
             if words:
                 return []
-            group = Node(where=match.start())
+            group = Node(where=where)
             root.items.append(group)
             continue
-        where = text.index(words, match.start(4)) if words else match.start()
-        cells = [(pair[1], pair[2] or pair[3] or "") for pair in _ATTRIBUTE.finditer(match[2])]
+        cells = [(name, value) for name, _, value in _ATTRIBUTE.findall(match["attributes"])]
         cells += [("text", words)] if words else []
         items = [Node(Text(label), Text(value, where), where=where) for label, value in cells]
-        group.items.append(Node(items=items, where=match.start(), is_record=True))
+        group.items.append(Node(items=items, where=where, is_record=True))
     return [root]
 
 
@@ -233,8 +230,7 @@ def parse_tables(text: str) -> list[Node]:
 
 def _label_rows(rows: list[list[Node]]) -> Node:
     labels = [Text(str(cell.value), cell.where) for cell in rows[0]]
-    n_places = sum(place_named(label) is not None for label in labels)  # many in a grid
-    body = rows if n_places == 1 or any(map(str.isdecimal, labels)) else rows[1:]
+    body = rows if any(map(str.isdecimal, labels)) else rows[1:]
     for row in body:
         for number, (cell, label) in enumerate(zip(row, labels, strict=True)):
             cell.label = label or Text(f"column {number}" if number else "name")
@@ -244,10 +240,10 @@ def _label_rows(rows: list[list[Node]]) -> Node:
 def _is_table(rows: list[list[Node]]) -> bool:
     """Whether rows have short labels above them, and are no text with a word on each line."""
     longest = max(len(str(cell.value).split()) for cell in rows[0])
-    marks = [mark for row in rows if _MARKS.fullmatch(mark := str(row[-1].value))]
-    n_signs = sum(not mark[0].isdigit() for mark in marks)
-    is_text = len(marks) > 0.9 * len(rows) and 3 * n_signs > len(rows)
-    return len(rows) > 1 and longest <= _HEADER and not is_text
+    marks = [str(row[-1].value) for row in rows[1:]]
+    n_numbers = sum(map(str.isdecimal, marks))
+    is_text = all(map(_MARKS.fullmatch, marks)) and 3 * n_numbers < 2 * len(marks)
+    return bool(marks) and longest <= _HEADER and not is_text
 
 
 # ------------------------------------------------------------------ lines
@@ -294,7 +290,7 @@ def parse_lines(text: str) -> list[Node]:
             node = next(iter(parse_json(body, where)), node)
         if items:
             node.label = Text(label.strip(" :：*_"), where, kind=kind)
-        if bullet and label and items:  # as in YAML, lines below may go on with a record
+        if bullet and items:  # as in YAML, lines below may go on with a record
             lines.append((level, Node(where=where, is_record=True)))
             level = max(match.start("body") - match.start(), level + 0.1)
         lines.append((level, node))
@@ -303,10 +299,9 @@ def parse_lines(text: str) -> list[Node]:
 
 def _split_label(body: str) -> tuple[str, str, int]:
     """The label of a line, what it has behind it, and where that begins."""
-    if VERB.search(mask_remarks(body, quotes=True)) or _FLOW.fullmatch(body):
-        return "", body, 0
     masked = mask_remarks(body)
-    for pattern in (_BOLD, _COLONED, _EQUAL, _DASHED):
+    is_whole = VERB.search(mask_remarks(body, quotes=True)) or _FLOW.fullmatch(body)
+    for pattern in () if is_whole else (_BOLD, _COLONED, _EQUAL, _DASHED):
         match = pattern.fullmatch(body if pattern is _BOLD else masked)
         if match is None or QUOTED.search(match["label"]):  # which is a mention
             continue
