@@ -80,7 +80,7 @@ def read_marks(text: str, marks: Iterable[Mark], *, bare: bool = False) -> Tagge
     has_labels = any(mark.label is not None for mark in every if mark.kind == OPEN)
     partner = _pair(every, has_labels)
     last = max((m.start for m in every if m.kind in (CLOSE, TEXT) and m in partner), default=-1)
-    half = _CUT_OFF.search(text, max(len(text.rstrip()) - 1, 0))
+    is_half = _CUT_OFF.match(text, len(text.rstrip()) - 1) is not None
     is_kept = all_true(len(text) + 1)
     for mark in every:
         match, label, chars, why = partner.get(mark), mark.label, None, ""
@@ -95,14 +95,13 @@ def read_marks(text: str, marks: Iterable[Mark], *, bare: bool = False) -> Tagge
             elif mark.start == mark.end and mark.label is None:
                 why = "where it begins is not said"
         elif mark.kind == OPEN and (label is not None or not has_labels):
-            is_cut = mark.start > last and half is not None and mark.end <= half.start()
-            why = CUT_OFF if is_cut else MENDED[0]
+            why = CUT_OFF if is_half and mark.start > last else MENDED[0]
             chars = _nearest_word(text, mark)
         elif mark.kind == CLOSE and not match and not mark.shape:
             why, chars = MENDED[1], _nearest_word(text, mark)
         if chars is not None:
             is_lost = why == CUT_OFF or (label is None and why in MENDED)
-            name = "" if is_lost else normal_label(label or "")
+            name = normal_label(label or "")
             why = why or ("" if name else "no entity is named")
             name, state = name or f"?{len(units) + 1}", "lost" if is_lost else ""
             units.append(Unit("", name, mark.start, chars=chars, state=state, why=why))
@@ -112,7 +111,6 @@ def read_marks(text: str, marks: Iterable[Mark], *, bare: bool = False) -> Tagge
     places: IntArray = np.cumsum(is_kept) - is_kept  # how much of the text is before each character
     for unit in units:
         unit.chars = int(places[unit.chars[0]]), int(places[unit.chars[1]])
-    units.sort(key=lambda unit: (unit.where, unit.chars))
     return TaggedText("".join(compress(text, is_kept.tolist())), units)
 
 
