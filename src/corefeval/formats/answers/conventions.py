@@ -29,20 +29,6 @@ _NESTED = 50  # brackets in brackets: nobody closes what was opened further out
 _SLIP = 40  # tags: no slip in a number reaches further
 
 
-@dataclass(slots=True)
-class TaggedText:
-    """The text of an answer without its tags, and the mentions in it."""
-
-    text: str
-    mentions: list[Unit]
-
-    @property
-    def cuts(self) -> list[int]:
-        """Where mentions begin or end within what would else be one word, in order."""
-        edges = {place for unit in self.mentions if not unit.state for place in unit.chars}
-        return sorted(place for place in edges if self.text[place - 1 : place + 1].isalnum())
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Mark:
     """A tag in an answer, or a bracket of the text that may be taken for one.
@@ -70,8 +56,8 @@ def normal_label(label: str) -> str:
     return _PREFIX.sub("", label.strip().translate(_DIGITS)).strip(" #").lower()
 
 
-def read_marks(text: str, marks: Iterable[Mark], *, bare: bool = False) -> TaggedText:
-    """The mentions between tags, in the text without these.
+def read_marks(text: str, marks: Iterable[Mark], *, bare: bool = False) -> tuple[str, list[Unit]]:
+    """A text without its tags, and the mentions between these.
 
     With `bare`, tags without a label are a mention without an entity, else they are text. A tag
     without its partner stands for the nearest word where it says whose it is, else it is lost.
@@ -79,7 +65,7 @@ def read_marks(text: str, marks: Iterable[Mark], *, bare: bool = False) -> Tagge
     every, units = list(marks), list[Unit]()
     has_labels = any(mark.label is not None for mark in every if mark.kind == OPEN)
     partner = _pair(every, has_labels)
-    last = max((m.start for m in every if m.kind in (CLOSE, TEXT) and m in partner), default=-1)
+    last = max((m.start for m in every if m.kind != OPEN and m in partner), default=-1)
     is_half = _CUT_OFF.match(text, len(text.rstrip()) - 1) is not None
     is_kept = all_true(len(text) + 1)
     for mark in every:
@@ -111,7 +97,7 @@ def read_marks(text: str, marks: Iterable[Mark], *, bare: bool = False) -> Tagge
     places: IntArray = np.cumsum(is_kept) - is_kept  # how much of the text is before each character
     for unit in units:
         unit.chars = int(places[unit.chars[0]]), int(places[unit.chars[1]])
-    return TaggedText("".join(compress(text, is_kept.tolist())), units)
+    return "".join(compress(text, is_kept.tolist())), units
 
 
 def _nearest_word(text: str, mark: Mark) -> Span:
@@ -213,7 +199,7 @@ class Convention:
         """How many well-formed tags of this convention there are."""
         return len(self._patterns[0].findall(text))
 
-    def read(self, text: str) -> TaggedText:
+    def read(self, text: str) -> tuple[str, list[Unit]]:
         """The text without its tags, and its mentions."""
         text = self.prepare(text)
         marks = self.find(text) if self.find else self._find_marks(text)
@@ -408,9 +394,9 @@ CONVENTIONS = {
     "colon": Convention("[mention: 1]", "[ ]", rf"\s?[:=/]\s?({_NUMBER})\s?END"),
     "seq2seq": Convention("<m> mention | 1 </m>", "<m> </m>", _SEQ2SEQ, bare=True,
                           prepare=_name_new),
-    "mask": Convention("<m>mention</m>#1", "<m> </m>", r"\s?END\s?#(\w+)", bare=True),
+    "mask": Convention("<m>mention</m>#1", "<m> </m>", r"\s?END\s?#(\w+)"),
     "wiki": Convention("[[entity|mention]]", "[[ ]]", opening=r"START([^\[\]|\n]{1,60})\|(?=\S)"),
-    "curly": Convention("{{mention|1}}", "{{ }}", _INSIDE, bare=True),
+    "curly": Convention("{{mention|1}}", "{{ }}", _INSIDE),
     "tanl": Convention("[ mention | antecedent ]", "[ ]", _INSIDE, bare=True),
     "inside": Convention("{mention | 1}", _ANY, _INSIDE),
     "behind": Convention("{mention}_1, mention[^1]", _ANY, f"END(?:{'|'.join(_BEHIND.values())})",

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from corefeval.formats.answers.conventions import CONVENTIONS, MENDED, TaggedText
+from corefeval.formats.answers.conventions import CONVENTIONS, MENDED
 from corefeval.formats.answers.grammar import read_units
 from corefeval.formats.answers.items import QUOTED, words_of
 from corefeval.formats.answers.lookup import KeyDocument, Unit
@@ -27,6 +27,7 @@ from corefeval.model.ledger import Coverage, Entry, Span
 
 _LONG = 2000  # characters of a mention that are kept in the ledger
 _NO_FORM, _OTHER_FORM = "in no known form", "in another form than the rest"
+_VALUE = {"placed": 1.0, "changed": 0.9, "lost": -0.5, "unclear": -0.2}
 _VAGUE = ("table", "lines")  # forms that other texts may look like
 # These and the forms that have others as their cases count less.
 _LOOSE, _WEIGHT = (*_VAGUE, "resolved", "inside", "behind", "leading"), 0.8
@@ -60,9 +61,7 @@ class Page:
     @property
     def value(self) -> float:
         """How well a reading does: what it places counts, what it loses speaks against it."""
-        counts = Counter(unit.state for unit in self.units)
-        placed = counts["placed"] + 0.9 * counts["changed"]
-        return placed - 0.5 * counts["lost"] - 0.2 * counts["unclear"]
+        return sum(_VALUE.get(unit.state, 0.0) for unit in self.units)
 
     @property
     def is_linked(self) -> bool:
@@ -195,7 +194,7 @@ def read_answer(
     size, is_copy = len(document.words), False
     is_vague = page.coverage.convention in ("", *_VAGUE)
     if is_vague and len(page.mentions) <= _SPARSE * size:
-        plain = read_tagged(document, TaggedText(page.blank(text), []), "")
+        plain = read_tagged(document, page.blank(text), [], "")
         if plain.is_copy:  # the text in other words, and no list
             page = Page(document, page.coverage)
         is_copy = plain.is_copy and plain.coverage.added <= _ADDED * size
@@ -240,7 +239,7 @@ def _read_best(document: KeyDocument, text: str, forms: Sequence[str], occurrenc
                 units = read_units(TREES[form](spelling), document)
                 page = read_list(document, units, form, occurrences)
             else:
-                page = read_tagged(document, CONVENTIONS[form].read(spelling), form)
+                page = read_tagged(document, *CONVENTIONS[form].read(spelling), form)
             is_sure = page.written and (form != "lines" or len(forms) <= _TOLD)
             value = page.value * weight * (1.0 if page.is_linked else 0.5)
             if value > most or (is_sure and not best.written):
@@ -278,10 +277,12 @@ def _list_forms(text: str, forms: Sequence[str]) -> Iterator[tuple[int, str, str
 # ------------------------------------------------------------------ tags
 
 
-def read_tagged(document: KeyDocument, parsed: TaggedText, convention: str) -> Page:
+def read_tagged(document: KeyDocument, text: str, units: Sequence[Unit], convention: str) -> Page:
     """Mentions in a copied text; none where it is no copy, or lacks what it says of words."""
-    text, units = show_escapes(parsed.text), parsed.mentions
-    atoms = atoms_of_text(text, document.vocabulary, parsed.cuts)
+    text = show_escapes(text)
+    edges = {place for unit in units if not unit.state for place in unit.chars}
+    cuts = sorted(edge for edge in edges if text[edge - 1 : edge + 1].isalnum())  # within a word
+    atoms = atoms_of_text(text, document.vocabulary, cuts)
     layout = Layout(atoms, document)
     page = Page(document, layout.measure(convention))
     cover = page.coverage

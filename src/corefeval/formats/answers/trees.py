@@ -65,7 +65,7 @@ _TOKEN = re.compile(
 _BARE = re.compile(r"[\[{,]\s*[\w ]{1,60}:\s*[\[{]\s*[^\W\d]|\{[^{}\"\n]{0,99}?\w:\s[^\W\d]")
 _COLON = re.compile(r"\s*:")
 _GLUED = re.compile(r"\w[\[{]")
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
 
 def _unquote(token: str) -> str:
@@ -193,6 +193,8 @@ _CELLS = [
 ]
 _WIDE = re.compile(r"(?<=\S) {2,}(?=[^\s#])|^ {2,}(?=\S.* {2}[^\s#])", re.MULTILINE)
 _EMPHATIC = re.compile(r"\A\*+([^*]*)\*+\Z")  # a whole cell
+_TABLE_LINE = re.compile(r"^(?![\s|:+=-]*$).+", re.MULTILINE)  # any but a rule
+_BARS = re.compile(r"^\s*\||\|\s*$")  # around a line
 _HEADER = 8  # words of a label above a column
 _MARKS = re.compile(r"[-_*O]|[BIES]-\S+|\(?\d+\)?(?:\|\(?\d+\)?)*")
 
@@ -207,18 +209,14 @@ def parse_tables(text: str) -> list[Node]:
     best: list[list[list[Node]]] = []
     for pattern in _CELLS:
         tables: list[list[list[Node]]] = [[]]
-        for line in re.finditer(r".+", text):
-            bare = line[0].rstrip().removesuffix("|")
-            bare = re.sub(r"^\s*\|", blank_out, bare)
+        for line in _TABLE_LINE.finditer(text):
             cells = []
-            for match in pattern.finditer(bare):
+            for match in pattern.finditer(_BARS.sub(blank_out, line[0])):
                 kind = match.lastgroup or ""
                 words = _EMPHATIC.sub(r"\1", match[kind].strip())
                 where = line.start() + match.start(kind)
                 text_of_cell = Text(words.replace('""', '"'), where, kind="cell")
                 cells.append(Node(value=text_of_cell, where=where))
-            if re.fullmatch(r"(?=.*-)[\s|:+=-]+", line[0]):
-                continue
             if tables[-1] and len(cells) != len(tables[-1][0]):
                 tables.append([])
             if len(cells) > 1:
