@@ -167,7 +167,6 @@ class Convention:
     in `opening`, the label stands before or behind the opening one, for `START`. `hanging` labels
     stand behind words, as `before` has them. Other conventions have a pattern of what is `seen` of
     them, and a function to `find` their marks. With `bare`, tags without labels are mentions, too.
-    `prepare` makes a text easier to read.
     """
 
     example: str
@@ -179,7 +178,6 @@ class Convention:
     seen: str = _NOTHING
     find: Callable[[str], Iterable[Mark]] | None = None
     bare: bool = False
-    prepare: Callable[[str], str] = str
 
     @cached_property
     def _patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
@@ -201,7 +199,7 @@ class Convention:
 
     def read(self, text: str) -> tuple[str, list[Unit]]:
         """The text without its tags, and its mentions."""
-        text = self.prepare(text)
+        text = _spell_out(text)
         marks = self.find(text) if self.find else self._find_marks(text)
         return read_marks(text, marks, bare=self.bare)
 
@@ -284,14 +282,13 @@ _PHRASE = re.compile(
 )
 
 
-def _name_new(text: str) -> str:
-    """The text with numbers for `</new>`, which closes the first mention of the next entity."""
+def _spell_out(text: str) -> str:
+    """The text with numbers for `</new>`, which closes the first mention of the next entity.
+
+    Links that are piled up behind nested brackets are given to each, inside out.
+    """
     numbers = count()
-    return re.sub("</new>", lambda _: f"| {next(numbers)} </m>", text)
-
-
-def _spread_links(text: str) -> str:
-    """The text with links that are piled up behind nested brackets given to each, inside out."""
+    text = re.sub("</new>", lambda _: f"| {next(numbers)} </m>", text)
     return _PILED.sub(r"]\1]\2", text)
 
 
@@ -386,14 +383,12 @@ CONVENTIONS = {
     "bracket": Convention("[e1 mention]", "[ ] ( )",
                           opening=rf"START\s?{_E}(\d+)\s?[:|]?\s+(?=[^\s\])])"),
     "number": Convention("[1 mention]", "[ ]", opening=rf"START#?(\d+){_WORDS}"),
-    "markdown": Convention("[mention](#1)", "[ ]", f"END{_BEHIND['markdown']}",
-                           prepare=_spread_links),
+    "markdown": Convention("[mention](#1)", "[ ]", f"END{_BEHIND['markdown']}"),
     "xml": Convention('<m id="1">mention</m>', seen=_ELEMENT, find=_find_elements),
     "subscript": Convention("[mention]_1", "[ ]", f"END{_BEHIND['subscript']}"),
     "hash": Convention("[mention]#1", "[ ]", f"END{_BEHIND['hash']}"),
     "colon": Convention("[mention: 1]", "[ ]", rf"\s?[:=/]\s?({_NUMBER})\s?END"),
-    "seq2seq": Convention("<m> mention | 1 </m>", "<m> </m>", _SEQ2SEQ, bare=True,
-                          prepare=_name_new),
+    "seq2seq": Convention("<m> mention | 1 </m>", "<m> </m>", _SEQ2SEQ, bare=True),
     "mask": Convention("<m>mention</m>#1", "<m> </m>", r"\s?END\s?#(\w+)"),
     "wiki": Convention("[[entity|mention]]", "[[ ]]", opening=r"START([^\[\]|\n]{1,60})\|(?=\S)"),
     "curly": Convention("{{mention|1}}", "{{ }}", _INSIDE),

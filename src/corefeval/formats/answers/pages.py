@@ -71,9 +71,9 @@ class Page:
         """
         entities = [entity for _, entity in sorted(self.mentions)]
         largest = Counter(entities).most_common(1)
-        others = [entity for entity in entities if entity != largest[0][0]]
-        size, is_scattered = len({*others}), scatter_of(entities) > SCATTERED
-        return size < _FEW or (is_scattered and (size <= 2 * _FEW or scatter_of(others) > 1))
+        smaller = [entity for entity in entities if entity != largest[0][0]]
+        size, is_scattered = len({*smaller}), scatter_of(entities) > SCATTERED
+        return size < _FEW or (is_scattered and (size <= 2 * _FEW or scatter_of(smaller) > 1))
 
     @property
     def is_copy(self) -> bool:
@@ -163,8 +163,7 @@ class Page:
         """All that is quoted or bracketed in a text, else the items of lists in lines."""
         if self.coverage.convention in _RESOLVED:  # whose brackets have antecedents in them
             return
-        size = _SIGN if is_copy else 1
-        taken = {unit.where + shift for unit in self.units for shift in range(size)}
+        taken = {unit.where + shift for unit in self.units for shift in range(_SIGN)}
         patterns = (_QUOTED, _BRACKETED)[is_copy:]
         matches = [match for pattern in patterns for match in pattern.finditer(text)]
         for match in sorted(matches, key=re.Match.end) or _BULLET.finditer(

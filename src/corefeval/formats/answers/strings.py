@@ -69,10 +69,9 @@ class Chooser:
             if occurrences == "first":
                 unit.spans = places[:1]
             elif occurrences == "all":
-                free = [place for place in places if place not in self.owner]
-                self.owner.update(dict.fromkeys(free, unit.entity))
                 # A cluster that says a string twice is given its places again.
-                unit.spans = free or [p for p in places if self.owner[p] == unit.entity]
+                entity, take = unit.entity, self.owner.setdefault
+                unit.spans = [place for place in places if take(place, entity) == entity]
             if unit.spans:
                 unit.why = unit.places.why
             elif not unit.state:
