@@ -232,8 +232,6 @@ def _find_crac(text: str) -> Iterator[Mark]:
     for match in _CRAC.finditer(text):
         place = match.start()
         begin = _word_start(text, last, place)
-        if begin == place:
-            continue
         last = match.end()
         yield Mark(REMOVE, place, last)
         for mark in sorted(re.findall(_CRAC_MARK, match[1]), key=lambda mark: mark[0] == "["):

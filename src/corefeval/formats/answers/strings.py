@@ -56,8 +56,8 @@ class Chooser:
         for unit in self.units:
             places = unit.places.every
             if unit.sentence is not None and len(places) <= _MANY:
-                sentences = {int(self.key.sentence_of[place[0]]) for place in places}
-                votes.update(sentence - unit.sentence for sentence in sentences)
+                sentence_of = self.key.sentence_of
+                votes.update({int(sentence_of[start]) - unit.sentence for start, _ in places})
         return max(votes, key=votes.__getitem__)
 
     def choose(self, occurrences: str) -> None:

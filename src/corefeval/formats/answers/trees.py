@@ -228,7 +228,8 @@ def parse_tables(text: str) -> list[Node]:
 
 def _label_rows(rows: list[list[Node]]) -> Node:
     labels = [Text(str(cell.value), cell.where) for cell in rows[0]]
-    body = rows if any(map(str.isdecimal, labels)) else rows[1:]
+    n_places = sum(place_named(label) is not None for label in labels)  # many in a grid
+    body = rows if n_places == 1 or any(map(str.isdecimal, labels)) else rows[1:]
     for row in body:
         for number, (cell, label) in enumerate(zip(row, labels, strict=True)):
             cell.label = label or Text(f"column {number}" if number else "name")
@@ -238,10 +239,10 @@ def _label_rows(rows: list[list[Node]]) -> Node:
 def _is_table(rows: list[list[Node]]) -> bool:
     """Whether rows have short labels above them, and are no text with a word on each line."""
     longest = max(len(str(cell.value).split()) for cell in rows[0])
-    marks = [str(row[-1].value) for row in rows[1:]]
-    n_numbers = sum(map(str.isdecimal, marks))
-    is_text = all(map(_MARKS.fullmatch, marks)) and 3 * n_numbers < 2 * len(marks)
-    return bool(marks) and longest <= _HEADER and not is_text
+    marks = [mark for row in rows if _MARKS.fullmatch(mark := str(row[-1].value))]
+    n_signs = sum(not mark[0].isdigit() for mark in marks)
+    is_text = len(marks) > 0.9 * len(rows) and 3 * n_signs > len(rows)
+    return len(rows) > 1 and longest <= _HEADER and not is_text
 
 
 # ------------------------------------------------------------------ lines
