@@ -133,7 +133,7 @@ def parse_json(text: str, shift: int = 0) -> list[Node]:
 
 _ELEMENT = re.compile(
     r"<([^\W\d][\w.:-]*)(?P<attributes>(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*"
-    r"(?:(?P<alone>/)>|>\s*(?P<words>[^<>]*?)\s*(?=<)(?P<end></\1>\s*(?=</?\w|\Z))?)"
+    r"(?:(?P<alone>/)>|>\s*(?P<words>(?!\s)[^<>]*)(?=<)(?P<end></\1>\s*(?=</?\w|\Z))?)"
 )
 _ATTRIBUTE = re.compile(r"([\w:.-]+)\s*=\s*([\"'])(.*?)\2", re.DOTALL)
 
@@ -142,7 +142,8 @@ def parse_xml(text: str) -> list[Node]:
     """Elements of mentions in elements of entities, without text between them, as lists."""
     root = group = Node()
     for match in _ELEMENT.finditer(text):
-        words, where = match["words"], match.start("words" if match["words"] else 0)
+        words = (match["words"] or "").rstrip()
+        where = match.start("words" if words else 0)
         if not (match["alone"] or match["end"]):
             if words:
                 return []
@@ -193,7 +194,7 @@ _CELLS = [
 ]
 _WIDE = re.compile(r"(?<=\S) {2,}(?=[^\s#])|^ {2,}(?=\S.* {2}[^\s#])", re.MULTILINE)
 _EMPHATIC = re.compile(r"\A\*+([^*]*)\*+\Z")  # a whole cell
-_TABLE_LINE = re.compile(r"^(?![\s|:+=-]*$).+", re.MULTILINE)  # any but a rule
+_TABLE_LINE = re.compile(r"^(?![ \t|:+=-]*$).+", re.MULTILINE)  # any but a rule
 _BARS = re.compile(r"^\s*\||\|\s*$")  # around a line
 _HEADER = 8  # words of a label above a column
 _MARKS = re.compile(r"[-_*O]|[BIES]-\S+|\(?\d+\)?(?:\|\(?\d+\)?)*")
