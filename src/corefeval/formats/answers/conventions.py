@@ -29,20 +29,6 @@ _NESTED = 50  # brackets in brackets: nobody closes what was opened further out
 _SLIP = 40  # tags: no slip in a number reaches further
 
 
-@dataclass(slots=True)
-class TaggedText:
-    """The text of an answer without its tags, and the mentions in it."""
-
-    text: str
-    mentions: list[Unit]
-
-    @property
-    def cuts(self) -> list[int]:
-        """Where mentions begin or end within what would else be one word, in order."""
-        edges = {place for unit in self.mentions if not unit.state for place in unit.chars}
-        return sorted(place for place in edges if self.text[place - 1 : place + 1].isalnum())
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Mark:
     """A tag in an answer, or a bracket of the text that may be taken for one.
@@ -70,8 +56,8 @@ def normal_label(label: str) -> str:
     return _PREFIX.sub("", label.strip().translate(_DIGITS)).strip(" #").lower()
 
 
-def read_marks(text: str, marks: Iterable[Mark], *, bare: bool = False) -> TaggedText:
-    """The mentions between tags, in the text without these.
+def read_marks(text: str, marks: Iterable[Mark], *, bare: bool = False) -> tuple[str, list[Unit]]:
+    """A text without its tags, and the mentions between these.
 
     With `bare`, tags without a label are a mention without an entity, else they are text. A tag
     without its partner stands for the nearest word where it says whose it is, else it is lost.
@@ -79,8 +65,8 @@ def read_marks(text: str, marks: Iterable[Mark], *, bare: bool = False) -> Tagge
     every, units = list(marks), list[Unit]()
     has_labels = any(mark.label is not None for mark in every if mark.kind == OPEN)
     partner = _pair(every, has_labels)
-    last = max((m.start for m in every if m.kind in (CLOSE, TEXT) and m in partner), default=-1)
-    half = _CUT_OFF.search(text, max(len(text.rstrip()) - 1, 0))
+    last = max((m.start for m in every if m.kind != OPEN and m in partner), default=-1)
+    is_half = _CUT_OFF.match(text, len(text.rstrip()) - 1) is not None
     is_kept = all_true(len(text) + 1)
     for mark in every:
         match, label, chars, why = partner.get(mark), mark.label, None, ""
@@ -95,14 +81,13 @@ def read_marks(text: str, marks: Iterable[Mark], *, bare: bool = False) -> Tagge
             elif mark.start == mark.end and mark.label is None:
                 why = "where it begins is not said"
         elif mark.kind == OPEN and (label is not None or not has_labels):
-            is_cut = mark.start > last and half is not None and mark.end <= half.start()
-            why = CUT_OFF if is_cut else MENDED[0]
+            why = CUT_OFF if is_half and mark.start > last else MENDED[0]
             chars = _nearest_word(text, mark)
         elif mark.kind == CLOSE and not match and not mark.shape:
             why, chars = MENDED[1], _nearest_word(text, mark)
         if chars is not None:
             is_lost = why == CUT_OFF or (label is None and why in MENDED)
-            name = "" if is_lost else normal_label(label or "")
+            name = normal_label(label or "")
             why = why or ("" if name else "no entity is named")
             name, state = name or f"?{len(units) + 1}", "lost" if is_lost else ""
             units.append(Unit("", name, mark.start, chars=chars, state=state, why=why))
@@ -112,8 +97,7 @@ def read_marks(text: str, marks: Iterable[Mark], *, bare: bool = False) -> Tagge
     places: IntArray = np.cumsum(is_kept) - is_kept  # how much of the text is before each character
     for unit in units:
         unit.chars = int(places[unit.chars[0]]), int(places[unit.chars[1]])
-    units.sort(key=lambda unit: (unit.where, unit.chars))
-    return TaggedText("".join(compress(text, is_kept.tolist())), units)
+    return "".join(compress(text, is_kept.tolist())), units
 
 
 def _nearest_word(text: str, mark: Mark) -> Span:
@@ -183,7 +167,6 @@ class Convention:
     in `opening`, the label stands before or behind the opening one, for `START`. `hanging` labels
     stand behind words, as `before` has them. Other conventions have a pattern of what is `seen` of
     them, and a function to `find` their marks. With `bare`, tags without labels are mentions, too.
-    `prepare` makes a text easier to read.
     """
 
     example: str
@@ -195,7 +178,6 @@ class Convention:
     seen: str = _NOTHING
     find: Callable[[str], Iterable[Mark]] | None = None
     bare: bool = False
-    prepare: Callable[[str], str] = str
 
     @cached_property
     def _patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
@@ -215,9 +197,9 @@ class Convention:
         """How many well-formed tags of this convention there are."""
         return len(self._patterns[0].findall(text))
 
-    def read(self, text: str) -> TaggedText:
+    def read(self, text: str) -> tuple[str, list[Unit]]:
         """The text without its tags, and its mentions."""
-        text = self.prepare(text)
+        text = _spell_out(text)
         marks = self.find(text) if self.find else self._find_marks(text)
         return read_marks(text, marks, bare=self.bare)
 
@@ -250,8 +232,6 @@ def _find_crac(text: str) -> Iterator[Mark]:
     for match in _CRAC.finditer(text):
         place = match.start()
         begin = _word_start(text, last, place)
-        if begin == place:
-            continue
         last = match.end()
         yield Mark(REMOVE, place, last)
         for mark in sorted(re.findall(_CRAC_MARK, match[1]), key=lambda mark: mark[0] == "["):
@@ -300,14 +280,13 @@ _PHRASE = re.compile(
 )
 
 
-def _name_new(text: str) -> str:
-    """The text with numbers for `</new>`, which closes the first mention of the next entity."""
+def _spell_out(text: str) -> str:
+    """The text with numbers for `</new>`, which closes the first mention of the next entity.
+
+    Links that are piled up behind nested brackets are given to each, inside out.
+    """
     numbers = count()
-    return re.sub("</new>", lambda _: f"| {next(numbers)} </m>", text)
-
-
-def _spread_links(text: str) -> str:
-    """The text with links that are piled up behind nested brackets given to each, inside out."""
+    text = re.sub("</new>", lambda _: f"| {next(numbers)} </m>", text)
     return _PILED.sub(r"]\1]\2", text)
 
 
@@ -402,17 +381,15 @@ CONVENTIONS = {
     "bracket": Convention("[e1 mention]", "[ ] ( )",
                           opening=rf"START\s?{_E}(\d+)\s?[:|]?\s+(?=[^\s\])])"),
     "number": Convention("[1 mention]", "[ ]", opening=rf"START#?(\d+){_WORDS}"),
-    "markdown": Convention("[mention](#1)", "[ ]", f"END{_BEHIND['markdown']}",
-                           prepare=_spread_links),
+    "markdown": Convention("[mention](#1)", "[ ]", f"END{_BEHIND['markdown']}"),
     "xml": Convention('<m id="1">mention</m>', seen=_ELEMENT, find=_find_elements),
     "subscript": Convention("[mention]_1", "[ ]", f"END{_BEHIND['subscript']}"),
     "hash": Convention("[mention]#1", "[ ]", f"END{_BEHIND['hash']}"),
     "colon": Convention("[mention: 1]", "[ ]", rf"\s?[:=/]\s?({_NUMBER})\s?END"),
-    "seq2seq": Convention("<m> mention | 1 </m>", "<m> </m>", _SEQ2SEQ, bare=True,
-                          prepare=_name_new),
-    "mask": Convention("<m>mention</m>#1", "<m> </m>", r"\s?END\s?#(\w+)", bare=True),
+    "seq2seq": Convention("<m> mention | 1 </m>", "<m> </m>", _SEQ2SEQ, bare=True),
+    "mask": Convention("<m>mention</m>#1", "<m> </m>", r"\s?END\s?#(\w+)"),
     "wiki": Convention("[[entity|mention]]", "[[ ]]", opening=r"START([^\[\]|\n]{1,60})\|(?=\S)"),
-    "curly": Convention("{{mention|1}}", "{{ }}", _INSIDE, bare=True),
+    "curly": Convention("{{mention|1}}", "{{ }}", _INSIDE),
     "tanl": Convention("[ mention | antecedent ]", "[ ]", _INSIDE, bare=True),
     "inside": Convention("{mention | 1}", _ANY, _INSIDE),
     "behind": Convention("{mention}_1, mention[^1]", _ANY, f"END(?:{'|'.join(_BEHIND.values())})",

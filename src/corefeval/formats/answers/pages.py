@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from corefeval.formats.answers.conventions import CONVENTIONS, MENDED, TaggedText
+from corefeval.formats.answers.conventions import CONVENTIONS, MENDED
 from corefeval.formats.answers.grammar import read_units
 from corefeval.formats.answers.items import QUOTED, words_of
 from corefeval.formats.answers.lookup import KeyDocument, Unit
@@ -27,16 +27,10 @@ from corefeval.model.ledger import Coverage, Entry, Span
 
 _LONG = 2000  # characters of a mention that are kept in the ledger
 _NO_FORM, _OTHER_FORM = "in no known form", "in another form than the rest"
-# Forms that prose may look like count less, and those that have others as their cases.
-_WEIGHT = {
-    "lines": 0.8,
-    "table": 0.95,
-    "resolved": 0.8,
-    "inside": 0.95,
-    "behind": 0.95,
-    "leading": 0.95,
-}
+_VALUE = {"placed": 1.0, "changed": 0.9, "lost": -0.5, "unclear": -0.2}
 _VAGUE = ("table", "lines")  # forms that other texts may look like
+# These and the forms that have others as their cases count less.
+_LOOSE, _WEIGHT = (*_VAGUE, "resolved", "inside", "behind", "leading"), 0.8
 # Conventions that name the antecedent behind a mention, and the share of the text they may lack.
 _RESOLVED = {"resolved": 0.1, "glossed": 0.5}
 _TOLD = 2  # forms at most, where a format was named
@@ -67,9 +61,7 @@ class Page:
     @property
     def value(self) -> float:
         """How well a reading does: what it places counts, what it loses speaks against it."""
-        counts = Counter(unit.state for unit in self.units)
-        placed = counts["placed"] + 0.9 * counts["changed"]
-        return placed - 0.5 * counts["lost"] - 0.2 * counts["unclear"]
+        return sum(_VALUE.get(unit.state, 0.0) for unit in self.units)
 
     @property
     def is_linked(self) -> bool:
@@ -79,9 +71,9 @@ class Page:
         """
         entities = [entity for _, entity in sorted(self.mentions)]
         largest = Counter(entities).most_common(1)
-        others = [entity for entity in entities if entity != largest[0][0]]
-        size, is_scattered = len({*others}), scatter_of(entities) > SCATTERED
-        return size < _FEW or (is_scattered and (size <= 2 * _FEW or scatter_of(others) > 1))
+        smaller = [entity for entity in entities if entity != largest[0][0]]
+        size, is_scattered = len({*smaller}), scatter_of(entities) > SCATTERED
+        return size < _FEW or (is_scattered and (size <= 2 * _FEW or scatter_of(smaller) > 1))
 
     @property
     def is_copy(self) -> bool:
@@ -148,7 +140,7 @@ class Page:
         """
         form, states = self.coverage.convention, [unit.state for unit in self.written]
         is_read = bool(self.mentions or (states and (is_told or len(self.units) <= _FEW)))
-        if form in _WEIGHT and not is_told:
+        if form in _LOOSE and not is_told:
             is_read = self.is_linked and states.count("lost") < max(len(self.mentions), _FEW)
             is_read &= form not in _VAGUE or "placed" in states
         if not is_read:
@@ -156,13 +148,9 @@ class Page:
             for unit in self.units:
                 unit.state, unit.why = "unclear", unit.why or _NO_FORM
         loose, unread = list(self._find_loose(text, is_copy)), self.unread_lines(text)
-        stands, said = self.document.stands, {unit.text for unit in self.units}
-        if is_copy:
-            unknown, n_unread = {unit.text for unit in loose if stands(unit.text)}, 0
-        else:  # what was not read is in lines of which nothing was
-            there = [unit.text for unit in loose if unread[unit.where].strip()]
-            unknown, n_unread = {*filter(stands, there)} - said, len(_ROW.findall(unread))
-        n_unread = max(n_unread, len(unknown if self.mentions else loose))
+        unread_texts = [u.text for u in loose if is_copy or unread[u.where].strip()]
+        unknown = {*filter(self.document.stands, unread_texts)} - {u.text for u in self.units}
+        n_unread = max(len(_ROW.findall(unread)), len(unknown if self.mentions else loose))
         is_read &= n_unread <= max(len(self.mentions), _FEW)
         is_much = is_copy or 4 * len(unknown) >= max(len(self.mentions), 4 * _FEW)
         for number, unit in enumerate(loose):
@@ -175,8 +163,7 @@ class Page:
         """All that is quoted or bracketed in a text, else the items of lists in lines."""
         if self.coverage.convention in _RESOLVED:  # whose brackets have antecedents in them
             return
-        size = _SIGN if is_copy else 1
-        taken = {unit.where + shift for unit in self.units for shift in range(size)}
+        taken = {unit.where + shift for unit in self.units for shift in range(_SIGN)}
         patterns = (_QUOTED, _BRACKETED)[is_copy:]
         matches = [match for pattern in patterns for match in pattern.finditer(text)]
         for match in sorted(matches, key=re.Match.end) or _BULLET.finditer(
@@ -205,12 +192,12 @@ def read_answer(
     page = _read_best(document, text, forms, occurrences)
     size, is_copy = len(document.words), False
     is_vague = page.coverage.convention in ("", *_VAGUE)
-    if text.strip() and is_vague and len(page.mentions) <= _SPARSE * size:
-        plain = read_tagged(document, TaggedText(page.blank(text), []), "")
+    if is_vague and len(page.mentions) <= _SPARSE * size:
+        plain = read_tagged(document, page.blank(text), [], "")
         if plain.is_copy:  # the text in other words, and no list
             page = Page(document, page.coverage)
         is_copy = plain.is_copy and plain.coverage.added <= _ADDED * size
-    if page.units and (unread := page.unread_lines(text)).strip():
+    if (unread := page.unread_lines(text)).strip():
         page.add_other(_read_best(document, unread, forms, occurrences))
     page.add_loose(text, is_copy=page.is_copy or is_copy, is_told=len(forms) <= _TOLD)
     state = _state_of(page, text, finish, is_copy)
@@ -244,14 +231,14 @@ def _read_best(document: KeyDocument, text: str, forms: Sequence[str], occurrenc
     best = Page(document, Coverage(document.identifier, "", size, missing=size))
     for variant in _variants(text):
         for n_signs, form, spelling in _list_forms(variant, forms):
-            weight = _WEIGHT.get(form, 1.0)
+            weight = _WEIGHT if form in _LOOSE else 1.0
             if most >= _NEARLY_ALL * weight * n_signs:  # it cannot place more than it has signs
                 continue
             if form in TREES:
                 units = read_units(TREES[form](spelling), document)
                 page = read_list(document, units, form, occurrences)
             else:
-                page = read_tagged(document, CONVENTIONS[form].read(spelling), form)
+                page = read_tagged(document, *CONVENTIONS[form].read(spelling), form)
             is_sure = page.written and (form != "lines" or len(forms) <= _TOLD)
             value = page.value * weight * (1.0 if page.is_linked else 0.5)
             if value > most or (is_sure and not best.written):
@@ -281,7 +268,7 @@ def _list_forms(text: str, forms: Sequence[str]) -> Iterator[tuple[int, str, str
         (CONVENTIONS[form].count(spelling), form, spelling)
         for form in forms if form in CONVENTIONS for spelling in spellings
     ]  # fmt: skip
-    yield from sorted(tags, key=lambda seen: (seen[1] in _WEIGHT, -seen[0]))
+    yield from sorted(tags, key=lambda seen: (seen[1] in _LOOSE, -seen[0]))
     n_signs = len(_SIGNS.findall(text))
     yield from ((n_signs, form, text) for form in forms if form in TREES)
 
@@ -289,10 +276,12 @@ def _list_forms(text: str, forms: Sequence[str]) -> Iterator[tuple[int, str, str
 # ------------------------------------------------------------------ tags
 
 
-def read_tagged(document: KeyDocument, parsed: TaggedText, convention: str) -> Page:
+def read_tagged(document: KeyDocument, text: str, units: Sequence[Unit], convention: str) -> Page:
     """Mentions in a copied text; none where it is no copy, or lacks what it says of words."""
-    text, units = show_escapes(parsed.text), parsed.mentions
-    atoms = atoms_of_text(text, document.vocabulary, parsed.cuts)
+    text = show_escapes(text)
+    edges = {place for unit in units if not unit.state for place in unit.chars}
+    cuts = sorted(edge for edge in edges if text[edge - 1 : edge + 1].isalnum())  # within a word
+    atoms = atoms_of_text(text, document.vocabulary, cuts)
     layout = Layout(atoms, document)
     page = Page(document, layout.measure(convention))
     cover = page.coverage

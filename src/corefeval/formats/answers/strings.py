@@ -55,9 +55,9 @@ class Chooser:
         votes = Counter({-1: 0})
         for unit in self.units:
             places = unit.places.every
-            if unit.sentence is not None and not unit.places.why and len(places) <= _MANY:
-                sentences = {int(self.key.sentence_of[place[0]]) for place in places}
-                votes.update(sentence - unit.sentence for sentence in sentences)
+            if unit.sentence is not None and len(places) <= _MANY:
+                sentence_of = self.key.sentence_of
+                votes.update({int(sentence_of[start]) - unit.sentence for start, _ in places})
         return max(votes, key=votes.__getitem__)
 
     def choose(self, occurrences: str) -> None:
@@ -69,10 +69,9 @@ class Chooser:
             if occurrences == "first":
                 unit.spans = places[:1]
             elif occurrences == "all":
-                free = [place for place in places if place not in self.owner]
-                self.owner.update(dict.fromkeys(free, unit.entity))
                 # A cluster that says a string twice is given its places again.
-                unit.spans = free or [p for p in places if self.owner[p] == unit.entity]
+                entity, take = unit.entity, self.owner.setdefault
+                unit.spans = [place for place in places if take(place, entity) == entity]
             if unit.spans:
                 unit.why = unit.places.why
             elif not unit.state:
@@ -90,7 +89,7 @@ class Chooser:
         for units in self.lists.values():
             self._settle_list(units, first)
             first = next((unit.spans[0] for unit in units if unit.spans), first)
-        for unit in [unit for unit in self.units if unit.places.every and not unit.spans]:
+        for unit in [unit for unit in self.units if not unit.spans]:
             siblings = self.lists[unit.entity] if unit.places.why else []
             taken = [span for sibling in siblings for span in sibling.spans]
             for place in sorted(self._free(unit), key=partial(self.points, unit)):
@@ -116,7 +115,7 @@ class Chooser:
 
     def _weigh(self, unit: Unit, last: Span, place: Span) -> float:
         """What speaks against a place behind the last one of a list."""
-        is_edge = place[1] <= last[1] and (place[0] == last[0] or place[1] == last[1])
+        is_edge = place[0] == last[0] or place[1] == last[1]
         is_edge &= self.owner.get(last) == unit.entity
         return self.points(unit, place) + _BACK * (place[0] < last[0]) + _EDGE * is_edge
 

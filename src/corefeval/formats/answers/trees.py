@@ -57,16 +57,15 @@ _TOKEN = re.compile(
       | (?P<string>"(?:[^"\\]|\\.)*"|“[^“”]*”)
       | (?P<single>'(?:[^'\\\n]|\\.|'(?=\w)){0,300}'(?=\s*(?:[,\]}):]|$)))
       | (?P<half>"(?:[^"\\]|\\.)*\\?\Z|(?<![^\s\[{(,:])'(?:[^"'\\\n]|\\.|'(?=\w)){0,300}\\?\Z)
-      | (?P<open>[\[{(]) | (?P<close>[\]})]) | (?P<colon>:) | (?P<comma>,)
+      | (?P<open>[\[{(]) | (?P<close>[\]})]) | (?P<colon>:)
       | (?P<number>-?\d+(?:\.\d+)?) | (?P<word>[^\W\d](?:[^"\[\]{}(),:\n]*[^\s"\[\]{}(),:])?)""",
     re.VERBOSE | re.DOTALL,
 )
 # Strings have no quotes: `{name: Ada, mentions: [Ada, she]}`.
 _BARE = re.compile(r"[\[{,]\s*[\w ]{1,60}:\s*[\[{]\s*[^\W\d]|\{[^{}\"\n]{0,99}?\w:\s[^\W\d]")
 _COLON = re.compile(r"\s*:")
-_KEYED = re.compile(r"^[ \t-]*[^\W\d][\w ]*:[ \t]*(?=\[[^\"'])", re.MULTILINE)  # as in YAML
 _GLUED = re.compile(r"\w[\[{]")
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
 
 def _unquote(token: str) -> str:
@@ -99,7 +98,6 @@ def parse_json(text: str, shift: int = 0) -> list[Node]:
     roots: list[Node] = []
     stack: list[Node] = []
     label = _NO_LABEL  # the key whose value comes next
-    keyed = {match.end() for match in _KEYED.finditer(text)}
     for match in _TOKEN.finditer(text):
         kind, token, where = match.lastgroup, match.group(), match.start() + shift
         if not stack and (token not in "[{" or _GLUED.match(text, max(match.start() - 1, 0))):
@@ -108,7 +106,7 @@ def parse_json(text: str, shift: int = 0) -> list[Node]:
             node = Node(label, where=where, complete=False, is_record=token == "{")
             (stack[-1].items if stack else roots).append(node)
             stack.append(node)
-        elif kind in ("comment", "comma"):
+        elif kind == "comment":
             continue
         elif kind == "close":
             node = stack.pop()
@@ -128,34 +126,34 @@ def parse_json(text: str, shift: int = 0) -> list[Node]:
             value = Text(_unquote(bare).strip(), where, kind != "half")
             stack[-1].items.append(Node(label, value, where=where))
         label = _NO_LABEL
-    return [] if sum(root.where - shift in keyed for root in roots) > 1 else roots
+    return roots
 
 
 # ------------------------------------------------------------------ XML
 
 _ELEMENT = re.compile(
-    r"<([^\W\d][\w.:-]*)((?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*(?:(/)>|>"
-    r"([^<>]*)(?=<)(</\1>\s*(?=</?\w|\Z))?)"
+    r"<([^\W\d][\w.:-]*)(?P<attributes>(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*"
+    r"(?:(?P<alone>/)>|>\s*(?P<words>(?!\s)[^<>]*)(?=<)(?P<end></\1>\s*(?=</?\w|\Z))?)"
 )
-_ATTRIBUTE = re.compile(r"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_ATTRIBUTE = re.compile(r"([\w:.-]+)\s*=\s*([\"'])(.*?)\2", re.DOTALL)
 
 
 def parse_xml(text: str) -> list[Node]:
     """Elements of mentions in elements of entities, without text between them, as lists."""
     root = group = Node()
     for match in _ELEMENT.finditer(text):
-        words = (match[4] or "").strip()
-        if not match[3] and not match[5]:
+        words = (match["words"] or "").rstrip()
+        where = match.start("words" if words else 0)
+        if not (match["alone"] or match["end"]):
             if words:
                 return []
-            group = Node(where=match.start())
+            group = Node(where=where)
             root.items.append(group)
             continue
-        where = text.index(words, match.start(4)) if words else match.start()
-        cells = [(pair[1], pair[2] or pair[3] or "") for pair in _ATTRIBUTE.finditer(match[2])]
+        cells = [(name, value) for name, _, value in _ATTRIBUTE.findall(match["attributes"])]
         cells += [("text", words)] if words else []
         items = [Node(Text(label), Text(value, where), where=where) for label, value in cells]
-        group.items.append(Node(items=items, where=match.start(), is_record=True))
+        group.items.append(Node(items=items, where=where, is_record=True))
     return [root]
 
 
@@ -196,6 +194,8 @@ _CELLS = [
 ]
 _WIDE = re.compile(r"(?<=\S) {2,}(?=[^\s#])|^ {2,}(?=\S.* {2}[^\s#])", re.MULTILINE)
 _EMPHATIC = re.compile(r"\A\*+([^*]*)\*+\Z")  # a whole cell
+_TABLE_LINE = re.compile(r"^(?![ \t|:+=-]*$).+", re.MULTILINE)  # any but a rule
+_BARS = re.compile(r"^\s*\||\|\s*$")  # around a line
 _HEADER = 8  # words of a label above a column
 _MARKS = re.compile(r"[-_*O]|[BIES]-\S+|\(?\d+\)?(?:\|\(?\d+\)?)*")
 
@@ -210,18 +210,14 @@ def parse_tables(text: str) -> list[Node]:
     best: list[list[list[Node]]] = []
     for pattern in _CELLS:
         tables: list[list[list[Node]]] = [[]]
-        for line in re.finditer(r".+", text):
-            bare = line[0].rstrip().removesuffix("|")
-            bare = re.sub(r"^\s*\|", blank_out, bare)
+        for line in _TABLE_LINE.finditer(text):
             cells = []
-            for match in pattern.finditer(bare):
+            for match in pattern.finditer(_BARS.sub(blank_out, line[0])):
                 kind = match.lastgroup or ""
                 words = _EMPHATIC.sub(r"\1", match[kind].strip())
                 where = line.start() + match.start(kind)
                 text_of_cell = Text(words.replace('""', '"'), where, kind="cell")
                 cells.append(Node(value=text_of_cell, where=where))
-            if re.fullmatch(r"(?=.*-)[\s|:+=-]+", line[0]):
-                continue
             if tables[-1] and len(cells) != len(tables[-1][0]):
                 tables.append([])
             if len(cells) > 1:
@@ -294,7 +290,7 @@ def parse_lines(text: str) -> list[Node]:
             node = next(iter(parse_json(body, where)), node)
         if items:
             node.label = Text(label.strip(" :：*_"), where, kind=kind)
-        if bullet and label and items:  # as in YAML, lines below may go on with a record
+        if bullet and items:  # as in YAML, lines below may go on with a record
             lines.append((level, Node(where=where, is_record=True)))
             level = max(match.start("body") - match.start(), level + 0.1)
         lines.append((level, node))
@@ -303,10 +299,9 @@ def parse_lines(text: str) -> list[Node]:
 
 def _split_label(body: str) -> tuple[str, str, int]:
     """The label of a line, what it has behind it, and where that begins."""
-    if VERB.search(mask_remarks(body, quotes=True)) or _FLOW.fullmatch(body):
-        return "", body, 0
     masked = mask_remarks(body)
-    for pattern in (_BOLD, _COLONED, _EQUAL, _DASHED):
+    is_whole = VERB.search(mask_remarks(body, quotes=True)) or _FLOW.fullmatch(body)
+    for pattern in () if is_whole else (_BOLD, _COLONED, _EQUAL, _DASHED):
         match = pattern.fullmatch(body if pattern is _BOLD else masked)
         if match is None or QUOTED.search(match["label"]):  # which is a mention
             continue
