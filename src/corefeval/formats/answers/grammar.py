@@ -350,6 +350,8 @@ class _Reader:
             most = max(inside, 2) if is_item else 0
             if 2 * standing > len(units) > 1 and is_bullet:
                 most = _MOST  # prose about an entity
+            if any(text.startswith(unit.text, unit.where - text.where) for unit in units):
+                return units  # which are not all quoted
             return units if len(_WORD.findall(bare)) <= most else []
         is_short = len(_WORD.findall(mask_remarks(text))) <= _LABEL
         is_list = 2 * standing >= len(units) or (is_bullet and is_short)

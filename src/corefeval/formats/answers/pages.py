@@ -197,7 +197,7 @@ def read_answer(
         if plain.is_copy:  # the text in other words, and no list
             page = Page(document, page.coverage)
         is_copy = plain.is_copy and plain.coverage.added <= _ADDED * size
-    if (unread := page.unread_lines(text)).strip():
+    if page.units and (unread := page.unread_lines(text)).strip():
         page.add_other(_read_best(document, unread, forms, occurrences))
     page.add_loose(text, is_copy=page.is_copy or is_copy, is_told=len(forms) <= _TOLD)
     state = _state_of(page, text, finish, is_copy)
