@@ -254,7 +254,7 @@ _BEFORE = re.compile(  # `T1:`, `turn 1: `, `S1  `, `(at last) `
 
 def _cut_remark(piece: str, key: KeyDocument) -> tuple[str, str]:
     """The words of an unquoted mention, and the remark behind them, if it has any."""
-    piece = piece.strip(" \t*_`\"“”„«».。:")
+    piece = piece.strip(' \t*_`"“”„«».。:')
     remark = ""
     if not key.stands(piece):
         mark = _DASH.search(piece)
