@@ -119,9 +119,9 @@ class Page:
 
         def blank_read(line: re.Match[str]) -> str:
             first, behind = (bisect_left(places, edge) for edge in line.span())
-            return blank_out(line) if first < behind else line[0]
+            return " " * len(line[0]) if first < behind else line[0]
 
-        return re.sub(r".+\n?", blank_read, text)
+        return re.sub(".+", blank_read, text)
 
     def add_other(self, page: Page) -> None:
         """What other lines say in a form of their own; unclear where it is much, else remarks."""

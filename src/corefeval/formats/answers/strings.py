@@ -89,7 +89,7 @@ class Chooser:
         for units in self.lists.values():
             self._settle_list(units, first)
             first = next((unit.spans[0] for unit in units if unit.spans), first)
-        for unit in [unit for unit in self.units if not unit.spans]:
+        for unit in [unit for unit in self.units if unit.places.every and not unit.spans]:
             siblings = self.lists[unit.entity] if unit.places.why else []
             taken = [span for sibling in siblings for span in sibling.spans]
             for place in sorted(self._free(unit), key=partial(self.points, unit)):
