@@ -169,6 +169,11 @@ def read(answer: str, text: str = "") -> corefeval.Corpus:
             f"d   0   {number}   {word}   -   -   {tag}\n"
             for number, (word, tag) in enumerate(zip(WORDS, COLUMN, strict=True))
         ),
+        "【Ada/A】 met 【Bo/B】. 【She/A】 liked 【him/B】. Bo knew 【her/A】.",
+        "[Ada]ᵃ met [Bo]ᵇ. [She]ᵃ liked [him]ᵇ. Bo knew [her]ᵃ.",
+        "She (2) <- Ada (1): pronoun\nhim (2) <- Bo (1): pronoun\nher (3) <- She (2): object\n",
+        "| Pronoun | Where | Stands for |\n|---|---|---|\n| She | s. 2 | Ada |\n"
+        "| him | s. 2 | Bo |\n| her | s. 3 | Ada |\n",
         "| Entity | Names | Descriptions | Pronouns |\n|---|---|---|---|\n"
         "| **A** | Ada (S1) | – | She (S2); her (S3) |\n| **B** | Bo (S1) | – | him (S2) |\n",
         "T1\tPER 0 0\tAda\nT2\tPER 2 2\tBo\nT3\tPER 4 4\tShe\nT4\tPER 6 6\thim\n"

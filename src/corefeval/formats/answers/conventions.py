@@ -252,12 +252,13 @@ _NUMBER = r"[\w.-]{0,30}\d[\w.-]{0,30}"
 _E = r"(?:entity|ent|cluster|chain|e|c)[_ -]?"
 _LINK = r"\((?:#[^()\n]{0,60}|(?:cluster|entity)[ _-]?\w+)\)"
 _PILED = re.compile(rf"\]\s?\]\s?({_LINK})\s?({_LINK})")
+_RAISED = "⁰¹²³⁴-⁹ʰ-ʸˠ-ˤᴬ-ᵪᶛ-ᶿⁱⁿ⁺"  # digits and letters
 _SIGN = r"([①-➿⬀-⯿🀀-🫿]\ufe0f?)"  # a picture or a circled number as a label
 _BEHIND = {
     "markdown": r"\s?\((#[^()\n]{0,60}|(?:cluster|entity)[ _-]?\w+|[A-Z]?\d{1,4}|(?-i:[A-Z]))\)",
     "hash": r"\s?#([A-Za-z0-9_]+)",
     "subscript": r"(?:\$?_(e?\d+)\$?|\$?_\{([^{}\n]{0,40})\}\$?|<su[bp]>([^<\n]{0,40})</su[bp]>"
-    r"|([₀-₉]+)|([⁰¹²³⁴-⁹]+)|\$?\^\{?(\w{1,9})\}?\$?)",
+    rf"|([₀-₉]+)|([{_RAISED}]+)|\$?\^\{{?(\w{{1,9}})\}}?\$?)",
     "marked": r"\s?\[\^?#?([A-Za-z]?\d{1,4}|(?-i:[A-Z]))\]|\{#?([\w-]{1,30})\}|@([A-Za-z0-9_]+)"
     r"|(?-i:([A-Z0-9٠-٩][A-Z0-9٠-٩_]*)(?![a-z\d]))|_([A-Za-z]\w{0,20})"
     rf"|\s?{_SIGN}",
@@ -267,7 +268,8 @@ _HALF_CLOSING = (
     r"<(?:s|su|sub|sub>[^<\n]{0,40}(?:</?\w{0,3})?)?)\Z"
 )
 _HANGING = (
-    r"(?<=[\w'’])(?:\[\^?([A-Za-z]?\d{1,3}|(?-i:[A-Z]))\]|([₀-₉]+)|([⁰¹²³⁴-⁹]+)|<su[bp]>([^<\n]{0,40})</su[bp]>"
+    r"(?<=[\w'’])(?:\[\^?([A-Za-z]?\d{1,3}|(?-i:[A-Z]))\]|([₀-₉]+)|<su[bp]>([^<\n]{0,40})</su[bp]>"
+    rf"|(?<![{_RAISED}])([{_RAISED}]+)"
     r"|(?-i:(?<![A-Z][A-Z]))\$?[_^]\{?(\d{1,3}|[a-z])\}?\$?(?!\w)"
     r"|\s?\(((?:[EC]|entity |cluster )\d{1,3})\))"
 )
@@ -373,7 +375,10 @@ def _find_columns(text: str) -> Iterator[Mark]:
 # Numbers and signs alone are a reference of the text, [12 13] or [3 – 5]; but a year is a mention.
 _WORDS = r"\s?(?:[:|]?\s{1,5}|：\s?)(?=\d{4}\s*\]|(?![\d\s,;–—-]*\])\S)"
 _LEADING = rf"\s?(?:{_E}(\d+)|#?(\d+)|([^\W\d_][\w .'-]{{0,40}}?)(?=[:|]\s|：)){_WORDS}"
-_INSIDE = r"\s?(?:\||=(?=\s))(?:[^\[\]{}|\n]{1,40}\|)??\s?([^\[\]{}|\n]{1,400}?)\s?END"
+_INSIDE = (
+    r"\s?(?:\||=(?=\s)|/(?=(?-i:[A-Z]|\d{1,3})\s?END))"
+    r"(?:[^\[\]{}|\n]{1,40}\|)??\s?([^\[\]{}|\n]{1,400}?)\s?END"
+)
 _SEQ2SEQ = r"\s?(?:\|\s?([\w.-]+)\s?</m>|</m(\d+)>|<c(\d+)>(?![^<>]*</c)(?:\s?</m>)?)"
 CONVENTIONS = {
     "crac": Convention("mention|[e1]", find=_find_crac,

@@ -316,7 +316,7 @@ class _Reader:
         if role_of(node.label) == "remark":
             return
         is_free = not node.label or is_place(node) or LINK.search(node.label)
-        if is_free and (pairs := self._link(text)):
+        if is_free and (pairs := self._link(text) or self._link(node.label)):
             yield from name_units(pairs, scope)
             return
         items = self._items(node)

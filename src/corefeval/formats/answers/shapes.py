@@ -23,10 +23,10 @@ from corefeval.formats.answers.trees import (
 # What labels say, by how they begin, in some languages; the first that fits.
 _ROLES = {
     "antecedent": r"ant[eé]c[eé]d|antezedens|bezug|bezieht|refersto|referent|corefer(?!ence)|target"
-    r"|linkedto|to$|verw(?:ij|ei)st|renvoie|sameas|先行",
+    r"|linkedto|standsfor|to$|verw(?:ij|ei)st|renvoie|sameas|先行",
     "context": r"context|snippet|quote|excerpt|kontext|contexto|上下文|in$|near|surround",
-    "sentence": r"(?:ana|mention|pron|from)\w*?(?:sent|line)|sent(?!e?id)|sentid|line|zin|satz"
-    r"|zeile|regel|oraci|frase|phrase|ligne|riga|предлож|строк|句|文$|行|s$|o$",
+    "sentence": r"where$|(?:ana|mention|pron|from)\w*?(?:sent|line)|sent(?!e?id)|sentid|line|zin"
+    r"|satz|zeile|regel|oraci|frase|phrase|ligne|riga|предлож|строк|句|文$|行|s$|o$",
     "nth": r"nth|occurrence|instance|ocurrencia|vorkommen",
     "start": r"(?:token|char|word)?(?:start|begin|offset|position)|char(?!end)|tokens?$|indices",
     "mentions": r"(?:all|alle)?mention(?:s|es|en)|menciones|menzioni|erwähnungen|vermeldingen"
