@@ -98,6 +98,18 @@ def test_lost_mentions_of_nobody_are_not_of_one_entity():
     assert result.per_document_counts("muc")["precision_denominator"].sum() == 0
 
 
+def test_keys_without_tokens_have_no_score_on_what_was_reached(tmp_path):
+    (tmp_path / "d.txt").write_text("Ada met Bo. She liked him. Bo knew her.")
+    spans = ((0, 3, "Ada"), (12, 15, "She"), (35, 38, "her"))
+    lines = [f"T{n}\tP {start} {end}\t{words}\n" for n, (start, end, words) in enumerate(spans)]
+    (tmp_path / "d.ann").write_text("".join(lines) + "*\tCoreference T0 T1 T2\n")
+    key = corefeval.read(tmp_path / "d.ann")
+    answers = {str(key[0].id): "[Ada](#1) met Bo. [She](#1) liked"}
+    result = corefeval.score(key, answers, response_format="llm")
+    assert result.answers["documents"][0]["reached"] < result.answers["documents"][0]["tokens"]
+    assert "reached" not in result.answers["conll"]
+
+
 def test_the_score_on_what_was_reached():
     result = scores("[e1 Ada] met [e2 the captain of the Argo] .")
     conll = result.answers["conll"]

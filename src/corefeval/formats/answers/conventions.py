@@ -121,6 +121,8 @@ def _pair(marks: Sequence[Mark], has_labels: bool) -> dict[Mark, Mark]:
     by_label = defaultdict[str, list[Mark]](list)
     unopened: list[int] = []
     for place, mark in enumerate(marks):
+        if mark.kind == REMOVE:
+            continue
         name = normal_label(mark.label or "")
         if mark.kind == OPEN:
             stack.append(mark)
@@ -129,7 +131,7 @@ def _pair(marks: Sequence[Mark], has_labels: bool) -> dict[Mark, Mark]:
         candidates = by_label[name] if has_labels and mark.label is not None else stack
         while candidates and candidates[-1] in partner:
             candidates.pop()
-        if mark.kind == REMOVE or all(m.shape != mark.shape for m in candidates[-_NESTED:]):
+        if all(m.shape != mark.shape for m in candidates[-_NESTED:]):
             unopened += [place] if mark.kind == CLOSE else []
             continue
         while candidates[-1].shape != mark.shape:
@@ -163,10 +165,11 @@ _NOTHING = "\uffff"  # a pattern of what is no character, so that no text has it
 class Convention:
     """A way to tag a text: how it looks, and how its marks are found.
 
-    `shapes` are pairs of brackets. `close` has a label before or behind the closing one, for `END`;
-    in `opening`, the label stands before or behind the opening one, for `START`. `hanging` labels
-    stand behind words, as `before` has them. Other conventions have a pattern of what is `seen` of
-    them, and a function to `find` their marks. With `bare`, tags without labels are mentions, too.
+    `shapes` are pairs of brackets. In `close`, `END` stands for a closing one, with a label beside
+    it, and in `opening`, `START` for an opening one. `hanging` is a label behind words without
+    brackets, and `before` finds where these words begin. Other conventions have a pattern of what
+    is `seen` of them, and a function to `find` their marks. With `bare`, tags without labels are
+    mentions, too.
     """
 
     example: str

@@ -13,9 +13,9 @@ from corefeval.formats.answers.items import (
     QUOTED,
     VERB,
     Text,
-    heed,
+    apply_remark,
     mask_remarks,
-    place_named,
+    sentence_named,
     split_items,
     words_of,
 )
@@ -28,12 +28,12 @@ from corefeval.formats.answers.shapes import (
     find_fields,
     has_text,
     inner_lists,
-    is_line,
-    is_place,
+    is_plain_line,
     is_row,
     lists_mentions,
     make_unclear,
     name_units,
+    names_sentence,
     number_at,
     role_of,
     split_parts,
@@ -104,7 +104,7 @@ def _join_ids(roots: Sequence[Node], units: Sequence[Unit], key: KeyDocument) ->
                 first, later = (mention, head) if mention.antecedent else (head, mention)
                 later.antecedent = first
     for mention in ids.values() if heads else ():
-        mention.rows = True
+        mention.in_text_order = True
 
 
 def _name_of(node: Node) -> str:
@@ -122,18 +122,18 @@ class _Reader:
 
     def __init__(self, key: KeyDocument, roots: Sequence[Node]) -> None:
         self.key = key
-        # Whether sentences are parts of entities, or entities parts of sentences.
-        self.has_places = sum(any(map(is_place, node.items)) for node in every(roots)) > 1
+        # Whether entities are divided by sentences, and not sentences by entities.
+        self.has_sentences = sum(any(map(names_sentence, node.items)) for node in every(roots)) > 1
 
     def walk(self, node: Node, scope: Scope) -> Iterator[Unit]:
         """The units of a part of an answer, by what its label says: a place, a role, a name."""
         entity, sentence, depth = scope
-        place = place_named(node.label)
+        place = sentence_named(node.label)
         if place is not None:
             sentence = place
         elif entity and self._is_mention(node):
             unit = Unit(node.label, entity, node.where, sentence)
-            yield from heed(unit, _remark_of(node), self.key)
+            yield from apply_remark(unit, _remark_of(node), self.key)
             return
         elif (node.label or node.value) and not (entity and lists_mentions(node)):
             entity = _name_of(node) if self._is_entity(node) else ""
@@ -148,7 +148,11 @@ class _Reader:
 
     def _is_mention(self, node: Node) -> bool:
         """Whether a label is a mention, with remarks in the lines below it, or quoted contexts."""
-        if node.is_record or not all(map(is_line, node.items)) or not self.key.stands(node.label):
+        if (
+            node.is_record
+            or not all(map(is_plain_line, node.items))
+            or not self.key.stands(node.label)
+        ):
             return False
         quotes = [words_of(match) for match in QUOTED.finditer(_remark_of(node))]
         if quotes:
@@ -165,7 +169,7 @@ class _Reader:
             isinstance(node.value, Text)
             or any(map(has_text, node.items))
             or len(set(kinds)) == len(kinds) > 0
-            or (self.has_places and any(map(is_place, node.items)))
+            or (self.has_sentences and any(map(names_sentence, node.items)))
             or any(item.label and item.value and self._is_mention(item) for item in node.items)
         ):
             return True
@@ -183,7 +187,7 @@ class _Reader:
         if texts[1:] and any(map(_POINT.search, texts)) and self.key.stands(words):
             yield Unit(words, where=node.where, state="aside", why="the text")
             return
-        lines, fields = [*filter(is_line, node.items)], find_fields(node.rows, self.key)
+        lines, fields = [*filter(is_plain_line, node.items)], find_fields(node.rows, self.key)
         if not scope.entity and not lines and self._is_entity(node):
             scope = scope._replace(entity=_name_of(node))
         if node.numbers:
@@ -196,7 +200,7 @@ class _Reader:
         for item in node.items:
             if item.is_record and not item.label:
                 yield from self._record(item, scope, fields)
-            elif is_line(item):
+            elif is_plain_line(item):
                 yield from self._text(item, scope, is_entity=item in several)
             elif has_text(item):
                 yield from self._string(item, scope)
@@ -220,7 +224,7 @@ class _Reader:
         scope = scope._replace(entity=entity)
         read = self._string if isinstance(mention.value, Text) else self._inner
         for unit in read(mention, scope):
-            unit.rows |= bool(name and "lists" not in fields)
+            unit.in_text_order |= bool(name and "lists" not in fields)
             yield self._with_fields(unit, node, fields)
         for field in node.items:
             if isinstance(field.value, Text) and field is not mention:
@@ -251,7 +255,7 @@ class _Reader:
         if target := node.get(fields.get("antecedent")):
             targets = self._inner(target, Scope("-"))
             named = (unit for unit in targets if unit.text.lower() not in NOBODY)
-            unit.rows, unit.antecedent = True, next(named, None)
+            unit.in_text_order, unit.antecedent = True, next(named, None)
         return unit
 
     def _entities(self, node: Node, scope: Scope, fields: Fields) -> Iterator[Unit]:
@@ -271,15 +275,15 @@ class _Reader:
                 inner = inner._replace(entity=entity or _name_of(node))
                 units = list(self._list(field, inner))
                 listed = fold_text(" ".join(unit.text for unit in units))
-                for label in asides if "mention" not in role else ():
+                for label in asides if role not in ("mention", "mentions") else ():
                     if self.key.stands(label.text) and fold_text(label.text) not in listed:
                         label.state = label.why = ""  # the first mention
                         break
                 yield from units
-            elif "mention" in [role_of(item.label) for item in field.items]:
+            elif any(role_of(item.label) == "mention" for item in field.items):
                 yield from self._record(field, inner, find_fields([field], self.key))
             elif field.items or (not lists and (not role or lists_mentions(field))):
-                is_part = is_place(field) or lists_mentions(field)
+                is_part = names_sentence(field) or lists_mentions(field)
                 yield from self.walk(field, inner if is_part else scope)
 
     # -------------------------------------------------------------- strings
@@ -310,12 +314,14 @@ class _Reader:
             standing = sum(self.key.stands(unit.text) for unit in units)
             is_pair = text.kind == "string" and len(units) == standing == 1
             if is_pair and self.key.stands(node.label):
-                units = [Unit(node.label, where=node.where, antecedent=units[0], rows=True)]
+                units = [
+                    Unit(node.label, where=node.where, antecedent=units[0], in_text_order=True)
+                ]
             yield from name_units(units, scope) if 2 * standing >= len(units) else ()
             return
         if role_of(node.label) == "remark":
             return
-        is_free = not node.label or is_place(node) or LINK.search(node.label)
+        is_free = not node.label or names_sentence(node) or LINK.search(node.label)
         if is_free and (pairs := self._link(text) or self._link(node.label)):
             yield from name_units(pairs, scope)
             return
@@ -325,7 +331,9 @@ class _Reader:
             for unit in items:
                 label = fold_text(unit.remark)
                 state = "" if label else "unclear"
-                yield Unit(unit.text, label, unit.where, scope.sentence, state=state, rows=True)
+                yield Unit(
+                    unit.text, label, unit.where, scope.sentence, state=state, in_text_order=True
+                )
         elif node.label or is_entity:
             is_part = node.label and not _ALONE.search(node.label)
             name = (entity if is_part else "") or _name_of(node)
@@ -389,5 +397,5 @@ class _Reader:
         if not targets or _LETTER.fullmatch(left.strip("*")):  # a name
             return []
         for unit in units:
-            unit.antecedent, unit.rows = targets[0], True
+            unit.antecedent, unit.in_text_order = targets[0], True
         return units

@@ -115,7 +115,7 @@ class Text(str):
         return self.kind in ("bullet", "line")
 
 
-def place_named(text: str) -> int | None:
+def sentence_named(text: str) -> int | None:
     """The number of a sentence, where a text says nothing else: `S1`, `Satz 2`, `第3句`."""
     match = _PLACED.fullmatch(text)
     return int(match[1]) if match and match[1].isdigit() else None
@@ -125,7 +125,7 @@ _SAID = re.compile(f"(?P<remark>{REMARK.pattern})|{QUOTED.pattern}")
 
 
 def mask_remarks(text: str, *, quotes: bool = False) -> str:
-    """The text with remarks blanked out, unless they are quoted; with `quotes`, those too."""
+    """The text with null characters for remarks outside of quotes; with `quotes`, for quotes too."""
 
     def blank(match: re.Match[str]) -> str:
         return "\0" * len(match[0]) if quotes or match["remark"] else match[0]
@@ -134,11 +134,11 @@ def mask_remarks(text: str, *, quotes: bool = False) -> str:
 
 
 def words_of(match: re.Match[str]) -> str:
-    """What stands between two quotes."""
+    """What the group that matched has in it, as between quotes or brackets."""
     return next(group for group in match.groups() if group is not None).strip()
 
 
-def heed(unit: Unit, remark: str, key: KeyDocument) -> list[Unit]:
+def apply_remark(unit: Unit, remark: str, key: KeyDocument) -> list[Unit]:
     """The unit with what a remark says of its place; several where it has several, or a number."""
     unit.remark = remark.strip(" ,;:.()（）[]【】–—-")
     plain = QUOTED.sub(" ", remark)
@@ -192,7 +192,7 @@ def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
         unit
         for place, words, remark in items
         if words
-        for unit in heed(Unit(words, where=place), remark, key)
+        for unit in apply_remark(Unit(words, where=place), remark, key)
     ]
 
 
@@ -219,7 +219,7 @@ def _quoted_items(text: str, masked: str, where: int, key: KeyDocument) -> Itera
     for quote, remark_end in zip(quotes, ends, strict=False):
         place = where + quote.start()
         unit = _read_snippet(quote[0], place, key) or Unit(words_of(quote).strip("*"), where=place)
-        yield from heed(unit, text[quote.end() : remark_end], key)
+        yield from apply_remark(unit, text[quote.end() : remark_end], key)
     if half := HALF_QUOTED.search(masked, end):
         yield Unit(half[1], where=where + half.start(), state="lost", why="cut off")
 

@@ -29,7 +29,8 @@ def variants_of(key: Corpus, response: Corpus) -> Iterator[Variant]:
     """The other readings of a response that apply to it, each with the corpora to score.
 
     `drop` and `strict` leave lost and unclear mentions out or count them; `read` has only documents
-    whose answers were read, `reached` only the key's mentions in the text that the answers reached.
+    whose answers were read, `reached` only the key's mentions in the text that the answers
+    reached, where the key has tokens.
     """
     ledger = response.ledger
     if ledger is None:
@@ -42,10 +43,9 @@ def variants_of(key: Corpus, response: Corpus) -> Iterator[Variant]:
     if any(is_read) and not all(is_read):
         yield "read", key.select_documents(np.flatnonzero(is_read)), response, "drop"
     ends = {cover.document: cover.reached for cover in ledger.documents if cover.ends_early}
-    if ends:
-        if key.mention_end is not None and key.tokens and text_of(key.tokens, 0) is None:
-            limits = integers([ends.get(str(identifier), 1 << 60) for identifier in key.documents])
-            key = key.keep_mentions(key.mention_end <= limits[key.mention_document])
+    if ends and key.mention_end is not None and key.tokens and text_of(key.tokens, 0) is None:
+        limits = integers([ends.get(str(identifier), 1 << 60) for identifier in key.documents])
+        key = key.keep_mentions(key.mention_end <= limits[key.mention_document])
         yield "reached", key, response, "drop"
 
 

@@ -32,7 +32,10 @@ _MANY = 200  # places that are compared with a misspelt string
 
 @dataclass(frozen=True)
 class Places:
-    """All places of a string, those in its own case, and how it was changed to be found."""
+    """All places of a string, and how it was changed to be found.
+
+    `exact` are those in its own case, or all if there are none.
+    """
 
     every: list[Span]
     exact: list[Span]
@@ -40,7 +43,7 @@ class Places:
 
     @cached_property
     def cased(self) -> frozenset[Span]:
-        """The exact ones."""
+        """The exact ones as a set."""
         return frozenset(self.exact)
 
 
@@ -48,12 +51,12 @@ class Places:
 class Unit:
     """What may be a mention: its words, its entity's label, and what is said of its place.
 
-    `sentence` and `nth` count from 1, `start` is an offset; `contexts` are words around it.
-    `remark` is what else is said. `antecedent` is what a pair says that the mention refers to.
-    Units of `rows` stand in textual order as a whole, others within their entity. `chars` is where
-    a tagged mention stands in the plain text. `state` is `lost`, `unclear` or `aside` where that is
-    settled; `why` says so, or how it was changed. `places` are where its words stand in the key,
-    `spans` those that it gets.
+    `sentence` and `nth`, from 1, and the offset `start` are what the answer says of its place;
+    `contexts` are words around it, and `remark` is all else. `antecedent` is what a pair says that
+    it refers to. Units `in_text_order` are listed in that order as a whole, others within their
+    entity. `chars` is where a tagged mention stands in the text without tags. `state` is `lost`,
+    `unclear` or `aside` where that is settled; `why` says so, or how it was changed. `places` are
+    where its words stand in the key, `spans` those that it gets.
     """
 
     text: str
@@ -67,7 +70,7 @@ class Unit:
     state: str = ""
     why: str = ""
     antecedent: Unit | None = None
-    rows: bool = False
+    in_text_order: bool = False
     chars: Span = (0, 0)
     places: Places = Places([], [])
     spans: list[Span] = field(default_factory=list)
@@ -130,7 +133,7 @@ class KeyDocument:
         return int(self.atoms.start[start]), int(self.atoms.start[end - 1]) + 1
 
     def stands(self, text: str) -> bool:
-        """Whether the words of a string stand in the text, with words left out for `…` or not."""
+        """Whether a string is found in the text, as it is or with small changes."""
         return bool(self.look_up(text).every)
 
     def look_up(self, text: str) -> Places:
@@ -190,13 +193,13 @@ class KeyDocument:
     def find_similar(self, text: str) -> list[Span]:
         """Where the key has words much like those of a string, the likest first."""
         atoms = [*map(fold, ATOM.findall(text))]
-        size, chances = len(atoms), []
+        size, candidates = len(atoms), []
         for start in self._similar_starts(atoms) if len(text) > 3 and 0 < size <= _LONG else ():
             window = self.folded[start : start + size]
             alike = [*map(Indel.normalized_similarity, atoms, window)]
             if min(alike) >= 0.5 and sum(alike) >= _ALIKE * size:
-                chances.append((-sum(alike), start))
-        return [self.span(start, start + size) for _, start in sorted(chances)]
+                candidates.append((-sum(alike), start))
+        return [self.span(start, start + size) for _, start in sorted(candidates)]
 
     def _similar_starts(self, atoms: Sequence[str]) -> list[int]:
         """Where words like these may begin in the key, by the rarest of them or by the longest."""

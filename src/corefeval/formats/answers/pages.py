@@ -13,7 +13,7 @@ from corefeval.formats.answers.grammar import read_units
 from corefeval.formats.answers.items import QUOTED, words_of
 from corefeval.formats.answers.lookup import KeyDocument, Unit
 from corefeval.formats.answers.placing import Layout
-from corefeval.formats.answers.shapes import SCATTERED, TREES, scatter_of
+from corefeval.formats.answers.shapes import SCATTERED, scatter_of
 from corefeval.formats.answers.strings import Chooser, link
 from corefeval.formats.answers.text import (
     atoms_of_text,
@@ -23,19 +23,20 @@ from corefeval.formats.answers.text import (
     show_escapes,
     unescape,
 )
+from corefeval.formats.answers.trees import TREES
 from corefeval.model.ledger import Coverage, Entry, Span
 
 _LONG = 2000  # characters of a mention that are kept in the ledger
 _NO_FORM, _OTHER_FORM = "in no known form", "in another form than the rest"
 _VALUE = {"placed": 1.0, "changed": 0.9, "lost": -0.5, "unclear": -0.2}
 _VAGUE = ("table", "lines")  # forms that other texts may look like
-# These and the forms that have others as their cases count less.
+# Forms that other texts look like, and forms that include others, count less.
 _LOOSE, _WEIGHT = (*_VAGUE, "resolved", "inside", "behind", "leading"), 0.8
 # Conventions that name the antecedent behind a mention, and the share of the text they may lack.
 _RESOLVED = {"resolved": 0.1, "glossed": 0.5}
 _TOLD = 2  # forms at most, where a format was named
 _FEW = 3  # mentions that prose around an answer may seem to have
-_SIGN = 4  # characters of a label before a bracket
+_MARK = 4  # characters of a label before a bracket
 _COPIED = 0.3  # the share of a text that is a copy of the document, or of another text
 # For each word of the document: mentions that a copy of it may seem to have, and words it may add.
 _SPARSE, _ADDED = 0.1, 0.3
@@ -81,7 +82,11 @@ class Page:
         return self.coverage.copied >= _COPIED * self.coverage.tokens
 
     def add(self, units: Iterable[Unit]) -> None:
-        """Units with the places they got: none or some; those with a reason were changed."""
+        """Add units, and say what became of each that has no state yet.
+
+        With a new place it is placed, or changed if there is a reason; repeated without a new one,
+        and lost without any.
+        """
         for unit in units:
             mentions = dict.fromkeys((span, unit.entity) for span in unit.spans)
             is_new = not mentions.keys() <= self.mentions.keys()
@@ -124,7 +129,7 @@ class Page:
         return re.sub(".+", blank_read, text)
 
     def add_other(self, page: Page) -> None:
-        """What other lines say in a form of their own; unclear where it is much, else remarks."""
+        """Add what other lines say in a form of their own, as unclear, if it is not very little."""
         taken = {span for span, _ in self.mentions}
         new = [unit for unit in page.units if unit.is_placed and unit.spans[0] not in taken]
         if 4 * len(new) >= max(len(self.mentions), _FEW):
@@ -139,11 +144,11 @@ class Page:
         more than they place. In a copy of the document, its own quotes and brackets are none.
         """
         form, states = self.coverage.convention, [unit.state for unit in self.written]
-        is_read = bool(self.mentions or (states and (is_told or len(self.units) <= _FEW)))
+        is_kept = bool(self.mentions or (states and (is_told or len(self.units) <= _FEW)))
         if form in _LOOSE and not is_told:
-            is_read = self.is_linked and states.count("lost") < max(len(self.mentions), _FEW)
-            is_read &= form not in _VAGUE or "placed" in states
-        if not is_read:
+            is_kept = self.is_linked and states.count("lost") < max(len(self.mentions), _FEW)
+            is_kept &= form not in _VAGUE or "placed" in states
+        if not is_kept:
             self.mentions = {}
             for unit in self.units:
                 unit.state, unit.why = "unclear", unit.why or _NO_FORM
@@ -151,7 +156,7 @@ class Page:
         unread_texts = [u.text for u in loose if is_copy or unread[u.where].strip()]
         unknown = {*filter(self.document.stands, unread_texts)} - {u.text for u in self.units}
         n_unread = max(len(_ROW.findall(unread)), len(unknown if self.mentions else loose))
-        is_read &= n_unread <= max(len(self.mentions), _FEW)
+        is_read = is_kept and n_unread <= max(len(self.mentions), _FEW)
         is_much = is_copy or 4 * len(unknown) >= max(len(self.mentions), 4 * _FEW)
         for number, unit in enumerate(loose):
             is_aside = is_read and not (is_much and unit.text in unknown)
@@ -163,12 +168,11 @@ class Page:
         """All that is quoted or bracketed in a text, else the items of lists in lines."""
         if self.coverage.convention in _RESOLVED:  # whose brackets have antecedents in them
             return
-        taken = {unit.where + shift for unit in self.units for shift in range(_SIGN)}
-        patterns = (_QUOTED, _BRACKETED)[is_copy:]
+        taken = {unit.where + shift for unit in self.units for shift in range(_MARK)}
+        patterns = (_BRACKETED,) if is_copy else (_QUOTED, _BRACKETED)
         matches = [match for pattern in patterns for match in pattern.finditer(text)]
-        for match in sorted(matches, key=re.Match.end) or _BULLET.finditer(
-            text
-        ):  # inner ones first
+        matches.sort(key=re.Match.end)  # inner ones first
+        for match in matches or _BULLET.finditer(text):
             if taken.isdisjoint(range(*match.span())):
                 taken.add(match.start())
                 yield Unit(words_of(match), where=match.start())
@@ -252,7 +256,10 @@ _UNFENCED = re.compile(rf"(?:\A|{_FENCE}).*?(?:{_FENCE}|\Z)", re.MULTILINE | re.
 
 
 def _variants(text: str) -> list[str]:
-    """The whole answer, and what its fences enclose, if it has any; all stays in its place."""
+    """The answer; or what its fences enclose, and all of it without the lines of its fences.
+
+    All stays in its place.
+    """
     bare = re.sub(_FENCE, blank_out, text, flags=re.MULTILINE)
     return [text] if bare == text else [_UNFENCED.sub(blank_out, text), bare]
 
@@ -277,7 +284,11 @@ def _list_forms(text: str, forms: Sequence[str]) -> Iterator[tuple[int, str, str
 
 
 def read_tagged(document: KeyDocument, text: str, units: Sequence[Unit], convention: str) -> Page:
-    """Mentions in a copied text; none where it is no copy, or lacks what it says of words."""
+    """The mentions of a tagged copy.
+
+    There are none if the text is no copy, lacks too much of the document, or has mostly tags that
+    are none of this convention.
+    """
     text = show_escapes(text)
     edges = {place for unit in units if not unit.state for place in unit.chars}
     cuts = sorted(edge for edge in edges if text[edge - 1 : edge + 1].isalnum())  # within a word
@@ -305,12 +316,15 @@ def read_tagged(document: KeyDocument, text: str, units: Sequence[Unit], convent
 
 
 def _refer(units: Sequence[Unit], *, by_name: bool) -> None:
-    """Take labels for the words of antecedents; what has none is what it says, if `by_name`."""
+    """Read labels as the words of antecedents.
+
+    With `by_name`, mentions without a label are of the entity that their own words name.
+    """
     for unit in units:
         if unit.entity.startswith("?"):
             unit.entity, unit.why = (unit.text.lower() if by_name else unit.entity), ""
         elif not unit.entity.isdigit():
-            unit.antecedent, unit.rows = Unit(unit.entity, where=unit.where), True
+            unit.antecedent, unit.in_text_order = Unit(unit.entity, where=unit.where), True
 
 
 # ------------------------------------------------------------------ lists
@@ -319,13 +333,13 @@ def _refer(units: Sequence[Unit], *, by_name: bool) -> None:
 def read_list(
     document: KeyDocument, units: Sequence[Unit], convention: str, occurrences: str
 ) -> Page:
-    """Mentions as strings."""
+    """The strings that an answer lists, each with its place in the document."""
     size = len(document.words)
     page = Page(document, Coverage(document.identifier, convention, size, reached=size))
     _mark_drafts(units, document)
     chooser = Chooser(document, units)
     chooser.choose(occurrences)
-    page.add([*units, *link(units, document, chooser.points)])
+    page.add([*units, *link(units, document, chooser.cost)])
     for target in dict.fromkeys(unit.antecedent for unit in units):
         if target and not target.spans and target.state != "lost":
             target.state, target.why = "aside", "an antecedent"
@@ -336,11 +350,11 @@ def read_list(
 def _mark_drafts(units: Sequence[Unit], key: KeyDocument) -> None:
     """Mark entities that a later one says again, as in an answer that corrects or repeats itself.
 
-    At least half of the strings that have one place come again, and two strings.
+    A draft has as many strings with just one place that come again as strings that do not.
     """
     entities = defaultdict[str, list[Unit]](list)
     for unit in units:
-        entities[unit.entity] += [] if unit.rows or unit.state else [unit]
+        entities[unit.entity] += [] if unit.in_text_order or unit.state else [unit]
     later: set[str] = set()
     for members in reversed(entities.values()):
         texts = [unit.text for unit in members]

@@ -22,7 +22,6 @@ from corefeval.formats.answers.lookup import KeyDocument
 from corefeval.formats.answers.pages import Page, read_answer
 from corefeval.formats.answers.placing import SEED
 from corefeval.formats.answers.records import Answer, about_records, answers_of
-from corefeval.formats.answers.shapes import TREES
 from corefeval.formats.answers.text import (
     ATOM,
     Atoms,
@@ -32,6 +31,7 @@ from corefeval.formats.answers.text import (
     clean,
     shown_words,
 )
+from corefeval.formats.answers.trees import TREES
 from corefeval.formats.registry import ANSWERS
 from corefeval.model import Corpus, select_tokens
 from corefeval.model.arrays import IntArray, distinct, integers
@@ -175,7 +175,8 @@ class _Reader:
                 if n_lost > max(len(page.written) / 2, _FEW):
                     self.remarks["llm-foreign"].append(name)
                 pieces[answer.piece] = page
-                self.remarks["llm-pieces"] += [name] if len(pieces) == 2 else []
+                if len(pieces) == 2:
+                    self.remarks["llm-pieces"].append(name)
         return [_join([*pages[index].values()], apart) for index in sorted(pages)]
 
     def _prepare(self, index: int) -> KeyDocument:

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from corefeval.formats.answers.items import Text, cut_at, mask_remarks, place_named, split_items
+from corefeval.formats.answers.items import Text, cut_at, mask_remarks, sentence_named, split_items
 from corefeval.formats.answers.lookup import KeyDocument, Unit
 from corefeval.formats.answers.text import fold_text
-from corefeval.formats.answers.trees import (
-    Node,
-    parse_json,
-    parse_lines,
-    parse_standoff,
-    parse_tables,
-    parse_xml,
-)
+from corefeval.formats.answers.trees import Node
 
 # What labels say, by how they begin, in some languages; the first that fits.
 _ROLES = {
@@ -54,17 +47,8 @@ def role_of(label: str) -> str:
     return (match.lastgroup or "") if match else ""
 
 
-TREES: Mapping[str, Callable[[str], Sequence[Node]]] = {
-    "json": parse_json,
-    "elements": parse_xml,
-    "standoff": parse_standoff,
-    "table": parse_tables,
-    "lines": parse_lines,
-}
-
-
 def scatter_of(cells: Sequence[object]) -> float:
-    """How often values of a column come back after others, as names of entities do: from 1 on."""
+    """Runs of equal values for each value: 1 if none comes back after others, as entities do."""
     runs = [value for value, _ in groupby(cells)]
     return len(runs) / max(len(set(runs)), 1)
 
@@ -77,9 +61,9 @@ def every(nodes: Sequence[Node]) -> Iterator[Node]:
         stack += reversed(node.items)
 
 
-def is_place(node: Node) -> bool:
+def names_sentence(node: Node) -> bool:
     """Whether a part's label names a place in the text."""
-    return place_named(node.label) is not None
+    return sentence_named(node.label) is not None
 
 
 def lists_mentions(node: Node) -> bool:
@@ -87,8 +71,8 @@ def lists_mentions(node: Node) -> bool:
     return bool(_CATEGORY.match(node.label)) or "mention" in role_of(node.label)
 
 
-def is_line(node: Node) -> bool:
-    """Whether a part is a line of text without a label."""
+def is_plain_line(node: Node) -> bool:
+    """Whether a part is a line of text, without a label and without parts of its own."""
     is_line = isinstance(node.value, Text) and node.value.is_line
     return is_line and not node.label and not node.items
 
@@ -124,12 +108,15 @@ def inner_lists(node: Node) -> list[Node]:
 
 
 def split_parts(text: str, separator: re.Pattern[str]) -> list[tuple[int, int]]:
-    """What stands between separators that are neither quoted nor in remarks; never empty."""
+    """What stands between separators that are neither quoted nor in remarks; or nothing.
+
+    There is nothing if one of the parts is blank.
+    """
     parts = cut_at(separator, mask_remarks(text, quotes=True))
     return parts if all(text[low:high].strip() for low, high in parts) else []
 
 
-SCATTERED = 1.2  # of names of entities
+SCATTERED = 1.2  # a column that scatters more has the names of entities
 
 
 NOBODY = ("", ".", "none", "null", "-", "–", "—")

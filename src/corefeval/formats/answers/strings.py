@@ -18,13 +18,13 @@ from corefeval.formats.answers.text import fold_text
 from corefeval.model.arrays import IntArray, offsets_of
 from corefeval.model.ledger import Span
 
-Points = Callable[[Unit, Span], float]  # what speaks against a place
+Cost = Callable[[Unit, Span], float]  # what speaks against a place
 _SENTENCE, _CONTEXT, _NTH, _NEAR, _OFFSET = 6.0, 15.0, 20.0, 0.7, 6.0
 _LOST, _BACK, _EDGE, _CASE = 9.0, 3.0, 2.0, 1.5
 # Places that are weighed behind the last one or behind where the answer says; half as many before.
 _NEXT, _NEAREST = 6, 20
 _MANY = 100  # places of a string that says nothing of how sentences are counted
-_ROWS = -1  # the list of all mentions that stand in textual order as a whole
+_TEXT_ORDER = -1  # the list of all mentions that stand in textual order as a whole
 
 
 class Chooser:
@@ -39,7 +39,7 @@ class Chooser:
                 if not unit.places.every:
                     similar = key.find_similar(unit.text)[:1]
                     unit.places = Places(similar, similar, "similar words")
-            self.lists[_ROWS if unit.rows else unit.entity].append(unit)
+            self.lists[_TEXT_ORDER if unit.in_text_order else unit.entity].append(unit)
         self.owner: dict[Span, str] = {}  # the entities of places that are taken
         shift = self._find_shift()
         for unit in dict.fromkeys([*units, *(u.antecedent for u in units if u.antecedent)]):
@@ -92,7 +92,7 @@ class Chooser:
         for unit in [unit for unit in self.units if unit.places.every and not unit.spans]:
             siblings = self.lists[unit.entity] if unit.places.why else []
             taken = [span for sibling in siblings for span in sibling.spans]
-            for place in sorted(self._free(unit), key=partial(self.points, unit)):
+            for place in sorted(self._free(unit), key=partial(self.cost, unit)):
                 if not any(start <= place[0] and place[1] <= end for start, end in taken):
                     self._settle(unit, place)
                     break
@@ -117,7 +117,7 @@ class Chooser:
         """What speaks against a place behind the last one of a list."""
         is_edge = place[0] == last[0] or place[1] == last[1]
         is_edge &= self.owner.get(last) == unit.entity
-        return self.points(unit, place) + _BACK * (place[0] < last[0]) + _EDGE * is_edge
+        return self.cost(unit, place) + _BACK * (place[0] < last[0]) + _EDGE * is_edge
 
     def _free(self, unit: Unit, last: Span | None = None) -> list[Span]:
         """The free places of a string near where the answer says, or else near the last one."""
@@ -135,16 +135,16 @@ class Chooser:
 
     # -------------------------------------------------------------- what the answer says of places
 
-    def points(self, unit: Unit, place: Span) -> float:
+    def cost(self, unit: Unit, place: Span) -> float:
         """What speaks against a place that is not where the answer says."""
-        points = _CASE * (place not in self.key.look_up(unit.text).cased)
+        cost = _CASE * (place not in self.key.look_up(unit.text).cased)
         if unit.sentence is not None:
-            points += abs(int(self.key.sentence_of[place[0]]) - unit.sentence) * _SENTENCE
+            cost += abs(int(self.key.sentence_of[place[0]]) - unit.sentence) * _SENTENCE
         if unit.start is not None:
-            points += min(abs(int(self._offsets[place[0]]) - unit.start) / 20, _OFFSET)
+            cost += min(abs(int(self._offsets[place[0]]) - unit.start) / 20, _OFFSET)
         if unit.nth is not None:
-            points += _NTH * (self._named(unit) != [place])
-        return points + sum(self._gap(unit, place, context) for context in unit.contexts)
+            cost += _NTH * (self._named(unit) != [place])
+        return cost + sum(self._gap(unit, place, context) for context in unit.contexts)
 
     def _named(self, unit: Unit) -> list[Span]:
         """The places of a string, case and all, in the sentence that is named; or the nth there."""
@@ -173,12 +173,12 @@ class Chooser:
 def link(
     units: Sequence[Unit],
     key: KeyDocument,
-    points: Points = lambda *_: 0.0,
+    cost_of: Cost = lambda *_: 0.0,
 ) -> list[Unit]:
     """Give entities to the units of pairs; antecedents that were no mentions yet come back.
 
     An antecedent is the known mention with its words nearest before the mention; else their nearest
-    place before it, else the nearest. Words that are not in the text are a label. `points` are what
+    place before it, else the nearest. Words that are not in the text are a label. `cost` are what
     speaks against a place.
     """
     if not any(unit.antecedent for unit in units):
@@ -197,11 +197,11 @@ def link(
             above[root(second)] = root(first)
 
     for unit in placed:
-        if not unit.rows:
+        if not unit.in_text_order:
             join(f"entity {unit.entity}", unit.spans[0])
     for unit in sorted(placed, key=lambda unit: unit.spans[0]):
         if target := unit.antecedent:
-            place = _find_antecedent(target, unit.spans[0], mentions, key, points)
+            place = _find_antecedent(target, unit.spans[0], mentions, key, cost_of)
             join(place or fold_text(target.text), unit.spans[0])
             if place and place not in mentions:
                 target.spans = [place]
@@ -218,15 +218,17 @@ def _find_antecedent(
     span: Span,
     mentions: Container[Span],
     key: KeyDocument,
-    points: Points,
+    cost_of: Cost,
 ) -> Span | None:
     """The place of an antecedent of a mention; None where it is a label."""
+    if antecedent.state == "aside":
+        return None
     every = antecedent.spans or key.look_up(antecedent.text).every
     places = [place for place in every if place != span]
 
-    def cost(place: Span) -> tuple[float, bool, bool, int]:
+    def rank(place: Span) -> tuple[float, bool, bool, int]:
         is_behind, is_new = place[0] > span[0], place not in mentions
         distance = abs(place[0] - span[0])
-        return points(antecedent, place), is_new or is_behind, is_behind, distance
+        return cost_of(antecedent, place), is_new or is_behind, is_behind, distance
 
-    return min(places, key=cost, default=None) if antecedent.state != "aside" else None
+    return min(places, key=rank, default=None)

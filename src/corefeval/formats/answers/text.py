@@ -47,7 +47,10 @@ def blank_out(match: re.Match[str]) -> str:
 
 
 def hide_escapes(text: str) -> str:
-    """The text with escaped signs hidden, so that no tag has them; all stays in its place."""
+    """The text with escaped signs hidden, so that no tag has them.
+
+    Signs stay in their places; escaped letters are shorter than their escapes.
+    """
 
     def hide(escaped: re.Match[str]) -> str:
         sign = _plain(escaped)

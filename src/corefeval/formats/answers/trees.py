@@ -6,9 +6,10 @@ They are read as language models write them: with comments, all kinds of quotes,
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from corefeval.formats.answers.items import LINK, QUOTED, VERB, Text, mask_remarks, place_named
+from corefeval.formats.answers.items import LINK, QUOTED, VERB, Text, mask_remarks, sentence_named
 from corefeval.formats.answers.text import blank_out
 
 _NO_LABEL = Text()
@@ -31,15 +32,15 @@ class Node:
 
     @property
     def texts(self) -> list[Text]:
-        """The strings that it has itself, but those that name a sentence."""
+        """The strings that it has itself, except for names of sentences."""
         texts = [item.value for item in self.items if isinstance(item.value, Text)]
-        return [text for text in texts if place_named(text) is None]
+        return [text for text in texts if sentence_named(text) is None]
 
     @property
     def numbers(self) -> list[int]:
         """The numbers that it has itself, and those of sentences: `5`, `"line 5"`."""
         values = [item.value for item in self.items if item.value is not None]
-        numbers = [v if isinstance(v, float) else place_named(v) for v in values]
+        numbers = [v if isinstance(v, float) else sentence_named(v) for v in values]
         return [int(number) for number in numbers if number is not None]
 
     @property
@@ -201,9 +202,9 @@ _MARKS = re.compile(r"[-_*O]|[BIES]-\S+|\(?\d+\)?(?:\|\(?\d+\)?)*")
 
 
 def parse_tables(text: str) -> list[Node]:
-    """Tables as lists of objects: lines in a row with as many cells, between bars, tabs or commas.
+    """Tables as lists of objects: lines in a row with as many cells.
 
-    The first row says what the fields are called.
+    Between cells are bars, tabs, semicolons or commas. The first row says what fields are called.
     """
     if "\t" not in text:  # columns of a printed table stand apart
         text = _WIDE.sub(lambda match: "\t".ljust(len(match[0])), text)
@@ -229,7 +230,7 @@ def parse_tables(text: str) -> list[Node]:
 
 def _label_rows(rows: list[list[Node]]) -> Node:
     labels = [Text(str(cell.value), cell.where) for cell in rows[0]]
-    n_places = sum(place_named(label) is not None for label in labels)  # many in a grid
+    n_places = sum(sentence_named(label) is not None for label in labels)  # many in a grid
     body = rows if n_places == 1 or any(map(str.isdecimal, labels)) else rows[1:]
     for row in body:
         for number, (cell, label) in enumerate(zip(row, labels, strict=True)):
@@ -320,7 +321,7 @@ def _nest(lines: list[tuple[float, Node]]) -> Node:
         stack.append((level, node))
     records = [node for _, node in lines if node.is_record and node.items and not node.label]
     fields = {str(node.items[0].label) for node in records if node.items[1:]}
-    # Lines with a label and nothing below are what they say, unless they are short records.
+    # A line with one field is just this field, unless longer records begin with the same field.
     short = {node for node in records if str(node.items[0].label) not in fields}
     for _, node in [*lines, stack[0]]:
         text = node.value
@@ -328,3 +329,12 @@ def _nest(lines: list[tuple[float, Node]]) -> Node:
             node.label, node.value = Text(text.strip(' :：*_"“”„«»'), node.where), None
         node.items = [item.items[0] if item in short else item for item in node.items]
     return root
+
+
+TREES: Mapping[str, Callable[[str], Sequence[Node]]] = {
+    "json": parse_json,
+    "elements": parse_xml,
+    "standoff": parse_standoff,
+    "table": parse_tables,
+    "lines": parse_lines,
+}
