@@ -125,7 +125,7 @@ _SAID = re.compile(f"(?P<remark>{REMARK.pattern})|{QUOTED.pattern}")
 
 
 def mask_remarks(text: str, *, quotes: bool = False) -> str:
-    """The text with null characters for remarks outside of quotes; with `quotes`, for quotes too."""
+    """The text with null characters for remarks outside quotes; with `quotes`, for quotes, too."""
 
     def blank(match: re.Match[str]) -> str:
         return "\0" * len(match[0]) if quotes or match["remark"] else match[0]
