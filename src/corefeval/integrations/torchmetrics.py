@@ -68,8 +68,7 @@ class CorefMetric(Metric):
         result = score(
             number_documents(key, "target"), number_documents(response, "preds"), **self._options
         )
-        sums = torch.tensor(list(counts_of(result).values()), dtype=torch.float64)
-        self.counts += sums.to(self.counts.device)
+        self.counts += self.counts.new_tensor([*counts_of(result).values()])
         self.documents += len(key)
 
     def compute(self) -> dict[str, torch.Tensor]:

@@ -188,7 +188,7 @@ class Convention:
         signs = [re.escape(sign) for sign in self.shapes.split()]
         start, end = (f"(?:{'|'.join(side)})" for side in (signs[::2], signs[1::2]))
         close, opening = self.close.replace("END", end), self.opening.replace("START", start)
-        seen = self.seen, close.removeprefix(r"\s?"), opening, self.hanging
+        seen = self.seen, close, opening, self.hanging
         blank = r"\s?" if self.bare else ""
         openings = f"{opening}|{start}{blank}"
         kinds = {CLOSE: close, CUT: _HALF_CLOSING, OPEN: openings, TEXT: blank + end}

@@ -69,7 +69,8 @@ def read_units(roots: Sequence[Node], key: KeyDocument) -> list[Unit]:
     reader = _Reader(key, roots)
     units = [unit for root in roots for unit in reader.walk(root, Scope())]
     _join_ids(roots, units, key)
-    numbers: dict[str, str] = {}
+    ids = {unit.entity: unit.entity.partition("\0")[2] for unit in units if unit.state != "aside"}
+    numbers = ids if all(ids.values()) and len({*ids.values()}) == len(ids) else {}
     labels = {unit.antecedent.text for unit in units if unit.antecedent and unit.antecedent.state}
     for unit in units:
         alone = _ALONE.search(unit.entity)
@@ -108,8 +109,9 @@ def _join_ids(roots: Sequence[Node], units: Sequence[Unit], key: KeyDocument) ->
 
 
 def _name_of(node: Node) -> str:
-    """The entity of a part of an answer."""
-    return f"{(node.label or node).where} {fold_text(node.label)}"
+    """The entity of a part of an answer, with its id, if it has a number for that."""
+    number = number_at(node, "id") or ""
+    return f"{(node.label or node).where} {fold_text(node.label)}\0{number}"
 
 
 def _remark_of(node: Node) -> str:

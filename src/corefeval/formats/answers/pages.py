@@ -243,6 +243,9 @@ def _read_best(document: KeyDocument, text: str, forms: Sequence[str], occurrenc
                 page = read_list(document, units, form, occurrences)
             else:
                 page = read_tagged(document, *CONVENTIONS[form].read(spelling), form)
+                cover = page.coverage
+                if page.mentions and cover.copied == cover.tokens and not cover.added:
+                    return page  # the text word for word
             is_sure = page.written and (form != "lines" or len(forms) <= _TOLD)
             value = page.value * weight * (1.0 if page.is_linked else 0.5)
             if value > most or (is_sure and not best.written):

@@ -102,8 +102,8 @@ class Layout:
             return 0, 0, "it has no words"
         start = int(self.reached[low]) + 1
         if size == 1 and self.text.numbers[low] == self.zero:
-            zero = min(self.zeros, key=lambda zero: abs(zero - start), default=-_NEAR)
-            if abs(zero - start) > _NEAR or zero < 0:
+            zero = min(self.zeros, key=lambda zero: abs(zero - start), default=-99)
+            if abs(zero - start) > _NEAR:
                 return 0, 0, "there is no zero here"
             self.zeros.remove(zero)
             return zero, zero + 1, "a zero at another place"

@@ -22,7 +22,7 @@ Cost = Callable[[Unit, Span], float]  # what speaks against a place
 _SENTENCE, _CONTEXT, _NTH, _NEAR, _OFFSET = 6.0, 15.0, 20.0, 0.7, 6.0
 _LOST, _BACK, _EDGE, _CASE = 9.0, 3.0, 2.0, 1.5
 # Places that are weighed behind the last one or behind where the answer says; half as many before.
-_NEXT, _NEAREST = 6, 20
+_NEAREST = 20
 _MANY = 100  # places of a string that says nothing of how sentences are counted
 _TEXT_ORDER = -1  # the list of all mentions that stand in textual order as a whole
 
@@ -121,16 +121,16 @@ class Chooser:
 
     def _free(self, unit: Unit, last: Span | None = None) -> list[Span]:
         """The free places of a string near where the answer says, or else near the last one."""
-        places, spot, reach = unit.places.every, None, _NEAREST
+        places, spot = unit.places.every, None
         if unit.sentence is not None:
             spot = int(np.searchsorted(self.key.sentence_of, unit.sentence))
         elif unit.start is not None:
             spot = int(np.searchsorted(self._offsets, unit.start))
         elif last is not None and unit.nth is None and not unit.contexts:
-            spot, reach = last[0], _NEXT
+            spot = last[0]
         if spot is not None:
             near = bisect_left(places, (spot, 0))
-            places = places[max(near - reach // 2, 0) : near + reach]
+            places = places[max(near - _NEAREST // 2, 0) : near + _NEAREST]
         return [place for place in places if place not in self.owner]
 
     # -------------------------------------------------------------- what the answer says of places
