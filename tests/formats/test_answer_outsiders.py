@@ -507,3 +507,29 @@ def test_quotes_of_contexts_are_no_snippets():
 def test_strings_without_a_word_are_lost():
     ledger = read('{"a": ["Ada", ";", ""], "b": ["She", "()"]}').ledger
     assert (ledger.placed, ledger.lost) == (2, 3)
+
+
+def test_few_tags_in_a_copy_are_read_before_any_list():
+    text = "Hi everyone , welcome back to my channel ."
+    corpus = read("Hi everyone , welcome back to [my](#1) channel .", text)
+    assert [m.span for m in corpus["d"].mentions] == [(6, 7)]
+
+
+def test_brackets_of_the_text_itself_are_no_mentions():
+    text = "She [ laughs ] left [ 1 ] ."
+    for answer in ('<m id="1">She</m> [laughs] left [1] .', "She|[e1] [ laughs ] left [ 1 ] ."):
+        ledger = read(answer, text).ledger
+        assert (ledger.documents[0].state, ledger.placed, ledger.unclear) == ("read", 1, 0)
+
+
+def test_elements_in_strings_of_json_keep_their_ids():
+    tagged = '<m id="1">Ada</m> met <m id="2">Bo</m>. <m id="1">She</m> liked him. Bo knew her.'
+    corpus = read(json.dumps({"text": tagged}))
+    assert [len(entity.mentions) for entity in corpus["d"].entities] == [2, 1]
+
+
+def test_ids_of_json_entities_join_pieces():
+    key = corefeval.read(corefeval.example("key"))
+    prompts = corefeval.write_prompts(key, "json", max_tokens=60, pieces="joined")
+    corpus = corefeval.read_answers(prompts.ideal, key, pieces="joined")
+    assert corefeval.score(key, corpus, metrics="conll")["conll"].f1 == 1

@@ -273,3 +273,12 @@ def test_logs_of_inspect(key, tmp_path, run):
     assert "Inspect log" in out
     with pytest.raises(InputError, match="log of Inspect"):
         corefeval.read(tmp_path, format="conll")
+
+
+def test_empty_refusals_and_errors_are_none(key, tmp_path):
+    message = {"role": "assistant", "content": TEXTS["one"], "refusal": ""}
+    record = {"custom_id": "one", "choices": [{"message": message}], "error": False}
+    file = tmp_path / "answers.jsonl"
+    file.write_text(json.dumps(record))
+    coverage = corefeval.read_answers(file, key).ledger.documents[0]
+    assert (coverage.state, coverage.finish) == ("read", "")

@@ -307,7 +307,7 @@ _WRAPPER = re.compile(
     r"|paragraph|said|li|ul|ol|h\d|code|pre|xml|root|speaker|sub|sup|copy|new|table|tr|td|th|date|tei|txt)\Z",
     re.IGNORECASE,
 )
-_VALUE = r"""\s*=\s*(?:["“”]([^"“”<>]*)["“”]|'([^'<>]*)'|["'“”]?([^"'“”\s<>]*))"""
+_VALUE = r"""\s*=\s*\\?(?:["“”]([^"“”<>\\]*)\\?["“”]|'([^'<>]*)'|["'“”]?([^"'“”\s<>\\]*))"""
 _ID = re.compile(
     r"(?<![\w-])(?:xml:|data-)?(?:id|cluster|entity|cluster_?id|entity_?id|eid|chain|set|coref)(?![\w-])"
     + _VALUE,

@@ -137,7 +137,7 @@ def _about_mentions(ledger: Ledger, name: str) -> Iterator[Notice]:
 
 
 def _about_strings(ledger: Ledger, name: str, occurrences: str) -> Iterator[Notice]:
-    """The share of strings that have several places, and whether a list seems to mean all."""
+    """The share of strings that have several places."""
     lists = {cover.document for cover in ledger.documents if cover.convention not in CONVENTIONS}
     entries = [entry for entry in ledger.entries if entry.document in lists and entry.is_placed]
     several = sum(entry.places > 1 for entry in entries)
@@ -145,7 +145,3 @@ def _about_strings(ledger: Ledger, name: str, occurrences: str) -> Iterator[Noti
     outcome = f"of {len(entries):,} ({share:.0%}) with several places in the text; "
     outcome += f"--occurrences {occurrences} decided which one is meant"
     yield from note("llm-ambiguous", several, "string", outcome, whose=name)
-    strings = {(entry.document, entry.entity, entry.written.lower()) for entry in entries}
-    if len(strings) == len(entries) and share >= 0.3 and occurrences != "all":
-        text = f"{name}: no string is listed twice in a cluster: if each means all of its "
-        yield Notice("llm-once", f"{text}occurrences, use --occurrences all")

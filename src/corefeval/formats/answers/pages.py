@@ -173,6 +173,8 @@ class Page:
         matches = [match for pattern in patterns for match in pattern.finditer(text)]
         matches.sort(key=re.Match.end)  # inner ones first
         for match in matches or _BULLET.finditer(text):
+            if is_copy and self.document.stands(match[0]):
+                continue
             if taken.isdisjoint(range(*match.span())):
                 taken.add(match.start())
                 yield Unit(words_of(match), where=match.start())

@@ -55,7 +55,7 @@ class Kind(NamedTuple):
 
     def replies(self, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """The text and the finish reason of each choice; a record without any has an empty one."""
-        if find_all(values, self.error):
+        if any(find_all(values, self.error)):
             yield "", "error"
             return
         for choice in find_all(values, self.choices) or [{}]:
@@ -69,7 +69,7 @@ class Kind(NamedTuple):
                 for reason in find_all(around, self.finish)
                 if isinstance(reason, str) and reason.isidentifier()
             ]
-            if find_all(around, self.refusal):
+            if any(find_all(around, self.refusal)):
                 finish = ["refusal"]
             yield text, next((word for word in finish if word != "normal"), "")
 
@@ -331,7 +331,7 @@ def _ids_of(values: Mapping[str, Any], paths: str) -> list[str]:
 
 
 def _text_of(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 # Where requests have what a model was asked.
