@@ -277,7 +277,7 @@ def test_logs_of_inspect(key, tmp_path, run):
 
 def test_empty_refusals_and_errors_are_none(key, tmp_path):
     message = {"role": "assistant", "content": TEXTS["one"], "refusal": ""}
-    record = {"custom_id": "one", "choices": [{"message": message}], "error": False}
+    record = {"doc_id": "one", "choices": [{"message": message}], "error": ""}
     file = tmp_path / "answers.jsonl"
     file.write_text(json.dumps(record))
     coverage = corefeval.read_answers(file, key).ledger.documents[0]
