@@ -173,9 +173,8 @@ class Page:
         matches = [match for pattern in patterns for match in pattern.finditer(text)]
         matches.sort(key=re.Match.end)  # inner ones first
         for match in matches or _BULLET.finditer(text):
-            if is_copy and self.document.stands(match[0]):
-                continue
-            if taken.isdisjoint(range(*match.span())):
+            is_new = taken.isdisjoint(range(*match.span()))
+            if is_new and not (is_copy and self.document.stands(match[0])):
                 taken.add(match.start())
                 yield Unit(words_of(match), where=match.start())
 
@@ -275,10 +274,10 @@ def _list_forms(text: str, forms: Sequence[str]) -> Iterator[tuple[int, str, str
     Tags may be escaped, or be escaped signs of the text.
     """
     literal = text.replace("\\", r"\\")  # a backslash can be a word of the text
-    spellings = dict.fromkeys(map(hide_escapes, (text, unescape(text), literal)))
+    spellings = map(hide_escapes, dict.fromkeys((text, unescape(text), literal)))
     tags = [
         (CONVENTIONS[form].count(spelling), form, spelling)
-        for form in forms if form in CONVENTIONS for spelling in spellings
+        for spelling in spellings for form in forms if form in CONVENTIONS
     ]  # fmt: skip
     yield from sorted(tags, key=lambda seen: (seen[1] in _LOOSE, -seen[0]))
     n_signs = len(_SIGNS.findall(text))
