@@ -10,12 +10,7 @@ import pytest
 import corefeval
 from answer_writers import CROSSING, WRITERS
 from corefeval.diagnostics import InputError
-from corefeval.formats.answers.prompts import (
-    STYLES,
-    Passage,
-    passage_of,
-    write_prompts,
-)
+from corefeval.formats.answers.prompts import STYLES, Passage, passage_of, write_prompts
 from corefeval.model import CorpusBuilder
 from corefeval.preparation import prepare
 

@@ -177,6 +177,7 @@ def test_arguments_of_tools_and_parsed_answers(record, key, tmp_path):
         ({"custom_id": "one", "result": {"type": "expired"}}, "error"),
         ({"key": "one", "response": {"promptFeedback": {"blockReason": "OTHER"}}}, "refusal"),
         ({"custom_id": "one", **chat(None, refusal="I cannot.")}, "refusal"),
+        ({"custom_id": "one", "response": {"status_code": 500, "body": None}, "error": None}, ""),
         ({"id": "one", "answer": None}, ""),
         ({"id": "one", "error": "overloaded"}, "error"),
     ],
@@ -225,6 +226,7 @@ def test_choices_and_epochs(key, tmp_path, run):
         ('{"id": "one", "system": "Copy it .", "user": "Text: Ada saw her ."}', "known kind"),
         ('{"custom_id": "one", "method": "POST", "body": {"messages": []}}', "body"),
         ('{"id": "one", "messages": [{"role": "user", "content": "[Ada](#1)"}]}', "assistant"),
+        ('{"id": "one", "messages": [{"role": "tool", "content": "[Ada](#1)"}]}', "assistant"),
         ('{"id": "one", "conversations": [{"from": "human", "value": "x"}]}', "assistant"),
         ('{"id": "one", "answer": "x"}\n{"id": "two"', "not JSON"),
         ('{"custom_id": "one", "response": {"body": "[Ada](#1)"}}', "known kind"),
@@ -277,8 +279,11 @@ def test_logs_of_inspect(key, tmp_path, run):
 
 def test_empty_refusals_and_errors_are_none(key, tmp_path):
     message = {"role": "assistant", "content": TEXTS["one"], "refusal": ""}
-    record = {"doc_id": "one", "choices": [{"message": message}], "error": ""}
     file = tmp_path / "answers.jsonl"
-    file.write_text(json.dumps(record))
-    coverage = corefeval.read_answers(file, key).ledger.documents[0]
-    assert (coverage.state, coverage.finish) == ("read", "")
+    for record in (
+        {"doc_id": "one", "choices": [{"message": message}], "error": ""},
+        {"custom_id": "one", "answer": TEXTS["one"], "error": False},
+    ):
+        file.write_text(json.dumps(record))
+        coverage = corefeval.read_answers(file, key).ledger.documents[0]
+        assert (coverage.state, coverage.finish) == ("read", "")

@@ -132,7 +132,7 @@ def test_heads_alone_are_scored_by_heads():
 
 
 def test_what_is_no_answer_is_refused():
-    with pytest.raises(UsageError, match="no format"):
+    with pytest.raises(UsageError, match="format is one of"):
         corefeval.read_answers({"d": "x"}, KEY, format="llm-none")
     with pytest.raises(UsageError, match="a path, or a mapping"):
         corefeval.read_answers(7, KEY)

@@ -15,7 +15,7 @@ import pytest
 
 import corefeval
 from conftest import ROOT
-from corefeval.integrations.documents import number_documents
+from corefeval.integrations.harnesses import number_documents
 
 KEY, EAGER = corefeval.example("key"), corefeval.example("eager")
 LACK = "is not installed: pip install --group drop-ins"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 
+from corefeval.formats.answers.lookup import fold_text
 from corefeval.formats.answers.prompts import STYLES, Passage, Triple, clusters_of
-from corefeval.formats.answers.text import fold_text
 
 Writer = Callable[[Passage], str]
 CROSSING = ("crac", "json", "lines", "qa")  # these can write mentions that cross

@@ -212,7 +212,12 @@ def _read_standard_input() -> ByteArray:
 
 def _transcode(data: ByteArray, file: str, encoding: str) -> Source:
     text = Source(data, file, encoding).decode(data.tobytes())
-    return Source(np.frombuffer(text.removeprefix("\ufeff").encode(), dtype=np.uint8), file)
+    return source_of(text.removeprefix("\ufeff"), file)
+
+
+def source_of(text: str, file: str) -> Source:
+    """A text as the content of a file."""
+    return Source(np.frombuffer(text.encode(), dtype=np.uint8), file)
 
 
 def check_encoding(encoding: str) -> codecs.CodecInfo:

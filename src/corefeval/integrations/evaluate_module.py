@@ -48,7 +48,7 @@ class Coreference(evaluate.Metric):
     ) -> dict[str, object]:
         """The rates of all documents together; a CorefEvalError says what is wrong with them."""
         from corefeval import score
-        from corefeval.integrations.documents import number_documents
+        from corefeval.integrations.harnesses import number_documents
 
         key = number_documents(references, "references")
         response = number_documents(predictions, "predictions")

@@ -22,7 +22,7 @@ def corpus_score() -> Metric:
     """F1 of each metric over all documents in per cent, and the share of unread answers."""
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
-        counts: list[Any] = [sample.score.as_dict() for sample in scores]
+        counts = [sample.score.as_dict() for sample in scores]
         unread = sum(values[_UNREAD] for values in counts) / max(len(counts), 1)
         return {**sum_scores(counts), _UNREAD: unread}
 

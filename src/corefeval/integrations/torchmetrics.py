@@ -16,8 +16,7 @@ from torchmetrics import Metric
 
 from corefeval.diagnostics import UsageError
 from corefeval.evaluation import score
-from corefeval.integrations.documents import number_documents
-from corefeval.integrations.harnesses import counts_of, result_of
+from corefeval.integrations.harnesses import counts_of, number_documents, result_of
 from corefeval.metrics import DEFAULT_PRESET, Metrics
 from corefeval.results import Result
 

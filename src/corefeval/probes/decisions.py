@@ -13,8 +13,8 @@ from typing import Any, Unpack
 
 from corefeval.checks import split_call, split_list
 from corefeval.diagnostics import KeyNeededError, Notice, UsageError, note, uncollected
+from corefeval.formats.answers.lookup import clean
 from corefeval.formats.answers.records import answers_of
-from corefeval.formats.answers.text import clean
 from corefeval.formats.feature_table import read_table
 from corefeval.formats.json.records import refusing
 from corefeval.formats.source import read_source

@@ -18,11 +18,10 @@ from corefeval.display import json_text
 from corefeval.files import PathLike, write_file
 from corefeval.formats import read_each
 from corefeval.formats.answers.prompts import Prompts
-from corefeval.formats.answers.records import NOWHERE
 from corefeval.formats.feature_table import read_table
 from corefeval.formats.json.records import Record, records_of, refusing
 from corefeval.formats.registry import FORMATS, UnknownFormatError
-from corefeval.formats.source import Source, read_source
+from corefeval.formats.source import Source, read_source, source_of
 from corefeval.formats.standoff import lines_of
 
 Span = tuple[int, int]
@@ -413,7 +412,7 @@ def read_probe(source: object, *, format: str | None = None, encoding: str = "ut
     name, records, notices = "items", list[tuple[str, Record]](), list[Notice]()
     for number, part in enumerate(parts):
         if isinstance(part, Mapping):
-            records.append(("probe", Record({**part}, NOWHERE, number)))
+            records.append(("probe", Record({**part}, source_of("", "answers"), number)))
             continue
         if not isinstance(part, str | os.PathLike):
             raise UsageError(

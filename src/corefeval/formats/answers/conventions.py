@@ -90,13 +90,13 @@ def read_marks(text: str, marks: Iterable[Mark], *, bare: bool = False) -> tuple
             name = normal_label(label or "")
             why = why or ("" if name else "no entity is named")
             name, state = name or f"?{len(units) + 1}", "lost" if is_lost else ""
-            units.append(Unit("", name, mark.start, chars=chars, state=state, why=why))
+            units.append(Unit("", mark.start, name, chars=chars, state=state, why=why))
         if mark.kind == REMOVE or (chars and (label is not None or why != MENDED[0])):
             for tag in (mark, match or mark):
                 is_kept[tag.start : tag.end] = False
     places: IntArray = np.cumsum(is_kept) - is_kept  # how much of the text is before each character
     for unit in units:
-        unit.chars = int(places[unit.chars[0]]), int(places[unit.chars[1]])
+        unit.chars = places[unit.chars[0]], places[unit.chars[1]]
     return "".join(compress(text, is_kept.tolist())), units
 
 
@@ -116,10 +116,10 @@ def _pair(marks: Sequence[Mark], has_labels: bool) -> dict[Mark, Mark]:
     may cross; else the newest one of its shape, and what stands open within is closed as well. What
     closes nothing then has a wrong number: it takes the newest one before it that is left.
     """
-    partner: dict[Mark, Mark] = {}
-    stack: list[Mark] = []  # of opening tags; what is closed already is passed over
-    by_label = defaultdict[str, list[Mark]](list)
-    unopened: list[int] = []
+    partner = {}
+    stack = []  # of opening tags; what is closed already is passed over
+    by_label = defaultdict(list)
+    unopened = []
     for place, mark in enumerate(marks):
         if mark.kind == REMOVE:
             continue
@@ -193,7 +193,7 @@ class Convention:
         openings = f"{opening}|{start}{blank}"
         kinds = {CLOSE: close, CUT: _HALF_CLOSING, OPEN: openings, TEXT: blank + end}
         named = (f"(?P<{kind}>{pattern})" for kind, pattern in kinds.items())
-        tags, brackets = (re.compile("|".join(side), re.I | re.M) for side in (seen, named))
+        tags, brackets = (re.compile(f"(?im){'|'.join(side)}") for side in (seen, named))
         return tags, brackets
 
     def count(self, text: str) -> int:
@@ -208,7 +208,7 @@ class Convention:
 
     def _find_marks(self, text: str) -> list[Mark]:
         """The marks of brackets, and of labels behind words: `she[^1]`, `she₁`, `she [Ada]`."""
-        marks, has_shapes = list[Mark](), self.shapes.count(" ") > 1
+        marks, has_shapes = [], self.shapes.count(" ") > 1
         for match in self._patterns[1].finditer(text) if self.shapes else ():
             kind, labels = match.lastgroup or "", match.groups()[match.lastindex or 0 :]
             label = next((label for label in labels if label is not None), None)
@@ -226,7 +226,7 @@ class Convention:
 
 _CRAC_MARK = r"(?:\[(?:[\w.-]+\]?|\Z)|[\w.-]+\])"
 _CRAC_NEXT = r",\s?(?:\[e\d+\]?|e\d+\])"  # behind a blank only what is a mark for sure
-_CRAC = re.compile(rf"\|({_CRAC_MARK}(?:,{_CRAC_MARK}|{_CRAC_NEXT})*)", re.IGNORECASE)
+_CRAC = re.compile(rf"(?i)\|({_CRAC_MARK}(?:,{_CRAC_MARK}|{_CRAC_NEXT})*)")
 
 
 def _find_crac(text: str) -> Iterator[Mark]:
@@ -299,24 +299,21 @@ def _spell_out(text: str) -> str:
 
 _ELEMENT = r"<(/?)\s?([^\W_][\w.-]{0,40}?)(\s[^<>]{0,300})?\s?>"
 _GENERIC = re.compile(
-    r"(?:m|mention|entity|coref|rs|span|e|ref|np|ent|mark|tag|font|annotation)\Z", re.I
+    r"(?i)(?:m|mention|entity|coref|rs|span|e|ref|np|ent|mark|tag|font|annotation)\Z"
 )
 _WRAPPER = re.compile(
-    r"(?:answer|text|p|b|i|u|em|strong|div|output|result|response|document|doc|html|body|br|s|q|v|l|lg"
+    r"(?i)(?:answer|text|p|b|i|u|em|strong|div|output|result|response|document|doc|html|body|br|s|q|v|l|lg"
     r"|sent|sentence|zin|satz|frase|phrase|line|turn|utterance|dialogue|chapter|section|scene|stage"
     r"|paragraph|said|li|ul|ol|h\d|code|pre|xml|root|speaker|sub|sup|copy|new|table|tr|td|th|date|tei|txt)\Z",
-    re.IGNORECASE,
 )
 _VALUE = r"""\s*=\s*\\?(?:["“”]([^"“”<>\\]*)\\?["“”]|'([^'<>]*)'|["'“”]?([^"'“”\s<>\\]*))"""
 _ID = re.compile(
-    r"(?<![\w-])(?:xml:|data-)?(?:id|cluster|entity|cluster_?id|entity_?id|eid|chain|set|coref)(?![\w-])"
+    r"(?i)(?<![\w-])(?:xml:|data-)?(?:id|cluster|entity|cluster_?id|entity_?id|eid|chain|set|coref)(?![\w-])"
     + _VALUE,
-    re.IGNORECASE,
 )
 # Any other attribute, but those that say what kind of words an element has, or where it stands.
 _REF = re.compile(
-    rf"(?<![\w:-])(?!(?:id|n|lang|type|kind|pos|gender|number)(?![\w-]))[\w-]+{_VALUE}",
-    re.IGNORECASE,
+    rf"(?i)(?<![\w:-])(?!(?:id|n|lang|type|kind|pos|gender|number)(?![\w-]))[\w-]+{_VALUE}",
 )
 
 
@@ -326,7 +323,7 @@ def _find_elements(text: str) -> Iterator[Mark]:
     An attribute says the entity, else the name of the element, unless every one has that. As in
     MUC, the `ID` of `COREF` is the mention's, and `REF` that of its antecedent.
     """
-    entity_of, labelled = dict[str, str](), set[str]()  # names with attributes
+    entity_of, labelled = dict[str, str](), set()  # names with attributes
     for match in re.finditer(_ELEMENT, text):
         name, attributes = match[2].lower(), match[3] or ""
         said = [pattern.search(attributes) for pattern in (_ID, _REF)]
@@ -335,7 +332,7 @@ def _find_elements(text: str) -> Iterator[Mark]:
             entity_of[labels[0]] = entity_of.get(labels[1], labels[1])
         label = entity_of.get(labels[0], labels[0]) if labels else name
         labelled |= {name} if labels else set()
-        is_named = bool(labels) or not (_GENERIC.match(name) or name in labelled)
+        is_named = labels or not (_GENERIC.match(name) or name in labelled)
         if _WRAPPER.match(name):
             yield Mark(REMOVE, *match.span())
         elif match[1] or is_named:
@@ -347,10 +344,9 @@ def _find_elements(text: str) -> Iterator[Mark]:
 
 _TAG = r"(?P<tag>[-_*]|O|[BIES]-\w[\w-]*|\(?\d{1,5}\)?(?:\|\(?\d{1,5}\)?)*)"
 _ROW = re.compile(
-    rf"(?:^(?:.*[ \t])?(?P<cell>(?![-_*][ \t]+[-_*(\d])\S+)[ \t]+(?:[-_*][ \t]+)*"
+    rf"(?m)(?:^(?:.*[ \t])?(?P<cell>(?![-_*][ \t]+[-_*(\d])\S+)[ \t]+(?:[-_*][ \t]+)*"
     rf"|(?<!\S)(?P<word>\S+)/){_TAG}"
     r"(?:[ \t]*$|(?<=[\w-])(?=\s))",
-    re.MULTILINE,
 )
 _COLUMN = re.compile(r"(\()?(\d{1,5})(\))?")
 

@@ -14,12 +14,13 @@ from corefeval.formats.answers.items import (
     VERB,
     Text,
     apply_remark,
+    cut_at,
     mask_remarks,
     sentence_named,
     split_items,
     words_of,
 )
-from corefeval.formats.answers.lookup import KeyDocument, Unit
+from corefeval.formats.answers.lookup import KeyDocument, Unit, fold_text
 from corefeval.formats.answers.shapes import (
     NOBODY,
     Fields,
@@ -36,24 +37,17 @@ from corefeval.formats.answers.shapes import (
     names_sentence,
     number_at,
     role_of,
-    split_parts,
 )
-from corefeval.formats.answers.text import fold_text
 from corefeval.formats.answers.trees import Node
 
 # Labels of what is in no chain, and of lists in which each mention is an entity of its own.
 _ALONE = re.compile(
-    r"(?P<single>singleton|einzeln|only once|mentioned once|une seule)"
+    r"(?i)(?P<single>singleton|einzeln|only once|mentioned once|une seule)"
     r"|unresolved|excluded|left out|keine kette"
     r"|\b(?:not?|non)\b (?:chain|coref|coréf|antecedent|resolved|annotated|linked|included)",
-    re.I,
 )
-_SAME = re.compile(
-    r"(?:one and )?(?:the )?same\b|d(?:as|ie|er)selbe|l[ea] même|(?:el|la) mism", re.I
-)
+_SAME = re.compile(r"(?i)(?:one and )?(?:the )?same\b|d(?:as|ie|er)selbe|l[ea] même|(?:el|la) mism")
 _WORD = re.compile(r"\w+")
-_NAME = re.compile(r"[^\[\], ]+")  # in a list of ids
-_LETTER = re.compile(r"[A-HJ-Z]")  # a name, and no article
 # Between pairs: `her → Ada; him → Bo`, `{her→Ada, him→Bo}`.
 _PAIRS = re.compile(
     r"\s*[;；]\s*|\s*\|\s*(?=[^|=→]*[=→])|\s*[,，]\s*(?=[^,，;>→=＝]*(?:[→＝]|[-=]>|\s=\s))"
@@ -84,7 +78,7 @@ def read_units(roots: Sequence[Node], key: KeyDocument) -> list[Unit]:
 
 def _join_ids(roots: Sequence[Node], units: Sequence[Unit], key: KeyDocument) -> None:
     """Link mentions in records with ids, where antecedents or lists name these ids."""
-    at, ids = {unit.where: unit for unit in units if not unit.state}, dict[str, Unit]()
+    at, ids = {unit.where: unit for unit in units}, {}
     for node in every(roots):
         names = [field.value for field in node.items if field.label.lower().endswith("id")]
         name = str([*names, node.label][0])
@@ -95,7 +89,7 @@ def _join_ids(roots: Sequence[Node], units: Sequence[Unit], key: KeyDocument) ->
     for unit in units:
         if unit.antecedent:
             unit.antecedent = ids.get(unit.antecedent.text, unit.antecedent)
-        named = _NAME.findall(unit.text)
+        named = re.findall(r"[^\[\], ]+", unit.text)
         if unit.state == "aside" or not named or not ids.keys() >= {*named}:
             continue
         unit.state, unit.why = "aside", "the ids of mentions"
@@ -134,7 +128,7 @@ class _Reader:
         if place is not None:
             sentence = place
         elif entity and self._is_mention(node):
-            unit = Unit(node.label, entity, node.where, sentence)
+            unit = Unit(node.label, node.where, entity, sentence)
             yield from apply_remark(unit, _remark_of(node), self.key)
             return
         elif (node.label or node.value) and not (entity and lists_mentions(node)):
@@ -150,11 +144,7 @@ class _Reader:
 
     def _is_mention(self, node: Node) -> bool:
         """Whether a label is a mention, with remarks in the lines below it, or quoted contexts."""
-        if (
-            node.is_record
-            or not all(map(is_plain_line, node.items))
-            or not self.key.stands(node.label)
-        ):
+        if not (all(map(is_plain_line, node.items)) and self.key.stands(node.label)):
             return False
         quotes = [words_of(match) for match in QUOTED.finditer(_remark_of(node))]
         if quotes:
@@ -183,11 +173,10 @@ class _Reader:
 
     def _list(self, node: Node, scope: Scope) -> Iterator[Unit]:
         """The units of a list, which may be an entity itself."""
-        lists = (part for part in islice(every([node]), _MOST) if not part.is_record)
-        texts = [text for part in lists for text in part.texts]
+        texts = [text for part in islice(every([node]), _MOST) for text in part.texts]
         words = " ".join(texts)
         if texts[1:] and any(map(_POINT.search, texts)) and self.key.stands(words):
-            yield Unit(words, where=node.where, state="aside", why="the text")
+            yield Unit(words, node.where, state="aside", why="the text")
             return
         lines, fields = [*filter(is_plain_line, node.items)], find_fields(node.rows, self.key)
         if not scope.entity and not lines and self._is_entity(node):
@@ -216,7 +205,7 @@ class _Reader:
         mention = node.get(fields.get("mention"))
         is_map = not scope.entity and fields.keys() <= {"mention", "entity"} and not is_row(node)
         has_lists = any(map(inner_lists, [node, *node.items]))
-        if mention is None or is_map or has_lists or not (mention.value or mention.items):
+        if mention is None or is_map or has_lists:
             yield from self._entities(node, scope, fields)
             return
         name = node.get(fields.get("name")) if not scope.entity else None
@@ -224,17 +213,16 @@ class _Reader:
         if name and name.value is not None:
             entity = fold_text(str(name.value))
         scope = scope._replace(entity=entity)
-        read = self._string if isinstance(mention.value, Text) else self._inner
-        for unit in read(mention, scope):
+        for unit in self._inner(mention, scope):
             unit.in_text_order |= bool(name and "lists" not in fields)
             yield self._with_fields(unit, node, fields)
         for field in node.items:
             if isinstance(field.value, Text) and field is not mention:
-                yield Unit(field.value, scope.entity, field.where, state="aside", why="a field")
+                yield Unit(field.value, field.where, scope.entity, state="aside", why="a field")
 
     def _inner(self, field: Node, scope: Scope) -> Iterator[Unit]:
         """The units of what a field has, whatever its label says."""
-        inner = Node(items=[replace(field, label=Text())], where=field.where)
+        inner = Node(field.where, items=[replace(field, label=Text())])
         return self.walk(inner, scope)
 
     def _with_fields(self, unit: Unit, node: Node, fields: Fields) -> Unit:
@@ -252,7 +240,7 @@ class _Reader:
             if number is not None:
                 setattr(unit, role, number)
         context = node.get(fields.get("context"))
-        if context and self.key.stands(str(context.value or "")):
+        if context:
             unit.contexts += (str(context.value),)
         if target := node.get(fields.get("antecedent")):
             targets = self._inner(target, Scope("-"))
@@ -265,10 +253,10 @@ class _Reader:
         lists, labels = {*inner_lists(node)}, node.texts
         if (sentence := number_at(node, fields.get("sentence"))) is not None:
             scope = scope._replace(sentence=sentence)
-        if scope.entity and not (lists or labels or any(item.items for item in node.items)):
+        if not (lists or labels or any(item.items for item in node.items)):
             yield make_unclear(node, scope.entity)
         entity = scope.entity or (_name_of(node) if labels else "")
-        asides = [Unit(t, entity, t.where, state="aside", why="a label") for t in labels]
+        asides = [Unit(t, t.where, entity, state="aside", why="a label") for t in labels]
         yield from asides if lists else ()
         for field in node.items:
             role = role_of(field.label)
@@ -293,7 +281,7 @@ class _Reader:
     def _string(self, node: Node, scope: Scope) -> Iterator[Unit]:
         """A mention as a string, with a remark behind it, or with numbers that say its place."""
         text = node.value if isinstance(node.value, Text) else node.texts[0]
-        units, numbers = [Unit(text, where=text.where)], node.numbers
+        units, numbers = [Unit(text, text.where)], node.numbers
         if numbers:  # a sentence, or where it begins and ends
             setattr(units[0], "start" if numbers[1:] else "sentence", numbers[0])
         if not (text.complete and node.complete):
@@ -316,9 +304,7 @@ class _Reader:
             standing = sum(self.key.stands(unit.text) for unit in units)
             is_pair = text.kind == "string" and len(units) == standing == 1
             if is_pair and self.key.stands(node.label):
-                units = [
-                    Unit(node.label, where=node.where, antecedent=units[0], in_text_order=True)
-                ]
+                units = [Unit(node.label, node.where, antecedent=units[0], in_text_order=True)]
             yield from name_units(units, scope) if 2 * standing >= len(units) else ()
             return
         if role_of(node.label) == "remark":
@@ -328,13 +314,13 @@ class _Reader:
             yield from name_units(pairs, scope)
             return
         items = self._items(node)
-        is_named = not node.label or any(unit.remark for unit in items)
+        is_named = any(unit.remark for unit in items)
         if not entity and scope.sentence is not None and is_named:  # remarks say the entity
             for unit in items:
                 label = fold_text(unit.remark)
                 state = "" if label else "unclear"
                 yield Unit(
-                    unit.text, label, unit.where, scope.sentence, state=state, in_text_order=True
+                    unit.text, unit.where, label, scope.sentence, state=state, in_text_order=True
                 )
         elif node.label or is_entity:
             is_part = node.label and not _ALONE.search(node.label)
@@ -373,13 +359,13 @@ class _Reader:
 
     def _link(self, line: Text) -> list[Unit]:
         """Mentions with what they refer to; none where a line has anything but pairs of these."""
-        parts = split_parts(line, _PAIRS)
+        parts = cut_at(_PAIRS, mask_remarks(line, quotes=True))
         pairs = [self._pair(line[low:high], line.where + low) for low, high in parts]
         return [unit for pair in pairs for unit in pair] if all(pairs) else []
 
     def _pair(self, text: str, where: int) -> list[Unit]:
         """Mentions and what they refer to, in its words or by a label."""
-        sides = split_parts(text, LINK)
+        sides = cut_at(LINK, mask_remarks(text, quotes=True))
         if len(sides) != 2:
             return []
         left, target = (text[low:high].strip(" .。{}") for low, high in sides)
@@ -395,8 +381,8 @@ class _Reader:
             if len(target.split()) > _LABEL:
                 return []
             label = f"{words} {where}" if _SAME.match(words) else words
-            targets = [Unit(label, where=where, state="aside")]
-        if not targets or _LETTER.fullmatch(left.strip("*")):  # a name
+            targets = [Unit(label, where, state="aside")]
+        if not targets or re.fullmatch(r"[A-HJ-Z]", left.strip("*")):  # a name
             return []
         for unit in units:
             unit.antecedent, unit.in_text_order = targets[0], True

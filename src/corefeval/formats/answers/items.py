@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from corefeval.formats.answers.lookup import KeyDocument, Unit
+from corefeval.model.ledger import Span
 
 QUOTED = re.compile(
     r'"((?:"\*\*(?=\w)[^*"\n]*\w\*\*"|[^"\n])+)"|“([^”“"\n]+)[”"]|„([^“”"„\n]+)[“”"]|«([^«»\n]+)»|»([^«»\n]+)«|「([^「」\n]+)」'
@@ -35,59 +36,57 @@ _AS_QUOTES = str.maketrans("[]", '""')
 _BOLD = re.compile(r"\*{1,2}([^*]+)\*{1,2}")
 _COMMA = re.compile(r"\s*[,，、]\s*(?:(?:and|und|en|et|y|e|и|和)\s+)?")
 _IN = re.compile(
-    r"(?:^|[\s(（])(?:as in|in|from|wie in|aus|dans|en|de|uit|nel|в|以及)\s*[:：]?\s*$", re.I
+    r"(?i)(?:^|[\s(（])(?:as in|in|from|wie in|aus|dans|en|de|uit|nel|в|以及)\s*[:：]?\s*$"
 )
 _PLACE = (
     r"(?:sentence|sent|line|s|satz|zeile|z|zin|regel|phrase|ligne|frase|oración|línea|riga"
     r"|предложени[ея]|предл|строка|turn|utterance|clause|cl+|l|f|p|п|§|¶|第|句|文|行)"
 )
 _SENTENCE = re.compile(
-    rf"(?:(?<!\w){_PLACE}(?:e?[sn])?[\s.:#_-]*|(?=\d{{1,6}}[文行]目))"
-    r"(\d{1,6}(?:\s*(?:,|&|and|und|et|en|y|e|и)\s*\d{1,6})*)(?!\w*\d)",
-    re.IGNORECASE,
+    rf"(?i:(?:(?<!\w){_PLACE}(?:e?[sn])?[\s.:#_-]*|(?=\d{{1,6}}[文行]目))"
+    r"(\d{1,6}(?:\s*(?:,|&|and|und|et|en|y|e|и)\s*\d{1,6})*)(?!\w*\d))",
 )
-_PLACED = re.compile(rf"[\s*#_]*{_SENTENCE.pattern}[句文行目.:：)\s*#_]*", re.IGNORECASE)
+_PLACED = re.compile(rf"(?i)[\s*#_]*{_SENTENCE.pattern}[句文行目.:：)\s*#_]*")
 _BARE = re.compile(r"\A\W*(\d{1,6}(?:\s*[,;&]\s+\d{1,6})*)(?:[.:,–-]\d{1,6})*\W*\Z")
 
 
-def _number_words(first: int, *lines: str) -> dict[str, int]:
-    """The number of each word: the words of a line have the same, those of the next one more."""
-    return {word: number for number, words in enumerate(lines, first) for word in words.split()}
-
-
-_ORDINALS = _number_words(
-    1,
-    "first erste ersten premier première primer primera prima eerste 第一",
-    "second zweite zweiten deuxième segundo segunda secondo seconda tweede 第二",
-    "third dritte dritten troisième tercero tercera terzo terza derde 第三",
+# Which group there is says the number.
+_ORDINAL = re.compile(
+    r"\b(?:(first|erste|ersten|premier|première|primer|primera|prima|eerste|第一)"
+    r"|(second|zweite|zweiten|deuxième|segundo|segunda|secondo|seconda|tweede|第二)"
+    r"|(third|dritte|dritten|troisième|tercero|tercera|terzo|terza|derde|第三))\b"
 )
 _NTH = re.compile(
     r"(\d{1,4})\s*(?:st|nd|rd|th|\.|e|er|ª|º)\s*(?:occurrence|mention|time|place|one)?"
 )
-_COUNTS = _number_words(
-    2,
-    "two zwei deux dos due twee 两 兩 二",
-    "three drei trois tres tre drie 三",
-    "four vier quatre cuatro quattro 四",
-    "five fünf cinq cinco cinque vijf 五",
-)
+_COUNTS = {
+    word: number
+    for number, words in enumerate(
+        (
+            "two zwei deux dos due twee 两 兩 二",
+            "three drei trois tres tre drie 三",
+            "four vier quatre cuatro quattro 四",
+            "five fünf cinq cinco cinque vijf 五",
+        ),
+        2,
+    )
+    for word in words.split()
+}
 _COUNT = rf"(\d{{1,3}}|{'|'.join(_COUNTS)})"
 _TIMES = re.compile(
-    rf"[×x]\s?(\d{{1,3}})(?!\d)|{_COUNT}\s?(?:[×x](?!\w)|times|occurrences|mal|keer|fois|veces|volte"
+    rf"(?i)[×x]\s?(\d{{1,3}})(?!\d)|{_COUNT}\s?(?:[×x](?!\w)|times|occurrences|mal|keer|fois|veces|volte"
     rf"|раза?|[次回])|\b(?:all|alle|les|tutt[ei])\s{_COUNT}\b|\b(?:twice|both|beide|tweemaal)\b",
-    re.IGNORECASE,
 )
 VERB = re.compile(
-    r"\s*(?:(?:all\s+|both\s+|back\s+)?(?:refers?|referring|points?)(?:\s+back)?\s+to|corefers?\s+with"
+    r"(?i)\s*(?:(?:all\s+|both\s+|back\s+)?(?:refers?|referring|points?)(?:\s+back)?\s+to|corefers?\s+with"
     r"|(?:is|are)\s+(?:coreferent\s+with|the\s+same\s+as)|stands?\s+for|verwij(?:st|zen)\s+naar"
     r"|sla(?:at|an)\s+op|bezieh(?:t|en)\s+sich(?:\s+\w+)?\s+auf|verweis(?:t|en)\s+auf|meint"
     r"|renvoie(?:nt)?\s+à|désigne(?:nt)?|se\s+réf(?:ère|èrent)\s+à|se\s+refieren?\s+a|remiten?\s+a"
     r"|aluden?\s+a|si\s+riferi(?:sce|scono)\s+a|rimanda(?:no)?\s+a|относ[ия]тся\s+к"
     r"|указыва[ею]т\s+на|指的是|指代|指向|(?<!共)指)"
     r"\s*[:：]?\s*",
-    re.IGNORECASE,
 )
-LINK = re.compile(rf"{VERB.pattern}|{ARROW.pattern}|\s+=\s+|\s*＝\s*", re.IGNORECASE)
+LINK = re.compile(rf"{VERB.pattern}|{ARROW.pattern}|\s+=\s+|\s*＝\s*")
 
 
 class Text(str):
@@ -155,8 +154,8 @@ def apply_remark(unit: Unit, remark: str, key: KeyDocument) -> list[Unit]:
     plain = place.sub(" ", plain)
     if nth := _NTH.search(plain):
         unit.nth = int(nth[1])
-    for word in re.findall(r"\w+", plain.lower()):
-        unit.nth = _ORDINALS.get(word, unit.nth)
+    if ordinal := _ORDINAL.search(plain.lower()):
+        unit.nth = ordinal.lastindex
     unit.contexts += tuple(filter(key.stands, contexts or [unit.remark]))
     if unit.contexts[1:] and all(unit.text.lower() in text.lower() for text in unit.contexts):
         return [replace(unit, contexts=(text,)) for text in unit.contexts]  # a place in each
@@ -167,8 +166,6 @@ def apply_remark(unit: Unit, remark: str, key: KeyDocument) -> list[Unit]:
 
 def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
     """The mentions of an inline list, quoted or not, in braces or not, with their remarks."""
-    if unit := _read_snippet(text, where, key):
-        return [unit]
     braced = _BRACED.fullmatch(text)
     if _BRACKETS.fullmatch(text):
         text = text.translate(_AS_QUOTES)
@@ -192,7 +189,7 @@ def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
         unit
         for place, words, remark in items
         if words
-        for unit in apply_remark(Unit(words, where=place), remark, key)
+        for unit in apply_remark(Unit(words, place), remark, key)
     ]
 
 
@@ -201,7 +198,7 @@ def _read_snippet(text: str, where: int, key: KeyDocument) -> Unit | None:
     bold, context = _BOLD.search(text), _cut_remark(text.replace("*", ""), key)[0]
     if bold is None or bold[1] == context or bold[1] not in context or not key.stands(context):
         return None
-    return Unit(bold[1], where=where + bold.start(1), contexts=(context,))
+    return Unit(bold[1], where + bold.start(1), contexts=(context,))
 
 
 def _quoted_items(text: str, masked: str, where: int, key: KeyDocument) -> Iterator[Unit]:
@@ -218,24 +215,22 @@ def _quoted_items(text: str, masked: str, where: int, key: KeyDocument) -> Itera
     ends = [*(quote.start() for quote in quotes[1:]), len(text)]
     for quote, remark_end in zip(quotes, ends, strict=False):
         place = where + quote.start()
-        unit = _read_snippet(quote[0], place, key) or Unit(words_of(quote).strip("*"), where=place)
+        unit = _read_snippet(quote[0], place, key) or Unit(words_of(quote).strip("*"), place)
         yield from apply_remark(unit, text[quote.end() : remark_end], key)
     if half := HALF_QUOTED.search(masked, end):
-        yield Unit(half[1], where=where + half.start(), state="lost", why="cut off")
+        yield Unit(half[1], where + half.start(), state="lost", why="cut off")
 
 
-def cut_at(separator: re.Pattern[str], text: str) -> list[tuple[int, int]]:
+def cut_at(separator: re.Pattern[str], text: str) -> list[Span]:
     """Where the pieces of a text between separators begin and end."""
     places = [place for match in separator.finditer(text) for place in match.span()]
     edges = [0, *places, len(text)]
     return list(zip(edges[::2], edges[1::2], strict=True))
 
 
-def _join_runs(
-    masked: str, pieces: list[tuple[int, int]], key: KeyDocument
-) -> list[tuple[int, int]]:
+def _join_runs(masked: str, pieces: list[Span], key: KeyDocument) -> list[Span]:
     """Pieces between commas, where the longest run of them that stands in the text is one."""
-    joined: list[tuple[int, int]] = []
+    joined: list[Span] = []
     for index, (low, high) in enumerate(pieces):
         if not joined or joined[-1][1] <= low:
             ends = [end for _, end in reversed(pieces[index + 1 : index + 7])]

@@ -21,12 +21,14 @@ from corefeval.model.ledger import Ledger
 from corefeval.model.text_tokens import text_of
 
 Remarks = dict[str, list[str]]
-# Name, key, response, and what becomes of lost mentions.
-Variant = tuple[str, Corpus, Corpus, Literal["drop", "strict"]]
 
 
-def variants_of(key: Corpus, response: Corpus) -> Iterator[Variant]:
-    """The other readings of a response that apply to it, each with the corpora to score.
+def variants_of(
+    key: Corpus, response: Corpus
+) -> Iterator[tuple[str, Corpus, Corpus, Literal["drop", "strict"]]]:
+    """The other readings of a response that apply to it.
+
+    Each has a name, the key and the response to score, and what becomes of lost mentions.
 
     `drop` and `strict` leave lost and unclear mentions out or count them; `read` has only documents
     whose answers were read, `reached` only the key's mentions in the text that the answers
@@ -58,6 +60,7 @@ _REMARKS = {
     "llm-refusal": ("document", "refused: {items}"),
     "llm-empty": ("document", "with an answer that has no mentions: {items}"),
     "llm-pieces": ("document", "answered in pieces, whose entities were KEPT"),
+    "llm-part": ("piece", "of documents without a readable answer: {items}"),
     "llm-limit": ("document", "cut off by a token limit, according to the records: {items}"),
     "llm-cut": ("document", "with an answer that stops early: {items}"),
     "llm-unknown": ("answer", "of unknown documents, left out: {items}"),
@@ -82,7 +85,7 @@ def notices_of(
     of notice.
     """
     yield from _about_forms(ledger, name)
-    states, covers = defaultdict[str, list[str]](list), ledger.documents
+    states, covers = defaultdict(list), ledger.documents
     for cover in covers:
         states[cover.state].append(cover.document)
     read = set(states["read"])

@@ -1,8 +1,10 @@
-"""What may be a mention of a document of the key, and where its words stand there."""
+"""What may be a mention of a document of the key, and the words of both as they are compared."""
 
 from __future__ import annotations
 
+import html
 import re
+import unicodedata
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -11,17 +13,192 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 
 from rapidfuzz.distance import Indel
-from rapidfuzz.process import extract
 
-from corefeval.formats.answers.text import ATOM, Atoms, Vocabulary, fold
-from corefeval.model.arrays import IntArray
+from corefeval.model.arrays import IntArray, integers
 from corefeval.model.ledger import Span
+from corefeval.model.tokens import Tokens
+from corefeval.texts import fold_token
+
+# Scripts that write no blanks between words: each character is an atom.
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff"
+ATOM = re.compile(
+    rf"##[^\W_]*|\.{{3}}|[`'‘’]{{2}}|[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\W_])+|[^\w\s]|_"
+)
+ZERO = "##"
+_THINK = "(?:think|thinking|reasoning|scratchpad|teiheader)>"  # or what TEI says of a text
+# From a beginning to its end, if it has any; all before a lone end; and a prompt said again.
+_THOUGHT = re.compile(
+    rf"(?is)<{_THINK}.*?(?:</{_THINK}|\Z)|\A[^<]*(?:<(?!{_THINK})[^<]*)*</{_THINK}|\A.*\nText:\n.*\n\nAnswer:",
+)
+_ESCAPED = re.compile(r"&(?:#\d{1,6}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});|\\[\\_*\[\]#|{}()<>`~]")
+_HIDDEN = 0xE000  # where signs of the text are kept that are no tags
+_SIGNS = {_HIDDEN + code: chr(code) for code in range(0x80)} | {0xE100: "*", 0xE101: "*"}
+_BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
+_ITALIC = re.compile(r"(?<!\w)\*([^*\s](?:[^*\n]*[^*\s])?)\*(?!\*|[^\W¹²³⁴-⁹₀-₉])")
+
+
+def clean(answer: str) -> str:
+    """The answer composed (NFC), with blanks in the place of thoughts, at most 100 in a row."""
+    text = re.sub("[\ufeff\u200b]", " ", unicodedata.normalize("NFC", answer))
+    # Long runs of blanks take long to search.
+    text = re.sub(r"[^\S\n]{100,}", " " * 100, _THOUGHT.sub(blank_out, text))
+    return text if text.strip() else ""
+
+
+def blank_out(match: re.Match[str]) -> str:
+    """Blanks in the place of what was matched, with its lines."""
+    return re.sub(r"\S", " ", match[0])
+
+
+def hide_escapes(text: str) -> str:
+    """The text with escaped signs hidden, so that no tag has them.
+
+    Signs stay in their places; escaped letters are shorter than their escapes.
+    """
+
+    def hide(escaped: re.Match[str]) -> str:
+        sign = _plain(escaped)
+        is_sign = len(sign) == 1 and sign.isascii()
+        return chr(_HIDDEN + ord(sign)).rjust(len(escaped[0])) if is_sign else sign
+
+    text = _ESCAPED.sub(hide, text)
+    return _BOLD.sub("\ue100 \\1 \ue101", _ITALIC.sub("\ue100\\1\ue101", text))  # which nest
+
+
+def unescape(text: str) -> str:
+    """The text without escapes, for tags may be escaped themselves."""
+    return _ESCAPED.sub(_plain, text)
+
+
+def _plain(escaped: re.Match[str]) -> str:
+    return html.unescape(escaped[0]).removeprefix("\\")
+
+
+def show_escapes(text: str) -> str:
+    """The text with the signs that were hidden."""
+    return text.translate(_SIGNS)
+
+
+def fold(atom: str) -> str:
+    """An atom without case, accents and kinds of quotes and dashes; every zero is `##`.
+
+    >>> [fold(atom) for atom in ("Dvořák", "’", "—", "##él")]
+    ['dvorak', "'", '-', '##']
+    """
+    return ZERO if atom.startswith(ZERO) else fold_token(atom) or atom
+
+
+def fold_text(text: str) -> str:
+    """A text as strings are compared: folded words with one blank between them."""
+    return " ".join(map(fold, re.findall(r"\w+|[^\w\s]", text)))
+
+
+class Vocabulary(dict[str, int]):
+    """Numbers of atoms as they are written; `words` are the folded ones that have these numbers."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self.folded: dict[str, int] = {}
+
+    def __missing__(self, atom: str) -> int:
+        plain = fold(atom)
+        self[atom] = number = self.folded.setdefault(plain, len(self.words))
+        if number == len(self.words):
+            self.words.append(plain)
+        return number
+
+
+@dataclass(slots=True)
+class Atoms:
+    """The atoms of a text: their numbers, and where each begins and ends in it.
+
+    For the key `start` and `end` are tokens instead of characters, both the atom's own.
+    """
+
+    numbers: IntArray
+    start: IntArray
+    end: IntArray
+
+    def __len__(self) -> int:
+        return self.numbers.size
+
+
+def atoms_of_text(text: str, vocabulary: Vocabulary, cuts: Sequence[int] = ()) -> Atoms:
+    """The atoms of a text; words are cut at some places within them, given in order.
+
+    For a model may forget the blank before a tag.
+    """
+    parts = pairwise([0, *cuts, len(text)])
+    rows = [
+        (vocabulary[match[0]], *match.span())
+        for part in parts
+        for match in ATOM.finditer(text, *part)
+    ]
+    return Atoms(*integers(rows).reshape(-1, 3).T.copy())
+
+
+def atoms_of_tokens(words: Sequence[str], vocabulary: Vocabulary) -> Atoms:
+    """The atoms of tokens; a token without any is `_`."""
+    rows = [
+        (vocabulary[atom], token)
+        for token, word in enumerate(words)
+        for atom in ATOM.findall(unicodedata.normalize("NFC", word)) or ["_"]
+    ]
+    numbers, tokens = integers(rows).reshape(-1, 2).T.copy()
+    return Atoms(numbers, tokens, tokens)
+
+
+def shown_words(tokens: Tokens, document: int) -> list[str]:
+    """The words of a document as models see them: an empty node is `##`, with its form if any."""
+    words = tokens.column(document, "word")
+    if "empty" in tokens.columns:
+        for place, is_empty in enumerate(tokens.column(document, "empty")):
+            if is_empty:
+                words[place] = f"{ZERO}{words[place] if words[place].isalpha() else ''}"
+    return words
+
+
+Triple = tuple[int, int, str]  # start, end (exclusive), entity
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Some sentences of a document: their words, where sentences begin, and the mentions."""
+
+    words: Sequence[str]
+    starts: Sequence[int]
+    mentions: Sequence[Triple] = ()
+
+    @property
+    def text(self) -> str:
+        """The words with blanks between them, a line for each sentence."""
+        bounds = pairwise([*self.starts, len(self.words)])
+        return "\n".join(" ".join(self.words[start:end]) for start, end in bounds)
+
+    @cached_property
+    def _line(self) -> tuple[str, list[int]]:
+        """All words with a blank before and behind each, and where the blanks are."""
+        blanks = accumulate((len(word) + 1 for word in self.words), initial=0)
+        return f" {' '.join(self.words)} ", [*blanks]
+
+    def find(self, text: str, sentence: int) -> list[Span]:
+        """The places of some words that begin in a sentence, which are counted from 1."""
+        (line, blanks), size = self._line, len(text) + 1
+        if not 0 < sentence <= len(self.starts):
+            return []
+        low, high = [*self.starts, len(self.words)][sentence - 1 : sentence + 1]
+        pattern = re.compile(f"(?= {re.escape(text)} )")
+        places = map(re.Match.start, pattern.finditer(line, blanks[low], blanks[high] + size))
+        spans = [
+            tuple(bisect_left(blanks, edge) for edge in (place, place + size)) for place in places
+        ]
+        return [(low, high) for low, high in spans if " ".join(self.words[low:high]) == text]
+
 
 _TRIMMED = {
     "without 's": re.compile(r"(?<=.)\s?['’]s?$"),
-    "without its article": re.compile(r"^(the|a|an|this|that|these|those)\s+(?=.)", re.IGNORECASE),
+    "without its article": re.compile(r"(?i)^(the|a|an|this|that|these|those)\s+(?=.)"),
 }
-_GAP = re.compile(r"\[?(?:…|\.\.\.)\]?")
 _HANGUL = re.compile(r"[\u1100-\u11ff\uac00-\ud7a3]+")
 _ALIKE = 0.7  # the least likeness of all words of a string that is not there as it is
 WIDENED = "widened to whole tokens"
@@ -60,8 +237,8 @@ class Unit:
     """
 
     text: str
-    entity: str = ""
     where: int = 0
+    entity: str = ""
     sentence: int | None = None
     start: int | None = None
     nth: int | None = None
@@ -88,11 +265,13 @@ class KeyDocument:
     index: int
     identifier: str
     words: Sequence[str]
+    passage: Passage
     atoms: Atoms
     sentence_of: IntArray
     bounds: Sequence[Span]  # where each word begins and ends in the corpus' positions
     vocabulary: Vocabulary
     looked_up: dict[str, Places] = field(default_factory=dict)
+    reached: Span = (0, 0)  # the last piece that was read exactly, and how many sentences that is
 
     @cached_property
     def edges(self) -> list[bool]:
@@ -119,7 +298,7 @@ class KeyDocument:
     @cached_property
     def by_atom(self) -> dict[str, list[int]]:
         """The places of each atom."""
-        places = defaultdict[str, list[int]](list)
+        places = defaultdict(list)
         for place, atom in enumerate(self.folded):
             places[atom].append(place)
         return places
@@ -181,7 +360,9 @@ class KeyDocument:
 
     def _find_around(self, text: str) -> Iterator[Span]:
         """Places of a string with words left out, within a sentence: `the man … the hat`."""
-        parts = [self._find(part)[0] for part in _GAP.split(text) if part.strip()]
+        parts = [
+            self._find(part)[0] for part in re.split(r"\[?(?:…|\.\.\.)\]?", text) if part.strip()
+        ]
         if len(parts) == 1:
             yield from parts[0]
         elif len(parts) == 2:
@@ -191,28 +372,15 @@ class KeyDocument:
                         yield start, behind
 
     def find_similar(self, text: str) -> list[Span]:
-        """Where the key has words much like those of a string, the likest first."""
+        """The place with words most like those of a string, if one of these is there as it is."""
         atoms = [*map(fold, ATOM.findall(text))]
+        common = [atom for atom in atoms if atom in self.by_atom and atom.isalnum()]
         size, candidates = len(atoms), []
-        for start in self._similar_starts(atoms) if len(text) > 3 and 0 < size <= _LONG else ():
+        rarest = min(common, key=lambda atom: len(self.by_atom[atom]), default="")
+        for place in self.by_atom.get(rarest, ())[:_MANY] if size <= _LONG else ():
+            start = max(place - atoms.index(rarest), 0)
             window = self.folded[start : start + size]
             alike = [*map(Indel.normalized_similarity, atoms, window)]
             if min(alike) >= 0.5 and sum(alike) >= _ALIKE * size:
-                candidates.append((-sum(alike), start))
-        return [self.span(start, start + size) for _, start in sorted(candidates)]
-
-    def _similar_starts(self, atoms: Sequence[str]) -> list[int]:
-        """Where words like these may begin in the key, by the rarest of them or by the longest."""
-        common = [atom for atom in atoms if atom in self.by_atom and atom.isalnum()]
-        if common:
-            word = min(common, key=lambda atom: len(self.by_atom[atom]))
-            near = [word]
-        else:
-            word = max(atoms, key=len)
-            likest = extract(word, list(self.by_atom), scorer=Indel.normalized_similarity,
-                             score_cutoff=_ALIKE, limit=20)  # fmt: skip
-            near = [atom for atom, _, _ in likest if atom.isalpha()]  # numbers are not misspelt
-        shift = atoms.index(word)
-        starts = [place - shift for atom in near for place in self.by_atom[atom]]
-        last = len(self.folded) - len(atoms)
-        return [start for start in starts[:_MANY] if 0 <= start <= last]
+                candidates.append((-sum(alike), *self.span(start, start + len(window))))
+        return [(start, end) for _, start, end in sorted(candidates)[:1]]

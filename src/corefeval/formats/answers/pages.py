@@ -11,11 +11,9 @@ from dataclasses import dataclass, field, replace
 from corefeval.formats.answers.conventions import CONVENTIONS, MENDED
 from corefeval.formats.answers.grammar import read_units
 from corefeval.formats.answers.items import QUOTED, words_of
-from corefeval.formats.answers.lookup import KeyDocument, Unit
-from corefeval.formats.answers.placing import Layout
-from corefeval.formats.answers.shapes import SCATTERED, scatter_of
-from corefeval.formats.answers.strings import Chooser, link
-from corefeval.formats.answers.text import (
+from corefeval.formats.answers.lookup import (
+    KeyDocument,
+    Unit,
     atoms_of_text,
     blank_out,
     fold_text,
@@ -23,6 +21,8 @@ from corefeval.formats.answers.text import (
     show_escapes,
     unescape,
 )
+from corefeval.formats.answers.placing import Chooser, Layout, link
+from corefeval.formats.answers.shapes import SCATTERED, scatter_of
 from corefeval.formats.answers.trees import TREES
 from corefeval.model.ledger import Coverage, Entry, Span
 
@@ -134,7 +134,7 @@ class Page:
         new = [unit for unit in page.units if unit.is_placed and unit.spans[0] not in taken]
         if 4 * len(new) >= max(len(self.mentions), _FEW):
             self.add(
-                Unit(u.text, f"?{u.entity}", u.where, state="unclear", why=_OTHER_FORM) for u in new
+                Unit(u.text, u.where, f"?{u.entity}", state="unclear", why=_OTHER_FORM) for u in new
             )
 
     def add_loose(self, text: str, *, is_copy: bool, is_told: bool) -> None:
@@ -176,15 +176,15 @@ class Page:
             is_new = taken.isdisjoint(range(*match.span()))
             if is_new and not (is_copy and self.document.stands(match[0])):
                 taken.add(match.start())
-                yield Unit(words_of(match), where=match.start())
+                yield Unit(words_of(match), match.start())
 
 
 _BRACKETED = re.compile(
     r"\[([^\[\]\n]{1,200})\]|<\w+>([^<>\n]{1,200})</\w+>|【([^【】\n]{1,200})】|\*\*([^*\n]{1,200})\*\*"
 )
 _QUOTED = re.compile(rf"{QUOTED.pattern}|\*\*([^*\n]{{1,200}})\*\*")
-_ROW = re.compile(r"^[ \t]*[|*•-][ \t*]*\w", re.MULTILINE)  # of a table or a list
-_BULLET = re.compile(r"^[ \t]*(?:[-*•|]|\d{1,3}[.)])[ \t]+(.*\S)", re.MULTILINE)
+_ROW = re.compile(r"(?m)^[ \t]*[|*•-][ \t*]*\w")  # of a table or a list
+_BULLET = re.compile(r"(?m)^[ \t]*(?:[-*•|]|\d{1,3}[.)])[ \t]+(.*\S)")
 
 
 # ------------------------------------------------------------------ the best reading
@@ -212,10 +212,10 @@ def read_answer(
     return page
 
 
+REFUSED = ("refusal", "error")  # reasons why an answer ended
 _SORRY = re.compile(
-    r"\b(?:sorry|apologi[sz]e|cannot|can['’]t|unable|won['’]t|lo siento|désolée?|leider)\b"
+    r"(?i)\b(?:sorry|apologi[sz]e|cannot|can['’]t|unable|won['’]t|lo siento|désolée?|leider)\b"
     r"|抱歉|无法|申し訳|не могу",
-    re.IGNORECASE,
 )
 _NOTHING = re.compile(r"(?:\s|[\[\]{}(),:]|\"[\w ]*\"(?=\s*:)|```\w*)*")
 
@@ -223,7 +223,7 @@ _NOTHING = re.compile(r"(?:\s|[\[\]{}(),:]|\"[\w ]*\"(?=\s*:)|```\w*)*")
 def _state_of(page: Page, text: str, finish: str, is_plain_copy: bool) -> str:
     """What became of an answer: the first rule that holds."""
     states = [unit.state for unit in page.written]
-    if finish in ("refusal", "error") or (not states and _SORRY.search(text[:300])):
+    if finish in REFUSED or (not states and _SORRY.search(text[:300])):
         return "refused"
     if _NOTHING.fullmatch(text) or (not states and is_plain_copy):
         return "empty"
@@ -234,7 +234,7 @@ def _read_best(document: KeyDocument, text: str, forms: Sequence[str], occurrenc
     """The reading that places most, of all forms that are tried; the first of equals."""
     size, most = len(document.words), 0.0
     best = Page(document, Coverage(document.identifier, "", size, missing=size))
-    for variant in _variants(text):
+    for variant in variants_of(text):
         for n_signs, form, spelling in _list_forms(variant, forms):
             weight = _WEIGHT if form in _LOOSE else 1.0
             if most >= _NEARLY_ALL * weight * n_signs:  # it cannot place more than it has signs
@@ -244,9 +244,6 @@ def _read_best(document: KeyDocument, text: str, forms: Sequence[str], occurrenc
                 page = read_list(document, units, form, occurrences)
             else:
                 page = read_tagged(document, *CONVENTIONS[form].read(spelling), form)
-                cover = page.coverage
-                if page.mentions and cover.copied == cover.tokens and not cover.added:
-                    return page  # the text word for word
             is_sure = page.written and (form != "lines" or len(forms) <= _TOLD)
             value = page.value * weight * (1.0 if page.is_linked else 0.5)
             if value > most or (is_sure and not best.written):
@@ -255,16 +252,16 @@ def _read_best(document: KeyDocument, text: str, forms: Sequence[str], occurrenc
 
 
 _SIGNS = re.compile(r"[,;，；、\n→⇒/=|\t\"“„«「'<]|->|\Z")  # a list has one for each of its items
-_FENCE = r"^[ \t]*```[^\n]*$"
-_UNFENCED = re.compile(rf"(?:\A|{_FENCE}).*?(?:{_FENCE}|\Z)", re.MULTILINE | re.DOTALL)
+_FENCE = r"(?m:^)[ \t]*```[^\n]*(?m:$)"
+_UNFENCED = re.compile(rf"(?s)(?:\A|{_FENCE}).*?(?:{_FENCE}|\Z)")
 
 
-def _variants(text: str) -> list[str]:
+def variants_of(text: str) -> list[str]:
     """The answer; or what its fences enclose, and all of it without the lines of its fences.
 
     All stays in its place.
     """
-    bare = re.sub(_FENCE, blank_out, text, flags=re.MULTILINE)
+    bare = re.sub(_FENCE, blank_out, text)
     return [text] if bare == text else [_UNFENCED.sub(blank_out, text), bare]
 
 
@@ -273,8 +270,7 @@ def _list_forms(text: str, forms: Sequence[str]) -> Iterator[tuple[int, str, str
 
     Tags may be escaped, or be escaped signs of the text.
     """
-    literal = text.replace("\\", r"\\")  # a backslash can be a word of the text
-    spellings = map(hide_escapes, dict.fromkeys((text, unescape(text), literal)))
+    spellings = map(hide_escapes, dict.fromkeys((text, unescape(text))))
     tags = [
         (CONVENTIONS[form].count(spelling), form, spelling)
         for spelling in spellings for form in forms if form in CONVENTIONS
@@ -328,7 +324,7 @@ def _refer(units: Sequence[Unit], *, by_name: bool) -> None:
         if unit.entity.startswith("?"):
             unit.entity, unit.why = (unit.text.lower() if by_name else unit.entity), ""
         elif not unit.entity.isdigit():
-            unit.antecedent, unit.in_text_order = Unit(unit.entity, where=unit.where), True
+            unit.antecedent, unit.in_text_order = Unit(unit.entity, unit.where), True
 
 
 # ------------------------------------------------------------------ lists
@@ -354,7 +350,7 @@ def read_list(
 def _mark_drafts(units: Sequence[Unit], key: KeyDocument) -> None:
     """Mark entities that a later one says again, as in an answer that corrects or repeats itself.
 
-    A draft has as many strings with just one place that come again as strings that do not.
+    Of a draft, all strings with just one place come again.
     """
     entities = defaultdict[str, list[Unit]](list)
     for unit in units:
@@ -362,9 +358,8 @@ def _mark_drafts(units: Sequence[Unit], key: KeyDocument) -> None:
     later: set[str] = set()
     for members in reversed(entities.values()):
         texts = [unit.text for unit in members]
-        sure = [text for text in texts if len(key.look_up(text).every) == 1]
-        again = sum(text in later for text in sure)
-        if 2 * again >= len(sure) > 0:
+        sure = {text for text in texts if len(key.look_up(text).every) == 1}
+        if sure and sure <= later:
             for unit in members:
                 unit.state = "repeated" if unit.text in later else "aside"
                 unit.why = "said again below"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import html
 import json
 import os
+import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import pairwise
 from operator import attrgetter, methodcaller
 from typing import Literal
@@ -18,67 +19,82 @@ from corefeval.checks import check_choice, check_count
 from corefeval.diagnostics import Notice, UsageError, note
 from corefeval.display import json_text
 from corefeval.formats import read
-from corefeval.formats.answers.text import shown_words
+from corefeval.formats.answers.lookup import Passage, Triple, Unit, shown_words
+from corefeval.formats.answers.trees import unquote
 from corefeval.model import Corpus, Document
 from corefeval.model.identity import unbroken_word
 
-Triple = tuple[int, int, str]  # start, end (exclusive), entity
-
-
-@dataclass(frozen=True)
-class Passage:
-    """Some sentences of a document: their words, where sentences begin, and the mentions."""
-
-    words: Sequence[str]
-    starts: Sequence[int]
-    mentions: Sequence[Triple] = ()
-
-    @property
-    def text(self) -> str:
-        """The words with blanks between them, a line for each sentence."""
-        bounds = pairwise([*self.starts, len(self.words)])
-        return "\n".join(" ".join(self.words[start:end]) for start, end in bounds)
-
-    @cached_property
-    def places(self) -> dict[tuple[int, str], list[int]]:
-        """The tokens of each word in each sentence, which are counted from 1."""
-        places = defaultdict[tuple[int, str], list[int]](list)
-        for token, word in enumerate(self.words):
-            places[bisect_right(self.starts, token), word].append(token)
-        return places
+Read = tuple[Sequence[Unit], int, int]  # mentions, and the first and last word of a copy
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
     """A way to write coreference: how mentions are written, and how it is explained.
 
-    `escape` makes a word one that cannot be taken for a mark. Mentions that cross can be written
-    `never`, where they are `of two entities`, or `always`. `blank` is the entity of a mention
-    that is shown without it.
+    `escape` makes a word one that cannot be taken for a mark. Tags stand `before` and `behind`
+    words: what opens a mention, its entity, and what closes it are their groups; without tags,
+    mentions may cross. If they are told apart `by_entity`, those of two entities may. `blank` is
+    the entity of a mention that is shown without it.
     """
 
     name: str
     write: Callable[[Passage], str]
     task: str
     escape: Callable[[str], str] = str
-    crossing: Literal["never", "of two entities", "always"] = "never"
+    before: str = ""
+    behind: str = ""
+    by_entity: bool = False
     blank: str = "?"
 
     def carry(self, mentions: Sequence[Triple]) -> list[Triple]:
         """The mentions that can be written: those that cross an earlier one may be left out."""
-        if self.crossing == "always":
+        if not self.behind:
             return list(mentions)
         kept = []
         open_ends = defaultdict[str, list[int]](list)
         for mention in mentions:
             start, end, entity = mention
-            stack = open_ends[entity if self.crossing == "of two entities" else ""]
+            stack = open_ends[entity if self.by_entity else ""]
             while stack and stack[-1] <= start:
                 stack.pop()
             if not stack or end <= stack[-1]:
                 stack.append(end)
                 kept.append(mention)
         return kept
+
+    def read(self, answer: str, passage: Passage, sentence: int) -> Read | None:
+        """The mentions of a tagged copy of the passage, from a sentence on that is counted from 0.
+
+        None if it is not word for word the passage.
+        """
+        if not self.behind:
+            return _read_described(answer, passage, sentence)
+        before, behind = map(re.compile, (self.before, self.behind))
+        opened = defaultdict[str, list[tuple[int, str, int]]](list)
+        units, start, words = [], passage.starts[sentence], passage.words
+        answer = answer.rstrip(" \n") + "\n"
+        place = len(answer) - len(answer.lstrip(" \n"))
+        for last in range(start, len(words)):
+            word = self.escape(words[last])
+            for pattern, texts in ((before, (word,)), (behind, (" ", "\n"))):
+                while tag := pattern.match(answer, place):
+                    opens, label, closes = tag.groups()
+                    stack = opened[label if self.by_entity else ""]
+                    if opens:
+                        stack.append((last, label, place))
+                    if closes:
+                        if not stack:
+                            return None
+                        first, name, where = stack.pop()
+                        text, span = " ".join(words[first : last + 1]), (first, last + 1)
+                        units.append(Unit(text, where, label or name, spans=[span]))
+                    place = tag.end()
+                if not answer.startswith(texts, place):
+                    return None
+                place += len(texts[0])
+            if place == len(answer) and not any(opened.values()):
+                return units, start, last + 1
+        return None
 
 
 def _write_tags(opening: str, closing: str, passage: Passage) -> str:
@@ -106,37 +122,57 @@ def _write_marks(passage: Passage) -> str:
 
 def clusters_of(passage: Passage) -> dict[str, list[Triple]]:
     """The mentions of each entity, in textual order."""
-    clusters = defaultdict[str, list[Triple]](list)
+    clusters = defaultdict(list)
     for mention in passage.mentions:
         clusters[mention[2]].append(mention)
     return clusters
 
 
-def _describe(passage: Passage, mention: Triple) -> dict[str, object]:
+def describe(passage: Passage, mention: Triple) -> dict[str, object]:
     """A mention for JSON: its words, its sentence, and which place of these words it has there."""
     start, end, _ = mention
-    words, sentence = passage.words[start:end], bisect_right(passage.starts, start)
-    places = [
-        token
-        for token in passage.places[sentence, words[0]]
-        if passage.words[token : token + len(words)] == words
-    ]
-    described: dict[str, object] = {"text": " ".join(words), "sentence": sentence}
+    text, sentence = " ".join(passage.words[start:end]), bisect_right(passage.starts, start)
+    places = passage.find(text, sentence)
+    described = {"text": text, "sentence": sentence}
     if len(places) > 1:
-        described["nth"] = places.index(start) + 1
+        described["nth"] = places.index((start, end)) + 1
     return described
 
 
+_DESCRIBED = re.compile(
+    r'"id":\s*(\d{1,9}),\s*"mentions":|\{\s*"text":\s*"((?:[^"\\]|\\.)*)",'
+    r'\s*"sentence":\s*(\d{1,9})(?:,\s*"nth":\s*(\d{1,9}))?\s*\}'
+)
+_AROUND = re.compile(r"[\[\]{},\s]*")
+
+
+def _read_described(answer: str, passage: Passage, first: int) -> Read | None:
+    """Mentions in JSON that has nothing but what is asked for, each with its only place."""
+    units, entity = [], ""
+    for match in _DESCRIBED.finditer(answer):
+        name, text, sentence, nth = match.groups()
+        entity = name or entity
+        if sentence:
+            words = unquote(text)
+            places = passage.find(words, int(sentence) + first)
+            places = places[int(nth) - 1 :][:1] if nth else places
+            if len(places) != 1:
+                return None
+            units.append(Unit(words, match.start(), entity, spans=places))
+    is_exact = units and _AROUND.fullmatch(_DESCRIBED.sub("", answer))
+    return (units, 0, 0) if is_exact else None
+
+
 def _write_json(passage: Passage) -> str:
-    return _dump(
+    return dump(
         [
-            {"id": int(name), "mentions": [_describe(passage, mention) for mention in cluster]}
+            {"id": int(name), "mentions": [describe(passage, mention) for mention in cluster]}
             for name, cluster in clusters_of(passage).items()
         ]
     )
 
 
-_dump = partial(json.dumps, ensure_ascii=False)
+dump = partial(json.dumps, ensure_ascii=False)
 
 
 _COPY = "Copy the text word for word and add nothing but tags: "
@@ -148,6 +184,8 @@ _STYLES = (
         f"{_COPY}put every mention into square brackets, followed by a link to {_NUMBER}; a "
         "backslash before a bracket belongs to the text",
         methodcaller("translate", str.maketrans({"[": r"\[", "]": r"\]", "\\": r"\\"})),
+        r"(\[)()()",
+        r"()\]\(#(\w+)(\))",
         blank="",
     ),
     Style(
@@ -155,6 +193,8 @@ _STYLES = (
         partial(_write_tags, '<m id="{}">', "</m>"),
         f"{_COPY}put every mention into <m> tags whose id is {_NUMBER}",
         partial(html.escape, quote=False),
+        r'(<m) id="(\w+)">()',
+        "()()(</m>)",
     ),
     Style(
         "crac",
@@ -162,7 +202,9 @@ _STYLES = (
         f"{_COPY}after the first word of a mention write |[e1, after its last word |e1], after a "
         f"mention of one word |[e1], with {_NUMBER}; join several marks on one word by commas",
         unbroken_word,
-        "of two entities",
+        "(?!)",
+        r"[|,](?=\[|\w+\])(\[?)e(\w+)(\]?)",
+        by_entity=True,
     ),
     Style(
         "json",
@@ -170,10 +212,10 @@ _STYLES = (
         "Answer with JSON only: a list of entities, each with its mentions in the order of the "
         "text, word for word, each with the number of its sentence (a line of the text), counted "
         "from 1; where a sentence has these words several times, nth says which of them is meant",
-        crossing="always",
     ),
 )
 STYLES = {style.name: style for style in _STYLES}
+
 
 _TASK = (
     "You annotate coreference: which words of a text mention the same entity. Mark every mention "
@@ -306,7 +348,7 @@ class _Writer:
     def _add(self, document: str, passage: Passage, system: str, worked: str) -> None:
         """A record and an ideal answer for each piece of a document."""
         pieces = list(_pieces(passage, self.most))
-        clusters = defaultdict[tuple[str, int], list[tuple[int, int]]](list)
+        clusters = defaultdict(list)
         name, entities = "", list[str]()
         for number, (first, piece) in enumerate(pieces, start=1):
             earlier = {"after": name} if self.joined and name else {}
@@ -336,8 +378,8 @@ class _Writer:
         """The text as it is shown, with or without its mentions."""
         if not self.mentions:
             return passage.text
-        if self.style.crossing == "always":
-            listed = [_dump(_describe(passage, mention)) for mention in passage.mentions]
+        if not self.style.behind:
+            listed = [dump(describe(passage, mention)) for mention in passage.mentions]
             return "\n".join([f"{passage.text}\n\nMentions:", *listed])
         blank = [(start, end, self.style.blank) for start, end, _ in passage.mentions]
         return self.style.write(replace(passage, mentions=blank))

@@ -8,35 +8,37 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 
 from corefeval.checks import check_choice, check_type
-from corefeval.diagnostics import InputError, UsageError, excerpt
+from corefeval.diagnostics import InputError, excerpt
 from corefeval.formats import read
 from corefeval.formats.answers.conventions import CONVENTIONS
 from corefeval.formats.answers.ledgers import Remarks, describe, notices_of
-from corefeval.formats.answers.lookup import KeyDocument
-from corefeval.formats.answers.pages import Page, read_answer
-from corefeval.formats.answers.placing import SEED
-from corefeval.formats.answers.records import Answer, about_records, answers_of
-from corefeval.formats.answers.text import (
+from corefeval.formats.answers.lookup import (
     ATOM,
     Atoms,
+    KeyDocument,
+    Passage,
     Vocabulary,
     atoms_of_text,
     atoms_of_tokens,
     clean,
     shown_words,
 )
+from corefeval.formats.answers.pages import REFUSED, Page, read_answer, variants_of
+from corefeval.formats.answers.placing import SEED
+from corefeval.formats.answers.prompts import STYLES
+from corefeval.formats.answers.records import Answer, about_records, answers_of
 from corefeval.formats.answers.trees import TREES
 from corefeval.formats.registry import ANSWERS
 from corefeval.model import Corpus, select_tokens
 from corefeval.model.arrays import IntArray, distinct, integers
 from corefeval.model.construction import assemble
-from corefeval.model.ledger import Ledger
+from corefeval.model.ledger import Coverage, Ledger
 from corefeval.model.text_tokens import text_of
 from corefeval.texts import hash_runs
 
@@ -79,8 +81,7 @@ def read_answers(
     >>> read_answers({str(key[0].id): f"[e1 {words}]"}, key).ledger
     <Ledger: 1 written, 1 placed (0 changed), 0 repeated, 0 lost, 0 unclear>
     """
-    if format not in FAMILIES:
-        raise UsageError(f"there is no format {format!r}: there are {', '.join(FAMILIES)}")
+    check_choice("format", format, FAMILIES)
     check_choice("occurrences", occurrences, ("in-order", "first", "all"))
     check_choice("pieces", pieces, ("apart", "joined"))
     key = read(key) if isinstance(key, str | os.PathLike) else key
@@ -122,13 +123,13 @@ def _unknown_error(unknown: Sequence[str], ids: Sequence[str], where: str) -> In
         "no answer is about a document of the key",
         file=where,
         found=", ".join(map(excerpt, unknown[:3])),
-        expected=", ".join(f"‘{identifier}’" for identifier in ids[:3]),
+        expected=", ".join(map(excerpt, ids[:3])),
         fix="use the ids of the key's documents for answers",
     )
 
 
 _LEAST_SHARE = 0.2  # of a document's seeds that an answer must have to be taken for it
-_PIECE = re.compile(r"\A(.*)[#_](\d{1,6})[/_]\d{1,6}\Z", re.DOTALL)
+_PIECE = re.compile(r"(?s)\A(.*)[#_](\d{1,4})[/_](\d{1,4})\Z")
 _FEW = 2  # mentions that are not in a document, as any answer may have them
 
 
@@ -164,19 +165,28 @@ class _Reader:
         for answer in sorted(answers, key=lambda answer: answer.piece):
             for (index, low), (_, high) in pairwise([*answer.parts, (0, len(answer.text))]):
                 pieces, document = pages[index], self._document(index)
-                name, text = document.identifier, answer.text[low:high]
+                name, text = document.identifier, answer.text[low:high].rjust(high)
                 if answer.piece in pieces:
                     self.remarks["llm-twice"].append(name)
                     continue
-                page = read_answer(document, text, answer.finish, self.forms, self.occurrences)
-                for unit in page.units:
-                    unit.where += low
+                page = read_exactly(document, answer, self.forms) or read_answer(
+                    document, text, answer.finish, self.forms, self.occurrences
+                )
                 n_lost = sum(unit.state == "lost" for unit in page.units)
                 if n_lost > max(len(page.written) / 2, _FEW):
                     self.remarks["llm-foreign"].append(name)
                 pieces[answer.piece] = page
                 if len(pieces) == 2:
                     self.remarks["llm-pieces"].append(name)
+        for index, last in {
+            answer.parts[0][0]: answer.last for answer in answers if answer.piece
+        }.items():
+            states = {piece: page.coverage.state for piece, page in pages[index].items()}
+            self.remarks["llm-part"] += [
+                f"{self.identifiers[index]}#{piece}/{last}"
+                for piece in range(1, last + 1)
+                if states.get(piece) not in ("read", "empty")
+            ]
         return [_join([*pages[index].values()], apart) for index in sorted(pages)]
 
     def _prepare(self, index: int) -> KeyDocument:
@@ -190,8 +200,9 @@ class _Reader:
             bounds = [*pairwise(range(len(words) + 1))]
         sentence = np.searchsorted(starts[1:], np.arange(len(words)), side="right")
         atoms = atoms_of_tokens(words, self.vocabulary)
+        passage = Passage(words, starts or [0])
         return KeyDocument(
-            index, self.identifiers[index], words, atoms, sentence, bounds, self.vocabulary
+            index, self.identifiers[index], words, passage, atoms, sentence, bounds, self.vocabulary
         )
 
     # -------------------------------------------------------------- documents of answers
@@ -200,11 +211,11 @@ class _Reader:
         """Find the documents of every answer, by id, else by content."""
         size = len(self.identifiers)
         for answer in answers:
-            answer.text = clean(answer.text)
+            answer.raw, answer.text = answer.text, clean(answer.text)
             self._find_by_id(answer)
         free = {*range(size)} - {index for answer in answers for index, _ in answer.parts}
         for answer in answers:
-            has_id, name = bool(answer.parts), answer.identifier
+            has_id, name = answer.parts, answer.identifier
             if free and not answer.piece:
                 self._find_by_content(answer, free)
             if not answer.parts and size == len(answers) == 1:
@@ -220,10 +231,10 @@ class _Reader:
     def _find_by_id(self, answer: Answer) -> None:
         """The document of an id, or of a name or file name that only one document has."""
         name = answer.identifier or ""
-        for stem, number in [(name, "0"), *_PIECE.findall(name)]:
+        for stem, number, last in [(name, "0", "0"), *_PIECE.findall(name)]:
             index = self._numbers.get(stem, self._numbers.get(_bare(stem)))
             if index is not None and not answer.parts:
-                answer.parts, answer.piece = [(index, 0)], int(number)
+                answer.parts, answer.piece, answer.last = [(index, 0)], int(number), int(last)
 
     def _find_by_content(self, answer: Answer, free: set[int]) -> None:
         """Find documents that the text of an answer fits, or else the words in it."""
@@ -258,7 +269,7 @@ class _Reader:
             if np.unique(seeds[hits]).size >= max(least, 1):
                 edges = np.percentile(hits, (2, 98)).astype(np.int64)
                 first, last = rows[is_common][edges].tolist()
-                yield int(atoms.start[first]), int(atoms.end[last]), index
+                yield atoms.start[first], atoms.end[last], index
 
     def _list_words(self, atoms: Atoms) -> tuple[IntArray, IntArray]:
         """The numbers of atoms that are words, and their places."""
@@ -328,3 +339,28 @@ def _ledger_of(pages: Sequence[Page]) -> Ledger:
         tuple(page.coverage for page in pages),
         tuple(entry for entry in entries if entry.state == "aside"),
     )
+
+
+def read_exactly(document: KeyDocument, answer: Answer, forms: Sequence[str]) -> Page | None:
+    """What an answer says that is exact in a style of prompts; None for any other answer.
+
+    A piece begins with the first sentence from which it fits, behind the pieces before it.
+    """
+    (piece, end), passage, size = document.reached, document.passage, len(document.words)
+    first = max(end + answer.piece - piece - 1, 0)
+    document.reached = answer.piece, first + 1  # as a piece has a sentence at least
+    sentences = range(first, len(passage.starts)) if answer.piece else (0,)
+    texts = (answer.raw, variants_of(answer.raw)[0]) if len(answer.parts) == 1 else ()
+    for style, text, sentence in product(filter(STYLES.__contains__, forms), texts, sentences):
+        if result := STYLES[style].read(text, passage, sentence):
+            units, start, last = result
+            n_copied = last - start
+            n_missing = size - n_copied if n_copied else 0
+            state = "refused" if answer.finish in REFUSED else "read" if units else "empty"
+            counts = size, n_copied, 0, 0, n_missing, last or size, answer.finish, state
+            page = Page(document, Coverage(document.identifier, style, *counts))
+            page.add(units)
+            end = max([last, *(unit.spans[0][1] for unit in units)])
+            document.reached = answer.piece, document.sentence_of[end - 1] + 1
+            return page
+    return None

@@ -13,17 +13,14 @@ from itertools import chain, filterfalse
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from corefeval.archives import list_samples
 from corefeval.checks import check_count
 from corefeval.diagnostics import InputError, Notice, UsageError, note, plural
 from corefeval.formats import files_of
 from corefeval.formats.json.records import Record, values_of
-from corefeval.formats.source import Source, read_source
+from corefeval.formats.source import Source, read_source, source_of
 from corefeval.formats.standoff import document_id
 
-NOWHERE = Source(np.zeros(0, dtype=np.uint8), "answers")
 _DEEP = 12  # levels of an unknown record that are looked at
 
 
@@ -116,7 +113,8 @@ class Answer:
 
     `choices` is how many answers there were, of which this is one; `record` is the kind of record
     that had it. `parts` are the documents of the key that it is about, and where each begins in the
-    text; `piece` says which piece of a document it is about.
+    text; `piece` says which of its pieces it is about, and `last` how many there are. `raw` is the
+    text with thoughts.
     """
 
     identifier: str | None
@@ -126,6 +124,8 @@ class Answer:
     choices: int = 1
     parts: list[tuple[int, int]] = field(default_factory=list)
     piece: int = 0
+    last: int = 0
+    raw: str = ""
 
 
 _Replies = tuple[Record, list[Answer]]  # a record, and all choices that it has for a document
@@ -169,10 +169,6 @@ def about_records(answers: Sequence[Answer], whose: str, choice: int) -> Iterato
     yield from note("llm-choices", left_out, "answer", outcome, whose=whose)
 
 
-_JSON = re.compile(r"\s*[\[{]")
-_RECORD = re.compile(r'\s*(\[\s*)*\{\s*"')
-
-
 def _records_in(source: Source) -> list[Record] | None:
     """The records of a file, or of lists and lists of lists in it; None where it is a text.
 
@@ -180,9 +176,9 @@ def _records_in(source: Source) -> list[Record] | None:
     """
     if not source.data.size:
         raise source.error("the file is empty", fix="check the path")
-    if not _JSON.match(source.text):
+    if not re.match(r"\s*[\[{]", source.text):
         return None
-    records: list[Record] = []
+    records = []
     try:
         for value, line in values_of(source):
             elements = [value]
@@ -193,7 +189,7 @@ def _records_in(source: Source) -> list[Record] | None:
             place = line - 1 if len(elements) == 1 else None
             records += [Record(each, source, n, place) for n, each in enumerate(elements)]
     except InputError:
-        if _RECORD.match(source.text):
+        if re.match(r'\s*(\[\s*)*\{\s*"', source.text):
             raise
         return None
     return records
@@ -261,7 +257,7 @@ class _Reader:
         """The answers of a log of Inspect, or of a file or several: records, mappings or texts."""
         samples = _samples_of(path)
         if samples is not None:
-            yield from self.read(Record({"samples": samples}, Source(NOWHERE.data, path), 0))
+            yield from self.read(Record({"samples": samples}, source_of("", path), 0))
             return
         files, several = files_of(path)
         root = path if os.path.isdir(path) else os.path.dirname(path)
@@ -283,7 +279,7 @@ class _Reader:
     def read_mapping(self, answers: Mapping[Any, Any]) -> Iterator[_Replies]:
         """The answers of a mapping from ids to texts, records or parsed JSON."""
         for name, value in answers.items():
-            record = Record(value, NOWHERE, 0)
+            record = Record(value, source_of("", "answers"), 0)
             if self.is_record(value):
                 yield from self.read(record, str(name))
             else:
@@ -299,7 +295,7 @@ class _Reader:
         if kind is None:
             raise _unknown_error(record)
         speaker = next(iter(find_all(values, kind.speaker)), "")
-        if speaker in ("user", "human", "system"):
+        if speaker in ("user", "human", "system", "tool"):
             raise record.error(
                 "the last message is not from the assistant",
                 found=f"one from the {speaker}",

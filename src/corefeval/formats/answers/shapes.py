@@ -8,37 +8,40 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from corefeval.formats.answers.items import Text, cut_at, mask_remarks, sentence_named, split_items
-from corefeval.formats.answers.lookup import KeyDocument, Unit
-from corefeval.formats.answers.text import fold_text
+from corefeval.formats.answers.items import Text, sentence_named, split_items
+from corefeval.formats.answers.lookup import KeyDocument, Unit, fold_text
 from corefeval.formats.answers.trees import Node
 
 # What labels say, by how they begin, in some languages; the first that fits.
-_ROLES = {
-    "antecedent": r"ant[eé]c[eé]d|antezedens|bezug|bezieht|refersto|referent|corefer(?!ence)|target"
-    r"|linkedto|standsfor|to$|verw(?:ij|ei)st|renvoie|sameas|先行",
-    "context": r"context|snippet|quote|excerpt|kontext|contexto|上下文|in$|near|surround",
-    "sentence": r"where$|(?:ana|mention|pron|from)\w*?(?:sent|line)|sent(?!e?id)|sentid|line|zin"
-    r"|satz|zeile|regel|oraci|frase|phrase|ligne|riga|предлож|строк|句|文$|行|s$|o$",
-    "nth": r"nth|occurrence|instance|ocurrencia|vorkommen",
-    "start": r"(?:token|char|word)?(?:start|begin|offset|position)|char(?!end)|tokens?$|indices",
-    "mentions": r"(?:all|alle)?mention(?:s|es|en)|menciones|menzioni|erwähnungen|vermeldingen"
-    r"|nennungen|упоминания|items|members|mitglieder|spans|expressions|occurrences|called|strings",
-    "mention": r"mention(?!id)|text|token(?!end)|surface|expression|span|string|phrase|anaph|anáf"
-    r"|pronoun$|pronomen$|form|vermelding|menci|menzion|erwähnung|ausdruck|expresi|упоминан|提及|文本|word(?!end)|from$",
-    "group": r"cluster|entity|entidad|entit|chain|cadena|cadeia|catena|chaîne|kette|keten|łańcuch"
-    r"|group|coref|ref$|сущность|цепочк|кореф|实体|共指",
-    "entity": r"label|set|eid|head|represent|canonical|name|nombre|id$|who|what|number",
-    "remark": r"type?$|tip[oi]$|тип$|rodzaj|soort|kind|note|comment|reason|gender|count|confidence"
-    r"|explan|role|class|art$|category|before|after|preced|follow|hinweis|anmerkung|nota$|opmerking|类型|词性|说明|注$|(?:token|char|word)?(?:end|stop)",
-}
+_ROLE = re.compile(
+    r"""(?x)
+    (?P<antecedent>ant[eé]c[eé]d|antezedens|bezug|bezieht|refersto|referent|corefer(?!ence)
+      |target|linkedto|standsfor|to$|verw(?:ij|ei)st|renvoie|sameas|先行)
+  | (?P<context>context|snippet|quote|excerpt|kontext|contexto|上下文|in$|near|surround)
+  | (?P<sentence>where$|(?:ana|mention|pron|from)\w*?(?:sent|line)|sent(?!e?id)|sentid|line|zin
+      |satz|zeile|regel|oraci|frase|phrase|ligne|riga|предлож|строк|句|文$|行|s$|o$)
+  | (?P<nth>nth|occurrence|instance|ocurrencia|vorkommen)
+  | (?P<start>(?:token|char|word)?(?:start|begin|offset|position)|char(?!end)|tokens?$|indices)
+  | (?P<mentions>(?:all|alle)?mention(?:s|es|en)|menciones|menzioni|erwähnungen|vermeldingen
+      |nennungen|упоминания|items|members|mitglieder|spans|expressions|occurrences|called
+      |strings)
+  | (?P<mention>mention(?!id)|text|token(?!end)|surface|expression|span|string|phrase|anaph|anáf
+      |pronoun$|pronomen$|form|vermelding|menci|menzion|erwähnung|ausdruck|expresi|упоминан|提及
+      |文本|word(?!end)|from$)
+  | (?P<group>cluster|entity|entidad|entit|chain|cadena|cadeia|catena|chaîne|kette|keten|łańcuch
+      |group|coref|ref$|сущность|цепочк|кореф|实体|共指)
+  | (?P<entity>label|set|eid|head|represent|canonical|name|nombre|id$|who|what|number)
+  | (?P<remark>type?$|tip[oi]$|тип$|rodzaj|soort|kind|note|comment|reason|gender|count
+      |confidence|explan|role|class|art$|category|before|after|preced|follow|hinweis|anmerkung
+      |nota$|opmerking|类型|词性|说明|注$|(?:token|char|word)?(?:end|stop))
+    """
+)
 # What lists of the mentions of one entity are called, by the kind of words in them.
 _KIND = (
     r"(?:\w+ )?(?:pronouns|pronomina|pronomen|pronombres|pronoms|pronomi|possessives?|reflexives?"
     r"|noun phrases|nominals?|(?:proper )?names|proper nouns|descriptions)"
 )
-_CATEGORY = re.compile(rf"{_KIND}(?:\W+{_KIND})*\Z", re.IGNORECASE)
-_ROLE = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _ROLES.items()))
+_CATEGORY = re.compile(rf"(?i){_KIND}(?:\W+{_KIND})*\Z")
 
 
 def role_of(label: str) -> str:
@@ -107,15 +110,6 @@ def inner_lists(node: Node) -> list[Node]:
     ]
 
 
-def split_parts(text: str, separator: re.Pattern[str]) -> list[tuple[int, int]]:
-    """What stands between separators that are neither quoted nor in remarks; or nothing.
-
-    There is nothing if one of the parts is blank.
-    """
-    parts = cut_at(separator, mask_remarks(text, quotes=True))
-    return parts if all(text[low:high].strip() for low, high in parts) else []
-
-
 SCATTERED = 1.2  # a column that scatters more has the names of entities
 
 
@@ -164,7 +158,7 @@ def _find_mentions(cells: Mapping[str, Sequence[str]], key: KeyDocument) -> str:
         if role_of(label) in ("", "entity", "group", "context", "sentence")
     }
     shares = {label: sum(map(bool, rows)) / len(rows) for label, rows in words.items()}
-    best = max(words, key=lambda label: len(set[str]().union(*words[label])), default="")
+    best = max(words, key=lambda label: len(set().union(*words[label])), default="")
     columns = [cells[label] for label, share in shares.items() if share > 0.75]
     is_grid = len(columns) > 1 and any(text in NOBODY for texts in columns for text in texts)
     return best if shares.get(best, 0) >= 0.25 and not is_grid else ""
@@ -200,7 +194,7 @@ class Scope(NamedTuple):
 def make_unclear(node: Node, entity: str) -> Unit:
     """A unit for numbers that no words go with."""
     words = " ".join(str(item.value) for item in node.items if not item.items)
-    return Unit(words, entity, node.where, state="unclear", why="numbers without words")
+    return Unit(words, node.where, entity, state="unclear", why="numbers without words")
 
 
 def name_units(units: Sequence[Unit], scope: Scope) -> Iterator[Unit]:

@@ -6,11 +6,10 @@ They are read as language models write them: with comments, all kinds of quotes,
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from corefeval.formats.answers.items import LINK, QUOTED, VERB, Text, mask_remarks, sentence_named
-from corefeval.formats.answers.text import blank_out
+from corefeval.formats.answers.lookup import blank_out
 
 _NO_LABEL = Text()
 
@@ -23,10 +22,10 @@ class Node:
     `complete` says whether it was closed.
     """
 
+    where: int = 0
     label: Text = _NO_LABEL
     value: Text | float | None = None
     items: list[Node] = field(default_factory=list)
-    where: int = 0
     complete: bool = True
     is_record: bool = False
 
@@ -54,13 +53,12 @@ class Node:
 
 
 _TOKEN = re.compile(
-    r"""(?P<comment>//[^\n]*|/\*(?:(?!/\*).)*?\*/|(?m:^[^\S\n]*\#[^\n]*))
+    r"""(?xs)(?P<comment>//[^\n]*|/\*(?:(?!/\*).)*?\*/|(?m:^[^\S\n]*\#[^\n]*))
       | (?P<string>"(?:[^"\\]|\\.)*"|“[^“”]*”)
       | (?P<single>'(?:[^'\\\n]|\\.|'(?=\w)){0,300}'(?=\s*(?:[,\]}):]|$)))
       | (?P<half>"(?:[^"\\]|\\.)*\\?\Z|(?<![^\s\[{(,:])'(?:[^"'\\\n]|\\.|'(?=\w)){0,300}\\?\Z)
       | (?P<open>[\[{(]) | (?P<close>[\]})]) | (?P<colon>:)
       | (?P<number>-?\d+(?:\.\d+)?) | (?P<word>[^\W\d](?:[^"\[\]{}(),:\n]*[^\s"\[\]{}(),:])?)""",
-    re.VERBOSE | re.DOTALL,
 )
 # Strings have no quotes: `{name: Ada, mentions: [Ada, she]}`.
 _BARE = re.compile(r"[\[{,]\s*[\w ]{1,60}:\s*[\[{]\s*[^\W\d]|\{[^{}\"\n]{0,99}?\w:\s[^\W\d]")
@@ -69,7 +67,9 @@ _GLUED = re.compile(r"\w[\[{]")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
 
-def _unquote(token: str) -> str:
+def unquote(token: str) -> str:
+    """A string of JSON without its escapes."""
+
     def plain(match: re.Match[str]) -> str:
         code = match[1]
         return chr(int(code[1:], 16)) if len(code) == 5 else _ESCAPES.get(code, code)
@@ -104,7 +104,7 @@ def parse_json(text: str, shift: int = 0) -> list[Node]:
         if not stack and (token not in "[{" or _GLUED.match(text, max(match.start() - 1, 0))):
             continue  # what stands in parentheses is a remark, and `a["b"]` is code
         if kind == "open":
-            node = Node(label, where=where, complete=False, is_record=token == "{")
+            node = Node(where, label, complete=False, is_record=token == "{")
             (stack[-1].items if stack else roots).append(node)
             stack.append(node)
         elif kind == "comment":
@@ -121,11 +121,11 @@ def parse_json(text: str, shift: int = 0) -> list[Node]:
             continue
         elif kind == "number":
             number = float(token) if len(token) < 16 else None  # which is no place
-            stack[-1].items.append(Node(label, number, where=where))
+            stack[-1].items.append(Node(where, label, number))
         elif kind != "word" or is_bare or _COLON.match(text, match.end()):  # keys may be bare
             bare = token[kind != "word" :][: -1 if kind in ("string", "single") else None]
-            value = Text(_unquote(bare).strip(), where, kind != "half")
-            stack[-1].items.append(Node(label, value, where=where))
+            value = Text(unquote(bare).strip(), where, kind != "half")
+            stack[-1].items.append(Node(where, label, value))
         label = _NO_LABEL
     return roots
 
@@ -136,7 +136,9 @@ _ELEMENT = re.compile(
     r"<([^\W\d][\w.:-]*)(?P<attributes>(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*"
     r"(?:(?P<alone>/)>|>\s*(?P<words>(?!\s)[^<>]*)(?=<)(?P<end></\1>\s*(?=</?\w|\Z))?)"
 )
-_ATTRIBUTE = re.compile(r"([\w:.-]+)\s*=\s*([\"'])(.*?)\2", re.DOTALL)
+
+
+_ATTRIBUTE = re.compile(r"(?s)([\w:.-]+)\s*=\s*([\"'])(.*?)\2")
 
 
 def parse_xml(text: str) -> list[Node]:
@@ -148,21 +150,21 @@ def parse_xml(text: str) -> list[Node]:
         if not (match["alone"] or match["end"]):
             if words:
                 return []
-            group = Node(where=where)
+            group = Node(where)
             root.items.append(group)
             continue
         cells = [(name, value) for name, _, value in _ATTRIBUTE.findall(match["attributes"])]
         cells += [("text", words)] if words else []
-        items = [Node(Text(label), Text(value, where), where=where) for label, value in cells]
-        group.items.append(Node(items=items, where=where, is_record=True))
+        items = [Node(where, Text(label), Text(value, where)) for label, value in cells]
+        group.items.append(Node(where, items=items, is_record=True))
     return [root]
 
 
 # ------------------------------------------------------------------ standoff
 
 _STANDOFF = re.compile(
-    r"^(?:(?P<id>T\d+)\s+\S+ (?P<start>\d+)[ \d;]*\s(?P<text>\S.*)|(?:\*|[ER]\d+)\s(?P<ids>.+))",
-    re.MULTILINE,
+    r"(?m)^(?:(?P<id>T\d+)\s+\S+ (?P<start>\d+)[ \d;]*\s(?P<text>\S.*)|(?:\*|[ER]\d+)\s"
+    r"(?P<ids>.+))",
 )
 
 
@@ -174,13 +176,13 @@ def parse_standoff(text: str) -> list[Node]:
         ids = [Text(name, where) for name in re.findall(r"T\d+", match["id"] or match["ids"])]
         if words:
             items = [
-                Node(Text("id"), ids[0], where=where),
-                Node(Text("start"), float(match["start"]), where=where),
-                Node(Text("text"), Text(words, match.start("text")), where=match.start("text")),
+                Node(where, Text("id"), ids[0]),
+                Node(where, Text("start"), float(match["start"])),
+                Node(match.start("text"), Text("text"), Text(words, match.start("text"))),
             ]
-            mentions.items.append(Node(items=items, where=where, is_record=True))
+            mentions.items.append(Node(where, items=items, is_record=True))
         else:
-            relations.items.append(Node(items=[Node(value=name) for name in ids], where=where))
+            relations.items.append(Node(where, items=[Node(value=name) for name in ids]))
     return [mentions, relations]
 
 
@@ -188,15 +190,11 @@ def parse_standoff(text: str) -> list[Node]:
 
 _CELLS = [
     re.compile(
-        rf'(?:\A|(?<={sign}))(?:\s*"(?P<quoted>(?:[^"]|"")*)"\s*(?={sign}|\Z)|(?P<bare>(?:(?!{sign}).)*))',
-        re.DOTALL,
+        rf'(?s)(?:\A|(?<={sign}))(?:\s*"(?P<quoted>(?:[^"]|"")*)"\s*(?={sign}|\Z)|(?P<bare>(?:(?!{sign}).)*))',
     )
     for sign in (r"\|", r"\t", ";", ",")
 ]
-_WIDE = re.compile(r"(?<=\S) {2,}(?=[^\s#])|^ {2,}(?=\S.* {2}[^\s#])", re.MULTILINE)
-_EMPHATIC = re.compile(r"\A\*+([^*]*)\*+\Z")  # a whole cell
-_TABLE_LINE = re.compile(r"^(?![ \t|:+=-]*$).+", re.MULTILINE)  # any but a rule
-_BARS = re.compile(r"^\s*\||\|\s*$")  # around a line
+_TABLE_LINE = re.compile(r"(?m)^(?![ \t|:+=-]*$).+")  # any but a rule
 _HEADER = 8  # words of a label above a column
 _MARKS = re.compile(r"[-_*O]|[BIES]-\S+|\(?\d+\)?(?:\|\(?\d+\)?)*")
 
@@ -206,19 +204,17 @@ def parse_tables(text: str) -> list[Node]:
 
     Between cells are bars, tabs, semicolons or commas. The first row says what fields are called.
     """
-    if "\t" not in text:  # columns of a printed table stand apart
-        text = _WIDE.sub(lambda match: "\t".ljust(len(match[0])), text)
     best: list[list[list[Node]]] = []
     for pattern in _CELLS:
         tables: list[list[list[Node]]] = [[]]
         for line in _TABLE_LINE.finditer(text):
             cells = []
-            for match in pattern.finditer(_BARS.sub(blank_out, line[0])):
+            for match in pattern.finditer(re.sub(r"^\s*\||\|\s*$", blank_out, line[0])):
                 kind = match.lastgroup or ""
-                words = _EMPHATIC.sub(r"\1", match[kind].strip())
+                words = re.sub(r"\A\*+([^*]*)\*+\Z", r"\1", match[kind].strip())
                 where = line.start() + match.start(kind)
                 text_of_cell = Text(words.replace('""', '"'), where, kind="cell")
-                cells.append(Node(value=text_of_cell, where=where))
+                cells.append(Node(where, value=text_of_cell))
             if tables[-1] and len(cells) != len(tables[-1][0]):
                 tables.append([])
             if len(cells) > 1:
@@ -235,7 +231,7 @@ def _label_rows(rows: list[list[Node]]) -> Node:
     for row in body:
         for number, (cell, label) in enumerate(zip(row, labels, strict=True)):
             cell.label = label or Text(f"column {number}" if number else "name")
-    return Node(items=[Node(items=row, where=row[0].where, is_record=True) for row in body])
+    return Node(items=[Node(row[0].where, items=row, is_record=True) for row in body])
 
 
 def _is_table(rows: list[list[Node]]) -> bool:
@@ -250,12 +246,12 @@ def _is_table(rows: list[list[Node]]) -> bool:
 # ------------------------------------------------------------------ lines
 
 _LINE = re.compile(
-    r"^(?P<indent>[ \t]*)(?=\S)(?:(?P<heading>\#{1,6}(?=[ \t])|(?=[^\n:：,;→、|\"“„«]{1,40}[:：]"
+    r"(?m)^(?P<indent>[ \t]*)(?=\S)(?:(?P<heading>\#{1,6}(?=[ \t])|"
+    r"(?=[^\n:：,;→、|\"“„«]{1,40}[:：]"
     r"[^\n:：,;→、\"“„«]{1,60}\n[ \t]*(?![-*•>#\d])[^\n:：|]*[,;→、][^\n:：]*$))[ \t]*)?"
     r"(?P<bullet>(?:[-•·・◦▪‣+–—:>①-⓿❶-➓]|\*+|[├└][─╴]*|\(?\d{1,3}[.):]|[a-z]\))"
     r"(?:[ \t]+|(?<=[.)・])(?=[\"“„«「*])))?"
     r"(?:[^\w\s\"'“„«»「『‹`(\[{*#<&\\-]+\s+)?(?P<body>.*\S)",
-    re.MULTILINE,
 )
 _BOLD = re.compile(
     r"(\*\*|__)(?P<label>(?:(?!\1).)+?)\1\s*(?:\([^()]*\)\s*)?"
@@ -278,7 +274,7 @@ _EQUAL = re.compile(
 
 def parse_lines(text: str) -> list[Node]:
     """The lines of an answer as a tree: what is indented stands below what comes before it."""
-    lines: list[tuple[float, Node]] = []
+    lines = []
     matches = _LINE.finditer(text.replace("│", " "))  # beside the branches of a tree
     for match in matches:
         heading, bullet, body = match["heading"], (match["bullet"] or "").strip(), match["body"]
@@ -286,13 +282,13 @@ def parse_lines(text: str) -> list[Node]:
         label, items, shift = (body, "", 0) if heading is not None else _split_label(body)
         where = match.start("body") + (shift if items else 0)
         level = len(heading) - 10.0 if heading is not None else indent + 0.5 * bool(bullet)
-        node = Node(value=Text(items or label, where, kind=kind), where=where)
+        node = Node(where, value=Text(items or label, where, kind=kind))
         if _FLOW.fullmatch(body):
             node = next(iter(parse_json(body, where)), node)
         if items:
             node.label = Text(label.strip(" :：*_"), where, kind=kind)
         if bullet and items:  # as in YAML, lines below may go on with a record
-            lines.append((level, Node(where=where, is_record=True)))
+            lines.append((level, Node(where, is_record=True)))
             level = max(match.start("body") - match.start(), level + 0.1)
         lines.append((level, node))
     return [_nest(lines)]
@@ -320,7 +316,7 @@ def _nest(lines: list[tuple[float, Node]]) -> Node:
         stack[-1][1].items.append(node)
         stack.append((level, node))
     records = [node for _, node in lines if node.is_record and node.items and not node.label]
-    fields = {str(node.items[0].label) for node in records if node.items[1:]}
+    fields = {node.items[0].label for node in records if node.items[1:]}
     # A line with one field is just this field, unless longer records begin with the same field.
     short = {node for node in records if str(node.items[0].label) not in fields}
     for _, node in [*lines, stack[0]]:
@@ -331,7 +327,7 @@ def _nest(lines: list[tuple[float, Node]]) -> Node:
     return root
 
 
-TREES: Mapping[str, Callable[[str], Sequence[Node]]] = {
+TREES = {
     "json": parse_json,
     "elements": parse_xml,
     "standoff": parse_standoff,

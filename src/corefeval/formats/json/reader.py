@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate, chain
 from typing import Any
 
-import numpy as np
-
 from corefeval.diagnostics import InputError, excerpt, plural
 from corefeval.formats import reader_options
 from corefeval.formats.annotations import AnnotatedDocument, build_corpus
@@ -28,7 +26,7 @@ from corefeval.formats.json.records import (
 )
 from corefeval.formats.losses import ZERO
 from corefeval.formats.registry import FORMATS
-from corefeval.formats.source import Source
+from corefeval.formats.source import Source, source_of
 from corefeval.model import Corpus
 
 Cluster = list[tuple[int, int]]  # spans with the end excluded
@@ -307,4 +305,4 @@ def read_loaded(documents: Sequence[tuple[str, Any]], name: str) -> Corpus:
             found=excerpt(str(error)),
             expected="strings, numbers, lists and objects",
         ) from None
-    return read_json(Source(np.frombuffer(text.encode(), dtype=np.uint8), name), name=name)
+    return read_json(source_of(text, name), name=name)
