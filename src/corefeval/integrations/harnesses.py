@@ -1,6 +1,6 @@
-"""What drop-ins share: documents from lists, answers as counts, folders that harnesses run.
+"""What drop-ins share: documents from lists, counts of results, folders that harnesses run.
 
-Counts add up, so that the total of a harness is the score of the corpus, and no mean of scores.
+Counts add up, so that the total of a harness is the score of the corpus, not a mean of scores.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def number_documents(
     """Documents with their places as ids: lines of CoNLL files as a corpus, clusters as they are.
 
     Lines of a whole file, which begin several documents, keep these apart. A mention is made
-    hashable where it is a list, such as `[0, 3]`. InputError: documents of both forms, or of none,
+    hashable where it is a list, such as `[0, 3]`. Raises an InputError for both forms, or neither,
     or lines that are no CoNLL.
 
     >>> number_documents([[[[0, 1], [4, 4]]]], "references")

@@ -9,7 +9,7 @@ tensor(1., dtype=torch.float64)
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torchmetrics import Metric
@@ -41,9 +41,9 @@ class CorefMetric(Metric):
     default. The state is one vector of counts, whose sum over processes is that of the whole.
     """
 
-    is_differentiable: ClassVar[bool] = False
-    higher_is_better: ClassVar[bool] = True
-    full_state_update: ClassVar[bool] = False
+    is_differentiable = False
+    higher_is_better = True
+    full_state_update = False
     counts: torch.Tensor
     documents: torch.Tensor
 

@@ -1,4 +1,4 @@
-"""Two texts laid upon each other by their characters: what both have, in the order of both.
+"""Two texts laid on each other by their characters: what both have, in the order of both.
 
 Stretches of characters that both texts have once are anchors; between them, words that are alike go
 together. A stretch that only one text has stays unaligned, instead of being smeared over the other.

@@ -19,9 +19,9 @@ OPEN, CLOSE, TEXT, CUT, REMOVE = "open", "close", "text", "cut", "remove"
 
 _PREFIX = re.compile(r"(?i)^#?\s*(?:cluster|entity|chain|coref|ent|id|e|c)?[\s_:-]*(?=\d)")
 _DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹", "01234567890123456789")
-_CUT_OFF = re.compile(r"[\w,;\[-]\s*\Z")  # the end of an answer that does not end a sentence
-MENDED = ("never closed", "never opened")  # tags, by guessing a word
-CUT_OFF = "cut off"
+_MID_SENTENCE = re.compile(r"[\w,;\[-]\s*\Z")  # the end of an answer that does not end a sentence
+MENDED = _UNCLOSED, _UNOPENED = "never closed", "never opened"  # tags that got the nearest word
+_CUT_OFF = "cut off"
 _FIRST_WORD = re.compile(r"\s*[^\w\s]*(\w+|[^\w\s]+)")
 _LAST_WORD = re.compile(r"([\w'’-]+|[^\w\s]+)[^\w\s]*\s*\Z")
 _STRETCH = 40  # characters in which the word of a tag without its partner is looked for
@@ -33,10 +33,10 @@ _SLIP = 40  # tags: no slip in a number reaches further
 class Mark:
     """A tag in an answer, or a bracket of the text that may be taken for one.
 
-    Where it says the entity, it has a label. It may `open` or `close` a mention; `text` is a
-    closing bracket that says nothing, `cut` a closing tag that the end of the answer cuts off, and
-    what to `remove` is neither tag nor text. Where kinds of brackets are told apart, `shape` is the
-    opening one: what another shape closes is text.
+    Where it says the entity, it has a `label`. Of its kinds, `open` and `close` stand around a
+    mention; `text` is a closing bracket that says nothing, `cut` a closing tag that the end of the
+    answer cuts off, and `remove` what is neither tag nor text. Where brackets are told apart,
+    `shape` is the opening one: what another shape closes is text.
     """
 
     kind: str
@@ -66,7 +66,7 @@ def read_marks(text: str, marks: Iterable[Mark], *, bare: bool = False) -> tuple
     has_labels = any(mark.label is not None for mark in every if mark.kind == OPEN)
     partner = _pair(every, has_labels)
     last = max((m.start for m in every if m.kind != OPEN and m in partner), default=-1)
-    is_half = _CUT_OFF.match(text, len(text.rstrip()) - 1) is not None
+    is_half = _MID_SENTENCE.match(text, len(text.rstrip()) - 1) is not None
     is_kept = all_true(len(text) + 1)
     for mark in every:
         match, label, chars, why = partner.get(mark), mark.label, None, ""
@@ -75,23 +75,23 @@ def read_marks(text: str, marks: Iterable[Mark], *, bare: bool = False) -> tuple
             if bare or label is not None or match.kind == CUT:
                 chars = mark.end, match.start
             if match.kind == CUT:
-                why = CUT_OFF
+                why = _CUT_OFF
             elif normal_label(match.label or label or "") != normal_label(label or ""):
                 why = "closed with another number"
             elif mark.start == mark.end and mark.label is None:
                 why = "where it begins is not said"
         elif mark.kind == OPEN and (label is not None or not has_labels):
-            why = CUT_OFF if is_half and mark.start > last else MENDED[0]
+            why = _CUT_OFF if is_half and mark.start > last else _UNCLOSED
             chars = _nearest_word(text, mark)
         elif mark.kind == CLOSE and not match and not mark.shape:
-            why, chars = MENDED[1], _nearest_word(text, mark)
+            why, chars = _UNOPENED, _nearest_word(text, mark)
         if chars is not None:
-            is_lost = why == CUT_OFF or (label is None and why in MENDED)
+            is_lost = why == _CUT_OFF or (label is None and why in MENDED)
             name = normal_label(label or "")
             why = why or ("" if name else "no entity is named")
             name, state = name or f"?{len(units) + 1}", "lost" if is_lost else ""
             units.append(Unit("", mark.start, name, chars=chars, state=state, why=why))
-        if mark.kind == REMOVE or (chars and (label is not None or why != MENDED[0])):
+        if mark.kind == REMOVE or (chars and (label is not None or why != _UNCLOSED)):
             for tag in (mark, match or mark):
                 is_kept[tag.start : tag.end] = False
     places: IntArray = np.cumsum(is_kept) - is_kept  # how much of the text is before each character
@@ -247,7 +247,7 @@ def _find_crac(text: str) -> Iterator[Mark]:
 
 # ------------------------------------------------------------------ brackets of all shapes
 
-_BOLD = "\ue100\ue101"  # what stands for ** before and behind words
+_BOLD = "\ue100\ue101"  # what `hide_escapes` puts around bold and italic words
 _PAIRS = f"[]{{}}()⟦⟧【】〔〕〈〉《》⟨⟩«»‹›「」『』{_BOLD}"
 _SHAPE_OF = {sign: _PAIRS[place // 2 * 2] for place, sign in enumerate(_PAIRS)}
 _ANY = " ".join(_PAIRS)
@@ -266,6 +266,7 @@ _BEHIND = {
     r"|(?-i:([A-Z0-9٠-٩][A-Z0-9٠-٩_]*)(?![a-z\d]))|_([A-Za-z]\w{0,20})"
     rf"|\s?{_SIGN}",
 }
+# Closing tags that the end of the answer cuts off.
 _HALF_CLOSING = (
     r"\](?:\s?\((?:#[^()\n]{0,60}|(?:cluster|entity)[ _-]?\w*)?|\s?#|\$?_\{?[^{}\s]{0,40}|"
     r"<(?:s|su|sub|sub>[^<\n]{0,40}(?:</?\w{0,3})?)?)\Z"
@@ -295,7 +296,7 @@ def _spell_out(text: str) -> str:
     return _PILED.sub(r"]\1]\2", text)
 
 
-# ------------------------------------------------------------------ elements
+# ------------------------------------------------------------------ XML
 
 _ELEMENT = r"<(/?)\s?([^\W_][\w.-]{0,40}?)(\s[^<>]{0,300})?\s?>"
 _GENERIC = re.compile(
@@ -317,8 +318,8 @@ _REF = re.compile(
 )
 
 
-def _find_elements(text: str) -> Iterator[Mark]:
-    """Elements of any name; never an XML parser, for texts have `&` and tags cross.
+def _find_xml(text: str) -> Iterator[Mark]:
+    """Elements of any name; no XML parser, because texts contain `&` and tags may cross.
 
     An attribute says the entity, else the name of the element, unless every one has that. As in
     MUC, the `ID` of `COREF` is the mention's, and `REF` that of its antecedent.
@@ -379,6 +380,7 @@ _INSIDE = (
     r"(?:[^\[\]{}|\n]{1,40}\|)??\s?([^\[\]{}|\n]{1,400}?)\s?END"
 )
 _SEQ2SEQ = r"\s?(?:\|\s?([\w.-]+)\s?</m>|</m(\d+)>|<c(\d+)>(?![^<>]*</c)(?:\s?</m>)?)"
+# Of equals, the first counts.
 CONVENTIONS = {
     "crac": Convention("mention|[e1]", find=_find_crac,
                        seen=r"(?<=\S)\|(?:\[e?\d+\]?|e?\d+\])(?=[\s,.;:!?)\]\"'’”]|$)"),
@@ -386,7 +388,7 @@ CONVENTIONS = {
                           opening=rf"START\s?{_E}(\d+)\s?[:|]?\s+(?=[^\s\])])"),
     "number": Convention("[1 mention]", "[ ]", opening=rf"START#?(\d+){_WORDS}"),
     "markdown": Convention("[mention](#1)", "[ ]", f"END{_BEHIND['markdown']}"),
-    "xml": Convention('<m id="1">mention</m>', seen=_ELEMENT, find=_find_elements),
+    "xml": Convention('<m id="1">mention</m>', seen=_ELEMENT, find=_find_xml),
     "subscript": Convention("[mention]_1", "[ ]", f"END{_BEHIND['subscript']}"),
     "hash": Convention("[mention]#1", "[ ]", f"END{_BEHIND['hash']}"),
     "colon": Convention("[mention: 1]", "[ ]", rf"\s?[:=/]\s?({_NUMBER})\s?END"),

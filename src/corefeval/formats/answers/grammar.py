@@ -27,10 +27,10 @@ from corefeval.formats.answers.shapes import (
     Scope,
     every,
     find_fields,
-    has_text,
     inner_lists,
     is_plain_line,
     is_row,
+    is_string,
     lists_mentions,
     make_unclear,
     name_units,
@@ -53,7 +53,7 @@ _PAIRS = re.compile(
     r"\s*[;；]\s*|\s*\|\s*(?=[^|=→]*[=→])|\s*[,，]\s*(?=[^,，;>→=＝]*(?:[→＝]|[-=]>|\s=\s))"
 )
 _SEPARATED = re.compile(rf"[;；]|<br|{ARROW.pattern.strip()}|[=@]|\s[/|·+~>]\s")
-_MOST, _LABEL = 40, 8  # words of prose about an entity, and of a label
+_MOST, _LABEL = 40, 8  # words of prose about an entity, or parts of a list; words of a label
 _POINT = re.compile(r"[.,;:!?。，！？]\W*\Z")  # the end of a clause, which mentions do not have
 _DEEP = 50  # lists in lists
 
@@ -159,7 +159,7 @@ class _Reader:
         kinds = [item.label for item in node.items if lists_mentions(item)]
         if (
             isinstance(node.value, Text)
-            or any(map(has_text, node.items))
+            or any(map(is_string, node.items))
             or len(set(kinds)) == len(kinds) > 0
             or (self.has_sentences and any(map(names_sentence, node.items)))
             or any(item.label and item.value and self._is_mention(item) for item in node.items)
@@ -193,7 +193,7 @@ class _Reader:
                 yield from self._record(item, scope, fields)
             elif is_plain_line(item):
                 yield from self._text(item, scope, is_entity=item in several)
-            elif has_text(item):
+            elif is_string(item):
                 yield from self._string(item, scope)
             else:
                 yield from self.walk(item, scope)

@@ -38,16 +38,16 @@ _COMMA = re.compile(r"\s*[,，、]\s*(?:(?:and|und|en|et|y|e|и|和)\s+)?")
 _IN = re.compile(
     r"(?i)(?:^|[\s(（])(?:as in|in|from|wie in|aus|dans|en|de|uit|nel|в|以及)\s*[:：]?\s*$"
 )
-_PLACE = (
+_SENTENCE_WORD = (
     r"(?:sentence|sent|line|s|satz|zeile|z|zin|regel|phrase|ligne|frase|oración|línea|riga"
     r"|предложени[ея]|предл|строка|turn|utterance|clause|cl+|l|f|p|п|§|¶|第|句|文|行)"
 )
 _SENTENCE = re.compile(
-    rf"(?i:(?:(?<!\w){_PLACE}(?:e?[sn])?[\s.:#_-]*|(?=\d{{1,6}}[文行]目))"
+    rf"(?i:(?:(?<!\w){_SENTENCE_WORD}(?:e?[sn])?[\s.:#_-]*|(?=\d{{1,6}}[文行]目))"
     r"(\d{1,6}(?:\s*(?:,|&|and|und|et|en|y|e|и)\s*\d{1,6})*)(?!\w*\d))",
 )
-_PLACED = re.compile(rf"(?i)[\s*#_]*{_SENTENCE.pattern}[句文行目.:：)\s*#_]*")
-_BARE = re.compile(r"\A\W*(\d{1,6}(?:\s*[,;&]\s+\d{1,6})*)(?:[.:,–-]\d{1,6})*\W*\Z")
+_ONLY_SENTENCE = re.compile(rf"(?i)[\s*#_]*{_SENTENCE.pattern}[句文行目.:：)\s*#_]*")
+_ONLY_NUMBERS = re.compile(r"\A\W*(\d{1,6}(?:\s*[,;&]\s+\d{1,6})*)(?:[.:,–-]\d{1,6})*\W*\Z")
 
 
 # Which group there is says the number.
@@ -116,7 +116,7 @@ class Text(str):
 
 def sentence_named(text: str) -> int | None:
     """The number of a sentence, where a text says nothing else: `S1`, `Satz 2`, `第3句`."""
-    match = _PLACED.fullmatch(text)
+    match = _ONLY_SENTENCE.fullmatch(text)
     return int(match[1]) if match and match[1].isdigit() else None
 
 
@@ -147,7 +147,7 @@ def apply_remark(unit: Unit, remark: str, key: KeyDocument) -> list[Unit]:
         number = times[times.lastindex or 0].lower()
         count = int(number) if number.isdigit() else _COUNTS.get(number, 2)
         plain = plain.replace(times[0], " ")
-    place = _SENTENCE if _SENTENCE.search(plain) else _BARE
+    place = _SENTENCE if _SENTENCE.search(plain) else _ONLY_NUMBERS
     numbers = " ".join(match[1] for match in place.finditer(plain))
     sentences = [int(number) for number in re.findall(r"\d+", numbers)]
     unit.sentence = next(iter(sentences), unit.sentence)
@@ -239,7 +239,7 @@ def _join_runs(masked: str, pieces: list[Span], key: KeyDocument) -> list[Span]:
     return joined
 
 
-_DASH = re.compile(r"\s+[–—#·-]+\s+|\s*[:：]\s+|\s*@\s*(?=\d)|\s+(?=[×x]\s?\d|\d+\s?[×x])")
+_REMARK_SIGN = re.compile(r"\s+[–—#·-]+\s+|\s*[:：]\s+|\s*@\s*(?=\d)|\s+(?=[×x]\s?\d|\d+\s?[×x])")
 
 
 _BEFORE = re.compile(  # `T1:`, `turn 1: `, `S1  `, `(at last) `
@@ -252,7 +252,7 @@ def _cut_remark(piece: str, key: KeyDocument) -> tuple[str, str]:
     piece = piece.strip(' \t*_`"“”„«».。:')
     remark = ""
     if not key.stands(piece):
-        mark = _DASH.search(piece)
+        mark = _REMARK_SIGN.search(piece)
         if not (mark and key.stands(piece[: mark.start()])):
             mark = REMARK.search(piece, 1)
         if mark:

@@ -20,13 +20,13 @@ from corefeval.model.arrays import integers
 from corefeval.model.ledger import Ledger
 from corefeval.model.text_tokens import text_of
 
-Remarks = dict[str, list[str]]
+Oddities = dict[str, list[str]]
 
 
 def variants_of(
     key: Corpus, response: Corpus
 ) -> Iterator[tuple[str, Corpus, Corpus, Literal["drop", "strict"]]]:
-    """The other readings of a response that apply to it.
+    """The ways to score a response that has a ledger, as far as they apply; `drop` comes first.
 
     Each has a name, the key and the response to score, and what becomes of lost mentions.
 
@@ -52,7 +52,7 @@ def variants_of(
 
 
 # What is odd about answers and their documents, in the order of notices.
-_REMARKS = {
+_ODD = {
     "llm-share": ("document", "without a readable answer (SHARE have one)"),
     "llm-unread": ("document", "with an answer that could not be read: {items}"),
     "llm-foreign": ("document", "with mentions that are mostly not in the text: {items}; "
@@ -72,7 +72,7 @@ _REMARKS = {
 
 def notices_of(
     ledger: Ledger,
-    remarks: Remarks,
+    oddities: Oddities,
     ids: Sequence[str],
     name: str,
     *,
@@ -81,8 +81,8 @@ def notices_of(
 ) -> Iterator[Notice]:
     """Notices about how answers were read and placed; `ids` are those of all documents.
 
-    `remarks` are the ids of documents or answers about which there is something to say, by the kind
-    of notice.
+    `oddities` are the ids of documents or answers that are odd, by the kind of
+    notice.
     """
     yield from _about_forms(ledger, name)
     states, covers = defaultdict(list), ledger.documents
@@ -90,7 +90,7 @@ def notices_of(
         states[cover.state].append(cover.document)
     read = set(states["read"])
     items = {
-        **remarks,
+        **oddities,
         "llm-share": [identifier for identifier in ids if identifier not in read],
         "llm-unread": states["unread"],
         "llm-refusal": states["refused"],
@@ -102,7 +102,7 @@ def notices_of(
     }
     share = f"{len(read) / max(len(ids), 1):.1%}"
     kept = "kept apart" if pieces == "apart" else "joined"
-    for kind, (noun, text) in _REMARKS.items():
+    for kind, (noun, text) in _ODD.items():
         if odd := items.get(kind):
             text = f"{name}: {{n}} {text.replace('SHARE', share).replace('KEPT', kept)}"
             yield Notice(kind, text, len(odd), tuple(odd) if "{items}" in text else (), noun)
@@ -115,10 +115,10 @@ def _about_forms(ledger: Ledger, name: str) -> Iterator[Notice]:
     forms = Counter(cover.convention for cover in ledger.documents if cover.state == "read")
     for form, count in forms.most_common():
         whose = "" if len(forms) == 1 else f"{plural(count, 'answer')} "
-        yield Notice("llm-convention", f"{name}: {whose}read as {describe(form)}", count)
+        yield Notice("llm-convention", f"{name}: {whose}read as {describe_form(form)}", count)
 
 
-def describe(form: str) -> str:
+def describe_form(form: str) -> str:
     """What a form looks like, and the format that insists on it."""
     how = (
         f"text with tags {CONVENTIONS[form].example}"

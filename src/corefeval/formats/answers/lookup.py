@@ -1,4 +1,4 @@
-"""What may be a mention of a document of the key, and the words of both as they are compared."""
+"""What all readers share: words as they are compared, passages, units, strings in the key."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def blank_out(match: re.Match[str]) -> str:
 
 
 def hide_escapes(text: str) -> str:
-    """The text with escaped signs hidden, so that no tag has them.
+    """The text with escaped signs hidden, so that no tag has them, and signs around bold words.
 
     Signs stay in their places; escaped letters are shorter than their escapes.
     """
@@ -66,7 +66,7 @@ def hide_escapes(text: str) -> str:
 
 
 def unescape(text: str) -> str:
-    """The text without escapes, for tags may be escaped themselves."""
+    """The text without escapes, as tags may be escaped themselves."""
     return _ESCAPED.sub(_plain, text)
 
 
@@ -126,7 +126,7 @@ class Atoms:
 def atoms_of_text(text: str, vocabulary: Vocabulary, cuts: Sequence[int] = ()) -> Atoms:
     """The atoms of a text; words are cut at some places within them, given in order.
 
-    For a model may forget the blank before a tag.
+    A model may forget the blank before a tag.
     """
     parts = pairwise([0, *cuts, len(text)])
     rows = [
@@ -158,6 +158,8 @@ def shown_words(tokens: Tokens, document: int) -> list[str]:
     return words
 
 
+# ------------------------------------------------------------------ the text as it is shown
+
 Triple = tuple[int, int, str]  # start, end (exclusive), entity
 
 
@@ -176,42 +178,35 @@ class Passage:
         return "\n".join(" ".join(self.words[start:end]) for start, end in bounds)
 
     @cached_property
-    def _line(self) -> tuple[str, list[int]]:
-        """All words with a blank before and behind each, and where the blanks are."""
+    def _line(self) -> tuple[str, list[int], dict[tuple[str, int], list[Span]]]:
+        """All words with a blank before and behind each, where the blanks are, what was found."""
         blanks = accumulate((len(word) + 1 for word in self.words), initial=0)
-        return f" {' '.join(self.words)} ", [*blanks]
+        return f" {' '.join(self.words)} ", [*blanks], {}
 
     def find(self, text: str, sentence: int) -> list[Span]:
         """The places of some words that begin in a sentence, which are counted from 1."""
-        (line, blanks), size = self._line, len(text) + 1
-        if not 0 < sentence <= len(self.starts):
-            return []
-        low, high = [*self.starts, len(self.words)][sentence - 1 : sentence + 1]
-        pattern = re.compile(f"(?= {re.escape(text)} )")
-        places = map(re.Match.start, pattern.finditer(line, blanks[low], blanks[high] + size))
-        spans = [
-            tuple(bisect_left(blanks, edge) for edge in (place, place + size)) for place in places
-        ]
-        return [(low, high) for low, high in spans if " ".join(self.words[low:high]) == text]
+        line, blanks, places = self._line
+        spans = places.setdefault((text, sentence), [])
+        edges = [*self.starts, len(self.words)][sentence - 1 : sentence + 1]
+        if spans or not edges[1:]:
+            return spans
+        low, high = edges
+        place, size = blanks[low] - 1, len(text) + 1
+        while (place := line.find(f" {text} ", place + 1, blanks[high] + size)) >= 0:
+            start, end = (bisect_left(blanks, edge) for edge in (place, place + size))
+            if " ".join(self.words[start:end]) == text:
+                spans.append((start, end))
+        return spans
 
 
-_TRIMMED = {
-    "without 's": re.compile(r"(?<=.)\s?['’]s?$"),
-    "without its article": re.compile(r"(?i)^(the|a|an|this|that|these|those)\s+(?=.)"),
-}
-_HANGUL = re.compile(r"[\u1100-\u11ff\uac00-\ud7a3]+")
-_ALIKE = 0.7  # the least likeness of all words of a string that is not there as it is
-WIDENED = "widened to whole tokens"
-_SUFFIX = 8  # letters of a Korean word behind its stem
-_LONG = 60  # words: longer strings are no mentions that somebody misspelt
-_MANY = 200  # places that are compared with a misspelt string
+# ------------------------------------------------------------------ units
 
 
 @dataclass(frozen=True)
 class Places:
     """All places of a string, and how it was changed to be found.
 
-    `exact` are those in its own case, or all if there are none.
+    `exact` are those in its own spelling, or all if there are none.
     """
 
     every: list[Span]
@@ -226,14 +221,15 @@ class Places:
 
 @dataclass(slots=True, eq=False)
 class Unit:
-    """What may be a mention: its words, its entity's label, and what is said of its place.
+    """What may be a mention: its words, its entity's label, and what the answer says of its place.
 
-    `sentence` and `nth`, from 1, and the offset `start` are what the answer says of its place;
-    `contexts` are words around it, and `remark` is all else. `antecedent` is what a pair says that
-    it refers to. Units `in_text_order` are listed in that order as a whole, others within their
-    entity. `chars` is where a tagged mention stands in the text without tags. `state` is `lost`,
-    `unclear` or `aside` where that is settled; `why` says so, or how it was changed. `places` are
-    where its words stand in the key, `spans` those that it gets.
+    `where` is its character in the answer; `chars` is where a tagged one stands in the text without
+    tags. `sentence`, `nth` and the offset `start` are as the answer counts them; a `Chooser` makes
+    `sentence` the key's, from 0. `contexts` are words around it, `remark` is all that is said
+    beside it. `antecedent` is what a pair says that it refers to. Units `in_text_order` are listed
+    in that order as a whole, others within their entity. `places` are where its words stand in the
+    key, `spans` those that it gets. `state` is a state of the ledger, empty until it is settled;
+    `why` is the reason, or how it was changed.
     """
 
     text: str
@@ -258,9 +254,23 @@ class Unit:
         return self.state in ("placed", "changed")
 
 
+# ------------------------------------------------------------------ strings in the key
+
+_TRIMMED = {
+    "without 's": re.compile(r"(?<=.)\s?['’]s?$"),
+    "without its article": re.compile(r"(?i)^(the|a|an|this|that|these|those)\s+(?=.)"),
+}
+_HANGUL = re.compile(r"[\u1100-\u11ff\uac00-\ud7a3]+")
+_ALIKE = 0.7  # the least likeness of all words of a string that is not there as it is
+WIDENED = "widened to whole tokens"
+_SUFFIX = 8  # letters of a Korean word behind its stem
+_LONG = 60  # words: longer strings are no mentions that somebody misspelt
+_MANY = 200  # places that are compared with a misspelt string
+
+
 @dataclass
 class KeyDocument:
-    """A document of the key, prepared once for all that is laid upon it or looked up in it."""
+    """A document of the key, prepared once for all that is laid on it or looked up in it."""
 
     index: int
     identifier: str
@@ -271,7 +281,7 @@ class KeyDocument:
     bounds: Sequence[Span]  # where each word begins and ends in the corpus' positions
     vocabulary: Vocabulary
     looked_up: dict[str, Places] = field(default_factory=dict)
-    reached: Span = (0, 0)  # the last piece that was read exactly, and how many sentences that is
+    last_piece: tuple[int, int] = (0, 0)  # its number, and the sentences up to its end, at least
 
     @cached_property
     def edges(self) -> list[bool]:
@@ -318,14 +328,14 @@ class KeyDocument:
     def look_up(self, text: str) -> Places:
         """All places of a string, with small changes where it has none as it is."""
         if text not in self.looked_up:
-            ways = self._find_forms(text)
+            ways = self._find_changed(text)
             why, form, spans = next((way for way in ways if way[2]), ("", text, []))
             spelt = "".join(form.split())
             exact = [span for span in spans if "".join(self.words[slice(*span)]) == spelt]
             self.looked_up[text] = Places(spans, exact or spans, why)
         return self.looked_up[text]
 
-    def _find_forms(self, text: str) -> Iterator[tuple[str, str, list[Span]]]:
+    def _find_changed(self, text: str) -> Iterator[tuple[str, str, list[Span]]]:
         """The ways to change a string so that it may be in the text, and its places then."""
         full, parts = self._find(text)
         yield "", text, full
@@ -334,7 +344,7 @@ class KeyDocument:
             form, count = pattern.subn("", text)
             if count:
                 yield why, form, self._find(form)[0]
-        yield WIDENED, text, list(self._find_around(text))
+        yield WIDENED, text, list(self._find_elided(text))
 
     def _find(self, text: str) -> tuple[list[Span], list[Span]]:
         """Where the key has the letters of a string: as whole tokens, or whatever the blanks.
@@ -358,7 +368,7 @@ class KeyDocument:
                 spans[not is_whole][self.span(first, last)] = None
         return list(spans[0]), list(spans[1])
 
-    def _find_around(self, text: str) -> Iterator[Span]:
+    def _find_elided(self, text: str) -> Iterator[Span]:
         """Places of a string with words left out, within a sentence: `the man … the hat`."""
         parts = [
             self._find(part)[0] for part in re.split(r"\[?(?:…|\.\.\.)\]?", text) if part.strip()

@@ -66,7 +66,7 @@ class Page:
 
     @property
     def is_linked(self) -> bool:
-        """Whether entities come back in the text after others, unless they are few.
+        """Whether entities come back in the text after others, or are too few to tell.
 
         They do in every text; what is grouped by lines, or not at all, does not.
         """
@@ -141,7 +141,8 @@ class Page:
         """Units that no form says anything of: remarks, or unclear if nothing was read.
 
         Nothing was read, and all is unclear, where forms that nobody named link nothing, or lose
-        more than they place. In a copy of the document, its own quotes and brackets are none.
+        more than they place. In a copy of the document, quotes and brackets of the text itself are
+        left alone.
         """
         form, states = self.coverage.convention, [unit.state for unit in self.written]
         is_kept = bool(self.mentions or (states and (is_told or len(self.units) <= _FEW)))
@@ -198,6 +199,7 @@ def read_answer(
     size, is_copy = len(document.words), False
     is_vague = page.coverage.convention in ("", *_VAGUE)
     if is_vague and len(page.mentions) <= _SPARSE * size:
+        # Only to see how much of it is a copy.
         plain = read_tagged(document, page.blank(text), [], "")
         if plain.is_copy:  # the text in other words, and no list
             page = Page(document, page.coverage)
@@ -234,7 +236,7 @@ def _read_best(document: KeyDocument, text: str, forms: Sequence[str], occurrenc
     """The reading that places most, of all forms that are tried; the first of equals."""
     size, most = len(document.words), 0.0
     best = Page(document, Coverage(document.identifier, "", size, missing=size))
-    for variant in variants_of(text):
+    for variant in unfenced(text):
         for n_signs, form, spelling in _list_forms(variant, forms):
             weight = _WEIGHT if form in _LOOSE else 1.0
             if most >= _NEARLY_ALL * weight * n_signs:  # it cannot place more than it has signs
@@ -256,7 +258,7 @@ _FENCE = r"(?m:^)[ \t]*```[^\n]*(?m:$)"
 _UNFENCED = re.compile(rf"(?s)(?:\A|{_FENCE}).*?(?:{_FENCE}|\Z)")
 
 
-def variants_of(text: str) -> list[str]:
+def unfenced(text: str) -> list[str]:
     """The answer; or what its fences enclose, and all of it without the lines of its fences.
 
     All stays in its place.
@@ -268,7 +270,7 @@ def variants_of(text: str) -> list[str]:
 def _list_forms(text: str, forms: Sequence[str]) -> Iterator[tuple[int, str, str]]:
     """The forms that a text may have with how often they are seen: tags, the most ones first.
 
-    Tags may be escaped, or be escaped signs of the text.
+    Tags may be escaped themselves; other escaped signs belong to the text.
     """
     spellings = map(hide_escapes, dict.fromkeys((text, unescape(text))))
     tags = [

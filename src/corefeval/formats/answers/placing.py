@@ -34,14 +34,14 @@ from corefeval.model.arrays import (
 from corefeval.model.ledger import Coverage, Span
 from corefeval.texts import align_tokens, hash_runs
 
-_ALIKE = 0.6  # the share of the letters of a word that a word it is laid upon must have
+_ALIKE = 0.6  # the share of the shorter word's letters that two words must have in common
 SEED = 6  # atoms in a row that tell a text
 _NEAR = 8  # atoms: how far off a zero may stand
 _CHANGED = "words changed"
 
 
 class Layout:
-    """The atoms of a text laid upon those of a document: their first and last one, −1 for none.
+    """The atoms of a text laid on those of a document: their first and last one, −1 for none.
 
     What a text says again and again, unlike the document, is laid once.
     """
@@ -163,8 +163,12 @@ def _find_loops(text: IntArray, key: IntArray) -> BoolArray:
     return is_loop
 
 
+# ------------------------------------------------------------------ listed mentions
+
 Cost = Callable[[Unit, Span], float]  # what speaks against a place
+# What costs: each sentence off, outside its context, not the nth, a token away, offsets at most.
 _SENTENCE, _CONTEXT, _NTH, _DISTANCE, _OFFSET = 6.0, 15.0, 20.0, 0.7, 6.0
+# At which cost a place is not taken yet; before the last one, at its edge, in another case.
 _LOST, _BACK, _EDGE, _CASE = 9.0, 3.0, 2.0, 1.5
 # Places that are weighed behind the last one or behind where the answer says; half as many before.
 _NEAREST = 20
@@ -172,7 +176,11 @@ _MANY = 100  # places of a string that says nothing of how sentences are counted
 
 
 class Chooser:
-    """Gives places to all mentions that were listed for a document."""
+    """Gives places to all mentions that were listed for a document.
+
+    A pronoun that is listed once may stand ten times in the text. Which place is meant follows from
+    the order of the list, from strings with just one place, and from what the answer says.
+    """
 
     def __init__(self, key: KeyDocument, units: Sequence[Unit]) -> None:
         self.key, self.units = key, units
@@ -320,11 +328,11 @@ def link(
     key: KeyDocument,
     cost_of: Cost = lambda *_: 0.0,
 ) -> list[Unit]:
-    """Give entities to the units of pairs; antecedents that were no mentions yet come back.
+    """Give entities to all placed units by their antecedents; return the new mentions.
 
-    An antecedent is the known mention with its words nearest before the mention; else their nearest
-    place before it, else the nearest. Words that are not in the text are a label. `cost` are what
-    speaks against a place.
+    Of the places that cost least, an antecedent is the known mention nearest before the unit; else
+    the nearest place before it, else the nearest. Words that are not in the text are a label.
+    `cost_of` says what speaks against a place.
     """
     if not any(unit.antecedent for unit in units):
         return []

@@ -24,17 +24,18 @@ from corefeval.formats.answers.trees import unquote
 from corefeval.model import Corpus, Document
 from corefeval.model.identity import unbroken_word
 
-Read = tuple[Sequence[Unit], int, int]  # mentions, and the first and last word of a copy
+Reading = tuple[Sequence[Unit], int, int]  # mentions; where the copy begins and ends, or 0, 0
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """A way to write coreference: how mentions are written, and how it is explained.
+    """A way to write coreference: how mentions are written, and the `task` that explains it.
 
-    `escape` makes a word one that cannot be taken for a mark. Tags stand `before` and `behind`
-    words: what opens a mention, its entity, and what closes it are their groups; without tags,
-    mentions may cross. If they are told apart `by_entity`, those of two entities may. `blank` is
-    the entity of a mention that is shown without it.
+    `escape` changes a word so that it cannot be taken for a tag. `before` and `behind` are patterns
+    of the tags before and behind words, whose groups are what opens a mention, its entity, and what
+    closes it. A style without them has no tags, and its mentions may cross. With `by_entity`, tags
+    are paired by entity, so that only mentions of one entity must not cross. `blank` is written for
+    the entity where it is not shown.
     """
 
     name: str
@@ -62,8 +63,8 @@ class Style:
                 kept.append(mention)
         return kept
 
-    def read(self, answer: str, passage: Passage, sentence: int) -> Read | None:
-        """The mentions of a tagged copy of the passage, from a sentence on that is counted from 0.
+    def read(self, answer: str, passage: Passage, sentence: int) -> Reading | None:
+        """The mentions of a tagged copy of the passage, from a sentence on (the first is 0).
 
         None if it is not word for word the passage.
         """
@@ -128,14 +129,14 @@ def clusters_of(passage: Passage) -> dict[str, list[Triple]]:
     return clusters
 
 
-def describe(passage: Passage, mention: Triple) -> dict[str, object]:
+def _describe(passage: Passage, mention: Triple) -> dict[str, object]:
     """A mention for JSON: its words, its sentence, and which place of these words it has there."""
     start, end, _ = mention
     text, sentence = " ".join(passage.words[start:end]), bisect_right(passage.starts, start)
     places = passage.find(text, sentence)
     described = {"text": text, "sentence": sentence}
     if len(places) > 1:
-        described["nth"] = places.index((start, end)) + 1
+        described["nth"] = bisect_right(places, (start, end))
     return described
 
 
@@ -146,7 +147,7 @@ _DESCRIBED = re.compile(
 _AROUND = re.compile(r"[\[\]{},\s]*")
 
 
-def _read_described(answer: str, passage: Passage, first: int) -> Read | None:
+def _read_described(answer: str, passage: Passage, first: int) -> Reading | None:
     """Mentions in JSON that has nothing but what is asked for, each with its only place."""
     units, entity = [], ""
     for match in _DESCRIBED.finditer(answer):
@@ -166,7 +167,7 @@ def _read_described(answer: str, passage: Passage, first: int) -> Read | None:
 def _write_json(passage: Passage) -> str:
     return dump(
         [
-            {"id": int(name), "mentions": [describe(passage, mention) for mention in cluster]}
+            {"id": int(name), "mentions": [_describe(passage, mention) for mention in cluster]}
             for name, cluster in clusters_of(passage).items()
         ]
     )
@@ -279,8 +280,8 @@ def write_prompts(
 ) -> Prompts:
     """What to ask a model about the documents of a key: `id`, `system` and `user` of each.
 
-    `key` is a corpus, or the path of one. Of the key only the words are in it, and with `mentions`
-    which words are mentions. `shots` worked examples come from `examples`, the shortest documents
+    `key` is a corpus, or the path of one. Prompts show only the key's words, and with `mentions`
+    which of them are mentions. `shots` worked examples come from `examples`, the shortest documents
     of it that are not the one asked about. `max_tokens` cuts documents into pieces at ends of
     sentences, in each of which numbers start anew; with `pieces` "joined", models are told to keep
     numbers, and `after` is the id of the piece before. `ideal` of the prompts has the answers of a
@@ -379,7 +380,7 @@ class _Writer:
         if not self.mentions:
             return passage.text
         if not self.style.behind:
-            listed = [dump(describe(passage, mention)) for mention in passage.mentions]
+            listed = [dump(_describe(passage, mention)) for mention in passage.mentions]
             return "\n".join([f"{passage.text}\n\nMentions:", *listed])
         blank = [(start, end, self.style.blank) for start, end, _ in passage.mentions]
         return self.style.write(replace(passage, mentions=blank))

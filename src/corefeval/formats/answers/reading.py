@@ -17,7 +17,7 @@ from corefeval.checks import check_choice, check_type
 from corefeval.diagnostics import InputError, excerpt
 from corefeval.formats import read
 from corefeval.formats.answers.conventions import CONVENTIONS
-from corefeval.formats.answers.ledgers import Remarks, describe, notices_of
+from corefeval.formats.answers.ledgers import Oddities, describe_form, notices_of
 from corefeval.formats.answers.lookup import (
     ATOM,
     Atoms,
@@ -29,7 +29,7 @@ from corefeval.formats.answers.lookup import (
     clean,
     shown_words,
 )
-from corefeval.formats.answers.pages import REFUSED, Page, read_answer, variants_of
+from corefeval.formats.answers.pages import REFUSED, Page, read_answer, unfenced
 from corefeval.formats.answers.placing import SEED
 from corefeval.formats.answers.prompts import STYLES
 from corefeval.formats.answers.records import Answer, about_records, answers_of
@@ -87,7 +87,7 @@ def read_answers(
     key = read(key) if isinstance(key, str | os.PathLike) else key
     check_type("read_answers", key, Corpus, "its key is a corpus, or the file of one")
     reader = _Reader(key, FAMILIES[format], occurrences)
-    ids, remarks = reader.identifiers, reader.remarks
+    ids, oddities = reader.identifiers, reader.oddities
     listed, where = answers_of(
         answers, encoding=encoding, choice=choice, answer_at=answer_at, id_at=id_at, documents=ids
     )
@@ -98,8 +98,8 @@ def read_answers(
     if not isinstance(answers, Mapping) and "unread" in states and "read" not in states:
         raise _unreadable_error(ledger, listed, format, where)
     if not pages and listed:
-        raise _unknown_error(remarks["llm-unknown"], ids, where)
-    odd = notices_of(ledger, remarks, ids, name, occurrences=occurrences, pieces=pieces)
+        raise _unknown_error(oddities["llm-unknown"], ids, where)
+    odd = notices_of(ledger, oddities, ids, name, occurrences=occurrences, pieces=pieces)
     notices = (*about_records(listed, name, choice), *odd)
     return _corpus_of(pages, reader, name=name, ledger=ledger, notices=notices)
 
@@ -112,7 +112,7 @@ def _unreadable_error(
         "no mentions could be read from the answers",
         file=where,
         found=f"{excerpt(answers[0].text.strip(), 60)}; {share}",
-        expected="; ".join(map(describe, FAMILIES[format])),
+        expected="; ".join(map(describe_form, FAMILIES[format])),
         fix="check that each answer has the id of its own document; name the format with "
         "--response-format; or ask the model again",
     )
@@ -128,20 +128,20 @@ def _unknown_error(unknown: Sequence[str], ids: Sequence[str], where: str) -> In
     )
 
 
-_LEAST_SHARE = 0.2  # of a document's seeds that an answer must have to be taken for it
+_LEAST_SHARE = 0.2  # of the seeds of a document, or of an answer with fewer
 _PIECE = re.compile(r"(?s)\A(.*)[#_](\d{1,4})[/_](\d{1,4})\Z")
 _FEW = 2  # mentions that are not in a document, as any answer may have them
 
 
 class _Reader:
-    """Reads answers against the documents of a key; `remarks` say what is odd about them.
+    """Reads answers against the documents of a key; `oddities` say what is odd about them.
 
     All documents have one vocabulary.
     """
 
     def __init__(self, key: Corpus, forms: Sequence[str], occurrences: str) -> None:
         self.forms, self.occurrences, tokens = forms, occurrences, key.tokens
-        self.remarks: Remarks = defaultdict(list)
+        self.oddities: Oddities = defaultdict(list)
         if tokens is None or ("word" not in tokens.columns and text_of(tokens, 0) is None):
             raise InputError(
                 "the key has no words with which answers of language models could be aligned",
@@ -165,24 +165,25 @@ class _Reader:
         for answer in sorted(answers, key=lambda answer: answer.piece):
             for (index, low), (_, high) in pairwise([*answer.parts, (0, len(answer.text))]):
                 pieces, document = pages[index], self._document(index)
+                # Places stay those of the whole answer.
                 name, text = document.identifier, answer.text[low:high].rjust(high)
                 if answer.piece in pieces:
-                    self.remarks["llm-twice"].append(name)
+                    self.oddities["llm-twice"].append(name)
                     continue
                 page = read_exactly(document, answer, self.forms) or read_answer(
                     document, text, answer.finish, self.forms, self.occurrences
                 )
                 n_lost = sum(unit.state == "lost" for unit in page.units)
                 if n_lost > max(len(page.written) / 2, _FEW):
-                    self.remarks["llm-foreign"].append(name)
+                    self.oddities["llm-foreign"].append(name)
                 pieces[answer.piece] = page
                 if len(pieces) == 2:
-                    self.remarks["llm-pieces"].append(name)
+                    self.oddities["llm-pieces"].append(name)
         for index, last in {
-            answer.parts[0][0]: answer.last for answer in answers if answer.piece
+            answer.parts[0][0]: answer.n_pieces for answer in answers if answer.piece
         }.items():
             states = {piece: page.coverage.state for piece, page in pages[index].items()}
-            self.remarks["llm-part"] += [
+            self.oddities["llm-part"] += [
                 f"{self.identifiers[index]}#{piece}/{last}"
                 for piece in range(1, last + 1)
                 if states.get(piece) not in ("read", "empty")
@@ -221,11 +222,11 @@ class _Reader:
             if not answer.parts and size == len(answers) == 1:
                 answer.parts = [(0, 0)]
             if not answer.parts:
-                self.remarks["llm-unknown"].append(name or answer.text.strip()[:40])
+                self.oddities["llm-unknown"].append(name or answer.text.strip()[:40])
             elif name is not None and not has_id:
-                self.remarks["llm-guessed"].append(name)
+                self.oddities["llm-guessed"].append(name)
             if answer.parts[1:]:
-                self.remarks["llm-several"].append(name or "")
+                self.oddities["llm-several"].append(name or "")
             free -= {index for index, _ in answer.parts}
 
     def _find_by_id(self, answer: Answer) -> None:
@@ -234,7 +235,7 @@ class _Reader:
         for stem, number, last in [(name, "0", "0"), *_PIECE.findall(name)]:
             index = self._numbers.get(stem, self._numbers.get(_bare(stem)))
             if index is not None and not answer.parts:
-                answer.parts, answer.piece, answer.last = [(index, 0)], int(number), int(last)
+                answer.parts, answer.piece, answer.n_pieces = [(index, 0)], int(number), int(last)
 
     def _find_by_content(self, answer: Answer, free: set[int]) -> None:
         """Find documents that the text of an answer fits, or else the words in it."""
@@ -255,7 +256,7 @@ class _Reader:
                 answer.parts.append((index, newline if newline >= 0 else (end + start) // 2))
 
     def _find_ranges(self, atoms: Atoms, among: Iterable[int]) -> Iterator[tuple[int, int, int]]:
-        """Documents that a text has much of: its first and last character of each, and the number.
+        """Where the parts of a text begin and end that are mostly a document, and its number.
 
         Words alone are compared, and of the text only those that the document has: no tags.
         """
@@ -346,11 +347,11 @@ def read_exactly(document: KeyDocument, answer: Answer, forms: Sequence[str]) ->
 
     A piece begins with the first sentence from which it fits, behind the pieces before it.
     """
-    (piece, end), passage, size = document.reached, document.passage, len(document.words)
+    (piece, end), passage, size = document.last_piece, document.passage, len(document.words)
     first = max(end + answer.piece - piece - 1, 0)
-    document.reached = answer.piece, first + 1  # as a piece has a sentence at least
+    document.last_piece = answer.piece, first + 1  # as a piece has a sentence at least
     sentences = range(first, len(passage.starts)) if answer.piece else (0,)
-    texts = (answer.raw, variants_of(answer.raw)[0]) if len(answer.parts) == 1 else ()
+    texts = (answer.raw, unfenced(answer.raw)[0]) if len(answer.parts) == 1 else ()
     for style, text, sentence in product(filter(STYLES.__contains__, forms), texts, sentences):
         if result := STYLES[style].read(text, passage, sentence):
             units, start, last = result
@@ -361,6 +362,6 @@ def read_exactly(document: KeyDocument, answer: Answer, forms: Sequence[str]) ->
             page = Page(document, Coverage(document.identifier, style, *counts))
             page.add(units)
             end = max([last, *(unit.spans[0][1] for unit in units)])
-            document.reached = answer.piece, document.sentence_of[end - 1] + 1
+            document.last_piece = answer.piece, document.sentence_of[end - 1] + 1
             return page
     return None

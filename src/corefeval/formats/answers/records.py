@@ -111,20 +111,20 @@ def find_all(value: Any, paths: str) -> list[Any]:
 class Answer:
     """What a model wrote: the id of its document where it is said, and why the answer ended.
 
-    `choices` is how many answers there were, of which this is one; `record` is the kind of record
+    `n_choices` is how many answers there were, of which this is one; `record` is the kind of record
     that had it. `parts` are the documents of the key that it is about, and where each begins in the
-    text; `piece` says which of its pieces it is about, and `last` how many there are. `raw` is the
-    text with thoughts.
+    text; `piece` is which piece of its document it is about (0 for all of it), of `n_pieces`. `raw`
+    is the text as it was written, before it was cleaned.
     """
 
     identifier: str | None
     text: str
     finish: str = ""
     record: str = ""
-    choices: int = 1
+    n_choices: int = 1
     parts: list[tuple[int, int]] = field(default_factory=list)
     piece: int = 0
-    last: int = 0
+    n_pieces: int = 0
     raw: str = ""
 
 
@@ -164,7 +164,7 @@ def about_records(answers: Sequence[Answer], whose: str, choice: int) -> Iterato
     kinds = Counter(answer.record for answer in answers if answer.record not in ("", _PLAIN.name))
     for kind, count in kinds.items():
         yield from note("llm-records", count, "record", f"read as {kind}", whose=whose)
-    left_out = sum(answer.choices - 1 for answer in answers)
+    left_out = sum(answer.n_choices - 1 for answer in answers)
     outcome = f"left out: only choice {choice} of each record is read"
     yield from note("llm-choices", left_out, "answer", outcome, whose=whose)
 
@@ -214,7 +214,7 @@ def _samples_of(path: str) -> list[Any] | None:
 
 
 def _choose(replies: Iterable[_Replies], choice: int) -> Iterator[Answer]:
-    """The answers with one of their choices; the epochs of a sample of Inspect are choices."""
+    """One choice of each record; the epochs of a sample of Inspect count as its choices."""
     joint: dict[object, _Replies] = {}
     for place, (record, choices) in enumerate(replies):
         is_sample = choices[0].record.startswith("Inspect")
@@ -227,7 +227,7 @@ def _choose(replies: Iterable[_Replies], choice: int) -> Iterator[Answer]:
                 found=plural(len(choices), "choice"),
                 fix=f"use --choice N, with N at most {len(choices)}",
             )
-        yield replace(choices[choice - 1], choices=len(choices))
+        yield replace(choices[choice - 1], n_choices=len(choices))
 
 
 class _Reader:

@@ -1,4 +1,4 @@
-"""What labels of an answer say, and what shape the parts of its trees have."""
+"""What parts of trees are: what labels say, shapes, fields of records, scopes of units."""
 
 from __future__ import annotations
 
@@ -50,6 +50,9 @@ def role_of(label: str) -> str:
     return (match.lastgroup or "") if match else ""
 
 
+SCATTERED = 1.2  # more than this, and values come back, as entities do in a text or a column
+
+
 def scatter_of(cells: Sequence[object]) -> float:
     """Runs of equal values for each value: 1 if none comes back after others, as entities do."""
     runs = [value for value, _ in groupby(cells)]
@@ -65,7 +68,7 @@ def every(nodes: Sequence[Node]) -> Iterator[Node]:
 
 
 def names_sentence(node: Node) -> bool:
-    """Whether a part's label names a place in the text."""
+    """Whether a part's label names a sentence."""
     return sentence_named(node.label) is not None
 
 
@@ -85,7 +88,7 @@ def is_row(node: Node) -> bool:
     return any(text.kind == "cell" for text in node.texts)
 
 
-def has_text(node: Node) -> bool:
+def is_string(node: Node) -> bool:
     """Whether it is a string without a label, alone or with numbers: `["Ada", 0, 3]`."""
     if node.label or node.is_record or any(item.items for item in node.items):
         return False
@@ -110,9 +113,7 @@ def inner_lists(node: Node) -> list[Node]:
     ]
 
 
-SCATTERED = 1.2  # a column that scatters more has the names of entities
-
-
+# What cells have that name no mention.
 NOBODY = ("", ".", "none", "null", "-", "–", "—")
 Fields = dict[str, str]  # the label of the field for each role
 

@@ -130,7 +130,7 @@ def parse_json(text: str, shift: int = 0) -> list[Node]:
     return roots
 
 
-# ------------------------------------------------------------------ XML
+# ------------------------------------------------------------------ elements
 
 _ELEMENT = re.compile(
     r"<([^\W\d][\w.:-]*)(?P<attributes>(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*"
@@ -141,7 +141,7 @@ _ELEMENT = re.compile(
 _ATTRIBUTE = re.compile(r"(?s)([\w:.-]+)\s*=\s*([\"'])(.*?)\2")
 
 
-def parse_xml(text: str) -> list[Node]:
+def parse_elements(text: str) -> list[Node]:
     """Elements of mentions in elements of entities, without text between them, as lists."""
     root = group = Node()
     for match in _ELEMENT.finditer(text):
@@ -329,7 +329,7 @@ def _nest(lines: list[tuple[float, Node]]) -> Node:
 
 TREES = {
     "json": parse_json,
-    "elements": parse_xml,
+    "elements": parse_elements,
     "standoff": parse_standoff,
     "table": parse_tables,
     "lines": parse_lines,
