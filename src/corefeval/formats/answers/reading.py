@@ -352,7 +352,7 @@ def read_exactly(document: KeyDocument, answer: Answer, forms: Sequence[str]) ->
     document.last_piece = answer.piece, first + 1  # as a piece has a sentence at least
     sentences = range(first, len(passage.starts)) if answer.piece else (0,)
     texts = (answer.raw, unfenced(answer.raw)[0]) if len(answer.parts) == 1 else ()
-    for style, text, sentence in product(filter(STYLES.__contains__, forms), texts, sentences):
+    for sentence, style, text in product(sentences, filter(STYLES.__contains__, forms), texts):
         if result := STYLES[style].read(text, passage, sentence):
             units, start, last = result
             n_copied = last - start
