@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -105,10 +107,48 @@ def test_a_mention_of_two_entities_is_no_correction():
     assert corpus.ledger.counts["placed"] >= 4
 
 
-def test_a_prompt_that_is_said_again_is_passed_over():
+def spans_of(answer, key, **options):
+    corpus = corefeval.read_answers({"d": answer}, key, **options)
+    return sorted(sorted(m.span for m in entity) for entity in corpus["d"].entities)
+
+
+def test_json_that_is_not_quite_what_was_asked_for_is_not_taken_for_exact():
+    key = key_of(TALE)
+    ada, her, he = (
+        f'{{"text": "{t}", "sentence": {n}}}' for t, n in (("Ada", 1), ("her", 2), ("He", 2))
+    )
+    meant = [[(0, 1), (7, 8)], [(5, 6)]]
+    lists = f"[{ada}, {her}]", f"[{he}]"
+    assert spans_of(f"[{', '.join(lists)}]", key) == meant  # without ids
+    assert spans_of("\n".join(lists), key) == meant
+    entities = [f'{{"id": 1, "mentions": {mentions}}}' for mentions in lists]
+    assert spans_of(f"[{', '.join(entities)}]", key) == meant  # with one id for all
+
+
+def test_places_that_are_counted_from_0_are_not_the_last_ones():
+    key = key_of({"tokens": ["he", "saw", "him", "and", "he", "left", "and", "he", "ran", "."]})
+    answer = [{"id": n, "mentions": [{"text": "he", "sentence": 1, "nth": n}]} for n in (0, 1)]
+    assert [(7, 8)] not in spans_of(json.dumps(answer), key)
+
+
+def test_headings_of_prompts_hide_nothing():
     key = key_of({**TALE, "key": [[(0, 1), (7, 8)], [(2, 4), (5, 6)]]})
-    for style in STYLES:
-        prompts = corefeval.write_prompts(key, style)
-        prompt = prompts.records[0]
-        answer = f"{prompt['system']}\n\n{prompt['user']} {prompts.ideal['d']}"
-        assert entities_of(corefeval.read_answers({"d": answer}, key)) == entities_of(key)
+    more = "\n\nText:\nEve ran .\n\nAnswer:\n[Eve](#1) ran ."
+    ideal = corefeval.write_prompts(key, "markdown").ideal["d"]
+    for answer in (ideal + more, f"Here it is.\n\nText:\n{ideal}\n\nAnswer: 1 is Ada."):
+        assert spans_of(answer, key) == [[(0, 1), (7, 8)], [(2, 4), (5, 6)]]
+
+
+def test_a_word_of_the_text_is_no_copy_of_it():
+    key = key_of(TALE)
+    state = corefeval.read_answers({"d": "Ada"}, key).ledger.documents[0].state
+    assert state == "unread"
+
+
+@pytest.mark.parametrize("lead", ["", "Text:\n"])
+def test_a_copy_without_tags_before_the_one_with_tags_is_passed_over(lead):
+    key = key_of({**TALE, "key": [[(0, 1), (7, 8)], [(2, 4), (5, 6)]]})
+    text = "Ada saw the captain .\nHe greeted her ."
+    for style in ("markdown", "xml", "crac"):
+        answer = f"{lead}{text}\n\nAnswer:\n{corefeval.write_prompts(key, style).ideal['d']}"
+        assert spans_of(answer, key) == [[(0, 1), (7, 8)], [(2, 4), (5, 6)]]

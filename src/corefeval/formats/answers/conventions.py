@@ -201,8 +201,14 @@ class Convention:
         return len(self._patterns[0].findall(text))
 
     def read(self, text: str) -> tuple[str, list[Unit]]:
-        """The text without its tags, and its mentions."""
-        text = _spell_out(text)
+        """The text without its tags, and its mentions.
+
+        `</new>` closes the first mention of the next entity, and links that are piled up behind
+        nested brackets are given to each, inside out.
+        """
+        numbers = count()
+        text = re.sub("</new>", lambda _: f"| {next(numbers)} </m>", text)
+        text = _PILED.sub(r"]\1]\2", text)
         marks = self.find(text) if self.find else self._find_marks(text)
         return read_marks(text, marks, bare=self.bare)
 
@@ -284,16 +290,6 @@ _PHRASE = re.compile(
     rf"(?<!\w)((?:(?i:{_ARTICLE}|d(?:er|ie|as|en|em|es)|eine?[nmrs]?)\s)?"
     rf"(?:[A-ZÀ-ÖØ-Þ]\w+\s)*[A-ZÀ-ÖØ-Þ]\S*|(?i:{_ARTICLE})\s\S+)\Z|{_WORD.pattern}"
 )
-
-
-def _spell_out(text: str) -> str:
-    """The text with numbers for `</new>`, which closes the first mention of the next entity.
-
-    Links that are piled up behind nested brackets are given to each, inside out.
-    """
-    numbers = count()
-    text = re.sub("</new>", lambda _: f"| {next(numbers)} </m>", text)
-    return _PILED.sub(r"]\1]\2", text)
 
 
 # ------------------------------------------------------------------ XML

@@ -213,7 +213,8 @@ class _Reader:
         if name and name.value is not None:
             entity = fold_text(str(name.value))
         scope = scope._replace(entity=entity)
-        for unit in self._inner(mention, scope):
+        read = self._string if isinstance(mention.value, Text) else self._inner
+        for unit in read(mention, scope):
             unit.in_text_order |= bool(name and "lists" not in fields)
             yield self._with_fields(unit, node, fields)
         for field in node.items:

@@ -26,9 +26,9 @@ ATOM = re.compile(
 )
 ZERO = "##"
 _THINK = "(?:think|thinking|reasoning|scratchpad|teiheader)>"  # or what TEI says of a text
-# From a beginning to its end, if it has any; all before a lone end; and a prompt said again.
+# From a beginning to its end, if it has any; or all before a lone end.
 _THOUGHT = re.compile(
-    rf"(?is)<{_THINK}.*?(?:</{_THINK}|\Z)|\A[^<]*(?:<(?!{_THINK})[^<]*)*</{_THINK}|\A.*\nText:\n.*\n\nAnswer:",
+    rf"(?is)<{_THINK}.*?(?:</{_THINK}|\Z)|\A[^<]*(?:<(?!{_THINK})[^<]*)*</{_THINK}",
 )
 _ESCAPED = re.compile(r"&(?:#\d{1,6}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});|\\[\\_*\[\]#|{}()<>`~]")
 _HIDDEN = 0xE000  # where signs of the text are kept that are no tags

@@ -85,7 +85,7 @@ class Layout:
                 continue
             low = int(self.text.end.searchsorted(unit.chars[0], "right"))
             high = int(self.text.start.searchsorted(unit.chars[1]))
-            solid = _within(self.solid, low, high)
+            solid = self.solid[slice(*self.solid.searchsorted((low, high)))]
             start, end, why = self._find(*(solid[0], solid[-1] + 1) if solid.size else (low, high))
             whys = [unit.why, why]
             if start < end:
@@ -99,7 +99,7 @@ class Layout:
         It is from the first that is laid to the last. What has none is between its neighbours; a
         zero that the text has at another place takes the nearest one that is free.
         """
-        inside, size = _within(self.rows, low, high), high - low
+        inside, size = self.rows[slice(*self.rows.searchsorted((low, high)))], high - low
         if inside.size:
             start, end = int(self.first[inside[0]]), int(self.last[inside[-1]]) + 1
             if 2 * inside.size < size and 2 * (end - start) < size:
@@ -123,11 +123,6 @@ class Layout:
             if 0 < end - start <= 2 * size + 1:
                 return start, end, _CHANGED
         return 0, 0, "its words are not in the document"
-
-
-def _within(rows: IntArray, low: int, high: int) -> IntArray:
-    """Those of some rows, in order, that are from one up to another."""
-    return rows[slice(*rows.searchsorted((low, high)))]
 
 
 def _lay(text: IntArray, document: KeyDocument) -> ArrayPair:
@@ -232,12 +227,6 @@ class Chooser:
 
     def _settle_in_order(self) -> None:
         """Settle what is sure, then the others by what is left between their neighbours."""
-        for unit in self.units:
-            choices = unit.places.every if not unit.places.why else []
-            if len(choices) > 1 and unit.sentence is not None:
-                choices = self._named(unit)
-            if len(choices) == 1 and choices[0] not in self.owner:
-                self._settle(unit, choices[0])
         first: Span = (0, 0)  # mention of an entity: the next entity begins behind it
         for units in self.lists.values():
             self._settle_list(units, first)

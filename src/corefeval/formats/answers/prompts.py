@@ -142,25 +142,29 @@ def _describe(passage: Passage, mention: Triple) -> dict[str, object]:
 
 _DESCRIBED = re.compile(
     r'"id":\s*(\d{1,9}),\s*"mentions":|\{\s*"text":\s*"((?:[^"\\]|\\.)*)",'
-    r'\s*"sentence":\s*(\d{1,9})(?:,\s*"nth":\s*(\d{1,9}))?\s*\}'
+    r'\s*"sentence":\s*(\d{1,9})(?:,\s*"nth":\s*([1-9]\d{0,8}))?\s*\}'
 )
-_AROUND = re.compile(r"[\[\]{},\s]*")
+# What is around these: `e` stands for the beginning of an entity, `m` for a mention.
+_AROUND = re.compile(
+    r"(?x) \s*\[\s* (?: \{\s* e \s*\[\s* (?: m \s*,?\s* )* \]\s*\}\s*,?\s* )* \]\s*"
+)
 
 
 def _read_described(answer: str, passage: Passage, first: int) -> Reading | None:
     """Mentions in JSON that has nothing but what is asked for, each with its only place."""
-    units, entity = [], ""
+    units, names = [], [""]
     for match in _DESCRIBED.finditer(answer):
         name, text, sentence, nth = match.groups()
-        entity = name or entity
+        names += [name] if name else []
         if sentence:
             words = unquote(text)
             places = passage.find(words, int(sentence) + first)
             places = places[int(nth) - 1 :][:1] if nth else places
             if len(places) != 1:
                 return None
-            units.append(Unit(words, match.start(), entity, spans=places))
-    is_exact = units and _AROUND.fullmatch(_DESCRIBED.sub("", answer))
+            units.append(Unit(words, match.start(), names[-1], spans=places))
+    around = _DESCRIBED.sub(lambda match: "e" if match[1] else "m", answer)
+    is_exact = units and len({*names}) == len(names) and _AROUND.fullmatch(around)
     return (units, 0, 0) if is_exact else None
 
 

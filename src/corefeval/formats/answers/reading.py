@@ -98,7 +98,13 @@ def read_answers(
     if not isinstance(answers, Mapping) and "unread" in states and "read" not in states:
         raise _unreadable_error(ledger, listed, format, where)
     if not pages and listed:
-        raise _unknown_error(oddities["llm-unknown"], ids, where)
+        raise InputError(
+            "no answer is about a document of the key",
+            file=where,
+            found=", ".join(map(excerpt, oddities["llm-unknown"][:3])),
+            expected=", ".join(map(excerpt, ids[:3])),
+            fix="use the ids of the key's documents for answers",
+        )
     odd = notices_of(ledger, oddities, ids, name, occurrences=occurrences, pieces=pieces)
     notices = (*about_records(listed, name, choice), *odd)
     return _corpus_of(pages, reader, name=name, ledger=ledger, notices=notices)
@@ -115,16 +121,6 @@ def _unreadable_error(
         expected="; ".join(map(describe_form, FAMILIES[format])),
         fix="check that each answer has the id of its own document; name the format with "
         "--response-format; or ask the model again",
-    )
-
-
-def _unknown_error(unknown: Sequence[str], ids: Sequence[str], where: str) -> InputError:
-    return InputError(
-        "no answer is about a document of the key",
-        file=where,
-        found=", ".join(map(excerpt, unknown[:3])),
-        expected=", ".join(map(excerpt, ids[:3])),
-        fix="use the ids of the key's documents for answers",
     )
 
 
@@ -342,6 +338,9 @@ def _ledger_of(pages: Sequence[Page]) -> Ledger:
     )
 
 
+_MANY = 100  # sentences with which a piece may begin
+
+
 def read_exactly(document: KeyDocument, answer: Answer, forms: Sequence[str]) -> Page | None:
     """What an answer says that is exact in a style of prompts; None for any other answer.
 
@@ -350,12 +349,14 @@ def read_exactly(document: KeyDocument, answer: Answer, forms: Sequence[str]) ->
     (piece, end), passage, size = document.last_piece, document.passage, len(document.words)
     first = max(end + answer.piece - piece - 1, 0)
     document.last_piece = answer.piece, first + 1  # as a piece has a sentence at least
-    sentences = range(first, len(passage.starts)) if answer.piece else (0,)
-    texts = (answer.raw, unfenced(answer.raw)[0]) if len(answer.parts) == 1 else ()
+    sentences = range(first, len(passage.starts))[:_MANY] if answer.piece else (0,)
+    texts = {answer.raw, unfenced(answer.raw)[0]} if len(answer.parts) == 1 else ()
     for sentence, style, text in product(sentences, filter(STYLES.__contains__, forms), texts):
         if result := STYLES[style].read(text, passage, sentence):
             units, start, last = result
             n_copied = last - start
+            if not (units or answer.piece or 3 * n_copied > size):
+                continue
             n_missing = size - n_copied if n_copied else 0
             state = "refused" if answer.finish in REFUSED else "read" if units else "empty"
             counts = size, n_copied, 0, 0, n_missing, last or size, answer.finish, state
