@@ -253,3 +253,19 @@ def test_a_list_that_was_asked_for_may_have_a_mention_for_each_word(tmp_path):
     ideal = corefeval.write_prompts(path, "json").ideal
     corpus = corefeval.read_answers(ideal, path, format="llm-json")
     assert [[m.span for m in entity] for entity in corpus[0].entities] == [[(0, 2)], [(0, 1)]]
+
+
+def test_many_mentions_without_a_partner_do_not_make_a_table_unread(shared):
+    key = corefeval.read(shared / "gum" / "key.conllu")
+    names = [str(name) for name in key.documents]
+    alone = key.select_documents(np.array([names.index("GUM_textbook_labor")]))
+    document = alone[0]
+    sentence = [n for n, words in enumerate(document.sentences, 1) for _ in words]
+    rows = [
+        f"| {' '.join(document.words[m.start : m.end])} | {sentence[m.start]} | E{m.entity.index} |"
+        for m in document.mentions
+    ]
+    answer = "\n".join(["| Mention | Sentence | Entity |", "|---|---|---|", *rows])
+    ledger = corefeval.read_answers({str(document.id): answer}, alone).ledger
+    assert ledger.documents[0].state == "read"
+    assert ledger.placed >= 0.98 * len(rows)

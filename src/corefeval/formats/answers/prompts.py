@@ -155,7 +155,8 @@ def _read_described(answer: str, passage: Passage, first: int) -> Reading | None
     units, names = [], [""]
     for match in _DESCRIBED.finditer(answer):
         name, text, sentence, nth = match.groups()
-        names += [name] if name else []
+        if name:
+            names.append(name)
         if sentence:
             words = unquote(text)
             places = passage.find(words, int(sentence) + first)

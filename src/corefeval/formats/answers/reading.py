@@ -197,9 +197,15 @@ class _Reader:
             bounds = [*pairwise(range(len(words) + 1))]
         sentence = np.searchsorted(starts[1:], np.arange(len(words)), side="right")
         atoms = atoms_of_tokens(words, self.vocabulary)
-        passage = Passage(words, starts or [0])
         return KeyDocument(
-            index, self.identifiers[index], words, passage, atoms, sentence, bounds, self.vocabulary
+            index,
+            self.identifiers[index],
+            words,
+            Passage(words, starts or [0]),
+            atoms,
+            sentence,
+            bounds,
+            self.vocabulary,
         )
 
     # -------------------------------------------------------------- documents of answers
@@ -357,8 +363,8 @@ def read_exactly(document: KeyDocument, answer: Answer, forms: Sequence[str]) ->
             n_copied = last - start
             if not (units or answer.piece or 3 * n_copied > size):
                 continue
-            n_missing = size - n_copied if n_copied else 0
             state = "refused" if answer.finish in REFUSED else "read" if units else "empty"
+            n_missing = n_copied and size - n_copied
             counts = size, n_copied, 0, 0, n_missing, last or size, answer.finish, state
             page = Page(document, Coverage(document.identifier, style, *counts))
             page.add(units)

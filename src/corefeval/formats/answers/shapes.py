@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
@@ -54,8 +54,9 @@ SCATTERED = 1.2  # more than this, and values come back, as entities do in a tex
 
 
 def scatter_of(cells: Sequence[object]) -> float:
-    """Runs of equal values for each value: 1 if none comes back after others, as entities do."""
-    runs = [value for value, _ in groupby(cells)]
+    """Runs of equal values for each value that is there several times: 1 if none comes back."""
+    counts = Counter(cells)
+    runs = [value for value, _ in groupby(cells) if counts[value] > 1]
     return len(runs) / max(len(set(runs)), 1)
 
 
