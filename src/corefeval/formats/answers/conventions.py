@@ -379,7 +379,7 @@ _SEQ2SEQ = r"\s?(?:\|\s?([\w.-]+)\s?</m>|</m(\d+)>|<c(\d+)>(?![^<>]*</c)(?:\s?</
 # Of equals, the first counts.
 CONVENTIONS = {
     "crac": Convention("mention|[e1]", find=_find_crac,
-                       seen=r"(?<=\S)\|(?:\[e?\d+\]?|e?\d+\])(?=[\s,.;:!?)\]\"'’”]|$)"),
+                       seen=r"\|(?<=\S\|)(?:\[e?\d+\]?|e?\d+\])(?=[\s,.;:!?)\]\"'’”]|$)"),
     "bracket": Convention("[e1 mention]", "[ ] ( )",
                           opening=rf"START\s?{_E}(\d+)\s?[:|]?\s+(?=[^\s\])])"),
     "number": Convention("[1 mention]", "[ ]", opening=rf"START#?(\d+){_WORDS}"),
