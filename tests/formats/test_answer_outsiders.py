@@ -266,6 +266,7 @@ def test_lists_of_long_mentions_are_no_copies():
         "[Ada](#1) met [Bo](#2\n[She](#1) liked him.\nBo knew her.\n",
         '[["Ada", "She"]]\n\n<a>Ada</a> met <b>Bo</b>. She liked <b>him</b>. Bo knew <a>her</a>.\n',
         "| Entity | Mentions |\n|---|---|\n| A | Ada, She |\n\nBo → him\nher → Bo\n",
+        "🔵(Ada) met 🟠(Bo). 🔵She liked 🟠him. 🟠Bo knew 🔵her.",
     ],
 )
 def test_what_another_form_has_is_unclear_and_never_left_out_in_silence(answer):

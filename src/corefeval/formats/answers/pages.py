@@ -182,6 +182,7 @@ class Page:
 
 _BRACKETED = re.compile(
     r"\[([^\[\]\n]{1,200})\]|<\w+>([^<>\n]{1,200})</\w+>|【([^【】\n]{1,200})】|\*\*([^*\n]{1,200})\*\*"
+    r"|(?<![^\s(（])[①-➿⬀-⯿🀀-🫿]\ufe0f?(\w+)"  # a picture as a label
 )
 _QUOTED = re.compile(rf"{QUOTED.pattern}|\*\*([^*\n]{{1,200}})\*\*")
 _ROW = re.compile(r"(?m)^[ \t]*[|*•-][ \t*]*\w")  # of a table or a list
