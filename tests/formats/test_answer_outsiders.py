@@ -534,3 +534,21 @@ def test_ids_of_json_entities_join_pieces():
     prompts = corefeval.write_prompts(key, "json", max_tokens=60, pieces="joined")
     corpus = corefeval.read_answers(prompts.ideal, key, pieces="joined")
     assert corefeval.score(key, corpus, metrics="conll")["conll"].f1 == 1
+
+
+def test_quotes_with_the_mention_in_bold_are_the_context_of_the_one_before():
+    answer = (
+        '### 1. **Ada**\n- "Ada"\n- "her" – *"knew **her**"*\n- "She" (*"**She** liked"*)\n\n'
+        '### 2. **Bo**\n- "Bo" – *"met **Bo**"*\n- "him" – *"liked **him**"*\n'
+    )
+    corpus = read(answer)
+    assert [len(entity.mentions) for entity in corpus["d"].entities] == [3, 2]
+    assert corpus.ledger.written == corpus.ledger.placed == 5
+
+
+def test_referents_beside_lists_are_labels():
+    corpus = read(
+        "| Referent | Mentions |\n|---|---|\n| knew | Ada, She, her |\n| met | Bo, him |\n"
+    )
+    entities = [{m.start for m in entity} for entity in corpus["d"].entities]
+    assert entities == [{0, 4, 10}, {2, 6}]

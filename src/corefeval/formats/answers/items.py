@@ -134,7 +134,7 @@ def mask_remarks(text: str, *, quotes: bool = False) -> str:
 
 def words_of(match: re.Match[str]) -> str:
     """What the group that matched has in it, as between quotes or brackets."""
-    return next(group for group in match.groups() if group is not None).strip()
+    return str(next(filter(None, match.groups()))).replace("*", "").strip()
 
 
 def apply_remark(unit: Unit, remark: str, key: KeyDocument) -> list[Unit]:
@@ -161,7 +161,7 @@ def apply_remark(unit: Unit, remark: str, key: KeyDocument) -> list[Unit]:
         return [replace(unit, contexts=(text,)) for text in unit.contexts]  # a place in each
     if sentences[1:]:
         return [replace(unit, sentence=number) for number in sentences]
-    return [unit, *(replace(unit) for _ in range(1, min(count, 200)))]
+    return [unit, *(replace(unit) for _ in range(1, count))]
 
 
 def split_items(text: str, where: int, key: KeyDocument) -> list[Unit]:
@@ -207,7 +207,9 @@ def _quoted_items(text: str, masked: str, where: int, key: KeyDocument) -> Itera
     end = 0
     for quote in QUOTED.finditer(masked):
         is_remark = quotes and (
-            _IN.search(masked[end : quote.start()]) or quote[0][0] == "*" != quotes[-1][0][0]
+            _IN.search(masked[end : quote.start()])
+            or quote[0][0] == "*" != quotes[-1][0][0]
+            or f"**{words_of(quotes[-1])}**" in quote[0]
         )
         if not is_remark:
             quotes.append(quote)
@@ -215,7 +217,7 @@ def _quoted_items(text: str, masked: str, where: int, key: KeyDocument) -> Itera
     ends = [*(quote.start() for quote in quotes[1:]), len(text)]
     for quote, remark_end in zip(quotes, ends, strict=False):
         place = where + quote.start()
-        unit = _read_snippet(quote[0], place, key) or Unit(words_of(quote).strip("*"), place)
+        unit = _read_snippet(quote[0], place, key) or Unit(words_of(quote), place)
         yield from apply_remark(unit, text[quote.end() : remark_end], key)
     if half := HALF_QUOTED.search(masked, end):
         yield Unit(half[1], where + half.start(), state="lost", why="cut off")

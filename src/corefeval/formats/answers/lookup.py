@@ -41,8 +41,7 @@ def clean(answer: str) -> str:
     """The answer composed (NFC), with blanks in the place of thoughts, at most 100 in a row."""
     text = re.sub("[\ufeff\u200b]", " ", unicodedata.normalize("NFC", answer))
     # Long runs of blanks take long to search.
-    text = re.sub(r"[^\S\n]{100,}", " " * 100, _THOUGHT.sub(blank_out, text))
-    return text if text.strip() else ""
+    return re.sub(r"[^\S\n]{100,}", " " * 100, _THOUGHT.sub(blank_out, text))
 
 
 def blank_out(match: re.Match[str]) -> str:
@@ -247,11 +246,6 @@ class Unit:
     chars: Span = (0, 0)
     places: Places = Places([], [])
     spans: list[Span] = field(default_factory=list)
-
-    @property
-    def is_placed(self) -> bool:
-        """Whether it is a mention of the document."""
-        return self.state in ("placed", "changed")
 
 
 # ------------------------------------------------------------------ strings in the key

@@ -98,7 +98,9 @@ class Page:
 
     def entry(self, unit: Unit) -> Entry:
         """The row of the ledger for a unit."""
-        span = self.document.shift(unit.spans[0]) if unit.is_placed else (-1, -1)
+        span = (
+            self.document.shift(unit.spans[0]) if unit.state in ("placed", "changed") else (-1, -1)
+        )
         about = unit.state, unit.why, unit.where, max(len(unit.places.every), 1)
         return Entry(self.document.identifier, unit.text[:_LONG], unit.entity, *span, *about)  # type: ignore[arg-type]
 
@@ -131,7 +133,11 @@ class Page:
     def add_other(self, page: Page) -> None:
         """Add what other lines say in a form of their own, as unclear, if it is not very little."""
         taken = {span for span, _ in self.mentions}
-        new = [unit for unit in page.units if unit.is_placed and unit.spans[0] not in taken]
+        new = [
+            unit
+            for unit in page.units
+            if unit.state in ("placed", "changed") and unit.spans[0] not in taken
+        ]
         if 4 * len(new) >= max(len(self.mentions), _FEW):
             self.add(
                 Unit(u.text, u.where, f"?{u.entity}", state="unclear", why=_OTHER_FORM) for u in new

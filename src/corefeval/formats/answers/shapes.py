@@ -143,7 +143,7 @@ def find_fields(rows: Sequence[Node], key: KeyDocument) -> Fields:
         texts = cells[mention]
         lists = [t for t in texts if not key.stands(t) and len(split_items(t, 0, key)) > 1]
         if role_of(mention) == "mentions" or 2 * len(lists) > len(texts):
-            fields["lists"] = mention
+            fields["lists"] = fields.pop("antecedent", mention)  # which is a label
     return fields
 
 
