@@ -187,7 +187,7 @@ def _split_words(text: str) -> str:
 
 def _find_reply(text: str) -> str:
     """What counts of an answer: no thoughts, and what follows the last `Answer:`."""
-    spoken = clean(text) or text
+    spoken = clean(text).rstrip() or text
     return str((_LABELLED.findall(spoken) or [spoken])[-1]).strip()
 
 
