@@ -60,6 +60,8 @@ def test_counts_add_up_to_the_score_of_the_corpus(folder):
     assert set(counts[0]) >= {"muc/recall_numerator", "ceafe/precision_denominator"}
     assert lm_eval.aggregate(counts) == pytest.approx(expected_score(), abs=1e-9)
     assert lm_eval.aggregate([]) == 0
+    nothing = lm_eval.process_results(records_of(place)[0], [])
+    assert lm_eval.aggregate([nothing["conll"]]) == 0
     mean = [{name: 0.5 * number for name, number in one.items()} for one in counts]
     assert lm_eval.aggregate(mean * 2) == pytest.approx(expected_score(), abs=1e-9)
     assert list(sum_scores(counts)) == ["conll", "muc", "b3", "ceafe"]

@@ -14,7 +14,7 @@ from corefeval.integrations.harnesses import counts_of, score_answer, sum_scores
 def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, dict[str, float]]:
     """The counts of an answer, for the metric `conll`; `doc` is a line of prompts.jsonl."""
     format = doc.get("format", "llm")
-    result = score_answer(doc, "".join(results[:1]), metrics="conll", response_format=format)
+    result = score_answer(doc, next(iter(results), ""), metrics="conll", response_format=format)
     return {"conll": counts_of(result)}
 
 

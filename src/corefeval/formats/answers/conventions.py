@@ -188,7 +188,8 @@ class Convention:
         signs = [re.escape(sign) for sign in self.shapes.split()]
         start, end = (f"(?:{'|'.join(side)})" for side in (signs[::2], signs[1::2]))
         close, opening = self.close.replace("END", end), self.opening.replace("START", start)
-        seen = self.seen, close, opening, self.hanging
+        # A blank before tags, which nothing depends on here, would make the search slow.
+        seen = self.seen, close.removeprefix(r"\s?"), opening, self.hanging
         blank = r"\s?" if self.bare else ""
         openings = f"{opening}|{start}{blank}"
         kinds = {CLOSE: close, CUT: _HALF_CLOSING, OPEN: openings, TEXT: blank + end}
@@ -283,7 +284,10 @@ _HANGING = (
     r"|(?-i:(?<![A-Z][A-Z]))\$?[_^]\{?(\d{1,3}|[a-z])\}?\$?(?!\w)"
     r"|\s?\(((?:[EC]|entity |cluster )\d{1,3})\))"
 )
-_RESOLVED = r"(?<=[\w'’])\s?[\[(]\s?(?:=\s?|→\s?|i\.e\.,?\s)?([^\[\]()\n=|]{1,80})[\])]"
+_RESOLVED = (
+    r"[\s\[(](?:(?<=[\w'’]\s)[\[(]|(?<=[\w'’][\[(]))"
+    r"\s?(?:=\s?|→\s?|i\.e\.,?\s)?([^\[\]()\n=|]{1,80})[\])]"
+)
 _ARTICLE = r"the|an?|this|these|those|el|l[aeo]s?|un[ae]?|il|gli|de|het|een"
 # The end of a noun phrase: names with an article, or one word with one; in German, a noun.
 _PHRASE = re.compile(
@@ -403,5 +407,5 @@ CONVENTIONS = {
     "macro": Convention(r"\entity{1}{mention}", "{ }",
                         opening=r"\\[A-Za-z]+\{([^{}\n]{1,40})\}START"),
     "columns": Convention("a word and (1) on each line", find=_find_columns,
-                          seen=r"\(?\d{1,5}\)[ \t]*$|[\s/](?-i:[BS])-\w"),
+                          seen=r"\d\)[ \t]*$|[\s/](?-i:[BS])-\w"),
 }  # fmt: skip
